@@ -3,7 +3,7 @@
 
 use crate::{ConversationId, MessageChange, Reaction, Seq, StoredMessage, Sub};
 
-/// What a message has at one version, beside its text.
+/// Everything of a message at one version except its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
     pub conversation: ConversationId,
@@ -67,7 +67,7 @@ impl Counts {
 }
 
 impl Counted {
-    /// None: the change is told with the whole message.
+    /// None: the change is published with the whole message.
     pub(crate) fn of(change: &MessageChange) -> Option<Counted> {
         match change {
             MessageChange::React { reaction, on } => {

@@ -8,7 +8,7 @@ use crate::node::Inner;
 use crate::sites::LiveSite;
 use crate::{Refusal, SessionId, Timestamp};
 
-/// What becomes of the sessions of a key.
+/// Effect of a key change on the sessions of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     /// They end now.

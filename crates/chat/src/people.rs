@@ -25,8 +25,8 @@ pub(crate) fn card(id: UserId, profile: Profile, presence: Option<Presence>) -> 
     Person { id, sub, name, avatar, guest, presence }
 }
 
-/// What one is shown of another's presence. In mode *open* a block looks like being offline, so that it
-/// cannot be told from it; nor can who hides.
+/// The presence of another user as one viewer sees it. In mode *open* a blocked viewer sees *offline*, and so does a
+/// viewer from whom the user hides: the viewer cannot tell the three apart.
 pub(crate) fn presence_shown(mode: Mode, relation: Relation, told: Told) -> Option<Presence> {
     let of = Visibility { privacy: told.privacy, ..Visibility::default() };
     match (of.sends(Signal::Presence, mode, relation), may_see(mode, relation), mode) {
@@ -41,13 +41,13 @@ pub(crate) struct Other {
     pub(crate) id: UserId,
     /// Of one's contact list, where it was just read. Contacts are mutual, so `Contact` says how both stand.
     pub(crate) state: Option<ContactState>,
-    /// What the stored row says; None where only the card was read.
+    /// Visibility from the stored row; None if only the card was read.
     visibility: Option<Visibility>,
     /// One of the two has blocked the other, where the stored row says so.
     blocked: bool,
 }
 
-/// What one is shown of another.
+/// A user as one viewer sees them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shown {
     pub(crate) presence: Option<Presence>,
@@ -55,7 +55,7 @@ pub(crate) struct Shown {
     pub(crate) markers: bool,
 }
 
-/// What decides what one is shown of another, beside the other's stored row.
+/// The viewer's side of visibility: everything that is not in the other user's stored row.
 #[derive(Clone, Copy)]
 pub(crate) struct Viewer {
     pub(crate) mode: Mode,
@@ -171,7 +171,7 @@ impl Inner {
         });
     }
 
-    /// What `user` is shown of the presence of each; see [`with_shown`](Self::with_shown).
+    /// The presence of each user as `user` sees it; see [`with_shown`](Self::with_shown).
     pub(crate) fn with_presences(
         self: &Arc<Self>,
         mode: Mode,
@@ -182,8 +182,8 @@ impl Inner {
         self.with_shown(mode, user, others, |shown| then(shown.iter().map(|one| one.presence).collect()));
     }
 
-    /// What `user` is shown of each. Whoever is offline in mode *open* needs no look into the
-    /// store, and that is nearly everyone on a long list; nor does anybody on one's contact list, where it is known.
+    /// Each user as `user` sees them. Needs no read from the store for users who are offline in mode *open* (most of
+    /// a long list), and none for contacts, whose relation is known.
     pub(crate) fn with_shown(
         self: &Arc<Self>,
         mode: Mode,

@@ -20,7 +20,7 @@ use crate::{Event, Presence, SessionHandle, Sub, Timestamp, UserId};
 /// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.
 const CLOCK_JUMP_MS: u64 = 60_000;
 
-/// What others see of a user with this choice, who is here or not.
+/// The presence that others see for this choice, depending on whether the user is here.
 pub(crate) fn shown(chosen: SetPresence, is_here: bool) -> Presence {
     match chosen {
         _ if !is_here => Presence::Offline,
@@ -42,15 +42,14 @@ const READ_TOGETHER: usize = 64;
 const HEARD_PER_SECOND: u64 = 20_000;
 /// But not for longer than this.
 const LONGEST_PAUSE_MS: u64 = 5_000;
-/// Fewer sessions are told all at once: it takes no time that anybody would notice.
+/// Up to so many sessions are notified at once, because it takes no noticeable time.
 const MANY_SESSIONS: u64 = 1_000;
-/// Of all sessions, the part that hears something in one round, from which on it is told all at once: what one session hears
-/// is one packet then.
+/// If a round reaches at least this part of all sessions, it is published at once: each session then gets one packet.
 const HEARING_PART: u64 = 4;
-/// Changes that wait because the store did not answer; those beyond are told to nobody who has not named the user.
+/// Changes that wait while the store does not answer. Further changes are published only to users who named the user.
 const MAX_UNTOLD: usize = 100_000;
 
-/// What is on its way to be told.
+/// Presence changes that are not published yet.
 #[derive(Default)]
 pub(crate) struct NewsDesk {
     /// How often it was told: whoever says what he read before looks whether it is still true.
@@ -65,12 +64,12 @@ struct Desk {
     untold: Vec<News>,
     /// How many times contacts are being read.
     readings: usize,
-    /// Who must not hear of whom any more, since the oldest of these readings began: (of whom, who).
+    /// Pairs (of whom, who) that must not be notified any more, since the oldest of these reads began.
     parted: HashSet<(UserId, UserId)>,
 }
 
 impl NewsDesk {
-    /// Once more, when what is told has changed and before anybody hears it.
+    /// Call when the changes to publish have changed, before anybody is notified.
     fn begin_telling(&self) {
         self.tellings.fetch_add(1, Ordering::AcqRel);
     }
@@ -79,7 +78,7 @@ impl NewsDesk {
         self.tellings.load(Ordering::Acquire)
     }
 
-    /// Called before the one who must not hear any more is told so.
+    /// Call before notifying the user who must not get presence any more.
     pub(crate) fn part(&self, of: UserId, who: UserId) {
         let mut desk = self.desk();
         if desk.readings > 0 {
@@ -165,7 +164,7 @@ impl Round {
     }
 }
 
-/// What those who may see a user's presence were told of it, and who they are.
+/// The last published presence of a user, with the user's privacy choices.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
     pub(crate) presence: Presence,
@@ -208,7 +207,7 @@ impl Inner {
         self.tell_in_passing(id, Some(asker.session.handle), event);
     }
 
-    /// The user has left. Who was invisible has left long ago, as far as others know.
+    /// The user has left. For others, an invisible user left long ago.
     pub(crate) fn remember_leaving(&self, user: UserId, chosen: SetPresence, last_seen: Timestamp) {
         if chosen != SetPresence::Invisible {
             self.remember_presence(user, chosen, last_seen);
@@ -223,8 +222,8 @@ impl Inner {
         });
     }
 
-    /// What watchers know of a user: what was published last, but never that somebody is offline who has come since. Such a user is
-    /// published with the next round, so that everybody hears if they leave again.
+    /// The published presence of a user, but never *offline* for a user who has come since. The next round publishes
+    /// such a user, so that all watchers hear it when they leave again.
     pub(crate) fn told(&self, id: UserId) -> Told {
         let mut shard = self.here.lock(id);
         let Some(user) = shard.user(id) else { return Told::OFFLINE };
@@ -262,7 +261,7 @@ impl Inner {
         }
     }
 
-    /// How long changes are collected before they are told: longer where many hear of them.
+    /// How long changes are collected before they are published. The time grows with the number of watchers.
     fn round_ms(&self) -> u64 {
         let pause = self.news.heard.load(Ordering::Relaxed) * 1000 / HEARD_PER_SECOND;
         self.config.presence_coalesce_ms.max(pause.min(LONGEST_PAUSE_MS))
@@ -342,7 +341,7 @@ impl Inner {
             self.outbox.deliver_each(&hear, events.collect());
             said = Some(told);
         }
-        // Who has parted meanwhile was told so, and this may have come after it.
+        // This change may arrive after the notice to a user who parted meanwhile, so the notice is repeated.
         for ((news, contacts), gone) in news.iter().zip(&gone) {
             for parted in self.news.parted(news.user, contacts).iter().filter(|parted| !gone.contains(parted))
             {
@@ -371,7 +370,7 @@ impl Shard {
                 break;
             }
             self.leaving.pop_front();
-            // Who came back is here, or has dropped once more and stands in line again.
+            // A user who came back is here, or has disconnected again and is in the queue once more.
             if let Some(user) = self.user(id)
                 && user.sessions.is_empty()
                 && !user.has_left
@@ -410,7 +409,7 @@ impl Shard {
 }
 
 impl UserHere {
-    /// What others see who may. To hide from all is to be invisible.
+    /// The presence for viewers with permission. Hiding from everybody counts as invisible.
     fn shown(&self) -> Presence {
         let is_here = !self.has_left && self.privacy.presence != Audience::Nobody;
         shown(self.chosen, is_here)
@@ -424,7 +423,8 @@ impl UserHere {
     }
 
     fn news(&self, presence: Presence, now: Timestamp) -> News {
-        // Some who hear it may not know: whoever may is told by the answer to `watch`, and by the profile.
+        // Some watchers may not see this; viewers with permission get it from the answer to `watch` and from the
+        // profile.
         let is_told = presence == Presence::Offline && self.privacy.last_seen == Audience::Everybody;
         let last_seen = is_told.then(|| self.last_seen(now));
         News { user: self.id, sub: self.sub.clone(), last_seen }

@@ -6,10 +6,10 @@
 use crate::peer::may_see;
 use crate::{ContactState, Event, Mode, Relation, SetPresence};
 
-/// What a member has chosen. The default, for all who have chosen nothing: everybody.
+/// Privacy choices of a member. Default: everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Privacy {
-    /// Who may begin a conversation; one that is there goes on.
+    /// Who may begin a conversation; existing conversations continue.
     pub write: Audience,
     pub presence: Audience,
     /// Not who may not see the presence.
@@ -58,7 +58,7 @@ impl Privacy {
     }
 }
 
-/// What tells another user that a member is here now, or was here a moment ago.
+/// Events that reveal that a member is here now, or was here a moment ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// In `presence`, `watching`, and beside names in lists and cards.
@@ -74,7 +74,7 @@ pub enum Signal {
     RoomMarker,
 }
 
-/// What a member has chosen about being seen.
+/// Choices of a member about being seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Visibility {
     pub privacy: Privacy,
@@ -106,7 +106,8 @@ impl Visibility {
 }
 
 impl Event {
-    /// What the event tells of another user without that user having meant to tell it. Messages, reactions and calls are meant.
+    /// The signal about another user that the event reveals without that user's intent. Messages, reactions and calls
+    /// are intended.
     pub fn signal(&self) -> Option<Signal> {
         match self {
             Event::Presence { presence: crate::Presence::Offline, last_seen, .. } => {
@@ -232,7 +233,7 @@ mod tests {
         assert!(sends(Privacy::default()) && !sends(hidden));
     }
 
-    /// Whoever hides from somebody sends them nothing at all; whoever is invisible sends nothing to anybody.
+    /// A member sends no signal to users from whom they hide, and an invisible member sends none to anybody.
     #[test]
     fn one_rule_for_every_signal() {
         use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};

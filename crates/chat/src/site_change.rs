@@ -42,7 +42,7 @@ pub enum SiteChange {
     },
 }
 
-/// Whose tokens end.
+/// The tokens that a sign-out ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignOut {
     Members,

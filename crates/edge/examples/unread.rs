@@ -1,4 +1,5 @@
-//! What peers cost that do not read: sends to N of them until each has lost its queue, and prints the memory of this process.
+//! Measures the memory cost of peers that do not read: sends to N of them until each has lost its queue, and prints
+//! the memory of this process.
 //!
 //! `cargo run -p edge --example unread -- [--connections 3000] [--ceiling MIB] [--queue KIB]`
 //!

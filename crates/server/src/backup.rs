@@ -100,7 +100,7 @@ pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
             .remedy("add --force to replace it; the present database is kept as kith.db.replaced"));
     }
     let decrypter = Decrypter::of(&args.key)?;
-    // What a key or a damaged file may stop comes before the database is replaced.
+    // Everything that a wrong key or a damaged file can stop happens before the database is replaced.
     let readable = encryption::is_encrypted(from).then(|| ReadableCopy::in_data(dir));
     let unchanged = |error: &dyn Display| Trouble::new(what()).because(error).remedy("nothing was changed");
     if let Some(readable) = &readable {

@@ -1,4 +1,4 @@
-//! What can be typed after `kith`.
+//! The command line of `kith`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

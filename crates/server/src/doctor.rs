@@ -82,7 +82,7 @@ fn running_at(data: &Path) -> Option<RunningNode> {
     run_file::running().into_iter().find(|node| node.data == data)
 }
 
-/// All that is decided from what was read, in the order in which it is told.
+/// All findings that need no measurement, in the order of the output.
 fn of_machine(machine: &Machine, lines: &[Line], plan: &Plan) -> Vec<Finding> {
     let mut findings = vec![descriptors::of_process(machine, plan)];
     findings.extend(relays::judge(machine, plan));

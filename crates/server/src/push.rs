@@ -30,7 +30,7 @@ const SIGNED_SECONDS: u64 = 12 * 3_600;
 /// Signatures that are kept; one more and all are made anew.
 const MOST_SIGNED: usize = 4_096;
 
-/// Which push services are called, and what they are told of us.
+/// The push services that the node calls, and the contact it gives them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules {
     /// Names of services; `*.` before one: its subdomains; `*`: any of the public network.
@@ -50,7 +50,7 @@ struct Inner {
     rules: Rules,
     store: Arc<dyn Store>,
     keys: Mutex<HashMap<SiteId, Arc<Vapid>>>,
-    /// What was signed for a service, and until when it lives.
+    /// Signatures for services, with their end.
     signed: Mutex<HashMap<(SiteId, String), Signed>>,
     put_off: Semaphore,
     counters: Arc<Counters>,
@@ -61,7 +61,7 @@ struct Inner {
 type Signed = (Arc<str>, u64);
 type Gone = dyn Fn(UserId, &str) + Send + Sync;
 
-/// What became of notices.
+/// Counters of notices by outcome.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) sent: AtomicU64,
@@ -159,7 +159,7 @@ async fn run(inner: Arc<Inner>, mut waiting: mpsc::Receiver<Push>) {
     }
 }
 
-/// What is to be done about a notice that was not taken.
+/// What to do after an attempt to send a notice.
 enum Sent {
     Settled,
     Again(Option<Duration>),
@@ -169,7 +169,7 @@ impl Inner {
     /// Tries again as often as it makes sense; who waits takes none of the room of others.
     async fn again(self: &Arc<Self>, push: &Push, first: Sent, room: &Semaphore) {
         let Sent::Again(mut asked) = first else { return };
-        // What became of the call may have been sent meanwhile: a ring after it would stay on the screen.
+        // The notice about the end of the call may have been sent meanwhile: a later ring would stay on the screen.
         if matches!(push.notice, PushNotice::Ring(_)) {
             self.counters.failed.fetch_add(1, Relaxed);
             return;
@@ -221,7 +221,7 @@ impl Inner {
         }
     }
 
-    /// None: there is nothing to send, or nobody to send it to.
+    /// None: no notice to send, or no receiver.
     async fn try_send(self: &Arc<Self>, push: &Push) -> Option<Result<Outcome, push::Trouble>> {
         let to = Endpoint::parse(&push.device.endpoint, self.client.reach()).ok()?;
         // The operator may have taken a service off the list since the browser subscribed.
@@ -265,7 +265,7 @@ impl Inner {
 
     async fn key(self: &Arc<Self>, site: SiteId) -> Option<Arc<Vapid>> {
         let (tell, told) = tokio::sync::oneshot::channel();
-        // Who waits may be gone when the node stops.
+        // The waiting thread may be gone when the node stops.
         Arc::clone(self).with_key(site, Box::new(move |key| drop(tell.send(key))));
         told.await.ok()?.ok()
     }
@@ -293,6 +293,6 @@ impl Inner {
 }
 
 fn lock<T>(table: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What a panic leaves behind is whole: each step is one insertion.
+    // The table is consistent after a panic, because each step is one insertion.
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -88,7 +88,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     })
 }
 
-/// What was answered to this (sender, client id) the first time.
+/// The first answer to this (sender, client id).
 pub(crate) fn sent_before(batch: &mut Batch<'_>, from: UserId, client_id: &str) -> Outcome<Option<Appended>> {
     let found = batch.sent.find(batch.db, from, client_id)?;
     let Some(number) = found else { return Ok(None) };
@@ -148,9 +148,9 @@ pub(crate) fn insert(
 
 // ---- reads ----
 
-/// Visits the places where a message from one to the other would be written. Who asks how two stand to each other, and has not
-/// for a while, is about to write; where those pages are on the disk only, the readers bring them in side by side, and
-/// the one writer need not wait for each.
+/// Reads the pages to which a message from one user to the other would be written. A user who asks for a relation
+/// after a pause is about to write. If the pages are only on disk, readers load them in parallel, and the single
+/// writer does not wait for each.
 pub(crate) fn bring_in(db: &Connection, from: UserId, to: UserId) -> Outcome<()> {
     if let Some(id) = ConversationId::direct(from, to) {
         conversation::visit(db, id)?;
@@ -212,7 +212,7 @@ pub(crate) fn page(
     let (messages, before_it) = range(db, reader, id, newest, first, last)?;
     let is_whole = messages.len() as u64 == taken;
     if after.is_some() && !is_whole {
-        // What is asked for is not kept any more: it goes on where the conversation begins now.
+        // The requested messages are not kept any more: continue where the conversation begins now.
         return match retention::oldest(db, id, newest.position)?.filter(|oldest| oldest.0 > first) {
             Some(oldest) => page(db, reader, id, newest, None, Some(Seq(oldest.0 - 1)), limit),
             None => Ok(HistoryPage { messages, more: false }),
@@ -301,7 +301,7 @@ pub(crate) fn history_since(
 /// then over the messages between two of them: its cost grows with the logarithm of the conversation's length.
 fn first_since(db: &Connection, id: ConversationId, newest: Newest, time: Timestamp) -> Outcome<u64> {
     let mut time_at = db.prepare_cached("SELECT time FROM message WHERE position = ?1")?;
-    // What is before `first` is earlier or is not kept any more; what is at `end` or later is not earlier.
+    // Messages before `first` are earlier or not kept any more; messages from `end` on are not earlier.
     let (mut first, mut end) = (1, newest.seq + 1);
     while first < end {
         let middle = first + (end - first) / 2;

@@ -131,7 +131,7 @@ pub(crate) fn tidy(
     take_away(batch, id.site, &ground, at, time)
 }
 
-/// The same, found by its position, for a user who is erased. None: it is not there.
+/// Deletes the message at this position for a user who is erased. None: the message does not exist.
 pub(crate) fn erase(batch: &mut Batch<'_>, at: u64, time: Timestamp) -> Outcome<Option<ChangedMessage>> {
     let sql = "SELECT site, conversation FROM message WHERE position = ?1";
     let found = batch.db.prepare_cached(sql)?.query_row([at as i64], |row| {
@@ -155,7 +155,7 @@ pub(crate) fn renew(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Opt
     Ok(Some(message.conversation))
 }
 
-/// The same for a message that is another one now: everybody hears it whole.
+/// Gives the message at this position a new version that every device receives whole.
 pub(crate) fn renewed(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Option<ChangedMessage>> {
     let Some(id) = renew(batch, site, at)? else { return Ok(None) };
     let Some(message) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
@@ -336,7 +336,7 @@ fn apply(
     Ok(Ok(true))
 }
 
-/// What a row of `message_change` says besides where it is.
+/// The columns of `message_change` beside its key.
 #[derive(Clone, Copy)]
 struct State {
     edited: Option<Timestamp>,
@@ -429,7 +429,7 @@ fn keep_revision(db: &Connection, wanted: &ChangeMessage, at: u64, before: &Stor
 
 // ---- reads ----
 
-/// What [`Lines`] adds to a message that has changed, for one who reads it.
+/// Adds the parts that only a changed message has to a message that [`Lines`] read.
 pub(crate) fn complete(
     db: &Connection,
     subs: &mut Subs<'_>,

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 use crate::fault::Outcome;
 use crate::{contact, merge, meta, moderation, room};
 
-/// What a profile told us.
+/// Whether the profile in a token was new, changed, or stored before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     New,
@@ -221,7 +221,7 @@ pub(crate) fn unname_all(db: &Connection, site: SiteId) -> Outcome<()> {
     Ok(())
 }
 
-/// Everybody is told by the revision, also in other processes.
+/// Other threads and processes notice by the revision.
 pub(crate) fn set_standing(db: &Connection, user: UserId, standing: SiteStanding) -> Outcome<()> {
     let role = match standing.role {
         SiteRole::Member => 0,
@@ -307,7 +307,7 @@ pub(crate) fn sub_of(db: &Connection, id: UserId) -> Outcome<Option<Sub>> {
     Ok(author_of(db, id)?.map(|author| author.sub))
 }
 
-/// What readers of a message need of its author.
+/// Fields of an author that readers of a message need.
 #[derive(Clone)]
 pub(crate) struct Author {
     pub(crate) sub: Sub,
@@ -356,7 +356,7 @@ pub(crate) fn written(db: &Connection, user: UserId, most: u32) -> Outcome<u32> 
     Ok(db.prepare_cached(sql)?.query_row([user.site.0, user.num, most], |row| row.get(0))?)
 }
 
-/// Who looks after reports.
+/// Users who handle reports.
 pub(crate) fn moderators(db: &Connection, site: SiteId) -> Outcome<Vec<UserId>> {
     let sql = "SELECT num FROM user INDEXED BY user_standing WHERE site = ?1 AND standing <> 0 AND standing & 3 <> 0";
     let mut statement = db.prepare_cached(sql)?;

@@ -1,10 +1,10 @@
-//! Calls: what is said of one, in both directions. Descriptions (SDP) and candidates pass through unread.
+//! Signals of calls, in both directions. Descriptions (SDP) and candidates pass through unread.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// What a client wants of a call.
+/// An action of a client in a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "action", rename_all = "snake_case")]
@@ -77,7 +77,7 @@ pub enum CallAction<'a> {
     },
 }
 
-/// What a session hears of a call.
+/// An event of a call for a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "news", rename_all = "snake_case")]
@@ -158,7 +158,7 @@ pub enum CallNews<'a> {
     },
 }
 
-/// Whose calls ring.
+/// The users whose calls ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -194,7 +194,7 @@ pub enum CallOutcome {
     Missed,
 }
 
-/// What stays of a call: a message of the caller with this.
+/// The entry of a finished call: a message of the caller has this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallEntry {

@@ -44,7 +44,7 @@ macro_rules! codes {
             pub const fn http_status(self) -> u16 { match self { $(Code::$name => $http),* } }
             /// Code of the WebSocket close frame (RFC 6455 §7.4; 4000 and up are ours).
             pub const fn close_code(self) -> u16 { match self { $(Code::$name => $close),* } }
-            /// What a client does next.
+            /// How a client should reconnect.
             pub const fn comes_back(self) -> Return { match self { $(Code::$name => Return::$return),* } }
             /// The documented meaning.
             pub const fn meaning(self) -> &'static str { match self { $(Code::$name => concat!($($doc),*)),* } }

@@ -1,4 +1,4 @@
-//! What a client says.
+//! Commands from the client to the server.
 
 use std::borrow::Cow;
 
@@ -222,7 +222,7 @@ pub enum Command<'a> {
         /// Shown as unread, until it is read on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         marked_unread: Option<bool>,
-        /// What was begun to be written, at most `limits.body_bytes`; an empty one takes it away.
+        /// Unfinished text, at most `limits.body_bytes`; an empty one removes the draft.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         draft: Option<Cow<'a, str>>,
     },
@@ -416,7 +416,7 @@ pub enum Command<'a> {
         #[serde(borrow)]
         code: Cow<'a, str>,
     },
-    /// What one is invited into, and by whom. Answered by `invitation`.
+    /// Show the room and the author of an invitation link. Answered by `invitation`.
     OpenLink {
         rid: u64,
         #[serde(borrow)]
@@ -501,7 +501,7 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// What holds for oneself, and warnings. Answered by `notices`.
+    /// Own sanctions and warnings. Answered by `notices`.
     Notices {
         rid: u64,
         /// One has read the warnings; they go.
@@ -522,7 +522,7 @@ pub enum Command<'a> {
         #[serde(borrow)]
         body: Cow<'a, str>,
     },
-    /// What one is notified of while one is away: look at it, and change it. Fields left out stay. Answered by `notifications`.
+    /// Read and change the notifications that one gets while away. Fields left out stay. Answered by `notifications`.
     Notifications {
         rid: u64,
         /// This browser takes notifications from now on.
@@ -531,7 +531,7 @@ pub enum Command<'a> {
         /// The browser of this endpoint takes none any more.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         unsubscribe: Option<Cow<'a, str>>,
-        /// The same minute twice: none.
+        /// Equal minutes: no quiet hours.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quiet: Option<QuietHours>,
         /// Whether they show what was written.
@@ -639,7 +639,7 @@ pub enum SendTo<'a> {
     Page(Cow<'a, str>),
 }
 
-/// What a member changes of how others see them.
+/// Changes of a member's privacy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChangeProfile<'a> {
@@ -653,7 +653,7 @@ pub struct ChangeProfile<'a> {
     /// At most 200 characters, where the site lets members choose; an empty one is the site's, from the next `hello` on.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Cow<'a, str>>,
-    /// Who may begin a conversation; one that is there goes on.
+    /// Who may begin a conversation; existing conversations continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_write: Option<Audience>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -684,7 +684,7 @@ pub enum Only {
     Mentions,
 }
 
-/// Who finds a room, and who may write in it.
+/// Kind of a room: it decides about finding it and writing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -697,7 +697,7 @@ pub enum RoomKind {
     Announcement,
 }
 
-/// What a member may do in a room.
+/// Role of a member in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -712,7 +712,7 @@ pub enum Role {
     Muted,
 }
 
-/// What to do with a user in a room.
+/// An act on a user in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -729,14 +729,14 @@ pub enum MemberAction {
     SetRole,
 }
 
-/// What becomes of a message request.
+/// The answer to a message request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RequestAnswer {
     /// It is a conversation as any other from now on.
     Accept,
-    /// Put away; nobody is told, and nothing more is heard of it.
+    /// Put away without notice to the sender; later messages stay silent.
     Dismiss,
 }
 
@@ -765,7 +765,7 @@ pub enum ReportState {
     Closed,
 }
 
-/// What a moderator does.
+/// An act of a moderator, with its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Moderate<'a> {
@@ -801,7 +801,7 @@ pub struct Moderate<'a> {
     pub level: Option<Level>,
 }
 
-/// What a moderator can do.
+/// The kinds of moderators' acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -827,7 +827,7 @@ pub enum ModeratorAct {
     Approve,
     /// Refuse it, with a reason for who has written it.
     Refuse,
-    /// What they write is seen by nobody else, and they are not told.
+    /// Shadow ban: nobody else sees what the user writes, and the user gets no notice.
     ShadowBan,
     LiftShadowBan,
     SetLevel,
@@ -846,7 +846,7 @@ pub enum Level {
     Trusted,
 }
 
-/// What a user may do on the whole site, beside being a member of it.
+/// Role of a user on the whole site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -854,11 +854,11 @@ pub enum SiteRole {
     Member,
     /// Looks after reports, and keeps order.
     Moderator,
-    /// The same among moderators, and changes the site's settings.
+    /// Moderates moderators, too, and changes the site's settings.
     Admin,
 }
 
-/// What a browser's `PushSubscription` says of itself (W3C Push API), and in what language its notices are worded.
+/// The fields of a browser's `PushSubscription` (W3C Push API), and the language of its notices.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PushSubscription<'a> {
@@ -875,7 +875,7 @@ pub struct PushSubscription<'a> {
 }
 
 impl std::fmt::Debug for PushSubscription<'_> {
-    /// Whoever knows an endpoint may send to it.
+    /// Endpoints stay out of logs: everybody who knows one can send to it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PushSubscription")
     }
@@ -919,7 +919,7 @@ pub enum SetPresence {
     Invisible,
 }
 
-/// What to do with a contact.
+/// An act on a contact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]

@@ -1,4 +1,4 @@
-//! What the server says.
+//! Events from the server to the client.
 
 use std::borrow::Cow;
 
@@ -63,19 +63,19 @@ pub enum Event<'a> {
     Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
-        /// The whole message as it is now. Whose `mine` it has: see `by`.
+        /// The whole message as it is now. `by` says for whom `mine` is right.
         #[serde(borrow)]
         message: Message<'a>,
-        /// Who changed it. Where that is oneself, `mine` of the reactions is right; else it is left out, and what
-        /// one has put on the message is as before.
+        /// The author of the change. If it is oneself, `mine` of the reactions is right; otherwise `mine` is left
+        /// out, and one's own reactions are as before.
         #[serde(borrow)]
         by: Cow<'a, str>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// What may change of a message beside its text: reactions, votes, whether it is pinned, has a preview, or its poll is closed.
-    /// Answer to the command, or news. In rooms of more than 50 members the others hear of reactions and votes once per second, for
-    /// several changes together.
+    /// The parts of a message that change beside its text: reactions, votes, pin, preview, and whether its poll is
+    /// closed. Answer to the command, or an update. In rooms of more than 50 members others get reactions and votes
+    /// once per second, several changes together.
     Counts {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
@@ -95,10 +95,10 @@ pub enum Event<'a> {
         /// The message has a preview of its link; absent: none, or no longer.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         preview: bool,
-        /// Whose change it was; absent: of several users, or of one in an anonymous poll.
+        /// The author of the change; absent: several users, or a voter of an anonymous poll.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         by: Option<Cow<'a, str>>,
-        /// What `by` has put on or taken off.
+        /// The reaction that `by` put on or took off.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         put: Option<PutReaction<'a>>,
         /// The choices that `by` votes for now.
@@ -422,7 +422,7 @@ pub enum Event<'a> {
         #[serde(borrow)]
         held: Held<'a>,
     },
-    /// Who may write on the site has changed; also in `welcome`.
+    /// The write access of the site has changed; also in `welcome`.
     Site {
         #[serde(borrow)]
         site: SiteState<'a>,
@@ -454,7 +454,7 @@ pub enum Event<'a> {
         quiet: Option<QuietHours>,
         /// They show what was written.
         bodies: bool,
-        /// What was missed is mailed. Absent: the site has given no address, or this server sends no mail.
+        /// Settings of the mail digest. Absent: the site has given no address, or this server sends no mail.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         mail: Option<MailDigest<'a>>,
     },
@@ -541,10 +541,10 @@ pub struct Welcome<'a> {
     /// One's own on the site; absent: member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<SiteRole>,
-    /// Whose calls ring here; absent: those of contacts.
+    /// The users whose calls ring here; absent: contacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<crate::CallsFrom>,
-    /// Who may write on the site; absent: all, and there is no raid.
+    /// The write access of the site; absent: everybody may write, and there is no raid.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub site: Option<SiteState<'a>>,
     pub limits: Limits,
@@ -656,7 +656,7 @@ pub enum LeftReason {
     Banned,
 }
 
-/// What the server accepts, so that a client can say so before it sends.
+/// The limits of the server, so that a client can check before it sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Limits {
@@ -732,7 +732,7 @@ pub struct Message<'a> {
     /// A thread hangs below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<Replies>,
-    /// What its first link leads to.
+    /// Preview of the first link.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview<'a>>,
     /// It is this sticker; the body is its words.
@@ -749,7 +749,7 @@ pub struct Sticker<'a> {
     /// Those of one name are shown together.
     #[serde(borrow)]
     pub set: Cow<'a, str>,
-    /// What it says; the body of a message that is this sticker.
+    /// The words of the sticker; also the body of a message that is this sticker.
     #[serde(borrow)]
     pub words: Cow<'a, str>,
     /// Path of the picture. It holds for as long as the site has the sticker.
@@ -759,7 +759,7 @@ pub struct Sticker<'a> {
     pub height: u32,
 }
 
-/// What a page says of itself, as plain text.
+/// Metadata of a page, as plain text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Preview<'a> {
@@ -770,7 +770,7 @@ pub struct Preview<'a> {
     pub title: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub description: Cow<'a, str>,
-    /// What the page's whole site is called.
+    /// The name of the whole website of the page.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub site: Cow<'a, str>,
     /// Small, and made anew by the server.
@@ -951,7 +951,7 @@ pub struct Person<'a> {
     pub presence: Option<Presence>,
 }
 
-/// What others see.
+/// Presence as others see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -968,7 +968,7 @@ pub enum Presence {
     Unknown,
 }
 
-/// What one is shown of a member.
+/// A member as the recipient sees them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Profile<'a> {
@@ -992,7 +992,7 @@ pub struct Profile<'a> {
     pub own: Option<OwnProfile>,
 }
 
-/// What only oneself is told of one's profile.
+/// The part of a profile that only its owner gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OwnProfile {
@@ -1068,7 +1068,7 @@ pub struct Conversation<'a> {
     /// The other one of a direct conversation; absent in a room.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub with: Option<Person<'a>>,
-    /// What it is, where it is a room.
+    /// The room, if the conversation is one.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub room: Option<Room<'a>>,
     /// The newest message.
@@ -1096,14 +1096,14 @@ pub struct Conversation<'a> {
     /// Shown as unread, although all of it was read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked_unread: bool,
-    /// What one has begun to write, on any device.
+    /// The unfinished text of the user, from any device.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Cow<'a, str>>,
     /// Unix milliseconds of the last activity; the list is sorted by it.
     pub active: u64,
 }
 
-/// Whose answer a message request waits for.
+/// The side whose answer a message request waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -1126,10 +1126,10 @@ pub struct Report<'a> {
     /// Of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Who has written it, or is reported.
+    /// The author of the message, or the reported user.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Cow<'a, str>>,
-    /// Who has reported it; absent: a filter.
+    /// The reporter; absent: a filter.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Cow<'a, str>>,
     /// A message that nobody else sees: `approve` sends it, `refuse` does not. It is the last of `lines`.
@@ -1141,12 +1141,12 @@ pub struct Report<'a> {
     /// The message and those around it, as they were when it was reported.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<ReportLine<'a>>,
-    /// What the message said before, oldest first: what was replaced or deleted in the week before it was reported.
+    /// Former texts of the message, oldest first: those replaced or deleted in the week before the report.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerBody<'a>>,
     /// Unix milliseconds.
     pub time: u64,
-    /// Who has taken or closed it; absent: nobody, or the site's own server.
+    /// The moderator who took or closed it; absent: nobody, or the site's own server.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub moderator: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
@@ -1165,7 +1165,7 @@ pub struct ReportLine<'a> {
     pub body: Cow<'a, str>,
 }
 
-/// What a message said before it was edited or deleted.
+/// A former text of a message, before an edit or the deletion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FormerBody<'a> {
@@ -1175,7 +1175,7 @@ pub struct FormerBody<'a> {
     pub until: u64,
 }
 
-/// What a moderator did.
+/// An act of a moderator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditEntry<'a> {
@@ -1232,12 +1232,12 @@ pub enum HeldState {
     Kept,
 }
 
-/// Who may write on a site.
+/// Write access to a site.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SiteState<'a> {
     pub access: SiteAccess,
-    /// What its owner says about it.
+    /// The owner's explanation.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub text: Cow<'a, str>,
     /// For moderators: until when new members cannot write first or in rooms. Unix milliseconds.
@@ -1256,7 +1256,7 @@ pub enum SiteAccess {
     Closed,
 }
 
-/// What a filter does with a message.
+/// The action of a filter on a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -1268,7 +1268,7 @@ pub enum FilterAct {
     Reject,
 }
 
-/// What in a text fits a filter.
+/// A match of a filter in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FilterHit<'a> {
@@ -1290,7 +1290,7 @@ pub enum FilterKind {
     Unreadable,
 }
 
-/// What a moderator has to say to a user.
+/// A notice of a moderator to a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Notice<'a> {
@@ -1370,7 +1370,7 @@ pub struct Member<'a> {
     /// May not come back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub banned: bool,
-    /// Was asked to become a member, and has not answered as far as the asker is told.
+    /// A pending room request: the user was asked to join, and the asker knows of no answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub requested: bool,
     /// How far the member has received; in `members` of rooms of up to 50 only, and absent where the asker may not see it.
@@ -1395,7 +1395,7 @@ pub struct Listed<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Link<'a> {
-    /// Whoever has it may come in: 22 characters of `[A-Za-z0-9_-]`.
+    /// Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows it can join.
     #[serde(borrow)]
     pub code: Cow<'a, str>,
     /// Id of the user who has made it.
@@ -1410,7 +1410,7 @@ pub struct Link<'a> {
     pub used: u32,
 }
 
-/// What one is invited into.
+/// The room of an invitation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Invitation<'a> {
@@ -1429,7 +1429,7 @@ pub struct Invitation<'a> {
     pub picture: Option<Cow<'a, str>>,
     /// How many members the room has.
     pub members: u64,
-    /// Who invites, without a presence.
+    /// The inviting user, without a presence.
     #[serde(borrow)]
     pub by: Person<'a>,
     /// Unix milliseconds of its end.

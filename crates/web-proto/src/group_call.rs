@@ -1,4 +1,4 @@
-//! Calls of rooms: what is said of one, in both directions. Descriptions (SDP) and candidates pass through unread.
+//! Signals of calls in rooms, in both directions. Descriptions (SDP) and candidates pass through unread.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Media;
 
-/// What a client wants of the call of a room.
+/// An action of a client in the call of a room.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "action", rename_all = "snake_case")]
@@ -38,7 +38,7 @@ pub enum GroupAction<'a> {
     },
 }
 
-/// What a session hears of the call of a room.
+/// An event of the call of a room for a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "news", rename_all = "snake_case")]

@@ -96,7 +96,7 @@ impl<'a> Command<'a> {
     /// allocated is bounded by a small multiple of the frame.
     pub fn parse(frame: &'a [u8]) -> Result<Command<'a>, Reject> {
         let text = std::str::from_utf8(frame).map_err(|_| reject(Code::BadUtf8, "the frame is not UTF-8"))?;
-        // What clients say most, written as most clients write it, needs one pass instead of two.
+        // The most frequent command, in its most frequent form, needs one pass instead of two.
         if text.starts_with(r#"{"t":"send","#)
             && let Ok(send) = serde_json::from_str::<Send<'a>>(text)
         {
@@ -162,7 +162,7 @@ impl File<'_> {
     }
 }
 
-/// What can be said of any frame before its command is known.
+/// The fields of any frame before its command is known.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
@@ -199,8 +199,8 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// A `hello` of another version may have other fields, so this is known before they are read. What is no
-    /// number at all is left to be found there.
+    /// A `hello` of another version may have other fields, so the version is checked before they are parsed. Values
+    /// that are not numbers are left to that parser.
     fn has_our_version(&self) -> bool {
         let v = self.v.and_then(|raw| serde_json::from_str::<f64>(raw.get()).ok());
         v.is_none_or(|v| v == f64::from(VERSION))
@@ -210,7 +210,7 @@ impl<'a> Envelope<'a> {
         self.rid.and_then(|raw| serde_json::from_str(raw.get()).ok())
     }
 
-    /// What may go back to the client.
+    /// The request number that may go back to the client.
     fn re(&self) -> Option<u64> {
         self.rid().filter(|rid| *rid <= GREATEST_NUMBER)
     }

@@ -1,4 +1,5 @@
-//! What one command may cost a room: bytes down to each member, for the bytes up of the command. `SECURITY.md` has the table.
+//! The cost of each command for a room: bytes down to each member, for the bytes up of the command. `SECURITY.md` has
+//! the table.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -326,7 +327,7 @@ fn no_command_costs_a_room_more_than_its_words_times_a_bound() {
             let (name, reach) = reach(&command);
             probed.insert(name);
             let answer = room.say(0, command);
-            // What is refused costs nothing; what reaches a room must have been done.
+            // A refused command costs nothing; a command that reaches a room must have been carried out.
             let refused = matches!(answer[..], [Event::Refused { .. } | Event::SendRefused { .. }]);
             assert!(!refused || reach == Reach::NoRoom || name == "preview", "{name}: {answer:?}");
             let [first, second] = room.most_heard();

@@ -1,4 +1,4 @@
-//! What connections may make the server hold before they have proven who they are.
+//! Memory that connections may occupy before they have proven who they are.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ pub(crate) const HELLO_BYTES: usize = 10 * 1024;
 /// So much of an unfinished body each connection may hold; only what is beyond counts against the budget.
 const FREE_BYTES: usize = 8 * 1024;
 
-/// The same of an unfinished head: honest ones are shorter, and come in one packet.
+/// Free bytes of an unfinished head. Honest heads are shorter, and come in one packet.
 const FREE_HEAD_BYTES: usize = 2 * 1024;
 
 /// All that is held beyond that, by all connections of a worker.

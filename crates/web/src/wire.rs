@@ -439,7 +439,7 @@ fn conversation<'a>(conversation: &'a chat::Conversation, links: &Links) -> web_
         with: conversation.with.person().map(person),
         room: match &conversation.with {
             chat::With::Person(_) => None,
-            // Whoever is asked into a room has no role there yet.
+            // A user with a pending room request has no role there yet.
             chat::With::Room(room, role) => {
                 Some(self::room(room, conversation.requested_by.is_none().then_some(*role)))
             }
@@ -571,7 +571,7 @@ pub(crate) fn own_bye(code: Code, text: &str, retry_after: Option<u64>) -> Event
     Event::Bye { code, text: text.into(), retry_after, until: None, reason: None }
 }
 
-/// The same of the event that ends a session.
+/// The event that ends a session, with the fields of its reason.
 pub(crate) fn farewell(event: &chat::Event, refusal: Refusal) -> Event<'_> {
     match event {
         chat::Event::ByeWith { until, reason, .. } => Event::Bye {
@@ -727,7 +727,7 @@ fn parse_hex(text: &str, digits: usize) -> Option<u64> {
     canonical.then(|| u64::from_str_radix(text, 16).ok()).flatten()
 }
 
-/// What the gateway does with a command.
+/// How the gateway handles a command.
 pub(crate) enum Asked {
     Chat(chat::Command),
     Pong(Option<u64>),
@@ -815,7 +815,7 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             web_proto::SetPresence::Busy => chat::SetPresence::Busy,
             web_proto::SetPresence::Invisible => chat::SetPresence::Invisible,
         }),
-        // Who cannot exist is watched in vain, like anybody who is not there.
+        // Watching an impossible id has no effect, as with any unknown user.
         Command::Watch { contacts, users } => chat::Command::Watch { contacts, users: subs(&users) },
         Command::Contact { rid, action, user } => chat::Command::Contact {
             re: rid,

@@ -19,7 +19,7 @@ export default async function mount(stage: Stage): Promise<App> {
   const read = Promise.allSettled([marks, fetchPart(formattedPart, wording)]);
   await Promise.race([read, new Promise(done => setTimeout(done, MARKS_MS))]);
   const place = document.createElement('div');
-  // What a page's rules do to the host element, this element does not inherit.
+  // This element does not inherit what a page's rules do to the host element.
   place.className = 'kith';
   stage.root.adoptedStyleSheets = [...stage.root.adoptedStyleSheets, ...sheets()];
   stage.root.append(place);

@@ -1,4 +1,4 @@
-// What every component may ask for: the client, the wording, and the few things that the shell does for all.
+// The context of every component: the client, the wording, and services of the shell.
 
 import {
   type Client,
@@ -32,7 +32,7 @@ export interface Surroundings {
   openMenu(request: MenuRequest | Promise<MenuRequest>): void;
   /** Lets the member choose an emoji; it is fetched when it is used first. */
   pickEmoji(request: EmojiRequest): void;
-  /** What is embedded in a page leaves the focus where it is, until somebody has come to it. */
+  /** An embedded widget takes no focus until somebody has moved it there. */
   takesFocus(): boolean;
   /** Of calls; what does it comes with the first of it. */
   call(deed: CallDeed): void;
@@ -49,7 +49,7 @@ export interface Closable {
 }
 
 export interface EmojiRequest {
-  /** What it hangs from, and where focus returns to. */
+  /** The element that the menu is attached to. Focus returns to it. */
   anchor: HTMLElement;
   onPick(emoji: string): void;
   /** Left out where one cannot send something by itself. */

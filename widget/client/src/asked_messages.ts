@@ -13,7 +13,7 @@ interface Host {
 
 const PAGE = 20;
 
-/** What is pinned, newest first. */
+/** Pinned messages, newest first. */
 export async function pins(host: Host, key: ConversationKey): Promise<readonly Message[]> {
   const conversation = idOf(host, key);
   if (conversation === undefined) return [];

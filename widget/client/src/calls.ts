@@ -4,7 +4,7 @@
 import type { CallEvent, Client } from './client.ts';
 import type { CallAction, CallOutcome, IceServer, Media } from './wire.ts';
 
-/** What an interface draws. Another object after each change. */
+/** The drawn state of a call. A new object after each change. */
 export interface Call {
   id: string;
   /** The other one. */
@@ -24,7 +24,7 @@ export interface Call {
   ms?: number;
 }
 
-/** What the other one's connection says to ours. */
+/** Signals of the other side's connection. */
 export type Signal =
   | { what: 'offer' | 'answer'; sdp: string }
   /** Begin a new connection with it, and say `answer`. */
@@ -63,7 +63,7 @@ export class Calls {
     return this.#call;
   }
 
-  /** What rings here, to be answered. `glare`: this member has called them too, so it needs no asking. */
+  /** The incoming call, to be answered. `glare`: this member called the other one at the same time, so it needs no question. */
   get offer(): { sdp: string; glare: boolean } | undefined {
     return this.#call?.phase === 'ringing' ? this.#offer : undefined;
   }
@@ -249,7 +249,7 @@ export class Calls {
   }
 }
 
-/** What a reload has left; nothing where it is not as we write it. */
+/** The stored state after a reload; nothing if it is not in our format. */
 function remembered({
   storage,
 }: CallsHost): { id: string; user: string; media: Media; ticket: string } | undefined {

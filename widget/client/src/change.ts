@@ -1,4 +1,4 @@
-// What changes a replica. The leader applies changes in an order and tells the other tabs, which apply the same.
+// Changes of a replica. The leader applies them in order and sends them to the other tabs, which do the same.
 
 import type { ConversationKey, Status } from './client.ts';
 import type { Bears } from './rich.ts';
@@ -17,8 +17,8 @@ export type Change =
   | { c: 'told'; key: ConversationKey; received: number; read: number; now: number };
 
 /**
- * What the member did, in any tab. Doing the same one twice changes nothing more: a tab applies its own at once,
- * hears it again from the leader, and says it again to the next leader if the first one died over it.
+ * Acts of the member, in any tab. Applying an act twice changes nothing more: a tab applies its own at once,
+ * gets it again from the leader, and repeats it to the next leader if the first one died meanwhile.
  */
 export type Action =
   | ({ a: 'queue' } & Omit<Queued, 'failed' | 'why' | 'held'>)
@@ -44,12 +44,12 @@ export interface Queued {
   body: string;
   replyTo?: number;
   files?: readonly SentFile[];
-  /** What it bears besides: a poll, its thread, where it was forwarded from. */
+  /** Rich parts: a poll, its thread, the origin of a forwarded message. */
   bears?: Bears;
   time: number;
   /** Set: it was refused for good, and waits for the member. */
   failed?: Code;
-  /** What a moderator says about it. */
+  /** The reason that a moderator gave. */
   why?: string;
   /** The server has it beside the log, where nobody else sees it: for a moderator, or as if it were sent. */
   held?: 'waiting' | 'kept';

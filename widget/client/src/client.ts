@@ -1,4 +1,4 @@
-// What an interface sees of Kith: values to read, topics to watch, things to do.
+// The interface of Kith for user interfaces: values to read, topics to watch, things to do.
 
 import type { Unnumbered } from './engine.ts';
 import type { Bears } from './rich.ts';
@@ -73,10 +73,10 @@ export interface Client {
   person(user: string): KnownPerson;
   /** `unknown` whenever the own connection is lost. */
   presence(user: string): PresenceView;
-  /** Who is writing in this conversation now (user ids). */
+  /** The users who are writing in this conversation now (user ids). */
   typing(key: ConversationKey): readonly string[];
   draft(key: ConversationKey): string;
-  /** What a moderator has to say to the member: warnings, and that they are muted. */
+  /** Moderators' notices to the member: warnings and mutes. */
   notices(): readonly Notice[];
   /** Of all tabs of this browser it is this one where the member is, or was last. */
   inFront(): boolean;
@@ -122,7 +122,7 @@ export interface Client {
   ): string;
   /** Votes, and what is asked about threads; fetched when it is used first. */
   rich(): Promise<Rich>;
-  /** What a request beside the session needs. `fresh`: the server did not like the token of last time. */
+  /** Access data for a request beside the session. `fresh`: the server refused the last token. */
   access(fresh?: boolean): Promise<Access>;
   /** Tries a failed message again, with the same id. */
   retry(id: string): void;
@@ -165,7 +165,7 @@ export interface Client {
   people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }>;
   /** Keeps a message at hand above its conversation, or not any more. */
   pin(key: ConversationKey, seq: number, on: boolean): Promise<void>;
-  /** What is pinned in a conversation, newest first. */
+  /** Pinned messages of a conversation, newest first. */
   pins(key: ConversationKey): Promise<readonly Message[]>;
   /** Messages that have all these words, newest first; the last word may be the start of one. */
   search(query: string, where?: { in?: ConversationKey; after?: string }): Promise<Found>;
@@ -181,7 +181,7 @@ export interface Client {
 
   // -- notifications --
 
-  /** What the member is notified of while away, after this change of it. */
+  /** Notifications while the member is away, after this change. */
   notifications(change?: NotificationsChange): Promise<NotificationSettings>;
 
   // -- rooms --
@@ -237,7 +237,7 @@ export interface FilterTest {
   hits: readonly FilterHit[];
 }
 
-/** What can be reported: a message, a person, or a room. */
+/** Things that can be reported: a message, a person, or a room. */
 export type ReportTarget =
   | { key: ConversationKey; seq: number }
   | { user: string }
@@ -282,12 +282,12 @@ export function pagesOf(list: ListName): PagedList {
   return list === 'requests' ? 'main' : list;
 }
 
-/** What changes with a list. */
+/** The topic that changes with a list. */
 export function topicOf(list: ListName): Topic {
   return list === 'main' ? 'conversations' : list;
 }
 
-/** What `subscribe` can watch. */
+/** The topics of `subscribe`. */
 export type Topic =
   | 'status'
   | 'me'
@@ -324,7 +324,7 @@ export interface Happenings {
   joined: { key: ConversationKey; users: readonly string[] };
   /** Of a call, in every tab: also answers to what another tab has said. */
   call: CallEvent;
-  /** The same of calls that stand in rooms. */
+  /** An event of a room's call. */
   group_call: GroupCallEvent;
   /** For moderators: a report is new, or is another one now. */
   report: Report;
@@ -347,7 +347,7 @@ export interface Status {
   state: 'idle' | 'connecting' | 'online' | 'waiting' | 'offline' | 'stopped';
   /** Why it is waiting or stopped, where the server said so. */
   code?: Code;
-  /** What a moderator or the owner said about it, and Unix milliseconds of its end. */
+  /** The reason that a moderator or the owner gave, and Unix milliseconds of the end. */
   reason?: string;
   until?: number;
   /** Milliseconds since the Unix epoch of the next try. */
@@ -365,9 +365,9 @@ export interface Me extends KnownPerson {
   open: boolean;
   /** On the whole site, where it is more than a member. */
   role?: SiteRole;
-  /** Whose calls ring. */
+  /** The users whose calls ring. */
   calls: CallsFrom;
-  /** Who may write on the site, where not all may, or where there is a raid. */
+  /** Write access of the site, if it is limited or there is a raid. */
   site?: SiteState;
   limits: Limits;
 }
@@ -415,7 +415,7 @@ export interface Conversation {
   exists: boolean;
   /** In a room: its name and picture, to be drawn like those of a person. */
   with: KnownPerson;
-  /** What a room is; without a `role` one is no member. Undefined in a room of which nothing is known yet. */
+  /** The room; without a `role` the user is not a member. Undefined if the room is unknown so far. */
   room?: RoomView;
   last?: Message;
   unread: number;
@@ -428,7 +428,7 @@ export interface Conversation {
   archived: boolean;
   /** It waits for an answer: one's own, or the other one's. */
   request?: RequestState;
-  /** Who asks this user into the room, where `request` is `received` and it is a room. */
+  /** The user who asks this user into the room, if `request` is `received` and it is a room. */
   requestedBy?: string;
   /** Shown as unread, until it is opened or read on. */
   markedUnread: boolean;
@@ -452,23 +452,23 @@ export interface RoomView {
 }
 
 export interface NotificationSettings {
-  /** What a browser needs to subscribe. Undefined: the server sends no push notifications. */
+  /** The key that a browser needs to subscribe. Undefined: the server sends no push notifications. */
   key?: string;
   /** How many browsers are told. */
   devices: number;
   quiet?: QuietHours;
   /** Notices show what was written. */
   bodies: boolean;
-  /** What was missed is mailed after so many minutes; 0: never. Undefined: there is no address, or no mail. */
+  /** Missed messages are mailed after so many minutes; 0: never. Undefined: there is no address, or no mail. */
   mail?: { address: string; after: number };
 }
 
-/** What is left out stays. */
+/** Fields that are left out stay. */
 export interface NotificationsChange {
   subscribe?: PushSubscribing;
   /** An endpoint. */
   unsubscribe?: string;
-  /** The same minute twice: none. */
+  /** Equal minutes: no quiet hours. */
   quiet?: QuietHours;
   bodies?: boolean;
   /** Minutes; 0: never. */
@@ -541,7 +541,7 @@ export interface Message {
   thread?: number;
   /** A thread hangs below it. */
   replies?: Replies;
-  /** What its first link leads to. */
+  /** Preview of its first link. */
   preview?: Preview;
   /** It is this sticker; the body is its words. */
   sticker?: Sticker;
@@ -551,7 +551,7 @@ export interface Message {
   state: 'sending' | 'held' | 'sent' | 'received' | 'read' | 'failed';
   /** Why it failed. */
   code?: Code;
-  /** What a moderator says about it. */
+  /** The reason that a moderator gave. */
   why?: string;
 }
 
@@ -593,7 +593,7 @@ export interface Rich {
   /** Takes the place of one's vote of before; no choices take it back. */
   vote(key: ConversationKey, seq: number, choices: readonly number[]): Promise<void>;
   closePoll(key: ConversationKey, seq: number): Promise<void>;
-  /** What the link leads to is not shown any more. */
+  /** Removes the preview of the link. */
   dropPreview(key: ConversationKey, seq: number): Promise<void>;
   thread(
     key: ConversationKey,
@@ -617,7 +617,7 @@ export interface Invitations {
   links(key: ConversationKey): Promise<readonly Link[]>;
   /** Fulfilled with those that are left. */
   takeBackLink(key: ConversationKey, code: string): Promise<readonly Link[]>;
-  /** What a code leads to. With a `key`, one is a member already. */
+  /** The room of an invitation code. With a `key`, the user is a member already. */
   openLink(code: string): Promise<Invited>;
   joinLink(code: string): Promise<ConversationKey>;
 }

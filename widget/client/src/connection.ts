@@ -5,7 +5,7 @@ import type { Status, TransportName } from './client.ts';
 import { claims } from './token.ts';
 import { COMES_BACK, type Code, type Command, type Event, type Welcome } from './wire.ts';
 
-/** What happened. `link` is the number of the attempt, so that news of an abandoned one is ignored. */
+/** Inputs of the state machine. `link` is the number of the attempt, so that events of an abandoned one are ignored. */
 export type Input =
   | { type: 'start' }
   /** Leaves on purpose. */
@@ -24,7 +24,7 @@ export type Input =
   | { type: 'network'; online: boolean }
   | { type: 'tick' };
 
-/** What to do now, in this order. */
+/** Effects to carry out, in this order. */
 export type Effect =
   | { type: 'token' }
   | { type: 'open'; link: number; transport: TransportName; token: string | undefined }
@@ -408,7 +408,7 @@ export class Connection {
   }
 }
 
-/** What somebody has to say about the end. */
+/** The reason of an end, as far as the server gave one. */
 type Said = Pick<Status, 'reason' | 'until'>;
 
 function pingDue(state: Online): number {

@@ -28,7 +28,7 @@ export const FIRST_PAGES: Record<PagedList, Paging> = {
 export class Conversations {
   readonly byKey = new Map<ConversationKey, Known>();
   readonly keysById = new Map<string, ConversationKey>();
-  /** Whose other one goes by another id now. */
+  /** Conversations whose other user has another id now. */
   readonly #moved = new Map<ConversationKey, ConversationKey>();
   /** How far each list has been loaded. */
   pages = { ...FIRST_PAGES };
@@ -37,7 +37,7 @@ export class Conversations {
   #orphans: Message[] = [];
   #ahead = new Map<string, Message>();
   #countsAhead: Counts[] = [];
-  /** What is known of rooms of which one is no member. */
+  /** Known rooms of which the user is not a member. */
   readonly listed = new Map<ConversationKey, Room>();
 
   constructor(
@@ -83,7 +83,7 @@ export class Conversations {
     known.active = Math.max(known.active, message.time);
     known.archived = false;
     this.typing.ends(known.key, message.from);
-    // Whoever was asked accepts by answering.
+    // Answering a request accepts it.
     if (known.request === (message.from === this.me() ? 'received' : 'sent')) delete known.request;
     if (message.from === this.me()) {
       this.written.unqueue(message.id);
@@ -194,7 +194,7 @@ export class Conversations {
     return key;
   }
 
-  /** Who are contacts wait for no answer. */
+  /** Contacts need no accepted request. */
   agreed(user: string): void {
     const known = this.byKey.get(direct(user));
     if (!known?.request) return;
@@ -294,7 +294,7 @@ export class Conversations {
       known.stretches = cover(known.stretches, { from: seq, to: seq, messages: [record.last] });
       if (record.last.from === this.me()) this.written.unqueue(record.last.id);
     }
-    // What was read here may be news to the server still; its counts are older then.
+    // The server may not know yet what was read here; its counts are older then.
     if (record.read >= known.read) {
       known.read = record.read;
       known.unread = record.unread;
@@ -423,7 +423,7 @@ export class Conversations {
   }
 }
 
-/** What somebody else did says nothing of one's own reactions: they are as before. */
+/** A change by another user leaves one's own reactions as they were. */
 function withMine(message: Message, before: Message | undefined, me: string | undefined): Message {
   const reactions = message.reactions?.map(one => {
     const mine =

@@ -1,5 +1,6 @@
-// What outlives the page, in the page's own storage: never a token of the site, and nothing before the member has signed
-// in. Of a guest, nothing but the server's own token, and that only once they have written to somebody.
+// State that outlives the page, in the page's own storage: never a token of the site, and nothing before the
+// member has signed in. Of a guest, only the server's own token, and that only once they have written to
+// somebody.
 
 import type { TransportName } from './client.ts';
 import type { KeyValues } from './environment.ts';

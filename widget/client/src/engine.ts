@@ -1,4 +1,5 @@
-// What only the leader does: it holds the connection, sends the queue, answers requests, tells markers and watches.
+// The work of the leader: it holds the connection, sends the queue, answers requests, and sends markers and
+// watches.
 
 import { addressee } from './addressee.ts';
 import { backoff } from './backoff.ts';
@@ -49,7 +50,7 @@ const MAX_CHANGING = 8;
 const MAX_RENAMED = 5;
 /** A timer that is so late has slept, and the connection with it. */
 const DRIFT_MS = 5_000;
-/** What another leader told in this time is told again: one cannot know whether it arrived. */
+/** Entries that another leader sent within this time are sent again, because their arrival is unknown. */
 const RETELL_MS = 600_000;
 /** A refusal comes sooner than this. */
 const REFUSAL_MS = 5_000;

@@ -1,4 +1,4 @@
-// What the client needs of the world around it, handed in: a browser, or a test with its own time and chance.
+// The environment of the client, as an argument: a browser, or a test with its own time and chance.
 
 import type { TransportName } from './client.ts';
 import type { Code, Event } from './wire.ts';

@@ -4,7 +4,7 @@
 import type { Client, ConversationKey, GroupCallEvent } from './client.ts';
 import type { Event, GroupAction, IceServer, Media, Participant } from './wire.ts';
 
-/** What an interface draws. Another object after each change. */
+/** The drawn state of a room's call. A new object after each change. */
 export interface RoomCall {
   room: ConversationKey;
   /** By which the server knows the room. */
@@ -40,7 +40,7 @@ export interface GroupCallsHost {
   signal(signal: RoomSignal): void;
 }
 
-/** The same as of calls of two: a tab is in one call. */
+/** Shared with calls of two, because a tab is in one call. */
 const KEY = 'kith:call';
 
 export class GroupCalls {
@@ -65,7 +65,7 @@ export class GroupCalls {
     this.#leaving = false;
     this.#set({ ...(before ?? fresh), phase: 'joining' });
     try {
-      // What it answers is heard before, in its order with all else.
+      // The answers arrive before this, in their order with all other events.
       await this.#say({ action: 'join', media });
     } catch (error) {
       const { code } = error as { code?: string };
@@ -168,7 +168,7 @@ export class GroupCalls {
   }
 }
 
-/** What a reload has left of the call of a room; nothing where it was one of two, or is not as we write it. */
+/** The stored state of a room's call after a reload; nothing for a call of two, or in another format. */
 export function keptRoom(
   storage: GroupCallsHost['storage'],
 ): Pick<RoomCall, 'room' | 'id' | 'media' | 'place'> | undefined {

@@ -1,4 +1,4 @@
-// Who listens to what happens once.
+// Listeners of one-time events.
 
 import type { Happenings } from './client.ts';
 

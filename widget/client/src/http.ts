@@ -1,4 +1,4 @@
-// What the transports over HTTP have in common: the POST that carries commands up, and the reason of a refusal.
+// Shared code of the HTTP transports: the POST that carries commands, and the reason of a refusal.
 
 import type { Link, LinkListener } from './environment.ts';
 import { readEvents } from './frame.ts';

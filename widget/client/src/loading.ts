@@ -1,4 +1,4 @@
-// What the screen lacks, asked of the server page by page: messages of open conversations, and lists.
+// Loads missing data of the screen page by page: messages of open conversations, and lists.
 
 import { addressee } from './addressee.ts';
 import { type ConversationKey, type PagedList, type RequestError, type Topic, topicOf } from './client.ts';
@@ -23,7 +23,7 @@ export interface LoadingHost {
 /** A screen's worth: below it, opening a conversation asks for more. */
 const WINDOW = 30;
 const PAGE = 50;
-/** What a conversation keeps in memory when it leaves the screen. */
+/** Messages that a conversation keeps in memory when it leaves the screen. */
 const KEPT_MESSAGES = 100;
 const MAX_GAP_PAGES = 5;
 /** Of those around a message that is looked for: so many before, and so many after. */
@@ -97,7 +97,7 @@ export class Loading {
     if (seq === undefined) {
       delete screen.around;
       screen.tries = 0;
-      // What was looked at in passing is no hole to be filled.
+      // Messages that were only looked at leave no gap to fill.
       this.host.replica.conversations.trim(key, Number.POSITIVE_INFINITY);
       this.host.trimmed();
       this.fill(key);

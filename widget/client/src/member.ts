@@ -75,7 +75,7 @@ export interface ClientOptions {
   token(): Promise<string | undefined>;
   /** The `sub` of the tokens, where the page knows it: then only the leading tab needs one. */
   user?: string;
-  /** What pages are called, by the path that names their rooms. */
+  /** Titles of pages, by the path that names their rooms. */
   pageNames?: Readonly<Record<string, string>>;
 }
 
@@ -104,7 +104,7 @@ class Member implements Client {
   #dirty = new Set<Topic>();
   #flushing = false;
   #lapsing: { at: number; cancel: () => void } | undefined;
-  /** What each caller wants to see. */
+  /** The watches of each caller. */
   #watches = new Set<Wanted>();
   #loading: Loading;
   #profiles: Profiles;
@@ -278,7 +278,7 @@ class Member implements Client {
     this.#lapsing?.cancel();
   }
 
-  /** Who is here decides whose tabs belong together and whose cache is shown. */
+  /** The user decides which tabs belong together and whose cache is shown. */
   #identify(attempt: number): void {
     const known = this.#user ?? this.#hint;
     if (known !== undefined) return this.#enter(known);

@@ -1,4 +1,5 @@
-// What is asked of the server to keep order: requests, reports, and what moderators do. Fetched when it is needed first.
+// Requests to the server about order: message requests, reports, and moderators' acts. Loaded when first
+// needed.
 
 import {
   type ConversationKey,

@@ -60,8 +60,8 @@ export class People {
   }
 
   /**
-   * Who of the contacts is here, and so who is not. Where not all are named, what was told of the others since the first
-   * time still holds.
+   * The present contacts, and so the absent ones. If not all contacts are named, earlier presence of the
+   * others stays valid.
    */
   watching(event: Event & { t: 'watching' }): void {
     const here = new Set<string>();

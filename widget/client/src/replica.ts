@@ -49,7 +49,7 @@ export class Replica {
   presence: SetPresence = 'online';
   open = false;
   role: SiteRole | undefined;
-  /** Whose calls ring. */
+  /** The users whose calls ring. */
   calls: CallsFrom = 'contacts';
   site: SiteState | undefined;
   notices: readonly Notice[] = [];
@@ -300,13 +300,13 @@ export class Replica {
     this.role = welcome.role;
     this.calls = welcome.calls ?? 'contacts';
     this.site = welcome.site;
-    // What holds is told anew after it.
+    // The server repeats valid notices after this.
     this.notices = [];
     this.#changed.add('notices');
     this.limits = welcome.limits;
     this.guestToken = welcome.guest_token ?? (welcome.me.guest ? this.guestToken : undefined);
     this.#changed.add('me');
-    // Whoever is watched is told anew; what was known before may be hours old.
+    // The server sends the presence of watched users again; the present values may be hours old.
     this.people.forgetPresences();
     this.#difference(welcome, welcome.resumed && again);
     if (!welcome.resumed) this.#page(welcome);
@@ -384,7 +384,7 @@ export class Replica {
   }
 
   #refused(id: string, code: Code): void {
-    // What makes sense to try again is tried again by the leader; the message stays in the queue.
+    // The leader repeats what may succeed later; the message stays in the queue.
     if ((COMES_BACK[code] ?? 'later') === 'never') this.written.setFailed(id, code);
   }
 

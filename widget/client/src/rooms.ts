@@ -1,5 +1,5 @@
-// What is asked of the server about rooms: the directory, making and changing them, inviting, coming, going, and who is in them.
-// Fetched when it is needed first.
+// Requests to the server about rooms: the directory, creating and changing them, inviting, joining, leaving,
+// and members. Loaded when first needed.
 
 import { addressee } from './addressee.ts';
 import {

@@ -14,7 +14,7 @@ export function drawn(message: WireMessage, me: string | undefined): Message {
   return { id, seq, from, mine, body, time, ...seenOf(message), state: mine ? 'sent' : 'received' };
 }
 
-/** What a message has besides its text, and is drawn as it is said. */
+/** The fields of a message beside its text that are drawn as the server sends them. */
 const SAID = [
   'edited',
   'deleted',
@@ -28,7 +28,7 @@ const SAID = [
   'sticker',
 ] as const;
 
-/** What a message has besides its text, as it is drawn. */
+/** The drawn parts of a message beside its text. */
 export function seenOf(
   message: Partial<WireMessage>,
 ): Pick<Message, (typeof SAID)[number] | 'replyTo' | 'reactions' | 'files'> {

@@ -1,4 +1,4 @@
-// What a tab knows as plain data: handed to a tab that joins, and, cut, kept over a page change.
+// The state of a tab as plain data: handed to a tab that joins, and, shortened, kept over a page change.
 
 import type { Pending, Queued } from './change.ts';
 import type { ConversationKey, KnownPerson, Status } from './client.ts';
@@ -60,8 +60,9 @@ const CACHED_MESSAGES = 30;
 const CACHED_CONTACTS = 500;
 
 /**
- * What is worth keeping over a page change: the top of the list, the newest messages, and who is a contact, on which it depends who may
- * be called and whose pictures are shown. Presence is left out, it is read again; a list that was cut says so by paging from its first page.
+ * The state worth keeping over a page change: the top of the list, the newest messages, and contacts, which
+ * decide about calls and pictures. Presence is left out and read again; a shortened list pages from its
+ * first page.
  */
 export function cached({ guestToken: _, ...all }: Snapshot): Snapshot {
   const conversations = all.conversations

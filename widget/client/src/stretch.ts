@@ -1,4 +1,4 @@
-// What is known of a conversation's messages: stretches without holes, ascending, with holes between them.
+// Known messages of a conversation: ascending stretches without gaps, with gaps between them.
 
 import type { Message } from './wire.ts';
 

@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { Wanted } from './watch.ts';
 import type { Event } from './wire.ts';
 
-/** What the tab does in its role. */
+/** The tab's actions in its role. */
 export interface TabHost {
   /** This tab holds the connection now. */
   lead(): void;
@@ -91,7 +91,7 @@ export class Tabs {
 
   constructor(
     private readonly env: Environment,
-    /** The same for all tabs of one member of one site. */
+    /** Equal in all tabs of one member of one site. */
     private readonly scope: string,
     readonly id: string,
     private readonly host: TabHost,

@@ -1,4 +1,4 @@
-// What a client may read in its own token. Unverified: good for timing and naming, never for deciding.
+// Fields that a client reads in its own token. Unverified: good for timing and naming, never for decisions.
 
 export interface Claims {
   sub?: string;

@@ -1,4 +1,4 @@
-// Who is writing where, until it lapses. Nothing of it is kept or handed on.
+// Users who are typing, per conversation, until the entry expires. Neither stored nor passed on.
 
 import type { Changed } from './changed.ts';
 import type { ConversationKey } from './client.ts';

@@ -10,7 +10,7 @@ class Fake implements UploadHost {
   metadata = '';
   asked: string[] = [];
   tokens: (boolean | undefined)[] = [];
-  /** What the next request of this method meets instead of an answer. */
+  /** The failure of the next request of this method, instead of an answer. */
   trouble: [method: string, what: 'cut' | 'half' | Response][] = [];
   waits: (() => void)[] = [];
   removed = false;

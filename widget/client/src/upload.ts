@@ -6,7 +6,7 @@ import { type Access, type ConversationKey, RequestError } from './client.ts';
 import type { Fetch } from './http.ts';
 import { COMES_BACK, type Code, type SentFile } from './wire.ts';
 
-/** What an upload needs of the world around it. */
+/** The environment of an upload. */
 export interface UploadHost {
   server: string;
   access(fresh?: boolean): Promise<Access>;
@@ -83,7 +83,7 @@ export class Upload {
     this.#tell({ at: 'cancelled' });
     this.#abort?.abort();
     this.#waiting?.();
-    // What the server does not hear it finds by itself a day later.
+    // If the request is lost, the server removes the upload a day later.
     if (location !== undefined) this.#ask('DELETE', location).catch(() => undefined);
   }
 
@@ -191,7 +191,7 @@ export class Upload {
     const code = error instanceof RequestError ? error.code : 'offline';
     const back = code === 'offline' ? 'later' : (COMES_BACK[code] ?? 'later');
     if (code !== 'offline' && (back === 'never' || back === 'with_new_token')) {
-      // What is left of it on the server goes with a sweep; a picture that is none has gone already.
+      // The server's sweep removes the rest; a refused picture is gone already.
       this.#location = undefined;
       return this.#tell({ at: 'failed', code });
     }

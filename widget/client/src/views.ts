@@ -30,7 +30,7 @@ import type { Code, Contact, Room, Message as WireMessage } from './wire.ts';
 
 export type Loading = 'no' | 'newest' | 'older' | 'newer' | 'gap';
 
-/** What only this tab knows of a conversation on its screen. */
+/** State of a conversation that only this tab has, because it is on its screen. */
 export interface OnScreen {
   count: number;
   loading: Loading;
@@ -60,7 +60,7 @@ export class Views {
   #contactViews = new Map<string, Contact>();
   #lists: Partial<Record<ListName, ConversationList>> = {};
   #messages = new WeakMap<WireMessage | Queued, Message>();
-  /** What was pending on a message when its view was made. */
+  /** The pending changes of a message when its view was made. */
   #pendingOn = new WeakMap<WireMessage, readonly Pending[]>();
   #faces = new WeakMap<Room, KnownPerson>();
   #listeners = new Map<Topic, Set<() => void>>();
@@ -300,7 +300,7 @@ export class Views {
     const stored = window?.messages ?? [];
     const queued = later ? [] : this.replica.written.queue.filter(one => one.key === known.key);
     const all = [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
-    // What stands beside the log has a time there, and no number.
+    // Messages beside the log are ordered by time, because they have no seq.
     return queued.some(one => one.held) ? all.sort((a, b) => a.time - b.time) : all;
   }
 
@@ -362,7 +362,7 @@ export class Views {
   }
 }
 
-/** What of it the screen shows. */
+/** The stretch that the screen shows. */
 export function shown(known: Known, screen: OnScreen | undefined): Stretch | undefined {
   const wanted = screen?.around === undefined ? undefined : around(known.stretches, screen.around);
   return wanted ?? newest(known.stretches);

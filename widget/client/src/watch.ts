@@ -1,9 +1,9 @@
-// Whose presence the tabs of this browser want to see, and what of it the server is told.
+// The presence that the tabs of this browser watch, and the watch commands for the server.
 
 import type { Replica } from './replica.ts';
 import type { Command, Event } from './wire.ts';
 
-/** What one tab wants to see. */
+/** The wishes of one tab. */
 export interface Wanted {
   /** All contacts, however many: who becomes one enters by itself. */
   contacts: boolean;
@@ -12,7 +12,7 @@ export interface Wanted {
   lastSeen: readonly string[];
 }
 
-/** What several callers want together. */
+/** The wishes of several callers together. */
 export function joined(all: readonly Wanted[]): Wanted {
   return {
     contacts: all.some(one => one.contacts),
@@ -23,7 +23,7 @@ export function joined(all: readonly Wanted[]): Wanted {
 
 /** Changes are collected for so long. */
 const SETTLE_MS = 150;
-/** Who is watched by name and of whom nothing was said by then is not here. */
+/** A user who is watched by name and of whom no event came within this time is offline. */
 const UNSEEN_MS = 1_500;
 
 export class Watch {
@@ -51,7 +51,7 @@ export class Watch {
     this.#unseenAt = undefined;
   }
 
-  /** What was said may have been refused: it is said again at `at`. */
+  /** The command may have been refused: it is repeated at `at`. */
   refused(at: number): void {
     this.#said = undefined;
     this.#sayAt ??= at;
@@ -73,7 +73,7 @@ export class Watch {
       : (this.#sayAt ?? this.#unseenAt);
   }
 
-  /** What the server must be told now. */
+  /** The command to send now. */
   command(now: number): (Command & { t: 'watch' }) | undefined {
     if (this.#sayAt === undefined || this.#sayAt > now) return undefined;
     this.#sayAt = undefined;

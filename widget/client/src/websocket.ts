@@ -3,7 +3,7 @@
 import type { OpenLink } from './environment.ts';
 import { readEvent } from './frame.ts';
 
-/** What is used of a browser's WebSocket. */
+/** The used part of a browser's WebSocket. */
 export interface Socket {
   onopen: (() => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;

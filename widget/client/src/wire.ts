@@ -224,7 +224,7 @@ export type Command =
       archived?: boolean;
       /** Shown as unread, until it is read on. */
       marked_unread?: boolean;
-      /** What was begun to be written, at most `limits.body_bytes`; an empty one takes it away. */
+      /** Unfinished text, at most `limits.body_bytes`; an empty one removes the draft. */
       draft?: string;
     }
   | {
@@ -463,7 +463,7 @@ export type Command =
       subscribe?: PushSubscription;
       /** The browser of this endpoint takes none any more. */
       unsubscribe?: string;
-      /** The same minute twice: none. */
+      /** Equal minutes: no quiet hours. */
       quiet?: QuietHours;
       /** Whether they show what was written. */
       bodies?: boolean;
@@ -539,7 +539,7 @@ export type SendTo =
       page: string
     };
 
-/** What a member changes of how others see them. */
+/** Changes of a member's privacy. */
 export type ChangeProfile = {
   rid: number;
   /** At most 140 characters; an empty one takes it away. */
@@ -548,7 +548,7 @@ export type ChangeProfile = {
   status_until?: number;
   /** At most 200 characters, where the site lets members choose; an empty one is the site's, from the next `hello` on. */
   name?: string;
-  /** Who may begin a conversation; one that is there goes on. */
+  /** Who may begin a conversation; existing conversations continue. */
   may_write?: Audience;
   see_presence?: Audience;
   /** Not who may not see the presence. */
@@ -573,10 +573,10 @@ export type MarkerSet =
 /** The presence that a user chooses. */
 export type SetPresence = "online" | "away" | "busy" | "invisible";
 
-/** What to do with a contact. */
+/** An act on a contact. */
 export type ContactAction = "request" | "accept" | "decline" | "remove" | "block" | "unblock";
 
-/** What a client wants of a call. */
+/** An action of a client in a call. */
 export type CallAction =
   | {
       action: "invite";
@@ -627,7 +627,7 @@ export type CallAction =
       sdp: string;
     };
 
-/** What a client wants of the call of a room. */
+/** An action of a client in the call of a room. */
 export type GroupAction =
   | {
       action: "look"
@@ -658,16 +658,16 @@ export type GroupAction =
 
 export type Media = "audio" | "video";
 
-/** Who finds a room, and who may write in it. */
+/** Kind of a room: it decides about finding it and writing in it. */
 export type RoomKind = "public" | "private" | "announcement";
 
-/** What a member may do in a room. */
+/** Role of a member in a room. */
 export type Role = "owner" | "moderator" | "member" | "muted";
 
-/** What to do with a user in a room. */
+/** An act on a user in a room. */
 export type MemberAction = "invite" | "remove" | "ban" | "unban" | "set_role";
 
-/** What becomes of a message request. */
+/** The answer to a message request. */
 export type RequestAnswer = "accept" | "dismiss";
 
 /** Why something is reported. */
@@ -676,7 +676,7 @@ export type ReportReason = "spam" | "abuse" | "sexual" | "violence" | "fraud" | 
 /** Whether somebody looks after a report. */
 export type ReportState = "open" | "taken" | "closed";
 
-/** What a moderator does. */
+/** An act of a moderator, with its fields. */
 export type Moderate = {
   rid: number;
   act: ModeratorAct;
@@ -700,16 +700,16 @@ export type Moderate = {
   level?: Level;
 };
 
-/** What a moderator can do. */
+/** The kinds of moderators' acts. */
 export type ModeratorAct = "warn" | "mute" | "unmute" | "ban" | "unban" | "kick" | "set_role" | "delete" | "take_report" | "close_report" | "reopen_report" | "approve" | "refuse" | "shadow_ban" | "lift_shadow_ban" | "set_level" | "raid" | "end_raid";
 
-/** What a user may do on the whole site, beside being a member of it. */
+/** Role of a user on the whole site. */
 export type SiteRole = "member" | "moderator" | "admin";
 
 /** How well a member is known. */
 export type Level = "new" | "basic" | "trusted";
 
-/** What a browser's `PushSubscription` says of itself (W3C Push API), and in what language its notices are worded. */
+/** The fields of a browser's `PushSubscription` (W3C Push API), and the language of its notices. */
 export type PushSubscription = {
   endpoint: string;
   /** Public key of the browser, base64url. */
@@ -794,7 +794,7 @@ export type Event =
       number?: number;
       /** A thread hangs below it. */
       replies?: Replies;
-      /** What its first link leads to. */
+      /** Preview of the first link. */
       preview?: Preview;
       /** It is this sticker; the body is its words. */
       sticker?: Sticker;
@@ -802,9 +802,9 @@ export type Event =
   | {
       t: "update";
       re?: number;
-      /** The whole message as it is now. Whose `mine` it has: see `by`. */
+      /** The whole message as it is now. `by` says for whom `mine` is right. */
       message: Message;
-      /** Who changed it. Where that is oneself, `mine` of the reactions is right; else it is left out, and what one has put on the message is as before. */
+      /** The author of the change. If it is oneself, `mine` of the reactions is right; otherwise `mine` is left out, and one's own reactions are as before. */
       by: string;
       position: string;
     }
@@ -822,9 +822,9 @@ export type Event =
       pinned?: boolean;
       /** The message has a preview of its link; absent: none, or no longer. */
       preview?: boolean;
-      /** Whose change it was; absent: of several users, or of one in an anonymous poll. */
+      /** The author of the change; absent: several users, or a voter of an anonymous poll. */
       by?: string;
-      /** What `by` has put on or taken off. */
+      /** The reaction that `by` put on or took off. */
       put?: PutReaction;
       /** The choices that `by` votes for now. */
       chose?: Array<number>;
@@ -1063,7 +1063,7 @@ export type Event =
       t: "link";
       re: number;
       conversation: string;
-      /** Whoever has it may come in: 22 characters of `[A-Za-z0-9_-]`. */
+      /** Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows it can join. */
       code: string;
       /** Id of the user who has made it. */
       by: string;
@@ -1093,7 +1093,7 @@ export type Event =
       picture?: string;
       /** How many members the room has. */
       members: number;
-      /** Who invites, without a presence. */
+      /** The inviting user, without a presence. */
       by: Person;
       /** Unix milliseconds of its end. */
       until: number;
@@ -1221,7 +1221,7 @@ export type Event =
       quiet?: QuietHours;
       /** They show what was written. */
       bodies: boolean;
-      /** What was missed is mailed. Absent: the site has given no address, or this server sends no mail. */
+      /** Settings of the mail digest. Absent: the site has given no address, or this server sends no mail. */
       mail?: MailDigest;
     }
   | {
@@ -1285,9 +1285,9 @@ export type Welcome = {
   open: boolean;
   /** One's own on the site; absent: member. */
   role?: SiteRole;
-  /** Whose calls ring here; absent: those of contacts. */
+  /** The users whose calls ring here; absent: contacts. */
   calls?: CallsFrom;
-  /** Who may write on the site; absent: all, and there is no raid. */
+  /** The write access of the site; absent: everybody may write, and there is no raid. */
   site?: SiteState;
   limits: Limits;
   /** Server time, Unix milliseconds. */
@@ -1317,10 +1317,10 @@ export type Welcome = {
   position: string;
 };
 
-/** Whose calls ring. */
+/** The users whose calls ring. */
 export type CallsFrom = "nobody" | "contacts" | "everyone";
 
-/** What the server accepts, so that a client can say so before it sends. */
+/** The limits of the server, so that a client can check before it sends. */
 export type Limits = {
   /** Longest message body, in bytes of UTF-8. */
   body_bytes: number;
@@ -1392,7 +1392,7 @@ export type Conversation = {
   conversation: string;
   /** The other one of a direct conversation; absent in a room. */
   with?: Person;
-  /** What it is, where it is a room. */
+  /** The room, if the conversation is one. */
   room?: Room;
   /** The newest message. */
   last?: Message;
@@ -1415,13 +1415,13 @@ export type Conversation = {
   requested_by?: Person;
   /** Shown as unread, although all of it was read. */
   marked_unread?: boolean;
-  /** What one has begun to write, on any device. */
+  /** The unfinished text of the user, from any device. */
   draft?: string;
   /** Unix milliseconds of the last activity; the list is sorted by it. */
   active: number;
 };
 
-/** Whose answer a message request waits for. */
+/** The side whose answer a message request waits for. */
 export type RequestState = "sent" | "received";
 
 /** A report, as moderators see it. */
@@ -1432,9 +1432,9 @@ export type Report = {
   conversation?: string;
   /** Of the message. */
   seq?: number;
-  /** Who has written it, or is reported. */
+  /** The author of the message, or the reported user. */
   user?: string;
-  /** Who has reported it; absent: a filter. */
+  /** The reporter; absent: a filter. */
   by?: string;
   /** A message that nobody else sees: `approve` sends it, `refuse` does not. It is the last of `lines`. */
   held?: boolean;
@@ -1442,11 +1442,11 @@ export type Report = {
   text?: string;
   /** The message and those around it, as they were when it was reported. */
   lines?: Array<ReportLine>;
-  /** What the message said before, oldest first: what was replaced or deleted in the week before it was reported. */
+  /** Former texts of the message, oldest first: those replaced or deleted in the week before the report. */
   former?: Array<FormerBody>;
   /** Unix milliseconds. */
   time: number;
-  /** Who has taken or closed it; absent: nobody, or the site's own server. */
+  /** The moderator who took or closed it; absent: nobody, or the site's own server. */
   moderator?: string;
   note?: string;
 };
@@ -1459,14 +1459,14 @@ export type ReportLine = {
   body: string;
 };
 
-/** What a message said before it was edited or deleted. */
+/** A former text of a message, before an edit or the deletion. */
 export type FormerBody = {
   body: string;
   /** When another one took its place. Unix milliseconds. */
   until: number;
 };
 
-/** What a moderator did. */
+/** An act of a moderator. */
 export type AuditEntry = {
   number: number;
   /** Unix milliseconds. */
@@ -1481,7 +1481,7 @@ export type AuditEntry = {
   detail?: string;
 };
 
-/** What a moderator has to say to a user. */
+/** A notice of a moderator to a user. */
 export type Notice = {
   kind: NoticeKind;
   /** The room in which it holds; absent: on the whole site. */
@@ -1511,10 +1511,10 @@ export type Held = {
 
 export type HeldState = "waiting" | "refused" | "kept";
 
-/** Who may write on a site. */
+/** Write access to a site. */
 export type SiteState = {
   access: SiteAccess;
-  /** What its owner says about it. */
+  /** The owner's explanation. */
   text?: string;
   /** For moderators: until when new members cannot write first or in rooms. Unix milliseconds. */
   raid_until?: number;
@@ -1522,10 +1522,10 @@ export type SiteState = {
 
 export type SiteAccess = "open" | "read_only" | "closed";
 
-/** What a filter does with a message. */
+/** The action of a filter on a message. */
 export type FilterAct = "flag" | "hold" | "reject";
 
-/** What in a text fits a filter. */
+/** A match of a filter in a text. */
 export type FilterHit = {
   kind: FilterKind;
   /** The word, the host of the link, or the pattern. */
@@ -1564,7 +1564,7 @@ export type Member = {
   role?: Role;
   /** May not come back. */
   banned?: boolean;
-  /** Was asked to become a member, and has not answered as far as the asker is told. */
+  /** A pending room request: the user was asked to join, and the asker knows of no answer. */
   requested?: boolean;
   /** How far the member has received; in `members` of rooms of up to 50 only, and absent where the asker may not see it. */
   received?: number;
@@ -1588,7 +1588,7 @@ export type Listed = {
 
 /** An invitation into a room, as those see it who may take it back. */
 export type Link = {
-  /** Whoever has it may come in: 22 characters of `[A-Za-z0-9_-]`. */
+  /** Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows it can join. */
   code: string;
   /** Id of the user who has made it. */
   by: string;
@@ -1600,7 +1600,7 @@ export type Link = {
   used: number;
 };
 
-/** What one is invited into. */
+/** The room of an invitation. */
 export type Invitation = {
   /** Absent: one is no member yet. */
   conversation?: string;
@@ -1612,7 +1612,7 @@ export type Invitation = {
   picture?: string;
   /** How many members the room has. */
   members: number;
-  /** Who invites, without a presence. */
+  /** The inviting user, without a presence. */
   by: Person;
   /** Unix milliseconds of its end. */
   until: number;
@@ -1654,7 +1654,7 @@ export type Message = {
   number?: number;
   /** A thread hangs below it. */
   replies?: Replies;
-  /** What its first link leads to. */
+  /** Preview of the first link. */
   preview?: Preview;
   /** It is this sticker; the body is its words. */
   sticker?: Sticker;
@@ -1706,13 +1706,13 @@ export type Poll = {
   voters: number;
 };
 
-/** What a page says of itself, as plain text. */
+/** Metadata of a page, as plain text. */
 export type Preview = {
   /** As it stands in the message. */
   url: string;
   title: string;
   description?: string;
-  /** What the page's whole site is called. */
+  /** The name of the whole website of the page. */
   site?: string;
   /** Small, and made anew by the server. */
   picture?: SentFile;
@@ -1723,7 +1723,7 @@ export type Sticker = {
   id: string;
   /** Those of one name are shown together. */
   set: string;
-  /** What it says; the body of a message that is this sticker. */
+  /** The words of the sticker; also the body of a message that is this sticker. */
   words: string;
   /** Path of the picture. It holds for as long as the site has the sticker. */
   url: string;
@@ -1763,7 +1763,7 @@ export type Thread = {
   unread: number;
 };
 
-/** What a session hears of a call. */
+/** An event of a call for a session. */
 export type CallNews =
   | {
       news: "calling";
@@ -1837,7 +1837,7 @@ export type CallNews =
 /** How a call has ended. */
 export type CallOutcome = "ended" | "lost" | "declined" | "busy" | "cancelled" | "missed";
 
-/** What a session hears of the call of a room. */
+/** An event of the call of a room for a session. */
 export type GroupNews =
   | {
       news: "standing";
@@ -1924,7 +1924,7 @@ export type Participant = {
   apart?: boolean;
 };
 
-/** What stays of a call: a message of the caller with this. */
+/** The entry of a finished call: a message of the caller has this. */
 export type CallEntry = {
   media: Media;
   outcome: CallOutcome;
@@ -1977,10 +1977,10 @@ export type Person = {
   presence?: Presence;
 };
 
-/** What others see. */
+/** Presence as others see it. */
 export type Presence = "online" | "away" | "busy" | "offline" | "unknown";
 
-/** What one is shown of a member. */
+/** A member as the recipient sees them. */
 export type Profile = {
   status?: string;
   /** Unix milliseconds of its end, if it has one. */
@@ -2003,7 +2003,7 @@ export type Profile = {
   presence?: Presence;
 };
 
-/** What only oneself is told of one's profile. */
+/** The part of a profile that only its owner gets. */
 export type OwnProfile = {
   may_write: Audience;
   see_presence: Audience;

@@ -1,4 +1,4 @@
-// What the member has written and the server does not have: messages in the queue, and drafts.
+// Text that the server does not have yet: queued messages, and drafts.
 
 import type { Action, Queued } from './change.ts';
 import type { Changed } from './changed.ts';
@@ -82,7 +82,7 @@ export class Written {
     else this.unsaved.add(key);
   }
 
-  /** What another device has written; what is written here and was not told yet is newer. */
+  /** A draft from another device. A local draft that was not sent yet is newer. */
   heard(key: ConversationKey, text: string): void {
     if (!this.unsaved.has(key)) this.#setDraft(key, text);
   }
@@ -105,7 +105,7 @@ export class Written {
     this.unsaved.delete(from);
   }
 
-  /** What was written to a place where one may not write any more. The draft stays: somebody typed it. */
+  /** Removes messages to a place where the member may not write any more. The draft stays, because somebody typed it. */
   forget(key: ConversationKey): void {
     this.queue = this.queue.filter(one => one.key !== key);
   }

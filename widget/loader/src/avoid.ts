@@ -23,7 +23,7 @@ export function avoid(selectors: string, host: HTMLElement, side: 'left' | 'righ
 
 export type Box = Pick<DOMRect, 'left' | 'right' | 'top' | 'bottom'>;
 
-/** What stands in the corner at the bottom is stood upon, unless that would lift it over the middle of the page. */
+/** Lifts the button above an element in the corner, unless that would put it into the middle of the page. */
 export function liftOver(
   boxes: readonly Box[],
   side: 'left' | 'right',

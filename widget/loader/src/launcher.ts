@@ -82,8 +82,8 @@ function dress(host: HTMLElement, theme: Settings['theme']): void {
 }
 
 /**
- * What is `!important` on `:host` wins over the page's rules, those with `!important` included: of two such rules
- * the inner tree's is the stronger one (CSS Cascade 5 §6.1). Variables are what a page may set.
+ * Rules with `!important` on `:host` override the page's rules, even those with `!important`: of two such
+ * rules the inner tree's wins (CSS Cascade 5 §6.1). A page may set variables.
  */
 const STYLES = `
 :host {

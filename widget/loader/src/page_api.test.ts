@@ -511,7 +511,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-/** What was asked of the part for notifications. */
+/** Calls of the part for notifications. */
 const pushed: string[] = [];
 
 class FakePush {

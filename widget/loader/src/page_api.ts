@@ -73,7 +73,7 @@ class Page {
   #app: Promise<App> | undefined;
   #push: Promise<Push> | undefined;
   #open = false;
-  /** What is open, as the app says it; the next page of this tab gets it. */
+  /** The open parts, as the app reports them; the next page of this tab gets them. */
   #panel: OpenPanel | undefined;
   /** Somebody has asked for a connection, not only for the client. */
   #begun = false;
@@ -250,7 +250,7 @@ class Page {
       if (happened.first) this.#behind(app => app.notify(happened));
     });
     client.on('call', event => {
-      // Who is called needs the interface, and whoever has it hears the rest too.
+      // A call needs the interface; an interface that is loaded gets all other events, too.
       if (event.news === 'ring' || this.#app) this.#behind(app => app.call(event));
     });
     client.subscribe('status', () => this.#statusChanged(client.status()));
@@ -442,7 +442,7 @@ function callIsKept(): boolean {
   }
 }
 
-/** What the interface has put there (`invitation/waiting.ts`). */
+/** The invitation that the interface has put there (`invitation/waiting.ts`). */
 function takeWaiting(): string | null {
   try {
     const hash = sessionStorage.getItem('kith:invitation');
@@ -477,7 +477,7 @@ function keptGuest(site: string): string | undefined {
   }
 }
 
-/** What the client has kept on pages before; on this one nobody may have fetched it. */
+/** Removes the client's data of earlier pages; on this page the client may not be loaded. */
 function forgetKept(...prefixes: string[]): void {
   try {
     for (const key of Object.keys(localStorage)) {

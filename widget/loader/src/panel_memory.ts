@@ -4,7 +4,7 @@ import type { ConversationKey } from '@kith/client';
 
 const TABS = ['chats', 'contacts', 'rooms', 'me'] as const;
 
-/** What is open. */
+/** The open parts. */
 export interface OpenPanel {
   tab: (typeof TABS)[number];
   chat: ConversationKey | undefined;
@@ -12,7 +12,7 @@ export interface OpenPanel {
 }
 
 export interface PanelMemory {
-  /** Whose panel it is: somebody else who signs in does not get it. */
+  /** The owner of the panel. Another user who signs in does not get it. */
   user: string;
   panel: OpenPanel;
 }

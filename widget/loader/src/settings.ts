@@ -8,7 +8,7 @@ export interface Settings {
   mode: 'bubble' | 'bar' | 'inbox' | 'embed';
   /** In mode `embed`: the room, by its id, or that of a page of the site, which begins with a slash. */
   room?: string;
-  /** What the room of a page is called here; from `data-room-name`, else this page's title if the room is this page's. */
+  /** The name of a page's room here; from `data-room-name`, else this page's title if the room is this page's. */
   roomName?: string;
   /** In mode `embed`: a selector of the element that it goes into; without it, the tag's own parent. */
   into?: string;

@@ -1,4 +1,4 @@
-// What the loader hands to the interface, and what it wants back.
+// The data that the loader passes to the interface, and the callbacks it expects.
 
 import type { Client, Happenings } from '@kith/client';
 import type { OpenPanel } from './panel_memory.ts';

@@ -59,7 +59,7 @@ pub enum AddAs {
     Request(LinkRule),
 }
 
-/// What is stored of one member's request to a user for a room.
+/// Stored state of one member's request to a user to join a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoomRequestState {
     Pending,
@@ -71,7 +71,7 @@ pub enum RoomRequestState {
     Accepted,
 }
 
-/// What the store knows of a user and a room when the user is to be added.
+/// The stored relation of a user to a room before the user is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BeforeAdd {
     /// Of the same member's last request.

@@ -10,7 +10,7 @@ use crate::{Handle, Protocol};
 
 /// Ticks between two looks. Between them more may come than fits.
 const EVERY: u32 = 2;
-/// The same after one that found nothing to free.
+/// Ticks until the next look, after a look that found no memory to free.
 const REST: u32 = 20;
 
 /// When to look next.

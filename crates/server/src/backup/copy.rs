@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use super::encryption::{self, Way};
 use crate::files::{FOLDER, SECRET};
 
-/// A line is said so often while it lasts.
+/// Interval of progress lines.
 const SAY_EVERY: Duration = Duration::from_secs(5);
 
-/// What was done.
+/// Count of copied files and bytes, and of files that were there before.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Copied {
     files: u64,
@@ -30,8 +30,8 @@ impl fmt::Display for Copied {
     }
 }
 
-/// Copies the folder of files, and the secret of their links, from one data directory to another or to what is kept like one. What has
-/// the same name and length is taken for the same: a file is not written again once it is complete. Nothing is removed.
+/// Copies the folder of files, and the secret of their links, to another data directory or a backup of one. Skips
+/// files that have the same name and length in the target: a complete file never changes. Removes no file.
 pub(super) fn files(from: &Path, to: &Path, way: &Way<'_>) -> io::Result<Copied> {
     let mut copied = Copied::default();
     let mut said = Instant::now();

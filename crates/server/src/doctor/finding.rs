@@ -1,4 +1,4 @@
-//! What the doctor says of one thing that was looked at.
+//! A finding of the doctor.
 
 use std::io::{self, Write};
 
@@ -9,15 +9,15 @@ use serde::Serialize;
 pub(super) struct Finding {
     pub(super) topic: &'static str,
     pub(super) state: State,
-    /// What was found, with figures.
+    /// The measured state, with figures.
     pub(super) found: String,
     /// Why it matters; empty where all is well.
     pub(super) why: &'static str,
-    /// What to do; empty where all is well.
+    /// How to fix it; empty if the state is good.
     pub(super) mend: String,
-    /// What of it is to be typed or pasted as it stands.
+    /// Lines to type or paste verbatim.
     pub(super) lines: Vec<String>,
-    /// What of it belongs into the sysctl file.
+    /// Lines for the sysctl file.
     pub(super) sysctl: Vec<Setting>,
 }
 
@@ -80,7 +80,7 @@ impl Finding {
         self
     }
 
-    /// `width`: where text goes on in the next line. What is to be pasted stays as it is.
+    /// `width`: wrap text at this column. Lines to paste are not wrapped.
     pub(super) fn print(&self, out: &mut dyn Write, width: Option<usize>) -> io::Result<()> {
         let state = match self.state {
             State::Ok => "ok  ",

@@ -6,11 +6,11 @@ use super::plan::Plan;
 use super::sysctl::Line;
 use crate::need;
 
-/// What is wrong with a value.
+/// Why a value is harmful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Harm {
     pub(super) why: &'static str,
-    /// What it should be; None: nothing, the line goes.
+    /// The right value; None: remove the line.
     pub(super) better: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel says of this machine and of the process that serves. Reading only: the judgement is elsewhere.
+//! Limits of this machine and of the serving process, as the kernel reports them. Reads only; other files judge.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(crate) struct Machine {
     /// Bytes.
     pub(super) memory_available: Option<u64>,
     pub(super) memory_total: Option<u64>,
-    /// What the control group of the process may still take.
+    /// Bytes that the control group of the process has left.
     pub(super) memory_of_group: Option<u64>,
     pub(super) cores: u64,
     /// Those of [`HARMFUL`](super::harmful) that this kernel has, with their values.

@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::machine::Machine;
 use super::plan::Plan;
 
-/// What the kernel has by default, about.
+/// About the default of the kernel.
 const USUAL_PORTS: u64 = 28_000;
 /// Ports below are left to services that people start.
 const WIDE_RANGE: (u64, u64) = (10_240, 65_535);

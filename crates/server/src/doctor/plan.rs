@@ -1,4 +1,4 @@
-//! What is wanted of the machine: how many connections, and how the node will hold them.
+//! Requirements for the machine: the number of connections, and how the node will hold them.
 
 use crate::calls;
 use crate::config::Config;
@@ -39,7 +39,7 @@ impl Plan {
             tls: config.https.is_some(),
             workers,
             private_descriptors: config.edge.private_descriptors,
-            // What is wrong with the settings is told at the start.
+            // Wrong settings are reported by the start of the node.
             relays: calls::is_wanted(config).unwrap_or(false).then_some(config.calls.relays.into()),
             behind_proxy: config.web.trusted_proxies != Default::default(),
         }

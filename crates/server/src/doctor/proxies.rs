@@ -9,7 +9,7 @@ pub(super) const COUNTED: &str = "kith_web_untrusted_forwarded_total";
 
 /// Asks the node that runs for one of its figures; None where it does not answer.
 pub(super) fn counted(node: SocketAddr, token: Option<&str>, figure: &str) -> Option<u64> {
-    // Who listens everywhere listens on loopback, where figures are answered.
+    // A node on all addresses also listens on loopback, where metrics are answered.
     let address = if node.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, node.port()).into() } else { node };
     load::metric(address, token, figure).map(|count| count as u64)
 }

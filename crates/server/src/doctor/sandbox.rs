@@ -1,5 +1,5 @@
-//! The lines of a systemd unit that confine a node. What is missing is read from the process, not from the file: drop-ins and older
-//! versions of systemd count as they are in force.
+//! The lines of a systemd unit that confine a node. Missing lines are found by the state of the process, not by the
+//! file, so drop-ins and older versions of systemd count correctly.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ const TOPIC: &str = "sandbox";
 /// CAP_NET_BIND_SERVICE of capabilities(7), for ports below 1024.
 const MAY_BIND: u64 = 1 << 10;
 
-/// What proc(5) says of a process.
+/// Fields of proc(5) of a process.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Confinement {
     /// Of systemd; None: the process is not a service, but runs in a terminal or a container.

@@ -14,7 +14,7 @@ use crate::trouble::{Outcome, Trouble};
 /// Where `sysctl --system` finds it (sysctl(8)).
 pub(crate) const FILE: &str = "/etc/sysctl.d/60-kith.conf";
 
-/// What loads it, at once; at boot the system does.
+/// The command that loads the file now; the system loads it at boot.
 pub(super) const LOAD: &str = "sysctl --system";
 
 /// One line of one file.
@@ -111,7 +111,7 @@ const MAIN_FILE: &str = "/etc/sysctl.conf";
 const FOLDERS: [&str; 5] =
     ["/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"];
 
-/// What is set at boot, in the order in which it is. What cannot be read is passed over.
+/// The lines that are set at boot, in their order. Skips unreadable files.
 pub(super) fn lines_of_machine() -> Vec<Line> {
     let mut files = BTreeMap::new();
     for entry in FOLDERS.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten()).flatten() {

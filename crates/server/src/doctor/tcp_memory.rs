@@ -34,7 +34,7 @@ pub(super) fn of_all(machine: &Machine, plan: &Plan) -> Finding {
         .sysctl("net.ipv4.tcp_mem", three(wanted))
 }
 
-/// What one socket may have: least, at the start, most.
+/// Buffer sizes of one socket: least, initial, most.
 pub(super) fn of_one(machine: &Machine, plan: &Plan) -> Finding {
     let (Some(read), Some(write)) = (machine.tcp_rmem, machine.tcp_wmem) else {
         return Finding::unknown("tcp buffers", "net.ipv4.tcp_rmem and tcp_wmem");

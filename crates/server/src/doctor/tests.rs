@@ -1,4 +1,4 @@
-//! Tables of machines, and what is said of them.
+//! Tables of machines and the expected findings.
 
 use super::finding::{Setting, State};
 use super::*;
@@ -279,7 +279,7 @@ fn relays_of_calls_take_a_part_of_the_descriptors_or_have_their_own() {
     assert_eq!(of(&raised, &with(15_000), "relays").state, State::Ok);
     let private = Plan { private_descriptors: true, ..with(15_000) };
     assert_eq!(of(&machine, &private, "relays").state, State::Ok);
-    // What relays may take is not there for members.
+    // Descriptors for relays are not available to members.
     assert_eq!(of(&machine, &Plan { connections: 14_800, ..with(0) }, "descriptors").state, State::Ok);
     let finding = of(&machine, &Plan { connections: 14_801, ..with(0) }, "descriptors");
     assert_eq!((finding.state, &*finding.lines[2]), (State::Fail, "LimitNOFILE=20002"));

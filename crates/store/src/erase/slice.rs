@@ -1,4 +1,4 @@
-//! What follows: rooms, the conversations of others, and all messages that name the user.
+//! The slices after the first transaction: rooms, the conversations of others, and all messages that name the user.
 //!
 //! The members of each room and conversation hear the new id first. Then each message that names the user gets a new version
 //! without an event: devices that were here have renamed the user by themselves, and those that come later resume over these
@@ -56,7 +56,8 @@ const STEPS: [Step; 8] = [
 
 /// Members of rooms that hear the new id by one slice, about.
 const MOST_TOLD: usize = 20_000;
-/// Messages with files of the user that change in one slice: these are told whole, so that at most so many go to a room.
+/// Messages with files of the user that change in one slice. These are sent whole, so the bound limits what a room
+/// receives.
 const MOST_FILES: u32 = 5;
 
 /// A row of `erasure`.
@@ -74,7 +75,7 @@ struct Left {
     indexed: i64,
 }
 
-/// What a step has done.
+/// Outcome of a step.
 enum Progress {
     /// Nothing was left.
     Done,

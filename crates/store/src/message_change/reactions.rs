@@ -81,7 +81,7 @@ pub(super) fn load(db: &Connection, subs: &mut Subs<'_>, reader: UserId, at: u64
     let mut rows = statement.query(params![reader.site.0, at as i64])?;
     let mut reactions = Vec::new();
     while let Some(row) = rows.next()? {
-        // What is stored was parsed; what was not would be another program's.
+        // Stored reactions were parsed before; anything else was written by another program.
         let Some(reaction) = Reaction::parse(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?) else {
             continue;
         };

@@ -133,12 +133,12 @@ fn refused(id: &str) -> impl Fn(Code) -> Asked + use<> {
     move |code| Asked::Error { code, re: None, id: Some(id.clone()) }
 }
 
-/// What a plain message bears: only its thread.
+/// The rich part of a plain message: only its thread.
 pub(super) fn in_thread(thread: Option<u64>) -> Option<Box<chat::NewRich>> {
     thread.and_then(|root| chat::NewRich { thread: Some(Seq(root)), ..chat::NewRich::default() }.boxed())
 }
 
-/// What may change of a message beside its text.
+/// The parts of a message that change beside its text.
 pub(crate) fn counts(
     re: Option<u64>,
     counts: &chat::Counts,

@@ -11,7 +11,7 @@ const GRACE = 1_500;
 
 export const bannerPart = late(() => import('./banner.tsx'), 'Banner');
 
-/** What is shown: with a grace time, and said to screen readers once. */
+/** The trouble to show, after a grace time; announced to screen readers once. */
 export function useTrouble(): Trouble | undefined {
   const { announce } = useSurroundings();
   const words = useWording();

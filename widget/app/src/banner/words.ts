@@ -1,4 +1,4 @@
-// What the banner says.
+// Texts of the banner.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -13,7 +13,7 @@ export const NOTHING: Arrangement = { windows: [], heads: [] };
 /** Both together; what is older goes. */
 const MOST_KEPT = 12;
 
-/** What one has before one's eyes stays in its place; all else comes to the corner, where one is looking. */
+/** A visible chat keeps its place. All others open at the corner, where the eye is. */
 export function opened(before: Arrangement, key: ConversationKey, room: number): Arrangement {
   if (before.windows.slice(0, room).includes(key)) return before;
   return bounded({ windows: [key, ...without(before.windows, key)], heads: without(before.heads, key) });

@@ -35,7 +35,7 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
   const room = useRoom();
   const { windows, heads } = drawn(all, room);
   const at = useRef(new Map<ConversationKey, { seq: number }>());
-  /** What the member has asked for takes the focus; what the last page left open does not. */
+  /** A chat that the member opened takes the focus; chats reopened from the last page do not. */
   const [asked, setAsked] = useState<ConversationKey>();
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
 

@@ -1,4 +1,4 @@
-// What the bar says.
+// Texts of the bar.
 
 import { LateWords } from '../wording/late_words.ts';
 

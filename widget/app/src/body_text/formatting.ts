@@ -21,7 +21,7 @@ export type NameOf = (user: string) => string | undefined;
 /** A message is bounded by the server; these bound the elements that one message may become. */
 const MOST_MARKS = 400;
 const MOST_LINKS = 50;
-/** Whoever is not known is asked for: so many words of one message, each in so many readings. */
+/** Most mentions of one message whose names are requested, each with several spellings. */
 const MOST_MENTIONS = 20;
 const MOST_READINGS = 3;
 const DEEPEST = 6;
@@ -55,7 +55,7 @@ export function blocksOf(body: string, nameOf: NameOf = () => undefined): Block[
   return blocks;
 }
 
-/** What the text says without its marks, for one line in a list, a toast, a screen reader. */
+/** The text without its marks, for one line in a list, a toast or a screen reader. */
 export function plainOf(body: string, nameOf?: NameOf): string {
   return blocksOf(body, nameOf)
     .map(block => {

@@ -1,4 +1,4 @@
-// What a message says in one line, without its marks.
+// The text of a message in one line, without its marks.
 
 import type { CallEntry, Message } from '@kith/client';
 import { clock } from '../files/clock.ts';
@@ -13,7 +13,7 @@ export function plainOf(body: string, nameOf?: NameOf): string {
   return read(body, nameOf);
 }
 
-/** The same of a message, or the files that it brings, or the call that it tells of. */
+/** One line for a whole message: its text, its files, or its call. */
 export function gistOf(
   { body, files, call, mine = false }: Pick<Message, 'body' | 'files' | 'call'> & { mine?: boolean },
   nameOf?: NameOf,

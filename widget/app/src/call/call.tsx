@@ -98,7 +98,7 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
   );
 }
 
-/** Who has been in a call needs not be told that there was one. */
+/** A member who was in a call needs no notice about it. */
 function knows(client: Client, { key, message }: Happenings['message']): void {
   const { outcome } = message.call ?? {};
   const known = outcome === 'ended' || outcome === 'lost' || outcome === 'declined';

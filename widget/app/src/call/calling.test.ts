@@ -246,7 +246,7 @@ describe('one who calls', () => {
     expect([one.shown()?.holding, given[0]?.enabled]).toEqual([true, false]);
     expect(connections.at(-1)?.senders.find(sender => sender.kind === 'video')?.track).toBe(null);
     expect(one.said.at(-1)).toEqual({ action: 'hold', call: 'c1', on: true });
-    // Who unmutes meanwhile is heard afterwards, and not before.
+    // After unmuting, the member is heard, and not before.
     one.calling.setMic(false);
     one.calling.setMic(true);
     expect(given[0]?.enabled).toBe(false);

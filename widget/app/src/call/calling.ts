@@ -17,7 +17,7 @@ export interface CallingHost {
   now(): number;
 }
 
-/** Whose connection was lost does not hear that it rings no more. */
+/** A client whose connection was lost gets no event when the ringing ends. */
 const RINGS_MS = 50_000;
 /** The last sentence stays. */
 const READ_MS = 6_000;
@@ -30,7 +30,7 @@ export class Calling {
   #meter = new QualityMeter();
   #listeners = new Set<() => void>();
   #hear: ((event: CallEvent) => void) | undefined;
-  /** What was begun in another turn is not gone on with. */
+  /** Steps that began in an earlier turn are dropped. */
   #turn = 0;
   #timers = new Timers();
   #sampling: ReturnType<typeof setInterval> | undefined;
@@ -133,7 +133,7 @@ export class Calling {
   async setScreen(on: boolean): Promise<void> {
     if (on) {
       const problem = await this.#own.openScreen();
-      // Who closes the browser's list has only changed their mind.
+      // Closing the browser's list is no error: the member changed their mind.
       if (problem && problem.why !== 'denied') this.#set({ problem });
     } else this.#own.close('screen');
     await this.#pictureChanged();
@@ -328,7 +328,7 @@ export class Calling {
     this.#timers.after(REACH_MS, () => this.#unlessReached(path, 'lost'));
   }
 
-  /** Who has made the offer makes another one, over whatever network there is now. */
+  /** The side that made the offer makes another one, over the present network. */
   async #again(path: Path): Promise<void> {
     if (this.#path !== path || !path.offers || this.#shown?.stage !== 'up' || path.state === 'connected')
       return;
@@ -401,7 +401,7 @@ export class Calling {
     this.#say();
   }
 
-  /** What goes out as the picture now. */
+  /** The track that is sent as the picture now. */
   #sent(): MediaStreamTrack | undefined {
     return this.#shown?.weak || this.#shown?.holding ? undefined : this.#own.picture;
   }

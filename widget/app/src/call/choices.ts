@@ -1,4 +1,4 @@
-// What the member has chosen for calls in this browser. Stored when they choose; before that nothing is.
+// The member's choices for calls in this browser. Stored when they choose, not before.
 
 export type DeviceKind = 'mic' | 'camera' | 'speaker';
 

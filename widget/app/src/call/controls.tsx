@@ -1,4 +1,4 @@
-// What one may do at any time of a call.
+// Controls that are available during the whole call.
 
 import { useWords } from '../wording/late_words.ts';
 import type { Calling } from './calling.ts';
@@ -11,7 +11,7 @@ interface Props {
   shown: Pick<Shown, 'mic' | 'camera' | 'screen'>;
   options: boolean;
   onOptions(): void;
-  /** What hanging up is called here. */
+  /** Label of the button that hangs up. */
   leave?: string;
 }
 

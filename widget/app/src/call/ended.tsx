@@ -1,4 +1,4 @@
-// What one may do after a call.
+// Actions after a call.
 
 import { useWords } from '../wording/late_words.ts';
 import type { Calling } from './calling.ts';

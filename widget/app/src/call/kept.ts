@@ -1,4 +1,4 @@
-// What a tab in a call knows again after a reload, and no other tab.
+// The state of a call that its tab, and no other, restores after a reload.
 
 export type TabStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 

@@ -1,4 +1,4 @@
-// What is under the dials of a call: devices, the picture apart, and how good the network is.
+// Options of a call: devices, the picture in a window of its own, and the quality of the network.
 
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';

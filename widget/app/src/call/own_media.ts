@@ -4,7 +4,7 @@ import { chosenDevice, type DeviceKind } from './choices.ts';
 
 /** Why there is no sound or picture of one's own. */
 export interface Problem {
-  /** What was wanted. */
+  /** The wanted device. */
   of: 'mic' | 'camera' | 'screen';
   why: Refusal;
 }
@@ -22,7 +22,7 @@ export class OwnMedia {
   /** `lost`: a device was pulled out, or the browser's own bar has ended it. */
   constructor(private readonly lost: (what: 'mic' | 'camera' | 'screen') => void) {}
 
-  /** What is sent as the picture. */
+  /** The track that is sent as the picture. */
   get picture(): MediaStreamTrack | undefined {
     return this.screen ?? this.camera;
   }

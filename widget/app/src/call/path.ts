@@ -8,7 +8,7 @@ export const REACH_MS = 25_000;
 /** A way that is lost may come back by itself; then another one is looked for. */
 export const AGAIN_MS = 4_000;
 
-/** What one shows and lets hear, told to the other one. */
+/** State of one's own camera and microphone, for the other side. */
 export interface Told {
   mic: boolean;
   camera: boolean;
@@ -26,9 +26,9 @@ export interface PathHost {
   changed(): void;
 }
 
-/** Who has made the offer makes the next ones too, so that two never cross. */
+/** The side that made the first offer makes all later ones, too, so that offers never cross. */
 export class Path {
-  /** What the other one lets hear and see. Apart: who waits for the first picture would hear nothing until then. */
+  /** Sound and picture of the other side. Apart, because a shared stream would stay silent until the first picture comes. */
   voice: MediaStream | undefined;
   picture: MediaStream | undefined;
   offers = false;
@@ -217,7 +217,7 @@ export function canRelay({ ice }: { ice: readonly IceServer[] }): boolean {
   return ice.some(one => one.urls.some(url => url.startsWith('turn')));
 }
 
-/** What comes from the other one's browser may be anything. */
+/** The other side's browser may send anything. */
 export function readCandidate(text: string): RTCIceCandidateInit | undefined {
   if (text === '') return undefined;
   try {

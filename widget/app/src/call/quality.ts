@@ -1,6 +1,6 @@
 // How good the network is, from what the browser counts: which way, what is lost, and when it is too weak for pictures.
 
-/** What was counted until now. */
+/** Counters up to now. */
 export interface Sample {
   at: number;
   relayed?: boolean;
@@ -19,7 +19,7 @@ export interface Quality {
   way?: 'direct' | 'relayed';
   /** 0 to 1, the worse of both directions. */
   loss: number;
-  /** What comes in. */
+  /** Received kbit/s. */
   kbits: number;
   tripMs?: number;
   /** Too weak for pictures. */

@@ -21,7 +21,7 @@ export async function reach(client: Pick<Client, 'server' | 'access'>): Promise<
   const urls = ice.flatMap(one => one.urls.map(url => ({ ...one, urls: [url] })));
   const stuns = urls.filter(one => one.urls[0]?.startsWith('stun'));
   const turns = urls.filter(one => one.urls[0]?.startsWith('turn'));
-  // Who relays tells a browser its address as well.
+  // A relay tells a browser its address, too.
   const [direct, ...relayed] = await Promise.all([
     finds('srflx', stuns.length > 0 ? stuns : turns, 'all'),
     ...turns.map(async one =>

@@ -138,7 +138,7 @@ export function useFocusKey(element: { current: HTMLElement | null }, root: Shad
   }, [root]);
 }
 
-/** What covers everything keeps Tab inside. */
+/** Keeps Tab inside an element that covers everything. */
 export function keepInside(event: KeyboardEvent, element: HTMLElement, root: ShadowRoot | undefined): void {
   const all = focusables(element);
   const active = root?.activeElement ?? document.activeElement;

@@ -1,4 +1,4 @@
-// What rings: notes made on the spot, for the one who is called and, softer, for the one who waits.
+// Ringing sounds, generated here: for the called member and, softer, for the caller.
 
 interface Pattern {
   everyMs: number;

@@ -1,4 +1,4 @@
-// What of a call is drawn, as one value.
+// The drawn state of a call, as one value.
 
 import type { CallOutcome, Media } from '@kith/client';
 import type { Problem } from './own_media.ts';
@@ -23,7 +23,7 @@ export interface Shown {
   mic: boolean;
   camera: boolean;
   screen: boolean;
-  /** What the other one says of theirs. */
+  /** State of the other side's camera and microphone. */
   theirs?: Told;
   quality?: Quality;
   /** One's own picture is off until the network is better. */
@@ -84,7 +84,7 @@ export function endOf(code: string): End {
   return REFUSED[code] ?? 'failed';
 }
 
-/** What needs no time to be read twice, and nothing to be done about. */
+/** Ends that close by themselves, because they are short to read and need no action. */
 export function endsQuickly(end: End): boolean {
   return ['ended', 'declined', 'busy', 'missed', 'lost', 'elsewhere'].includes(end);
 }

@@ -1,4 +1,4 @@
-// What is seen and heard of a call: the other one, oneself in the corner, and the line that says how it stands.
+// Picture and sound of a call: the other side, oneself in the corner, and the status line.
 
 import type { KnownPerson } from '@kith/client';
 import type { ComponentChildren } from 'preact';

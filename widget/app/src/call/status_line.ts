@@ -51,7 +51,7 @@ export function sentence({ end, ms }: Shown, name: string, words: Words): string
   return words.ends[end ?? 'ended'](name);
 }
 
-/** What may be done where the browser gave no device: where to click, of this browser. */
+/** How to allow a refused device in this browser. */
 export function mend(why: string, agent: string, words: CallWords): string {
   if (why !== 'denied') return words.mends[why as Exclude<keyof CallWords['mends'], 'denied'>];
   if (/Android|iPhone|iPad|Mobile/.test(agent)) return words.mends.phone;

@@ -1,4 +1,4 @@
-// What is to happen later, unless all is over before.
+// Timers that are cancelled together.
 
 export class Timers {
   #waiting = new Set<ReturnType<typeof setTimeout>>();

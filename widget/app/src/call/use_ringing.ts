@@ -1,4 +1,4 @@
-// What is heard of a call before it is one: here while it rings, and there while one waits.
+// Ringing before a call: on the side of the called member and of the caller.
 
 import { isQuiet } from '@kith/client/quiet';
 import { useEffect, useState } from 'preact/hooks';

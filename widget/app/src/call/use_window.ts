@@ -1,4 +1,4 @@
-// What the windows of calls have in common: they are moved and made larger, show the devices, and are used with the keyboard.
+// Shared behaviour of call windows: moving, resizing, devices, and the keyboard.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { PHONE } from '../shell/open_shell.ts';

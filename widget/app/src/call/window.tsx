@@ -78,7 +78,7 @@ export function CallWindow({ calling, shown, onCheck }: Props) {
   );
 }
 
-/** What the browser has refused is asked for again. */
+/** Asks again for the device that the browser refused. */
 function again(calling: Calling, { problem, user, media, stage }: Shown): void {
   calling.dismissProblem();
   if (problem?.of === 'camera') void calling.setCamera(true);
@@ -89,7 +89,7 @@ function again(calling: Calling, { problem, user, media, stage }: Shown): void {
   } else calling.setMic(true);
 }
 
-/** Whoever has answered by keyboard goes on in the window, and afterwards where they were. */
+/** Moves the focus into the window after answering by keyboard, and back afterwards. */
 function useFocusHome(frame: { current: HTMLElement | null }, root: ShadowRoot | undefined): void {
   useEffect(() => {
     const element = frame.current;

@@ -1,4 +1,4 @@
-// What calls say.
+// Texts of calls.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -1,4 +1,4 @@
-// What has stayed of a call, in a line.
+// The entry of a finished call, in one line.
 
 import type { CallEntry, Message } from '@kith/client';
 import { readCallsWith } from '../body_text/plain.ts';

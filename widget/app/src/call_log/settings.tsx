@@ -1,4 +1,4 @@
-// What one may choose for calls, and the check before them.
+// Settings for calls, and the check before them.
 
 import { useState } from 'preact/hooks';
 import { hideAddress, hidesAddress } from '../call/choices.ts';

@@ -1,4 +1,4 @@
-// What is said of calls that are over, and where one begins.
+// Texts about finished calls, and about the start of one.
 
 import { LateWords } from '../wording/late_words.ts';
 

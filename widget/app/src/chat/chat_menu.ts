@@ -1,4 +1,4 @@
-// What can be done with the person of a chat, and with the chat.
+// The menu of a chat: actions on its person and on the chat.
 
 import type { Conversation } from '@kith/client';
 import { rowActions } from '../chats_tab/row_menu.ts';

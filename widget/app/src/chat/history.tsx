@@ -33,7 +33,7 @@ interface Props {
   keepsOrder: boolean;
   /** Shows a thread in the place of the chat. */
   onThread(root: number): void;
-  /** What one may do with its messages, for whoever shows some of them elsewhere. */
+  /** Actions on its messages, for parts that show some of them elsewhere. */
   does: { current: MessageDeeds | undefined };
 }
 
@@ -74,7 +74,7 @@ export function History({
   const [atEnd, setAtEnd] = useState(true);
   const [active, setActive] = useState<string>();
   const [seenUpTo, setSeenUpTo] = useState<string>();
-  /** What was undone, for a moment. The live region has said it. */
+  /** Text about an undone action, for a moment. The live region has announced it. */
   const [refused, setRefused] = useState<string>();
   const [jumpTo, setJumpTo] = useState<Jump>();
   /** The messages that have passed the screen without a jump between them. */
@@ -158,7 +158,7 @@ export function History({
     ? active
     : shown.findLast(item => item.kind === 'message')?.id;
 
-  /** What the member has really seen: on the screen, in a page that is in front. */
+  /** Reports the messages that were on the screen while the page was in front. */
   const look = useCallback(() => {
     const element = scroller.current;
     // Before it has its place, rows pass over the screen that nobody reads.
@@ -189,7 +189,7 @@ export function History({
   useEffect(look, [look]);
   useEffect(() => {
     const onVisibility = () => {
-      // What comes while nobody looks passes unseen.
+      // Messages that arrive on a hidden page stay unseen.
       if (document.visibilityState === 'hidden') passed.current = undefined;
       look();
     };
@@ -229,7 +229,7 @@ export function History({
   useLayoutEffect(() => {
     const before = items.findLastIndex(item => item.id === lastId.current);
     lastId.current = items.at(-1)?.id;
-    // What arrives while the member reads further up is added below the window, not to it.
+    // Messages that arrive while the member reads further up are added below the window, not to it.
     const grown = before === -1 ? 0 : items.length - 1 - before;
     if (grown > 0 && !stuck.current) {
       setWindow(old =>

@@ -1,4 +1,4 @@
-// What a chat shows, top to bottom, made from its messages.
+// The rows of a chat, top to bottom, made from its messages.
 
 import type { Message, Timeline } from '@kith/client';
 

@@ -55,7 +55,7 @@ function usePins(key: ConversationKey): readonly Message[] {
   useEffect(() => {
     if (!online) return;
     let wanted = true;
-    // What was changed while nobody listened is in the answer.
+    // The answer includes changes that happened while this part did not listen.
     client.pins(key).then(
       all => wanted && setPins(all),
       () => undefined,

@@ -25,7 +25,7 @@ export function useNames(messages: readonly Message[], room: boolean): NameOf {
     return user => {
       if (room && user === 'room') return words.everybody;
       const name = known.get(user) ?? client.person(user).name;
-      // Whoever is not known is named by their id, and drawn as what was written.
+      // An unknown user is shown as the written text.
       return name === user ? undefined : name;
     };
     // `turn` counts the names that came.

@@ -180,7 +180,7 @@ function Badge({ conversation, muted }: { conversation: Conversation; muted: boo
   );
 }
 
-/** What kind of room it is, where it is not an open one. */
+/** An icon for the kind of the room, unless it is a public one. */
 export function RoomMark({ room }: { room: RoomView }) {
   const { wording: words } = useSurroundings();
   if (room.kind === 'public') return null;

@@ -1,4 +1,4 @@
-// What the list of chats can be narrowed to: one entry each.
+// Filters of the list of chats: one entry each.
 
 import type { Totals } from '@kith/client';
 import type { Part } from '../late.tsx';

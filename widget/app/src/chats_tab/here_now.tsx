@@ -1,4 +1,4 @@
-// Who is online, for a member who has nobody to talk to yet.
+// Online members, for a member without chats.
 
 import { direct, type Person } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// What stands in the place of a list in which nothing is.
+// The placeholder of an empty list.
 
 import type { ListName } from '@kith/client';
 import '../icon/late_shapes.ts';

@@ -1,4 +1,4 @@
-// What can be done with a chat; the chat's own menu has the same.
+// The menu of a row in the list of chats. The chat's own menu has the same actions.
 
 import { type Conversation, MUTED_FOR_GOOD, RequestError } from '@kith/client';
 import '../icon/late_shapes.ts';

@@ -1,4 +1,4 @@
-// What can be done with a chat.
+// Texts of actions on a chat.
 
 import { LateWords } from '../wording/late_words.ts';
 

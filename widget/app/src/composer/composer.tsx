@@ -64,7 +64,7 @@ export function Composer(props: Props) {
     // On a phone the keyboard would cover what one wants to read first.
     if (editing || (takesFocus() && !matchMedia(PHONE).matches))
       field.current?.focus({ preventScroll: true });
-    // Whoever edits goes on at the end.
+    // When editing begins, the cursor stands at the end.
     const end = field.current?.value.length ?? 0;
     if (editing) field.current?.setSelectionRange(end, end);
   }, [field, editing]);

@@ -1,4 +1,4 @@
-// What can be done with a person.
+// Actions on a person.
 
 import { type ContactAction, type ContactState, direct, type KnownPerson } from '@kith/client';
 import { callItems, mayCall } from '../call_log/call_items.ts';

@@ -1,4 +1,4 @@
-// What is said about people: the contacts tab, what can be done with somebody, and strangers.
+// Texts about people: the contacts tab, actions on somebody, and strangers.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -1,4 +1,4 @@
-// What the emoji picker says.
+// Texts of the emoji picker.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -1,4 +1,4 @@
-// What a picture looks like from afar, drawn until it is there (https://blurha.sh).
+// A blurred preview of a picture, drawn until the picture is loaded (https://blurha.sh).
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~';
 

@@ -12,7 +12,7 @@ export function isOver(url: string, now: number): boolean {
   return end * 1_000 < now + 60_000;
 }
 
-/** The same file with links of now. */
+/** The file with fresh links. */
 export async function renewed(client: Client, url: string): Promise<SentFile> {
   const [path] = url.match(/\/v1\/files\/\d+\/[0-9a-f]{16}/) ?? [];
   const { token } = await client.access();

@@ -1,4 +1,4 @@
-// What is done with a file before it leaves the device: a large photo is made smaller, and with it goes where it was taken.
+// Prepares a file for upload: a large photo is made smaller, and loses its location.
 
 /** As the server would scale it; what is sent then is a tenth of what a camera makes. */
 const LONGEST_SIDE = 2_560;
@@ -14,7 +14,7 @@ export interface Prepared {
 export async function prepared(file: File): Promise<Prepared> {
   const name = nameOf(file);
   if (!/^image\/(jpeg|png|webp|gif)$/.test(file.type)) return { bytes: file, name };
-  // What the browser cannot read the server looks at.
+  // The server checks pictures that the browser cannot read.
   const picture = await createImageBitmap(file).catch(() => undefined);
   if (picture === undefined) return { bytes: file, name };
   const preview = await scaled(picture, PREVIEW_SIDE);

@@ -79,7 +79,7 @@ export function isPicture(file: SentFile): boolean {
 const unveiled = new Set<string>();
 const veils = new Set<() => void>();
 
-/** Whoever shows one picture shows all of that stranger. */
+/** Showing one blurred picture shows all pictures of that stranger. */
 function useRedraw(wanted: boolean): void {
   const [, turn] = useState(0);
   useEffect(() => {

@@ -20,7 +20,7 @@ export interface Item {
   failed?: Code;
 }
 
-/** What was written with the files, once the member has sent them. */
+/** The message text of the files, once the member has sent them. */
 interface Sent {
   text: string;
   replyTo: number | undefined;

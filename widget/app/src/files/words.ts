@@ -1,4 +1,4 @@
-// What is said of files: its words, sizes, and why something cannot be sent.
+// Texts about files: sizes, and reasons why something cannot be sent.
 
 import type { Code } from '@kith/client';
 import { useWording } from '../surroundings.tsx';
@@ -47,7 +47,7 @@ export function whyNot(code: Code, words: FileWords, most: number): string {
   return Object.hasOwn(errors, code) ? (errors[code as 'other'] as string) : errors.other;
 }
 
-/** What kind of file it is, by its name; for people. */
+/** The kind of a file by its name, for people. */
 export function ending(name: string): string {
   const last = name.split('.').pop() ?? '';
   return last === name || last.length > 4 ? '' : last.toUpperCase();

@@ -16,7 +16,7 @@ interface Props {
 
 export function SettingsForm({ settings, failed, onSave }: Props) {
   const words = useWords(guardWords);
-  /** What was changed and is not saved. */
+  /** Changed settings that are not saved. */
   const [changed, setChanged] = useState<ReadonlyMap<string, unknown>>(new Map());
   const set = (path: string, value: unknown) => {
     const now = new Map(changed);

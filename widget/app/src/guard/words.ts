@@ -1,4 +1,4 @@
-// What is said where admins and moderators set what holds for the whole site.
+// Texts of the settings that admins and moderators change for the whole site.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -1,6 +1,6 @@
 // The address by which one comes into a room: a page of the site, and the code in its fragment, which no server gets to see.
 
-/** What a fragment begins with that invites. */
+/** The beginning of a fragment that is an invitation. */
 export const INVITES = '#kith=join.';
 
 export function addressOf(page: string, code: string): string {

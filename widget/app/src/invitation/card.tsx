@@ -1,4 +1,4 @@
-// What one is invited into by a link, and the way in.
+// The room of an invitation link, and the button to join it.
 
 import { type Client, type Invited, RequestError } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';

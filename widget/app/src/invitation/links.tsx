@@ -87,7 +87,7 @@ export function RoomLinks({ conversation }: { conversation: Conversation }) {
             setLinks(left);
             setFailed(undefined);
             announce(words.linkRevoked);
-            // What had the focus is gone.
+            // The focused element was removed.
             title.current?.focus();
           }, fail),
     });

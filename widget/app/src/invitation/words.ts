@@ -1,4 +1,4 @@
-// What is said about links that invite into rooms.
+// Texts about invitation links of rooms.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -51,7 +51,7 @@ export class Announcer {
 
   constructor(private readonly words: Pick<Wording, 'said' | 'announceMany' | 'announceChats'>) {}
 
-  /** What to say now, or when to call `due`. */
+  /** The text to announce now, or the time at which to call `due`. */
   hear(heard: Heard, now: number): { say: string } | { dueAt: number } {
     if (now >= this.quietUntil && this.waiting.length === 0) {
       this.quietUntil = now + QUIET;

@@ -1,4 +1,4 @@
-// What the tab about oneself says.
+// Texts of the tab about oneself.
 
 import { LateWords } from '../wording/late_words.ts';
 

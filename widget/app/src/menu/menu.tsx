@@ -7,7 +7,7 @@ import { isRtl } from '../wording/is_rtl.ts';
 import css from './menu.css?inline';
 
 export interface MenuRequest {
-  /** What it hangs from, and where focus returns to. */
+  /** The element that the menu is attached to. Focus returns to it. */
   anchor: HTMLElement;
   label: string;
   items: readonly MenuItem[];

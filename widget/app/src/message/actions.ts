@@ -1,4 +1,4 @@
-// What can be done with a message, as a menu. It comes with the first one that is opened.
+// The menu of a message. Loaded when the first one is opened.
 
 import type { Client, ConversationKey, Message } from '@kith/client';
 import '../icon/late_shapes.ts';
@@ -20,7 +20,7 @@ export const words = together(messageWords, richWords);
 
 const seenBySheet = late(() => import('../seen_by/seen_by_sheet.tsx'), 'SeenBySheet');
 
-/** What a message asks of the chat that it stands in. */
+/** Actions that a message needs from its chat. */
 export interface MessageDeeds {
   conversation: ConversationKey;
   reply(message: Message): void;

@@ -1,4 +1,4 @@
-// Whose text may be changed.
+// Whether the member may edit a message.
 
 import type { Message } from '@kith/client';
 

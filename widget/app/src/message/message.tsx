@@ -18,7 +18,7 @@ import { StateIcon } from './state_icon.tsx';
 export interface MessageProps {
   message: Message;
   name: string;
-  /** Who wrote it, where more than two write: then name and picture stand beside it. */
+  /** The author, in chats of more than two; then name and picture stand beside the message. */
   sender: KnownPerson | undefined;
   /** The message that this one answers, where it is loaded. */
   quoted: { name: string; body: string } | undefined;

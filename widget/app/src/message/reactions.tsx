@@ -1,4 +1,4 @@
-// Who reacted how to a message: one chip per reaction, which one presses to do the same or to take it back.
+// Reactions to a message: one chip each. Pressing a chip adds or removes one's own reaction.
 
 import type { Message, Reaction } from '@kith/client';
 import { useSheet } from '../sheets.ts';

@@ -16,7 +16,7 @@ const ICONS: Record<Message['state'], IconName> = {
 export function StateIcon({ state }: { state: Message['state'] }) {
   const words = useWording();
   const online = useTopic('status', client => client.status()).state === 'online';
-  // What it waits for is said below it.
+  // The reason for waiting stands below the message.
   const text = state === 'sending' && !online ? words.queued : words[state === 'held' ? 'sending' : state];
   return (
     <span class={`state state-${state}`} title={text} data-state={state}>

@@ -1,4 +1,4 @@
-// What can be done with a message, and why it was not sent.
+// Texts of actions on a message, and reasons why it was not sent.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What Web Audio was asked for. `resume` gives when the page may sound. */
+/** Records the calls of Web Audio. `resume` decides when the page may play sound. */
 function audio(resume: () => Promise<void> = () => Promise.resolve()) {
   const played: number[] = [];
   let contexts = 0;

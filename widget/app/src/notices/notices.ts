@@ -1,4 +1,4 @@
-// What a new message does besides being counted: a sound, and a toast where its chat is not on the screen.
+// Notices of a new message: a sound, and a toast if its chat is not on the screen.
 
 import type { Client, ConversationKey, Happenings, Message } from '@kith/client';
 import type { Chime } from './chime.ts';
@@ -52,7 +52,7 @@ export class Notices {
 
   /** `unheard`: nothing could read it out when it came. */
   hear({ key, message }: Pick<Happenings['message'], 'key' | 'message'>, unheard = false): void {
-    // Who has been in a call, or did not want it, knows of it.
+    // No notice for members who were in the call or declined it.
     if (/ended|lost|declined/.test(message.call?.outcome ?? '')) return;
     const before = this.#waiting?.key === key ? this.#waiting.count : 0;
     this.#waiting = { key, message, count: before + 1, unheard };

@@ -1,4 +1,4 @@
-// What a toast says.
+// Texts of toasts.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -21,7 +21,7 @@ async function drawn(prepare: (drawing: Drawing) => void = () => undefined) {
       what();
       await settle();
     });
-    // What came of it may have effects of its own.
+    // The change may cause further effects.
     await act(settle);
   };
   await happen(() => drawing.draw(<Notify />));

@@ -1,4 +1,4 @@
-// What the member is told of while the site is closed: in this browser, with which words, and at which hours not.
+// Notifications while the site is closed: in this browser, with or without message text, and quiet hours.
 
 import type { NotificationSettings, NotificationsChange, QuietHours } from '@kith/client';
 import type { Push, PushError, PushState } from '@kith/loader/stage';
@@ -13,7 +13,7 @@ import css from './notify.css?inline';
 import type { NotifyWords } from './words.en.ts';
 import { notifyWords } from './words.ts';
 
-/** What quiet hours begin with. */
+/** The initial quiet hours. */
 const NIGHT = { from: 22 * 60, to: 7 * 60 };
 
 type Failure = keyof NotifyWords['notifyFailed'];
@@ -35,7 +35,7 @@ export function Notify() {
     });
   useEffect(() => {
     const { quiet } = settings ?? {};
-    // Whoever travels, or changes the clock twice a year, keeps their hours.
+    // Quiet hours follow the clock of the member, also on journeys and when the clock changes.
     if (quiet && quiet.offset !== offsetNow()) void change({ quiet: { ...quiet, offset: offsetNow() } });
   }, [settings]);
   useEffect(() => {
@@ -107,7 +107,7 @@ function Details({ words, settings: { bodies, quiet }, onChange }: DetailsProps)
   };
   const setTime = (which: 'from' | 'to', time: string) => {
     const minutes = minutesOf(time);
-    // The same minute twice would be no quiet hours.
+    // Equal minutes would mean no quiet hours.
     if (quiet === undefined || minutes === undefined || minutes === quiet[which === 'from' ? 'to' : 'from'])
       return;
     onChange({ quiet: { ...quiet, [which]: minutes, offset: offsetNow() } });

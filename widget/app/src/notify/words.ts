@@ -1,4 +1,4 @@
-// What the settings of notifications say.
+// Texts of the notification settings.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -87,7 +87,7 @@ function Said({ status, until }: { status: string; until: number | undefined }) 
 /** These change only how one stands to the other. */
 const STAYS: ReadonlySet<string> = new Set(['add', 'remove', 'check']);
 
-/** The same as in the menus of lists, but for the way to here. */
+/** The actions of the lists' menus, without the one that leads here. */
 function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) {
   const surroundings = useSurroundings();
   const words = useWords(profileWords);
@@ -101,7 +101,7 @@ function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) 
           type="button"
           class={item.danger ? 'choice profile-danger' : 'choice'}
           onClick={() => {
-            // What covers the chat would cover what is opened, too.
+            // The card would cover the part that opens.
             if (!STAYS.has(item.icon)) onClose();
             item.run();
           }}

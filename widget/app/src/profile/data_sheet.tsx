@@ -1,4 +1,4 @@
-// What there is of the member: a copy of it for them, and the end of it.
+// The member's data: a copy to download, and the removal of the account.
 
 import { type Client, RequestError, type Unnumbered } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Who may begin to write to the member, sees that they are here, and when they were here last. What is chosen holds at once.
+// Privacy: who may begin a conversation, and who sees presence and last visit. A choice applies at once.
 
 import type { Audience, OwnProfile, Profile } from '@kith/client';
 import { useState } from 'preact/hooks';

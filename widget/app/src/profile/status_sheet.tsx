@@ -1,4 +1,4 @@
-// What the member says of themselves, for how long, and under which name.
+// The member's status, its end, and the name.
 
 import { type Profile, RequestError } from '@kith/client';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// What is said about profiles, privacy and one's own account.
+// Texts about profiles, privacy and one's own account.
 
 import { LateWords } from '../wording/late_words.ts';
 

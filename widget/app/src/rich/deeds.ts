@@ -1,4 +1,4 @@
-// What one may do with a message besides: forward it, link to it, end its poll.
+// Further actions on a message: forward it, copy its link, end its poll.
 
 import type { ConversationKey, Message } from '@kith/client';
 import { late } from '../late.tsx';

@@ -17,7 +17,7 @@ export function linkTo(page: string, conversation: string, seq: number): string 
   return `${page.split('#', 1)[0]}${MARK}${conversation}.${seq}`;
 }
 
-/** What a link's fragment names; undefined where it is none of ours. */
+/** The message that a link's fragment names; undefined if the link is not one of ours. */
 export function readLink(hash: string): { conversation: string; seq: number } | undefined {
   const [, conversation, seq] = /^#kith=([\w-]{1,64})\.([1-9]\d{0,15})$/.exec(hash) ?? [];
   return conversation === undefined ? undefined : { conversation, seq: Number(seq) };
@@ -73,7 +73,7 @@ async function follow(client: Client, hash: string): Promise<{ key: Conversation
   try {
     return { key: await rich.keyOf(link.conversation), seq: link.seq };
   } catch (error) {
-    // Who is no member may still read a public room.
+    // Visitors who are not members may still read a public room.
     const { rooms } = await client.rooms();
     const room = rooms.find(one => one.key === `#${link.conversation}`);
     if (room === undefined) throw error;

@@ -1,4 +1,4 @@
-// What a link leads to, below the text that has it.
+// The preview of a link, below the text.
 
 import type { Preview } from '@kith/client';
 import { useState } from 'preact/hooks';

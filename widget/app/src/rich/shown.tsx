@@ -1,4 +1,4 @@
-// What a message bears, in its bubble: above the text where it comes from, below it the poll and the thread.
+// The rich parts of a message's bubble: the origin above the text, poll and thread below it.
 
 import type { Message } from '@kith/client';
 import { Icon } from '../icon/icon.tsx';

@@ -1,4 +1,4 @@
-// What is said about polls, forwarding, links to messages and threads.
+// Texts about polls, forwarding, links to messages and threads.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -1,4 +1,4 @@
-// What went wrong with a room, in words.
+// Errors of rooms, as texts.
 
 import { RequestError } from '@kith/client';
 import type { Wording } from '../wording/wording.ts';

@@ -1,4 +1,4 @@
-// Who may write in a room, as the server decides it.
+// Whether the member may write in a room, by the server's rules.
 
 import type { RoomView } from '@kith/client';
 

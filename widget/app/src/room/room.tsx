@@ -1,4 +1,5 @@
-// What a chat has more where it is a room: its head, and what stands in the composer's place while one may not write.
+// The parts of a chat that only rooms have: the head, and the bar in place of the composer for members who
+// may not write.
 
 import type { Conversation, ConversationKey, LeftReason, Notice, RoomView } from '@kith/client';
 import type { ComponentChildren } from 'preact';
@@ -76,7 +77,7 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
       ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
     ];
   };
-  // Who may write here may call here.
+  // Members who may write may also call.
   const calls = room && silenced(room) === undefined;
   const callProps = { props: { room: key } };
   return (
@@ -142,7 +143,7 @@ export function RoomFoot({ conversation, composer }: FootProps) {
   const noticeOf = useNotice(key);
   const mute = noticeOf('mute');
   const ban = noticeOf('ban');
-  // Whoever is asked into a room answers above, in the banner.
+  // The banner above answers a room request.
   if (conversation.requestedBy !== undefined) return null;
   if (room === undefined && out === undefined) return <>{composer}</>;
   const why = room ? silenced(room) : 'stranger';

@@ -1,4 +1,4 @@
-// What those who keep order may change about a room.
+// Settings of a room, for its owners and moderators.
 
 import type { Conversation, RoomChange, RoomView } from '@kith/client';
 import { useState } from 'preact/hooks';

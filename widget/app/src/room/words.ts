@@ -1,4 +1,4 @@
-// What is said about rooms.
+// Texts about rooms.
 
 import { LateWords } from '../wording/late_words.ts';
 

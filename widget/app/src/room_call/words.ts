@@ -1,4 +1,4 @@
-// What is said of calls that stand in rooms.
+// Texts about running calls of rooms.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -1,4 +1,4 @@
-// What a moderator does with a member: warn, mute, ban, for how long, and why.
+// The form of a moderator's act on a member: warn, mute or ban, with its end and reason.
 
 import type { Level, ModeratorAct } from '@kith/client';
 import { useState } from 'preact/hooks';

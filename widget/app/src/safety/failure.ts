@@ -1,4 +1,4 @@
-// What went wrong with keeping order, in words.
+// Errors of moderation, as texts.
 
 import { RequestError } from '@kith/client';
 import type { Wording } from '../wording/wording.ts';

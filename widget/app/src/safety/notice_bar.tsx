@@ -1,4 +1,4 @@
-// What a moderator has to say to the member: a warning, or that they are muted, and until when.
+// A moderator's notice to the member: a warning, or a mute with its end.
 
 import type { Notice } from '@kith/client';
 import { Icon } from '../icon/icon.tsx';

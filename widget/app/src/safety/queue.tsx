@@ -263,7 +263,7 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
   );
 }
 
-/** What the node has noted of a filter, as in `word: casino, link: spam.example`, in the moderator's language. */
+/** The matches of a filter as the node noted them (`word: casino, link: spam.example`), in the moderator's language. */
 function whatFits(note: string, kinds: Record<string, string>): string {
   return note
     .replace(/^unreadable: $/, kinds.unreadable ?? '')

@@ -1,4 +1,4 @@
-// What moderators did, newest first.
+// The record of moderators' acts, newest first.
 
 import type { AuditEntry } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';

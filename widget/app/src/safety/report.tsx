@@ -18,7 +18,7 @@ const REASONS: readonly Told[] = ['spam', 'abuse', 'sexual', 'violence', 'fraud'
 
 export interface ReportProps {
   target: ReportTarget;
-  /** Whose it is, where it is somebody's. */
+  /** The author of the reported message, if it has one. */
   user?: string;
   onClose(): void;
 }

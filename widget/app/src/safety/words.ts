@@ -1,4 +1,4 @@
-// What is said about order: requests, reports, moderators, sanctions.
+// Texts about requests, reports, moderators and sanctions.
 
 import { LateWords } from '../wording/late_words.ts';
 

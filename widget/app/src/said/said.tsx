@@ -1,4 +1,4 @@
-// What a person said, in one line: a label of ours, and their text, which runs in its own direction.
+// A person's words in one line: our label, and their text in its own direction.
 
 import type { ComponentChildren } from 'preact';
 

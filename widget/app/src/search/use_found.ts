@@ -1,4 +1,4 @@
-// What is found for a query, from here and from the server, as far as it is looked at.
+// The results of a query, from this device and from the server, as far as they are displayed.
 
 import { type ConversationKey, type Found, isRoom, type KnownPerson, type RoomView } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// What the search says.
+// Texts of the search.
 
 import { LateWords } from '../wording/late_words.ts';
 

@@ -10,7 +10,7 @@ interface Props {
   label: string;
   value: string;
   onChange(value: string): void;
-  /** What else the field is. */
+  /** Further attributes of the field. */
   field?: InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> };
 }
 

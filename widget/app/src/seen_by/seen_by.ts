@@ -1,4 +1,4 @@
-// Who has received and read a message of a small room.
+// The members of a small room who received or read a message.
 
 import type { Client, ConversationKey, Member } from '@kith/client';
 

@@ -1,4 +1,4 @@
-// What is open and shown, as a value that the page, the phone's Back and the components change.
+// The open and visible parts, as a value that the page, the phone's Back and the components change.
 
 import { type ConversationKey, direct, pageRoom, room } from '@kith/client';
 import type { OpenPanel, Stage } from '@kith/loader/stage';
@@ -83,7 +83,7 @@ export function openShell(
   const change = (next: Partial<ShellState>) => {
     const before = state;
     state = { ...state, reopened: false, ...next };
-    // Who closes it has seen enough of what a link led to.
+    // Closing it ends the display of a link's target.
     if (!state.open) state.link = '';
     if (state.open !== before.open) {
       stage.setOpen(state.open);
@@ -156,8 +156,9 @@ export function openShell(
     openWith: (user, at) => shell.openChat(direct(user), at),
     follow(link) {
       if (!link) return change({ link: '' });
-      // Whoever has it may come in: it does not stay where the page, and who looks over the shoulder, can read it. Before
-      // the address gets into entries of the history, or the phone's Back would open it again.
+      // Everybody with the link can join, so it does not stay in the address, where the page and people
+      // nearby can read it. It goes before the address gets into entries of the history, or the phone's Back
+      // would open it again.
       if (link.startsWith(INVITES) && location.hash === link)
         history.replaceState(history.state, '', location.pathname + location.search);
       go({ open: true, link });

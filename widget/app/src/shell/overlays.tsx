@@ -1,4 +1,4 @@
-// What lies over a panel or a window: a menu, a question, the emoji picker, a part that covers it.
+// Overlays of a panel or window: a menu, a question, the emoji picker, a covering part.
 
 import type { ComponentChildren } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
@@ -6,7 +6,7 @@ import { Late, late, type Part } from '../late.tsx';
 import type { MenuRequest } from '../menu/menu.tsx';
 import type { Closable, EmojiRequest, Question, Surroundings } from '../surroundings.tsx';
 
-/** What is the same wherever something is drawn. */
+/** The surroundings that are equal in all places. */
 export type Below = Omit<Surroundings, 'openMenu' | 'pickEmoji' | 'confirm' | 'show'>;
 
 export interface Overlays {

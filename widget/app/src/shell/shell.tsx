@@ -52,7 +52,7 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
   const announcement = useRef<(text: string) => void>(() => {});
   const theme = useTheme(stage.settings.theme, stage.root.host);
   const embedded = stage.settings.mode === 'embed';
-  // What is embedded is a part of the page, whatever the page is shown on.
+  // An embedded widget is a part of the page, on any screen.
   const phone = useMedia(PHONE) && !embedded;
   const wide = useMedia(TWO_COLUMNS);
   const full = stage.settings.mode === 'inbox' || (state.expanded && !phone);

@@ -1,4 +1,4 @@
-// What the field knows of suggestions before there are some.
+// The interface of suggestions for the text field, before the part is loaded.
 
 export interface SuggestHandle {
   /** True where the key was meant for the list. */

@@ -1,4 +1,4 @@
-// What is being typed that can be completed: `:sho`, `:shortcode:`, `@na`.
+// The typed text that can be completed: `:sho`, `:shortcode:`, `@na`.
 
 export interface Trigger {
   kind: 'emoji' | 'finished_emoji' | 'mention';

@@ -28,7 +28,7 @@ export { richWords as words } from '../rich/words.ts';
 interface Props {
   conversation: Conversation;
   root: number;
-  /** What one may do with a message of the room. */
+  /** Actions on a message of the room. */
   deeds: MessageDeeds;
   onBack(): void;
   corner: ComponentChildren;
@@ -70,14 +70,14 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
     };
   }, [client, key, root, failed]);
 
-  // What is said now comes with the room; what was changed is newer there too.
+  // Live replies come from the room's timeline, which also has the newest edits; pages only fill in the past.
   const live = useMemo(() => timeline.messages.filter(one => one.thread === root), [timeline, root]);
   const replies = useMemo(() => merged(pages, live), [pages, live]);
   const above = timeline.messages.find(one => one.seq === root) ?? view?.root;
   const nameForMention = useNames(replies, true);
   const count = Math.max(replies.length, above?.replies?.count ?? 0);
 
-  // Whoever has it on the screen reads it.
+  // A visible thread is marked as read.
   useEffect(() => {
     if (!view?.follows || count === 0 || document.visibilityState !== 'visible') return;
     client
@@ -111,7 +111,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
     client.rich().then(
       rich => {
         send(rich);
-        // Who writes in it follows it.
+        // Writing in a thread follows it.
         if (view && !view.follows) setView({ ...view, follows: true });
       },
       () => announce(words.loadFailed),

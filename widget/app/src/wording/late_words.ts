@@ -7,7 +7,7 @@ import type { Plural, Wording } from './wording.ts';
 type Make<W> = (plural: Plural) => W;
 type Fetch<W> = () => Promise<Make<W>>;
 
-/** What a module of a late part exports as `words`: `late` sees to it that they are there before the part is drawn. */
+/** Texts that a module of a late part exports as `words`. `late` loads them before the part is drawn. */
 export interface Fetchable {
   fetch(wording: Wording): Promise<unknown>;
 }
@@ -16,8 +16,8 @@ export class LateWords<W extends object> implements Fetchable {
   #made = new WeakMap<Wording, Wording & W>();
 
   /**
-   * What its author writes, English and German; English is that whose type the others are held to. `name`: the part's in
-   * the files of the translated languages.
+   * Texts in English and German from the author of the part; the English type is the reference for the
+   * others. `name`: the name of the part in the files of translated languages.
    */
   constructor(
     readonly catalogues: { en: Fetch<W> } & Record<string, Fetch<W>>,

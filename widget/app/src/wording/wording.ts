@@ -82,7 +82,7 @@ export async function fetchWording(wanted: readonly string[]): Promise<Wording> 
   return { ...wordingFor(wanted, { [language]: words as MakeCatalogue }), ...(late && { late }) };
 }
 
-/** The same with catalogues that are here; one of them is English, or that of the wanted language. */
+/** As above, with catalogues that are loaded: English, or the wanted language. */
 export function wordingFor(
   wanted: readonly string[],
   catalogues: Record<string, MakeCatalogue>,
@@ -159,7 +159,7 @@ function spoken(wanted: readonly string[], catalogues: Record<string, unknown>):
   return wanted.filter(isLanguageTag).find(tag => Object.hasOwn(catalogues, base(tag))) ?? 'en';
 }
 
-/** What the member wants to read, best first: the tag's own setting, the page, the browser. */
+/** The member's languages, best first: the tag's own setting, the page, the browser. */
 export function wantedLanguages(
   setting: string | undefined,
   page: Document,

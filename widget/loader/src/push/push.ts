@@ -36,7 +36,7 @@ interface Kept {
 /** The server may have lost it: the member has signed this device out and in again, or it is another server. */
 export const TELL_AGAIN_MS = 24 * 3_600_000;
 
-/** Who looks at the page again, or reads on another device, needs none. As long as the server waits. */
+/** A member who returns to the page, or reads on another device, needs no notice. The server waits as long. */
 export const UNSEEN_MS = 4_000;
 const MOST_LOOKS = 5;
 
@@ -165,7 +165,7 @@ export class Push {
     if (registration && notice && worth()) await show({ registration }, notice);
   }
 
-  /** What is read in this browser needs no word of the server to go. */
+  /** Notices of messages that were read in this browser are removed without the server. */
   async #clearRead(): Promise<void> {
     const registration = await this.#registration();
     for (const shown of (await registration?.getNotifications()) ?? []) {

@@ -1,4 +1,4 @@
-// What is told of a message that came while every tab was hidden: the same, and as rarely, as the server would tell.
+// Notices of messages that arrive while all tabs are hidden: the same text, as rarely, as from the server.
 
 import type { Client, ConversationKey, NotificationSettings } from '@kith/client';
 import { isWithin } from '@kith/client/quiet';

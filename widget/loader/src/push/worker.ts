@@ -1,4 +1,4 @@
-// What a service worker does for Kith: shows what is pushed, takes away what was read, and leads a click to the chat.
+// Kith's part of a service worker: shows pushed notices, removes read ones, and leads a click to the chat.
 
 /** Of a service worker's global scope what is used here. TypeScript knows it only without a page. */
 export interface WorkerScope {

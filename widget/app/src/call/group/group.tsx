@@ -29,7 +29,7 @@ export function GroupPlace({ wish, onCheck }: { wish: GroupWish; onCheck(): void
   useEffect(() => {
     if (wish === 'back') void grouping.comeBack();
     else {
-      // What is said of the last one need not be read any more.
+      // The notice of the last call is read.
       if (grouping.shown()?.stage === 'over') grouping.close();
       void grouping.join(wish.room, wish.media);
     }
@@ -55,7 +55,7 @@ export function GroupPlace({ wish, onCheck }: { wish: GroupWish; onCheck(): void
   return shown ? <GroupWindow key={shown.room} grouping={grouping} shown={shown} onCheck={onCheck} /> : null;
 }
 
-/** Who comes again with another connection has neither left nor come. */
+/** A member who reconnects has neither left nor joined. */
 export function comings(
   before: readonly Pick<Tile, 'user'>[],
   now: readonly Pick<Tile, 'user'>[],

@@ -1,4 +1,4 @@
-// What of the call of a room is drawn, as one value.
+// The drawn state of a room's call, as one value.
 
 import type { ConversationKey, Media } from '@kith/client';
 import type { Problem } from '../own_media.ts';
@@ -35,7 +35,7 @@ export interface Tile {
   /** `away`: they have lost the server. `apart`: one of the two has blocked the other. */
   state: 'connecting' | 'connected' | 'away' | 'unreachable' | 'apart';
   speaking: boolean;
-  /** What they say of theirs. */
+  /** State of their camera and microphone. */
   theirs?: Told;
   voice?: MediaStream;
   picture?: MediaStream;
@@ -85,7 +85,7 @@ export function groupEndOf(code: string | undefined): GroupEnd {
   return REFUSED[code ?? ''] ?? 'failed';
 }
 
-/** What each of so many others is sent: all of them together are about as much as one is in a call of two. */
+/** Size and rate of the picture for each of so many others. All together cost about as much as one picture in a call of two. */
 export function picturesFor(others: number): PictureLimit {
   if (others <= 1) return { bits: 1_200_000, lines: 720 };
   if (others <= 3) return { bits: 500_000, lines: 360 };

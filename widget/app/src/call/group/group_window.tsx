@@ -149,7 +149,7 @@ export function whyOver(
   return calls.ends[end as 'elsewhere' | 'noRelay' | 'inCall' | 'tooMany' | 'offline' | 'failed']('');
 }
 
-/** What the browser has refused is asked for again. */
+/** Asks again for the device that the browser refused. */
 function again(grouping: Grouping, { problem, room, media, stage }: GroupShown): void {
   grouping.dismissProblem();
   if (problem?.of === 'camera') void grouping.setCamera(true);

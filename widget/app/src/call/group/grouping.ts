@@ -46,7 +46,7 @@ export class Grouping {
   #own = new OwnMedia(what => (what === 'mic' ? this.setMic(false) : void this.#pictureChanged()));
   #peers = new Map<number, Peer>();
   #listeners = new Set<() => void>();
-  /** What was begun in another turn is not gone on with. */
+  /** Steps that began in an earlier turn are dropped. */
   #turn = 0;
   #timers = new Timers();
   #watching: ReturnType<typeof setInterval>[] = [];
@@ -131,7 +131,7 @@ export class Grouping {
   async setScreen(on: boolean): Promise<void> {
     if (on) {
       const problem = await this.#own.openScreen();
-      // Who closes the browser's list has only changed their mind.
+      // Closing the browser's list is no error: the member changed their mind.
       if (problem && problem.why !== 'denied') this.#set({ problem });
     } else this.#own.close('screen');
     await this.#pictureChanged();
@@ -168,7 +168,7 @@ export class Grouping {
   }
 
   #joined(call: RoomCall, came: readonly Participant[]): void {
-    // Who has hung up while it was asked does not come.
+    // A member who hung up while the browser asked does not join.
     if (this.#shown === undefined || this.#shown.stage === 'over') return void this.#calls.leave();
     if (hidesAddress() && !canRelay(call)) {
       void this.#calls.leave();
@@ -183,7 +183,7 @@ export class Grouping {
     this.#say();
   }
 
-  /** Who comes offers to those who are there; they offer nothing, so that offers never cross. */
+  /** The joining client sends offers to all present ones. They send none, so offers never cross. */
   async #offer(call: RoomCall, place: number): Promise<void> {
     const relay = this.#relayOnly(call, place);
     const { path } = this.#connect(call, place, relay);
@@ -284,7 +284,7 @@ export class Grouping {
     });
   }
 
-  /** Who has made the offer makes another one, over whatever network there is now. */
+  /** The side that made the offer makes another one, over the present network. */
   async #again(place: number, peer: Peer): Promise<void> {
     const { path } = peer;
     if (this.#peers.get(place) !== peer || !path.offers || path.state === 'connected') return;
@@ -351,7 +351,7 @@ export class Grouping {
     this.#say();
   }
 
-  /** What goes out as the picture now. */
+  /** The track that is sent as the picture now. */
   #sent(place: number): MediaStreamTrack | undefined {
     return this.#peers.get(place)?.weak ? undefined : this.#own.picture;
   }

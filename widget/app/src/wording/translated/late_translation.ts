@@ -1,4 +1,4 @@
-/** What a translated language says in the parts that come late: each by the name that its `LateWords` gives. */
+/** The texts of a translated language for late parts, by the name that `LateWords` gives each. */
 
 import type { BannerWords } from '../../banner/words.en.ts';
 import type { BarWords } from '../../bar/words.en.ts';
@@ -23,7 +23,7 @@ import type { SafetyWords } from '../../safety/words.en.ts';
 import type { SearchWords } from '../../search/words.en.ts';
 import type { Plural } from '../wording.ts';
 
-/** What is not yet here is said in English, part by part. */
+/** Missing parts are shown in English, part by part. */
 export interface LateTranslation {
   pins?: Make<PinWords>;
   chats?: Make<ChatWords>;
@@ -50,7 +50,7 @@ export interface LateTranslation {
 
 type Make<W> = (plural: Plural) => Translated<W>;
 
-/** Who adds a word need not speak twenty languages: not the compiler says that its translations are missing, but the test. */
+/** Authors of new texts need not speak twenty languages: a test, not the compiler, reports missing translations. */
 export type Translated<W> = {
   [K in keyof W]?: W[K] extends (...args: never[]) => unknown
     ? W[K]

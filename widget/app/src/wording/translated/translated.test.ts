@@ -101,9 +101,9 @@ test('a translated part is fetched in its language, and is one request for all p
   expect([typeof words, await late?.()]).toEqual(['function', await again?.late?.()]);
 });
 
-/** What is names and numbers only. */
+/** Texts that consist of names and numbers only. */
 const ALIKE = new Set(['⟦0⟧: ', '5 kbit/s']);
-/** What these languages have taken from English, or share with it. */
+/** Words that these languages took from English, or share with it. */
 const LOANED: Record<string, readonly string[]> = {
   cs: ['Video', 'Online', 'Offline', 'Emoji'],
   de: [
