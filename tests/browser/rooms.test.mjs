@@ -213,6 +213,45 @@ test('the owner of a room chooses its picture, which all members see, and a mode
   });
 });
 
+test('an owner sees who is muted or banned, until when and why, and lifts both', async () => {
+  await as(['anna', 'raj', 'mei'], async (anna, raj, mei) => {
+    await createRoom(anna, 'Quiet corner');
+    for (const widget of [raj, mei]) {
+      await openRoom(widget, 'Quiet corner');
+      await widget.page.getByRole('button', { name: 'Join' }).click();
+      await widget.field.waitFor();
+    }
+    await anna.page.locator('kith-widget .room-head').click();
+    const sanction = async (name, action, duration, reason) => {
+      await withMember(anna, name, action);
+      const dialog = anna.page.getByRole('dialog');
+      await dialog.getByRole('combobox', { name: 'Duration' }).selectOption({ label: duration });
+      await dialog.getByRole('textbox', { name: 'Reason' }).fill(reason);
+      await dialog.getByRole('button', { name: action }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await sanction('Raj', 'Mute in this room', '1 hour', 'Too loud');
+    await sanction('Mei', 'Ban from room', 'Permanent', 'Spam');
+    await anna.page.getByRole('button', { name: 'Muted and banned' }).click();
+    const row = name => anna.page.locator('kith-widget .sanctioned-row', { hasText: name });
+    await row('Raj')
+      .getByText(/^Muted · until .*\d/)
+      .waitFor();
+    await row('Raj').getByText('Reason: Too loud').waitFor();
+    await row('Mei').getByText('Banned · Permanent').waitFor();
+    await row('Mei').getByText('Reason: Spam').waitFor();
+    await assertAccessible(anna.page, 'who is muted in a room or banned from it');
+    if (process.env.LOOK) await anna.page.screenshot({ path: `${process.env.LOOK}/sanctioned.png` });
+    await row('Raj').getByRole('button', { name: 'Unmute' }).click();
+    await raj.field.waitFor();
+    await row('Mei').getByRole('button', { name: 'Unban' }).click();
+    await anna.page.getByText('Nobody is muted or banned.').waitFor();
+    await anna.page.getByRole('button', { name: 'Back to chat' }).click();
+    await anna.page.getByRole('button', { name: 'Muted and banned' }).click();
+    await anna.page.getByText('Nobody is muted or banned.').waitFor();
+  });
+});
+
 test('in a room of announcements members read; one leaves it, and it is gone from the list', async () => {
   await as(
     ['sofia', 'mei'],

@@ -688,6 +688,17 @@ impl RoomStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
+    fn sanctioned(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: Option<String>,
+        _: u32,
+        _: Timestamp,
+        done: Done<Result<SanctionedPage, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
     fn few_members(&self, _: ConversationId, _: UserId, _: u32, done: Done<Result<Vec<UserId>, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }

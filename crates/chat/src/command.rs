@@ -198,6 +198,7 @@ pub enum Command {
     Members {
         re: u64,
         conversation: ConversationId,
+        list: MemberList,
         query: Option<String>,
         page: PageOf,
     },
@@ -437,6 +438,14 @@ pub enum ConversationList {
     Unread,
     /// Of `Main` those with an unread mention.
     Mentions,
+}
+
+/// Which users of a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberList {
+    Members,
+    /// Muted members, and users who are banned from the room.
+    Sanctioned,
 }
 
 /// One page of a list: after the `next` of the page before.

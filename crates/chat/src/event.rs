@@ -548,6 +548,23 @@ pub struct Member {
     pub requested: bool,
     /// How far the user has received and read; None where the asker may not see it.
     pub markers: Option<crate::Markers>,
+    /// In the list of those who are muted or banned.
+    pub sanction: Option<MemberSanction>,
+}
+
+/// The end of a mute or a ban in a room, and its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberSanction {
+    /// [`Timestamp::MAX`]: no end.
+    pub until: Timestamp,
+    /// As the member was shown it; empty where there is none.
+    pub reason: Box<str>,
+}
+
+impl MemberSanction {
+    pub fn without_end() -> MemberSanction {
+        MemberSanction { until: Timestamp::MAX, reason: Box::default() }
+    }
 }
 
 /// A conversation as one of its members sees it.

@@ -85,8 +85,8 @@ pub use call::{
 };
 pub use changes::{REVISIONS, may_change, may_change_in_room, may_edit, recorded_change};
 pub use command::{
-    Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MessageChange, PageOf,
-    SetPresence, To,
+    Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MemberList,
+    MessageChange, PageOf, SetPresence, To,
 };
 pub use conversations::MOST_PINNED;
 pub use counts::{Counted, CountedBy, Counts, PollCounts};
@@ -95,8 +95,8 @@ pub use device::{
 };
 pub use erase::{ERASE_SLICE, EraseSlice, EraseStore, Erased, MOST_RENAMED, Messages, NewErasure, Renamed};
 pub use event::{
-    Changes, Contact, ContactState, Conversation, Event, Gap, Member, Message, Person, Presence, Reactions,
-    Welcome, With,
+    Changes, Contact, ContactState, Conversation, Event, Gap, Member, MemberSanction, Message, Person,
+    Presence, Reactions, Welcome, With,
 };
 pub use export::{ExportPage, ExportStore};
 pub use files::{
@@ -154,9 +154,9 @@ pub use room::{
     MOST_MENTIONED, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction,
     MemberChanged, MemberRow, MembersPage, NewLink, NewRoom, PageKey, Post, Posted, Role, Room, RoomAvatar,
     RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState,
-    RoomRequestStore, RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules, Standing, add_outcome,
-    after_sanction, keeps_links, kept_sanction, may, may_as_site_moderator, may_make_link, may_show,
-    mentioned, requested_conversation, sanction_behind, takes_link,
+    RoomRequestStore, RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing,
+    add_outcome, after_sanction, keeps_links, kept_sanction, may, may_as_site_moderator, may_make_link,
+    may_show, mentioned, requested_conversation, sanction_behind, takes_link,
 };
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};

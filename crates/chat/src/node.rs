@@ -66,7 +66,7 @@ use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    CallConfig, CallId, Command, Event, FilterAct, Hello, Ice, Level, Mailer, Notifier, Refusal,
+    CallConfig, CallId, Command, Event, FilterAct, Hello, Ice, Level, Mailer, MemberList, Notifier, Refusal,
     RequestRates, RoomLimits, SessionHandle, SessionId, SignInLog, SiteId, Stats, Store, StoreError, Sub,
     Timestamp, To, UserId,
 };
@@ -392,8 +392,11 @@ impl Node {
             Command::SanctionMember { re, conversation, user, sanction } => {
                 inner.sanction_member(asker, re, conversation, user, sanction, now);
             }
-            Command::Members { re, conversation, query, page } => {
+            Command::Members { re, conversation, list: MemberList::Members, query, page } => {
                 inner.list_members(asker, re, conversation, query, page);
+            }
+            Command::Members { re, conversation, list: MemberList::Sanctioned, query: _, page } => {
+                inner.list_sanctioned(&asker, re, conversation, page, now);
             }
             Command::MakeLink { re, conversation, hours, uses } => {
                 inner.make_link(&asker, re, conversation, hours, uses, now);

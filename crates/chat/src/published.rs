@@ -104,7 +104,7 @@ impl Command {
             }
             Command::People { re: _, query: _, page: _ }
             | Command::Search { re: _, query: _, conversation: _, page: _ }
-            | Command::Members { re: _, conversation: _, query: _, page: _ }
+            | Command::Members { re: _, conversation: _, list: _, query: _, page: _ }
             | Command::Rooms { re: _, query: _, page: _ } => Published::default(),
             // The message passes the gate when it was read, see `forward.rs`.
             Command::Forward { client_id: _, to: _, conversation: _, seq: _ } => Published::default(),

@@ -31,6 +31,7 @@ pub use link::{
 pub use mention::{EVERYBODY, MOST_MENTIONED, mentioned};
 pub use port::{
     Joined, MemberChanged, MemberRow, MembersPage, NewRoom, Post, Posted, RoomChanged, RoomStore, RoomsPage,
+    SanctionedPage,
 };
 pub(crate) use post::Unposted;
 pub use request::{

@@ -19,7 +19,13 @@ fn join(scene: &Scene, device: &Device, room: ConversationId) {
 
 /// Received and read of each member, as this one is told.
 fn seen_by(scene: &Scene, asker: &Device, room: ConversationId) -> Vec<(String, Option<(u64, u64)>)> {
-    let command = Command::Members { re: 3, conversation: room, query: None, page: PageOf::default() };
+    let command = Command::Members {
+        re: 3,
+        conversation: room,
+        list: MemberList::Members,
+        query: None,
+        page: PageOf::default(),
+    };
     match scene.ask(asker, command).as_slice() {
         [Event::Members { members, .. }] => {
             let mut all: Vec<_> = members
@@ -61,7 +67,13 @@ fn members_see_how_far_each_other_member_is() {
     assert_eq!(seen_by(&scene, &ann, room), all);
     assert_eq!(seen_by(&scene, &bob, room), all);
     let dan = scene.sign_in("dan", "d");
-    let command = Command::Members { re: 3, conversation: room, query: None, page: PageOf::default() };
+    let command = Command::Members {
+        re: 3,
+        conversation: room,
+        list: MemberList::Members,
+        query: None,
+        page: PageOf::default(),
+    };
     assert!(matches!(
         scene.ask(&dan, command)[..],
         [Event::Refused { re: Some(3), refusal: Refusal::NotAMember }]

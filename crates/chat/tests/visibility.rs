@@ -36,7 +36,13 @@ fn signals_of_all_that_clients_do(hide: impl Fn(&mut Scene, &Device), are_contac
         Command::Contacts { re: 1, page: page.clone() },
         Command::People { re: 1, query: None, page: page.clone() },
         Command::Profiles { re: 1, users: vec![sub("ann")] },
-        Command::Members { re: 1, conversation: room, query: Some("ann".into()), page },
+        Command::Members {
+            re: 1,
+            conversation: room,
+            list: MemberList::Members,
+            query: Some("ann".into()),
+            page,
+        },
         Command::Resume { re: 1, position: None },
         Command::Conversation { re: 1, conversation: direct, change: ConversationChange::default() },
     ] {

@@ -383,6 +383,9 @@ pub enum Command<'a> {
         /// Case-insensitive start of a word of the name.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         query: Option<Cow<'a, str>>,
+        /// Muted members and banned users instead, without `query`; for those who keep order in the room.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        sanctioned: bool,
         /// The `next` of the page before.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,

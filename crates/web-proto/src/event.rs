@@ -1379,6 +1379,12 @@ pub struct Member<'a> {
     /// How far the member has read; likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
+    /// Unix milliseconds of the end of the mute or the ban, in the list of those; absent: it has no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+    /// The reason that the member was given; likewise.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Cow<'a, str>>,
 }
 
 /// A room of the directory.

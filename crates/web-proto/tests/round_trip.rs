@@ -288,9 +288,11 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 reason
             }
         ),
-        (rid(), text(), opt(), opt(), limit()).prop_map(|(rid, conversation, query, after, limit)| {
-            Command::Members { rid, conversation, query, after, limit }
-        }),
+        (rid(), text(), opt(), any::<bool>(), opt(), limit()).prop_map(
+            |(rid, conversation, query, sanctioned, after, limit)| {
+                Command::Members { rid, conversation, query, sanctioned, after, limit }
+            }
+        ),
         (rid(), text(), limit(), limit()).prop_map(|(rid, conversation, hours, uses)| {
             Command::MakeLink { rid, conversation, hours, uses }
         }),
@@ -920,14 +922,17 @@ fn room() -> impl Strategy<Value = Room<'static>> {
 }
 
 fn member() -> impl Strategy<Value = Member<'static>> {
-    (person(), option::of(role()), any::<[bool; 2]>(), option::of(any::<(u64, u64)>())).prop_map(
-        |(person, role, [banned, requested], markers)| Member {
+    let sanction = (option::of(any::<u64>()), opt());
+    (person(), option::of(role()), any::<[bool; 2]>(), option::of(any::<(u64, u64)>()), sanction).prop_map(
+        |(person, role, [banned, requested], markers, (until, reason))| Member {
             person,
             role,
             banned,
             requested,
             received: markers.map(|(received, _)| received),
             read: markers.map(|(_, read)| read),
+            until,
+            reason,
         },
     )
 }

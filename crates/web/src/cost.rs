@@ -419,7 +419,16 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Command)> {
         (0, Command::Threads { re, conversation: id }),
         (0, Command::Stickers { re }),
         (0, Command::CreateRoom { re, name: "Other".into(), kind: RoomKind::Public, topic: None }),
-        (0, Command::Members { re, conversation: id, query: None, page: page() }),
+        (
+            0,
+            Command::Members {
+                re,
+                conversation: id,
+                list: chat::MemberList::Members,
+                query: None,
+                page: page(),
+            },
+        ),
         (0, Command::MakeLink { re, conversation: id, hours: None, uses: None }),
         (0, Command::Links { re, conversation: id }),
         (0, Command::TakeBackLink { re, conversation: id, code }),

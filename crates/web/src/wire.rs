@@ -513,6 +513,7 @@ fn role(role: chat::Role) -> web_proto::Role {
 }
 
 fn member(member: &chat::Member) -> web_proto::Member<'_> {
+    let sanction = member.sanction.as_ref();
     web_proto::Member {
         person: person(&member.person),
         role: member.standing.role().map(role),
@@ -520,6 +521,8 @@ fn member(member: &chat::Member) -> web_proto::Member<'_> {
         requested: member.requested,
         received: member.markers.map(|(received, _)| received.0),
         read: member.markers.map(|(_, read)| read.0),
+        until: sanction.map(|of| of.until.0).filter(|until| *until < chat::Timestamp::MAX.0),
+        reason: sanction.filter(|of| !of.reason.is_empty()).map(|of| Cow::Borrowed(&*of.reason)),
     }
 }
 
@@ -968,10 +971,11 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
                 None => chat::Command::Member { re: rid, conversation, user, action },
             }
         }
-        Command::Members { rid, conversation, query, after, limit } => chat::Command::Members {
+        Command::Members { rid, conversation, query, sanctioned, after, limit } => chat::Command::Members {
             re: rid,
             conversation: parse_conversation(site, &conversation)
                 .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+            list: if sanctioned { chat::MemberList::Sanctioned } else { chat::MemberList::Members },
             query: query.map(Cow::into_owned),
             page: page(after, limit),
         },

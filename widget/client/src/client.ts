@@ -197,6 +197,8 @@ export interface Client {
     key: ConversationKey,
     query?: string,
     after?: string,
+    /** Those who are muted in it or banned from it instead; only for owners and moderators. */
+    sanctioned?: boolean,
   ): Promise<{ members: Member[]; next?: string }>;
   /** Only for owners and moderators. */
   changeMember(

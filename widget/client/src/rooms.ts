@@ -64,8 +64,10 @@ export class Rooms implements Invitations {
     key: ConversationKey,
     query?: string,
     after?: string,
+    sanctioned = false,
   ): Promise<{ members: Member[]; next?: string }> {
-    const event = await this.host.ask({ t: 'members', conversation: this.#idOf(key), ...page(query, after) });
+    const which = { ...page(query, after), ...(sanctioned && { sanctioned }) };
+    const event = await this.host.ask({ t: 'members', conversation: this.#idOf(key), ...which });
     if (event.t !== 'members') throw new RequestError('internal');
     return { members: event.members, ...(event.next !== undefined && { next: event.next }) };
   }

@@ -346,6 +346,8 @@ export type Command =
       conversation: string;
       /** Case-insensitive start of a word of the name. */
       query?: string;
+      /** Muted members and banned users instead, without `query`; for those who keep order in the room. */
+      sanctioned?: boolean;
       /** The `next` of the page before. */
       after?: string;
       limit?: number;
@@ -1570,6 +1572,10 @@ export type Member = {
   received?: number;
   /** How far the member has read; likewise. */
   read?: number;
+  /** Unix milliseconds of the end of the mute or the ban, in the list of those; absent: it has no end. */
+  until?: number;
+  /** The reason that the member was given; likewise. */
+  reason?: string;
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;

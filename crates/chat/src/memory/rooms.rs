@@ -3,7 +3,7 @@
 use super::{MemoryStore, Tables};
 use crate::room::{
     Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Post, Posted, RoomChange, RoomChanged,
-    RoomLimits, RoomMembers, RoomName, RoomSanction, RoomStore, RoomsPage,
+    RoomLimits, RoomMembers, RoomName, RoomSanction, RoomStore, RoomsPage, SanctionedPage,
 };
 use crate::{ConversationId, Done, HistoryPage, Position, Refusal, Seq, SiteId, Timestamp, UserId};
 
@@ -104,6 +104,18 @@ impl RoomStore for MemoryStore {
         done: Done<Result<MembersPage, Refusal>>,
     ) {
         self.read(move |tables| tables.members(room, asker, query.as_deref(), after.as_deref(), limit), done);
+    }
+
+    fn sanctioned(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        after: Option<String>,
+        limit: u32,
+        now: Timestamp,
+        done: Done<Result<SanctionedPage, Refusal>>,
+    ) {
+        self.read(move |tables| tables.sanctioned(room, asker, after.as_deref(), limit, now), done);
     }
 
     fn few_members(

@@ -229,8 +229,13 @@ impl Inner {
         };
         let MemberRow { user, standing } = &changed.member;
         let requested = changed.requested;
-        let member =
-            crate::Member { person: person(user, None), standing: *standing, requested, markers: None };
+        let member = crate::Member {
+            person: person(user, None),
+            standing: *standing,
+            requested,
+            markers: None,
+            sanction: None,
+        };
         self.tell_member(conversation, changed);
         self.outbox.deliver(handle, Event::Member { re, member: Box::new(member) });
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{MembersPage, RoomsPage};
+use super::{MembersPage, RoomsPage, SanctionedPage};
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::people::{MAX_QUERY_BYTES, Other, person};
-use crate::{ConversationId, Event, Member, PageOf, Refusal, StoreError};
+use crate::{ConversationId, Event, Member, PageOf, Refusal, StoreError, Timestamp};
 
 impl Inner {
     pub(crate) fn list_members(
@@ -39,6 +39,7 @@ impl Inner {
                         standing: row.standing,
                         requested: false,
                         markers,
+                        sanction: None,
                     };
                     let members = rows.iter().zip(presences).zip(markers).map(member).collect();
                     node.outbox.deliver(session.handle, Event::Members { re, members, next });
@@ -46,6 +47,36 @@ impl Inner {
             });
         };
         self.store.members(room, session.user, query, page.after, limit, Box::new(done));
+    }
+
+    /// For those who keep order in the room.
+    pub(crate) fn list_sanctioned(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: ConversationId,
+        page: PageOf,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let limit = self.page_limit(page.limit);
+        let node = self.clone();
+        let done = move |outcome: Result<Result<SanctionedPage, Refusal>, StoreError>| {
+            let SanctionedPage { rows, next } = match outcome.map_err(unavailable).flatten() {
+                Ok(page) => page,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let member = |(row, sanction): (super::MemberRow, _)| Member {
+                person: person(&row.user, None),
+                standing: row.standing,
+                requested: false,
+                markers: None,
+                sanction: Some(sanction),
+            };
+            let members = rows.into_iter().map(member).collect();
+            node.outbox.deliver(session.handle, Event::Members { re, members, next });
+        };
+        self.store.sanctioned(room, session.user, page.after, limit, now, Box::new(done));
     }
 
     pub(crate) fn list_rooms(self: &Arc<Self>, asker: &Asker, re: u64, query: Option<String>, page: PageOf) {

@@ -10,8 +10,8 @@ use super::{
     RoomSanction, Standing,
 };
 use crate::{
-    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, NewRich, Position, Refusal,
-    Seq, SiteId, Timestamp, UserId, UserRow,
+    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, MemberSanction, NewRich,
+    Position, Refusal, Seq, SiteId, Timestamp, UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
@@ -97,6 +97,17 @@ pub trait RoomStore: Send + Sync + 'static {
         limit: u32,
         done: Done<Result<MembersPage, Refusal>>,
     );
+    /// Muted members, and users who are banned from the room, for those who may [unban](super::Act::Unban). A sanction that is over by
+    /// `now` is not among them.
+    fn sanctioned(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        after: Option<String>,
+        limit: u32,
+        now: Timestamp,
+        done: Done<Result<SanctionedPage, Refusal>>,
+    );
     /// The numbers of a room's members, if `asker` may write there, slow mode aside;
     /// [`Refusal::RoomTooLarge`] where they are more than `most`.
     fn few_members(
@@ -173,6 +184,12 @@ pub struct MembersPage {
 #[derive(Debug, Clone)]
 pub struct RoomsPage {
     pub rows: Vec<(ConversationId, Room)>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct SanctionedPage {
+    pub rows: Vec<(MemberRow, MemberSanction)>,
     pub next: Option<String>,
 }
 

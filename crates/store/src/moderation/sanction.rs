@@ -1,8 +1,8 @@
 //! Sanctions: what holds for a user, on the whole site or in a room, and until when.
 
 use chat::{
-    By, ConversationId, Ended, KeptSanction, LeftReason, MemberChanged, MemberRow, Notice, Role, Sanction,
-    SanctionKind, SiteId, SiteStanding, Timestamp, UserId,
+    By, ConversationId, Ended, KeptSanction, LeftReason, MemberChanged, MemberRow, MemberSanction, Notice,
+    Role, Sanction, SanctionKind, SiteId, SiteStanding, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -82,6 +82,21 @@ pub(crate) fn until(
     let values = params![user.site.0, user.num, room.key as i64, code(kind)];
     let until: Option<i64> = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     Ok(until.map(|until| Timestamp(until as u64)))
+}
+
+/// The end and the reason of a member's sanction in a room.
+pub(crate) fn of_member(
+    db: &Connection,
+    room: ConversationId,
+    user: UserId,
+    kind: SanctionKind,
+) -> Outcome<Option<MemberSanction>> {
+    let sql = "SELECT until, reason FROM sanction WHERE site = ?1 AND user = ?2 AND room = ?3 AND kind = ?4";
+    let values = params![user.site.0, user.num, room.key as i64, code(kind)];
+    let kept = db.prepare_cached(sql)?.query_row(values, |row| {
+        Ok(MemberSanction { until: Timestamp(row.get::<_, i64>(0)? as u64), reason: row.get(1)? })
+    });
+    Ok(kept.optional()?)
 }
 
 fn hold(

@@ -1,14 +1,16 @@
 //! Pages of a room's members and of a site's rooms.
 
 use chat::{
-    Act, ConversationId, MOST_SEEN_BY, Markers, MemberRow, MembersPage, Refusal, RoomMembers, RoomsPage, Seq,
-    UserId,
+    Act, ConversationId, MOST_SEEN_BY, Markers, MemberRow, MemberSanction, MembersPage, Refusal, RoomMembers,
+    RoomsPage, SanctionedPage, Seq, Standing, Timestamp, UserId,
     directory::{finds, fold, fold_query},
+    sanction_behind,
 };
 use rusqlite::{Connection, params};
 
 use super::{MemberState, allowed, columns, membership, row};
 use crate::fault::Outcome;
+use crate::moderation::sanction;
 use crate::user;
 
 pub(crate) fn members(
@@ -55,6 +57,46 @@ pub(crate) fn members(
         }
     }
     Ok(Ok(MembersPage { rows, markers, next }))
+}
+
+/// By the numbers of the users.
+pub(crate) fn sanctioned(
+    db: &Connection,
+    id: ConversationId,
+    asker: UserId,
+    after: Option<&str>,
+    limit: u32,
+    now: Timestamp,
+) -> Outcome<Result<SanctionedPage, Refusal>> {
+    if let Err(refusal) = allowed(db, id, asker, Act::Unban(Standing::Banned))? {
+        return Ok(Err(refusal));
+    }
+    let after: u32 = after.and_then(|number| number.parse().ok()).unwrap_or(0);
+    let sql = "SELECT user, state FROM (\
+               SELECT user, state FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state = 3 AND state < 8 \
+               UNION ALL \
+               SELECT user, state FROM membership INDEXED BY membership_banned WHERE site = ?1 AND room = ?2 AND state = 10) \
+               WHERE user > ?3 ORDER BY user";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut found = statement.query(params![id.site.0, id.key as i64, after])?;
+    let (mut rows, mut next): (Vec<(MemberRow, MemberSanction)>, _) = (Vec::new(), None);
+    while let Some(row) = found.next()? {
+        let (user, state) = (UserId { site: id.site, num: row.get(0)? }, row.get(1)?);
+        let standing = MemberState::of(state).standing();
+        let Some(kind) = sanction_behind(standing) else { continue };
+        let kept = sanction::of_member(db, id, user, kind)?.unwrap_or_else(MemberSanction::without_end);
+        if kept.until <= now {
+            continue;
+        }
+        if rows.len() == limit as usize {
+            next = rows.last().map(|(row, _)| format!("{:010}", row.user.id.num));
+            break;
+        }
+        if let Some(user) = user::by_id(db, user)? {
+            rows.push((MemberRow { user, standing }, kept));
+        }
+    }
+    Ok(Ok(SanctionedPage { rows, next }))
 }
 
 fn markers_of(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Markers> {

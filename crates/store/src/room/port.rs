@@ -3,7 +3,7 @@
 use chat::{
     ConversationId, Done, HistoryPage, Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Position,
     Post, Posted, Refusal, RoomChange, RoomChanged, RoomLimits, RoomMembers, RoomName, RoomSanction,
-    RoomStore, RoomsPage, Seq, SiteId, Timestamp, UserId,
+    RoomStore, RoomsPage, SanctionedPage, Seq, SiteId, Timestamp, UserId,
 };
 
 use super::{change, history, list, member, post};
@@ -112,6 +112,18 @@ impl RoomStore for Sqlite {
             list::members(db, room, asker, query.as_deref(), after.as_deref(), limit)
         };
         self.read(page, done);
+    }
+
+    fn sanctioned(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        after: Option<String>,
+        limit: u32,
+        now: Timestamp,
+        done: Done<Result<SanctionedPage, Refusal>>,
+    ) {
+        self.read(move |db| list::sanctioned(db, room, asker, after.as_deref(), limit, now), done);
     }
 
     fn few_members(

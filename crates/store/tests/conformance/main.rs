@@ -183,6 +183,7 @@ every_store! {
         an_archived_room_comes_back_with_the_next_message,
         a_mute_and_a_ban_end_by_themselves,
         a_mute_outlasts_leaving,
+        who_keeps_order_sees_who_is_muted_or_banned,
         a_muted_member_who_comes_back_by_a_link_or_a_request_is_muted,
         a_reason_is_for_the_member_and_the_record,
         a_room_takes_no_more_than_its_own_limit,

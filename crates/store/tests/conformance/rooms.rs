@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::thread;
 
 use chat::{
-    ConversationId, ConversationOf, Joined, LeftReason, MOST_SEEN_BY, MemberAction, NewRoom, PageKey, Post,
-    Posted, Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq,
-    Standing, Store, Timestamp, UserId,
+    ConversationId, ConversationOf, Joined, LeftReason, MOST_SEEN_BY, MemberAction, MemberRow,
+    MemberSanction, NewRoom, PageKey, Post, Posted, Refusal, Role, RoomChange, RoomKind, RoomLimits,
+    RoomName, RoomSanction, RoomSanctionKind, Seq, Standing, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, put, put_named, say, snapshot};
@@ -523,4 +523,61 @@ pub(crate) fn a_muted_member_who_comes_back_by_a_link_or_a_request_is_muted(stor
     for user in [bob, carl] {
         assert_eq!(post(store, room, user, "1", "hello").err(), Some(Refusal::Muted));
     }
+}
+
+pub(crate) fn who_keeps_order_sees_who_is_muted_or_banned(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let users: Vec<UserId> = ["carl", "dora", "eve", "finn"].map(|name| put(store, site, name)).into();
+    let room = create(store, ann, RoomKind::Public);
+    for user in users.iter().chain([&bob]) {
+        ask(|done| store.join_room(RoomName::Id(room), *user, LIMITS, NOW, done)).expect("it is public");
+    }
+    let later = Timestamp(NOW.0 + 60_000);
+    let sanction = |user, kind, until, reason: &str| {
+        let wanted = RoomSanction { kind, until, reason: reason.into(), shows_reason: true };
+        ask(|done| store.sanction_member(room, ann, user, wanted, NOW, done)).expect("she owns the room");
+    };
+    sanction(users[0], RoomSanctionKind::Mute, later, "Too loud");
+    sanction(users[1], RoomSanctionKind::Ban, Timestamp::MAX, "Spam");
+    let change = |user, action| {
+        ask(|done| store.change_member(room, ann, user, action, LIMITS, NOW, done))
+            .expect("she owns the room");
+    };
+    change(users[2], MemberAction::Ban);
+    change(users[3], MemberAction::SetRole(Role::Muted));
+    let list = |asker, after, limit, now| ask(|done| store.sanctioned(room, asker, after, limit, now, done));
+    let seen = |now| -> Vec<(UserId, bool, Timestamp, String)> {
+        let rows = list(ann, None, 9, now).expect("she owns the room").rows;
+        let row = |(row, sanction): &(MemberRow, MemberSanction)| {
+            let is_banned = row.standing == Standing::Banned;
+            (row.user.id, is_banned, sanction.until, sanction.reason.to_string())
+        };
+        rows.iter().map(row).collect()
+    };
+    let all = [
+        (users[0], false, later, "Too loud".to_owned()),
+        (users[1], true, Timestamp::MAX, "Spam".to_owned()),
+        (users[2], true, Timestamp::MAX, String::new()),
+        (users[3], false, Timestamp::MAX, String::new()),
+    ];
+    assert_eq!(seen(NOW), all);
+    assert_eq!(seen(later), all[1..], "the mute is over");
+    let (mut pages, mut after) = (Vec::new(), None);
+    loop {
+        let page = list(ann, after, 3, NOW).expect("she owns the room");
+        pages.push(page.rows.len());
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(pages, [3, 1]);
+    for (asker, refusal) in
+        [(bob, Refusal::NotAllowed), (users[0], Refusal::NotAllowed), (users[1], Refusal::RoomBanned)]
+    {
+        assert_eq!(list(asker, None, 9, NOW).map(drop), Err(refusal), "{asker:?}");
+    }
+    change(users[1], MemberAction::Unban);
+    change(users[0], MemberAction::SetRole(Role::Member));
+    assert_eq!(seen(NOW), all[2..]);
 }

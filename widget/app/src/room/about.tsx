@@ -35,6 +35,7 @@ import { roomWords } from './words.ts';
 
 export const words = together(roomWords, peopleWords);
 const sanctionPart = late(() => import('./sanction_form.tsx'), 'SanctionForm');
+const sanctionedPart = late(() => import('./sanctioned.tsx'), 'Sanctioned');
 const linksPart = late(() => import('../invitation/links.tsx'), 'RoomLinks');
 
 const ROW = 60;
@@ -53,7 +54,7 @@ export function About({ conversation, onBack, corner }: Props) {
   useSheet(css);
   const surroundings = useSurroundings();
   const words = useWords(roomWords);
-  const [part, setPart] = useState<'members' | 'settings' | 'invite' | 'links'>('members');
+  const [part, setPart] = useState<'members' | 'settings' | 'invite' | 'links' | 'sanctioned'>('members');
   const back = useRef<HTMLButtonElement>(null);
   useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
   const { room, with: face } = conversation;
@@ -63,6 +64,7 @@ export function About({ conversation, onBack, corner }: Props) {
     settings: words.settings,
     invite: words.invite,
     links: words.inviteByLink,
+    sanctioned: words.restricted,
   }[part];
   const mayInvite = keepsOrder(room) || (room.kind === 'public' && room.role === 'member');
   const leave = part === 'members' ? onBack : () => setPart('members');
@@ -102,6 +104,17 @@ export function About({ conversation, onBack, corner }: Props) {
           }}
         />
       )}
+      {part === 'sanctioned' && (
+        <Late
+          part={sanctionedPart}
+          props={{ conversation }}
+          meanwhile={<Skeleton />}
+          onFailed={() => {
+            surroundings.announce(words.loadFailed);
+            setPart('members');
+          }}
+        />
+      )}
       {part === 'members' && (
         <>
           <div class="room-card">
@@ -129,6 +142,12 @@ export function About({ conversation, onBack, corner }: Props) {
                 <button type="button" class="button" onClick={() => setPart('settings')}>
                   <Icon name="gear" />
                   {words.settings}
+                </button>
+              )}
+              {keepsOrder(room) && (
+                <button type="button" class="button" onClick={() => setPart('sanctioned')}>
+                  <Icon name="block" />
+                  {words.restricted}
                 </button>
               )}
             </div>

@@ -8,10 +8,10 @@ use crate::moderation::{
 };
 use crate::{
     Act, AuditEntry, AuditPage, By, ConversationId, DeviceBan, Ended, KeptSanction, LeftReason,
-    MemberChanged, MemberRow, Moderated, ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine,
-    ReportRow, ReportState, ReportsPage, Role, RoomKind, Sanction, SanctionKind, Seq, Settings, Site,
-    SiteAct, SiteAuthor, SiteChange, SiteId, SiteNotChanged, SiteRole, SiteStanding, Sub, Timestamp,
-    TokenUser, UserId, UserRow, may_on_site,
+    MemberChanged, MemberRow, MemberSanction, Moderated, ModeratorAct, NewReport, Notice, Refusal,
+    ReportAbout, ReportLine, ReportRow, ReportState, ReportsPage, Role, RoomKind, Sanction, SanctionKind,
+    Seq, Settings, Site, SiteAct, SiteAuthor, SiteChange, SiteId, SiteNotChanged, SiteRole, SiteStanding,
+    Sub, Timestamp, TokenUser, UserId, UserRow, may_on_site,
 };
 
 /// What is kept about order.
@@ -553,6 +553,21 @@ impl Tables {
     ) -> Option<Timestamp> {
         let is_it = |kept: &&Sanction| kept.user == user && kept.room == Some(room) && kept.kind == kind;
         self.moderation.sanctions.iter().find(is_it).map(|kept| kept.until)
+    }
+
+    /// What is stored of a mute or a ban of a room; nothing is: it has no end.
+    pub(super) fn member_sanction(
+        &self,
+        room: ConversationId,
+        user: UserId,
+        kind: SanctionKind,
+    ) -> MemberSanction {
+        let is_it = |kept: &&Sanction| kept.user == user && kept.room == Some(room) && kept.kind == kind;
+        let kept = self.moderation.sanctions.iter().find(is_it);
+        kept.map_or_else(MemberSanction::without_end, |kept| MemberSanction {
+            until: kept.until,
+            reason: kept.reason.clone(),
+        })
     }
 
     /// Stores or removes a user's sanction for a moderator of the room.

@@ -8,14 +8,14 @@ use super::{Line, Tables, cut};
 use crate::room::{
     Act, EVERYBODY, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, MembersPage, NewRoom, Post,
     Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomMembers, RoomName,
-    RoomSanction, RoomsPage, Standing, after_sanction, kept_sanction, may, may_as_site_moderator, mentioned,
-    sanction_behind,
+    RoomSanction, RoomsPage, SanctionedPage, Standing, after_sanction, kept_sanction, may,
+    may_as_site_moderator, mentioned, sanction_behind,
 };
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
-    HistoryPage, MOST_LEFT_BY_BLOCK, MOST_PINNED, MOST_SEEN_BY, MarkerRow, MessageChange, Position, Refusal,
-    SanctionKind, Seq, SiteId, SiteRole, Sub, Timestamp, UserId, directory, is_call_entry, markers_after,
-    may_change_in_room, recorded_change, until_and_reason,
+    HistoryPage, MOST_LEFT_BY_BLOCK, MOST_PINNED, MOST_SEEN_BY, MarkerRow, MemberSanction, MessageChange,
+    Position, Refusal, SanctionKind, Seq, SiteId, SiteRole, Sub, Timestamp, UserId, directory, is_call_entry,
+    markers_after, may_change_in_room, recorded_change, until_and_reason,
 };
 
 pub(super) struct Entry {
@@ -815,6 +815,29 @@ impl Tables {
         };
         let markers = if has_markers { rows.iter().map(markers).collect() } else { Vec::new() };
         Ok(MembersPage { rows, markers, next })
+    }
+
+    pub(in crate::memory) fn sanctioned(
+        &self,
+        id: ConversationId,
+        asker: UserId,
+        after: Option<&str>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<SanctionedPage, Refusal> {
+        let entry = self.allowed(id, asker, Act::Unban(Standing::Banned))?;
+        let row = |user: &UserId| {
+            let standing = entry.standing(*user);
+            let kind = sanction_behind(standing)?;
+            let sanction = self.member_sanction(id, *user, kind);
+            let row = MemberRow { user: self.users.get(user).cloned()?, standing };
+            Some((row, sanction)).filter(|(_, sanction)| sanction.until > now)
+        };
+        let mut rows: Vec<_> = entry.members.keys().filter_map(row).collect();
+        let cursor = |(row, _): &(MemberRow, MemberSanction)| format!("{:010}", row.user.id.num);
+        rows.sort_by_cached_key(cursor);
+        let next = cut(&mut rows, after, limit, cursor);
+        Ok(SanctionedPage { rows, next })
     }
 
     pub(in crate::memory) fn few_members(
