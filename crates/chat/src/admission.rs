@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{Refusal, StoreError, Timestamp};
 
-/// Whoever is let in should be here within this. Clients give up after some seconds.
+/// An admitted client should be signed in within this time. Clients give up after some seconds.
 const SOON_MS: u64 = 1_000;
 /// The pace is measured over so long.
 const WINDOW_MS: u64 = 250;
@@ -26,8 +26,8 @@ const MESSAGES_FIRST_PACE: f64 = 65_536.0;
 const FEW_MESSAGES: f64 = 2_000.0;
 /// However slow the store is, so many are tried again and again.
 const LEAST_PACE: f64 = 500.0;
-/// What was possible is believed for about so long after it has ceased to be: when a hundred thousand connections break
-/// and come back, nothing else is done for some seconds, and that says nothing of what can be done afterwards.
+/// The measured pace stays valid for about this time after it ended: when a hundred thousand connections break and
+/// reconnect, the node does nothing else for some seconds, which is no measure of its pace afterwards.
 const MEMORY_MS: f64 = 10_000.0;
 /// The share of the pace that is promised, so that who comes when he was told to finds room.
 const PROMISED: f64 = 0.9;

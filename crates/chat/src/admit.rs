@@ -14,7 +14,7 @@ pub(crate) struct Admitted {
     pub(crate) asker: Asker,
     /// Earlier commands of the session wait for a person to be read.
     pub(crate) is_waiting: bool,
-    /// What a filter says of what it says.
+    /// The verdict of the filters on the text.
     pub(crate) verdict: Option<FilterAct>,
 }
 

@@ -15,8 +15,8 @@ const MAX_CONTACT_LISTS: usize = 8_192;
 /// Longer lists are not kept: all together hold at most 16 MB.
 const MAX_CONTACTS_KEPT: usize = 256;
 
-/// What nobody has asked for in so long goes, at the latest after twice the time. Two who talk to each other ask
-/// again within it; for 15,000 who have each sent one message it would hold 3 MB that nobody needs.
+/// Entries that nobody requests for this time are removed, at the latest after twice the time. Two users in a chat
+/// request again within it. Without it, the entries of 15,000 users with one message each would hold 3 MB.
 const AGE_MS: u64 = 5_000;
 
 /// Bounded in number and in time. Filled by reads only, so that idle members cost nothing here.

@@ -117,7 +117,7 @@ pub enum Outcome {
     Missed,
 }
 
-/// What a client wants of a call.
+/// An action of a client in a call.
 #[derive(Clone)]
 pub enum CallAction {
     Invite { user: Sub, media: Media, offer: Arc<str> },
@@ -147,7 +147,7 @@ pub enum CallStep {
     },
 }
 
-/// What a session hears of a call. `re` is the number of the request that it answers.
+/// An event of a call for a session. `re` is the number of the request that it answers.
 #[derive(Debug, Clone)]
 pub struct CallEvent {
     pub re: Option<u64>,
@@ -209,13 +209,13 @@ pub enum CallNews {
 }
 
 impl CallNews {
-    /// Who hears it makes a connection, and needs servers for it.
+    /// The receiver of this event opens a connection, and needs servers for it.
     pub(crate) fn needs_servers(&self) -> bool {
         matches!(self, CallNews::Calling { .. } | CallNews::Ring { .. } | CallNews::Rejoined { .. })
     }
 }
 
-/// What is said is the parties' alone.
+/// The content belongs to the two parties, so it is not printed.
 impl fmt::Debug for CallStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -55,8 +55,8 @@ pub fn may_change(
     }
 }
 
-/// What is left of a call says how it went, a question was answered as it was asked, and what was forwarded or is a sticker is in
-/// another's words (`is_as_said`): nobody writes them anew. Stores ask, who know the message.
+/// Entries of calls, polls, forwarded messages and stickers (`is_as_said`) cannot be edited. Stores call it, because
+/// only they know the message.
 pub fn may_edit(
     change: &MessageChange,
     client_id: &str,
@@ -72,8 +72,8 @@ pub fn may_edit(
     }
 }
 
-/// The same in a room: moderators tidy up, and what is new needs the leave of the room's rules. Who is no member changes
-/// nothing.
+/// As [`may_change`], in a room: moderators may change messages of others, and new content must follow the rules of
+/// the room. Other users change nothing.
 pub fn may_change_in_room(
     change: &MessageChange,
     is_own: bool,
@@ -86,7 +86,7 @@ pub fn may_change_in_room(
     match change {
         MessageChange::Edit(_) => may(who, Act::Post, rules),
         MessageChange::React { on: true, .. } | MessageChange::Vote(_) => may(who, Act::React, rules),
-        // What stands above a room is for those who keep order in it.
+        // Pins are for owners and moderators.
         MessageChange::Pin(_) => may(who, Act::Tidy, rules),
         MessageChange::Delete
         | MessageChange::React { on: false, .. }
@@ -109,8 +109,8 @@ pub fn recorded_change(change: &MessageChange, is_own: bool, is_in_room: bool) -
     }
 }
 
-/// What puts something new before the other follows the rules of writing to them; what one takes back does not, or a
-/// block would keep one's words for ever.
+/// Changes that bring new content follow the rules of writing to the other user. Removals do not: otherwise a block
+/// would keep one's words for ever.
 fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &MessageChange) -> bool {
     match change {
         MessageChange::Edit(_)

@@ -15,7 +15,7 @@ use crate::{
     Reaction, SendSticker, Seq, SiteId, Sub, ThreadChange, Timestamp,
 };
 
-/// What a client says first.
+/// The first command of a client.
 pub struct Hello<'a> {
     pub site_key: &'a str,
     /// None: as a guest.
@@ -26,7 +26,7 @@ pub struct Hello<'a> {
     pub origin: Option<&'a str>,
     /// Of the client: for the limit of new guests per address, and for the log of sign-ins. None: not known, no limit.
     pub address: Option<IpAddr>,
-    /// What the client says of itself, where the node [keeps devices](crate::Node::keeps_devices).
+    /// The client's description of itself, if the node [keeps devices](crate::Node::keeps_devices).
     pub agent: Agent,
 }
 
@@ -219,7 +219,7 @@ pub enum Command {
         conversation: ConversationId,
         code: LinkCode,
     },
-    /// What it invites into.
+    /// Shows the room of an invitation link.
     OpenLink {
         re: u64,
         code: LinkCode,
@@ -271,7 +271,7 @@ pub enum Command {
         re: u64,
         patch: Box<Value>,
     },
-    /// What the filters would do with a text, for moderators.
+    /// Tests the filters on a text, for moderators.
     TestFilter {
         re: u64,
         body: String,
@@ -364,7 +364,7 @@ pub enum ContactAction {
     Unblock,
 }
 
-/// What becomes of a message that is there.
+/// A change of an existing message.
 #[derive(Clone, PartialEq, Eq)]
 pub enum MessageChange {
     /// Another body.
@@ -381,7 +381,7 @@ pub enum MessageChange {
     Vote(Vec<u8>),
     /// A poll ends.
     ClosePoll,
-    /// What a link in it leads to; None: nobody wants to see that.
+    /// The preview of its link; None removes it.
     Preview(Option<Box<NewPreview>>),
 }
 
@@ -411,7 +411,7 @@ pub struct ConversationChange {
     pub archived: Option<bool>,
     /// Shown as unread, although all of it was read.
     pub marked_unread: Option<bool>,
-    /// What was begun to be written; empty: nothing.
+    /// The unfinished text; empty: none.
     pub draft: Option<Box<str>>,
 }
 
@@ -462,7 +462,7 @@ pub(crate) enum AnswerTo {
     Request(u64),
     /// Commands without a number: a refusal is told without one.
     Session,
-    /// What may be dropped silently.
+    /// No answer: the command may be dropped silently.
     Nobody,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     Refusal, Relation, StoreError, Sub, Timestamp, UserRow,
 };
 
-/// What an action of `a` makes of how the two stand. The same back: nothing changes, and all is well.
+/// The relation of two users after an action of `a`. The unchanged relation means success without a change.
 ///
 /// A refused or blocked asker goes on seeing `RequestSent`: nobody is told that he was turned down, and asking
 /// again changes nothing. Pairs that can be reached are listed in the tests.
@@ -19,8 +19,8 @@ pub(crate) fn decide(action: ContactAction, relation: Relation) -> Result<Relati
     use {ContactAction as Do, ContactState as S};
     let Relation { of_a, of_b } = relation;
     let to = |of_a, of_b| Ok(Relation { of_a, of_b });
-    // Whoever has a part in a friendship or an open request loses it with the other's; one's own block and
-    // one's own unanswered request stay.
+    // A block ends a friendship or an open request of both sides. One's own block and one's own unanswered request
+    // stay.
     let without = |of_b| match of_b {
         S::Contact | S::RequestReceived => S::None,
         S::None | S::RequestSent | S::Blocked => of_b,

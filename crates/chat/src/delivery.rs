@@ -15,7 +15,7 @@ impl Inner {
         }
     }
 
-    /// What was committed at `position`, for a user's sessions. Called in the order of commits.
+    /// Delivers an event committed at `position` to a user's sessions. Call it in the order of commits.
     pub(crate) fn tell(&self, user: UserId, position: Position, except: Option<SessionHandle>, event: Event) {
         let _telling = self.telling();
         let mut handles = Handles::new();
@@ -23,7 +23,7 @@ impl Inner {
         self.deliver(&handles, event);
     }
 
-    /// The same for both members of a conversation, but not for the session that brought it about.
+    /// As [`tell`](Self::tell), for both members of a conversation, except the session that caused it.
     pub(crate) fn tell_both(&self, from: SessionId, to: UserId, position: Position, event: Event) {
         let _telling = self.telling();
         let mut handles = Handles::new();
@@ -42,7 +42,7 @@ impl Inner {
         }
     }
 
-    /// What is not stored, for a user's sessions.
+    /// Delivers an event that is not stored to a user's sessions.
     pub(crate) fn tell_in_passing(&self, user: UserId, except: Option<SessionHandle>, event: Event) {
         let mut handles = Handles::new();
         self.here.lock(user).live(user, except, &mut handles);

@@ -20,7 +20,7 @@ pub fn fold_into(name: &str, folded: &mut String) {
     folded.extend(name.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }));
 }
 
-/// What a query is compared as: folded, from its first letter or digit on.
+/// The form in which a query is compared: folded, from its first letter or digit on.
 pub fn fold_query(query: &str) -> String {
     fold(query).trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }

@@ -248,7 +248,7 @@ pub enum Event {
     Notice(Box<Notice>),
     /// A message of one's own that nobody else sees, or not yet.
     Held(Box<Held>),
-    /// Who may write on the site now has changed.
+    /// The write access of the site has changed.
     Site(Arc<SiteState>),
     /// Of the site, as they are: names and values.
     Settings {
@@ -264,10 +264,10 @@ pub enum Event {
         re: u64,
         test: Box<FilterTest>,
     },
-    /// What one is notified of, and by what.
+    /// The notification settings and the channels.
     Notifications {
         re: u64,
-        /// What browsers need to subscribe. None: this node sends no notifications, or cannot now.
+        /// The key that browsers need to subscribe. None: this node sends no notifications, or cannot now.
         key: Option<Arc<str>>,
         settings: NotifySettings,
         devices: u32,
@@ -383,14 +383,14 @@ pub struct Welcome {
     /// One's own on the site.
     pub role: SiteRole,
     pub calls: crate::CallsFrom,
-    /// Who may write on the site now.
+    /// Write access of the site.
     pub site: SiteState,
     pub limits: Limits,
     pub expires: Timestamp,
     pub changes: Changes,
 }
 
-/// What a device does not have yet: the difference since a position, or a first page (`reset`).
+/// The changes for a device: the difference since a position, or a first page (`reset`).
 #[derive(Debug, Clone)]
 pub struct Changes {
     pub reset: bool,
@@ -495,7 +495,7 @@ pub struct Person {
     pub presence: Option<Presence>,
 }
 
-/// What others see.
+/// Presence as others see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Presence {
     Online,

@@ -65,7 +65,7 @@ impl Peaks {
     }
 }
 
-/// What is known of a picture that was made anew.
+/// Properties of a picture that was encoded anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     pub width: u32,
@@ -80,7 +80,7 @@ pub struct Picture {
 pub struct FileLimits {
     pub file_bytes: u64,
     pub user_bytes: u64,
-    /// The same for a guest.
+    /// Most bytes of files of a guest.
     pub guest_bytes: u64,
     pub site_bytes: u64,
 }
@@ -116,7 +116,7 @@ pub fn has_room(limits: FileLimits, of_user: u64, of_site: u64, bytes: u64) -> R
 /// Longest name, in bytes.
 const MAX_NAME_BYTES: usize = 200;
 
-/// What is left of a name: its last part, without what could mislead a reader or a file system.
+/// The safe part of a file name: its last part, without characters that mislead readers or file systems.
 pub fn file_name(told: &str) -> Box<str> {
     let last = told.rsplit(['/', '\\']).next().unwrap_or_default();
     let misleading = |c: char| {

@@ -35,7 +35,7 @@ pub struct Filters {
     pub patterns: Vec<Pattern>,
 }
 
-/// What becomes of a message; the greater is the stronger.
+/// The action on a message; the greater is the stronger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FilterAct {
@@ -76,7 +76,7 @@ pub enum Links {
     Deny,
 }
 
-/// What in a text fits a filter.
+/// A match of a filter in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     pub kind: HitKind,
@@ -169,7 +169,7 @@ impl Filters {
         Ok(self)
     }
 
-    /// What becomes of a message of a member. None: it is sent as any other.
+    /// The action on a member's message. None: it is sent like any other.
     pub fn verdict(&self, compiled: &CompiledFilters, body: &str) -> Option<FilterAct> {
         if self.cost(compiled, body) == 0 {
             return None;

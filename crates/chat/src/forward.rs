@@ -15,14 +15,14 @@ use crate::{
     To, UserId,
 };
 
-/// What a forwarded message says of its origin.
+/// The origin of a forwarded message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forwarded {
-    /// Who has said it first; None: those who read it here may not know them.
+    /// The first author; None: readers here may not see the author.
     pub from: Option<(UserId, Sub)>,
 }
 
-/// What is forwarded with the body.
+/// The parts that are forwarded with the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewForward {
     /// As told; see [`Forwarded`].
@@ -34,7 +34,7 @@ pub struct NewForward {
 /// A message on its way to another conversation.
 pub(crate) struct Forward {
     pub(crate) draft: Draft,
-    /// Who has said it first, unless that was hidden before.
+    /// The first author, unless the author was hidden before.
     author: Option<(UserId, Sub)>,
     files: Vec<FileId>,
 }
@@ -68,7 +68,7 @@ impl Inner {
                 }
             };
             let author = match message.rich.as_ref().and_then(|rich| rich.forwarded.as_ref()) {
-                // Whose it was before is said as it was said there.
+                // A forwarded message keeps its first author.
                 Some(forwarded) => forwarded.from.clone(),
                 None => Some((message.from, message.from_sub)),
             };

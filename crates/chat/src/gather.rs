@@ -28,7 +28,7 @@ const MOST_OF_ROOM: usize = 256;
 const PAGE: u32 = 1_024;
 const PAGE_OF_SITE: u32 = 128;
 
-/// What the store reads at once. Sites come in the order of their numbers.
+/// Bounds of one read from the store. Sites come in the order of their numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct UnpublishedPage {
     pub after: SiteId,
@@ -101,7 +101,7 @@ impl Gathered {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).add(room, seq, now);
     }
 
-    /// What is to be published now.
+    /// Takes the changes to publish now.
     fn take_due(&self, now: Timestamp) -> Vec<(ConversationId, Seq)> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut due = Vec::new();

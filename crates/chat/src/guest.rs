@@ -81,7 +81,7 @@ impl Inner {
         Ok(signed(site, profile, now))
     }
 
-    /// The same guest with a token that holds longer, where the one shown is not of today.
+    /// The guest with a token of longer validity, if the shown one is not of today.
     pub(crate) fn known_guest(
         &self,
         site: &Site,
@@ -133,7 +133,7 @@ impl GuestDoor {
     }
 }
 
-/// Who has an IPv6 address has at least the 2^64 of its network (RFC 4291 §2.5.4).
+/// The owner of an IPv6 address has at least the 2^64 addresses of its network (RFC 4291 §2.5.4).
 pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),

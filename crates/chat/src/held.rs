@@ -58,7 +58,7 @@ pub enum HeldPlace {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeldWhy {
-    /// What fits in it, in words for moderators.
+    /// The matches in the text, in words for moderators.
     Filter(Box<str>),
     Shadow,
 }
@@ -347,7 +347,7 @@ fn of_nobody(user: UserId) -> SessionId {
     SessionId { user, handle: SessionHandle(u64::MAX) }
 }
 
-/// What fits in a text, in words for moderators.
+/// The matches in a text, in words for moderators.
 pub(crate) fn in_words(hits: &[Hit]) -> String {
     let mut words = String::new();
     for hit in hits {

@@ -160,7 +160,7 @@ impl DeviceId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionHandle(pub u64);
 
-/// What a gateway keeps of a signed-in session to speak for it: 16 bytes.
+/// The handle of a signed-in session that a gateway keeps: 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionId {
     pub user: UserId,

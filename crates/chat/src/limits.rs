@@ -31,7 +31,7 @@ impl Rate {
         Rate { interval: 1_000_000 / u64::from(count.max(1)) * u64::from(count > 0), burst: count.into() }
     }
 
-    /// The same with a share of the speed and of the burst.
+    /// The limit with a share of the speed and of the burst.
     pub(crate) fn slowed(self, by: u32) -> Rate {
         Rate { interval: self.interval * u64::from(by), burst: (self.burst / u64::from(by)).max(1) }
     }
@@ -46,7 +46,7 @@ impl Rate {
         Ok(())
     }
 
-    /// The same for a limit that threads share.
+    /// As [`take`](Self::take), for a limit that threads share.
     pub(crate) fn take_shared(self, due: &AtomicU64, now: Timestamp) -> Result<(), Refusal> {
         let mut outcome = Ok(());
         let step = |before: u64| match self.next(Due(before), now) {
@@ -130,7 +130,7 @@ impl Rate {
 /// all is forgiven, rather than somebody locked out for as long.
 const CLOCK_JUMP_MICROS: u64 = 60_000_000;
 
-/// What a limit remembers of one who is limited: microseconds since the epoch.
+/// State of a limit for one user or address: microseconds since the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Due(u64);
 

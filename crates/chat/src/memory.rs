@@ -50,9 +50,9 @@ struct Inner {
     /// Done, not told yet.
     committed: VecDeque<Completion>,
     answers: VecDeque<Completion>,
-    /// What writes and sign-ins fail with.
+    /// The error of writes and sign-ins, for tests.
     failing: Option<StoreError>,
-    /// What reads fail with, but for those of sign-ins and views.
+    /// The error of reads, except those of sign-ins and views.
     failing_reads: Option<StoreError>,
     running: bool,
 }
@@ -131,7 +131,7 @@ impl MemoryStore {
         self.lock().failing = with;
     }
 
-    /// The same for reads, but for those of sign-ins and views.
+    /// Lets reads fail, except those of sign-ins and views.
     pub fn fail_reads(&self, with: Option<StoreError>) {
         self.lock().failing_reads = with;
     }

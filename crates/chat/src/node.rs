@@ -77,7 +77,7 @@ use crate::{Position, Welcome};
 /// block nor call back into the node, and must keep the order of calls for each session.
 pub trait Outbox: Send + Sync + 'static {
     fn deliver(&self, to: SessionHandle, event: Event);
-    /// The same event for many; a gateway encodes it once.
+    /// Delivers one event to many sessions; a gateway encodes it once.
     fn deliver_all(&self, to: &[SessionHandle], event: Event) {
         for &handle in to {
             self.deliver(handle, event.clone());
@@ -104,7 +104,7 @@ pub struct NodeConfig {
     pub calls: CallConfig,
 }
 
-/// What is accepted from clients; told to them in the welcome. Guests get a quarter of the two rates.
+/// Limits for clients; the welcome has them. Guests get a quarter of the two rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub body_bytes: u32,
@@ -138,7 +138,7 @@ pub struct Node {
     inner: Arc<Inner>,
 }
 
-/// What completions hold on to. Each feature's file adds its part.
+/// State that completions share. Each feature's file adds its part.
 pub(crate) struct Inner {
     pub(crate) config: NodeConfig,
     pub(crate) store: Arc<dyn Store>,
@@ -163,7 +163,7 @@ pub(crate) struct Inner {
     pub(crate) previewer: PreviewerSlot,
     pub(crate) sign_in_log: OnceLock<Arc<dyn SignInLog>>,
     pub(crate) admission: Arc<Admission>,
-    /// The same for messages.
+    /// Admission of messages.
     pub(crate) posting: Arc<Admission>,
     pub(crate) counters: Counters,
     /// See `delivery.rs`.
@@ -181,7 +181,7 @@ pub(crate) struct Inner {
     pub(crate) device_bans: DeviceBans,
 }
 
-/// Who asks: what a command needs to know of its session.
+/// The author of a command, with everything that commands need of the session.
 #[derive(Clone)]
 pub(crate) struct Asker {
     pub(crate) session: SessionId,
@@ -192,7 +192,7 @@ pub(crate) struct Asker {
     /// So new that raid mode means them.
     pub(crate) recent: bool,
     pub(crate) shadowed: bool,
-    /// What the user has chosen about being seen.
+    /// The user's choices about being seen.
     pub(crate) visibility: Visibility,
     pub(crate) site: Arc<LiveSite>,
 }

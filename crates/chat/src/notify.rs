@@ -25,7 +25,7 @@ pub(crate) use ring::{PushedRing, RingingCall};
 use crate::{CallEntry, ConversationId, Done, Media, SiteId, Sub, Timestamp, UserId};
 
 /// Carries notifications to browsers without a connection. Called from any thread, often inside the store's: must not block.
-/// What it cannot carry is lost: the message is not.
+/// Sends notices. A lost notice loses no message.
 pub trait Notifier: Send + Sync + 'static {
     /// The public half of the site's key, as browsers take it. It is made when somebody asks first.
     fn public_key(&self, site: SiteId, done: Done<Arc<str>>);
@@ -41,7 +41,7 @@ pub struct Push {
     pub device: Arc<PushDevice>,
     /// An address of the site, by which a push service finds who sends.
     pub site: Option<Arc<str>>,
-    /// What the notice is about: a newer one of the same conversation takes its place.
+    /// The conversation of the notice. A newer notice of the conversation replaces it.
     pub conversation: ConversationId,
     /// The other one; None in a room.
     pub with: Option<Sub>,
@@ -70,15 +70,15 @@ pub struct Ring {
     pub until: Timestamp,
 }
 
-/// What is new in a conversation.
+/// The new messages of a conversation.
 #[derive(Clone, PartialEq, Eq)]
 pub struct News {
-    /// Who wrote last: name and picture.
+    /// The last author: name and picture.
     pub name: Arc<str>,
     pub avatar: Option<Arc<str>>,
     /// Its name, where it is one.
     pub room: Option<Arc<str>>,
-    /// What was written last; None where the member wants no words of it on the screen.
+    /// The last message; None if the member wants no text on the screen.
     pub body: Option<Box<str>>,
     pub unread: u64,
     /// Somebody has named the member.
@@ -103,7 +103,7 @@ impl std::fmt::Debug for PushNotice {
     }
 }
 
-/// What a member changes of their notifications. What is None stays.
+/// A change of the notification settings. Fields that are None stay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotifyChange {
     /// This browser wants them from now on.

@@ -164,7 +164,7 @@ impl Node {
         Ok(changed)
     }
 
-    /// What the filters of the site would do with a text.
+    /// Tests the filters of the site on a text.
     pub fn test_filters(&self, caller: &Caller, body: &str, now: Timestamp) -> Result<FilterTest, Refusal> {
         crate::send::check_body(body, &self.inner().config.limits)?;
         let live = self.inner().sites.by_id(caller.site()).ok_or(Refusal::NoSuchSite)?;

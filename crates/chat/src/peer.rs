@@ -42,7 +42,7 @@ pub(crate) struct Peer {
     pub(crate) relation: Relation,
 }
 
-/// What decides about writing to a user, beside how one stands to them.
+/// The facts that decide about writing to a user, beside the relation.
 #[derive(Clone, Copy)]
 struct Standing {
     is_banned: bool,
@@ -122,8 +122,8 @@ impl Inner {
         });
     }
 
-    /// Who lets not everybody begin a conversation still gets what belongs to one that is there. Asked of the store before
-    /// the job is done, because only it knows, and later jobs of the session wait.
+    /// A user who restricts new conversations still receives messages in existing ones. Ask the store before the job
+    /// runs: only it knows, and later jobs of the session wait.
     fn ask_to_begin(
         self: &Arc<Self>,
         asker: Asker,
@@ -140,7 +140,7 @@ impl Inner {
         let done = move |row: Result<Option<ConversationRow>, StoreError>| {
             let may = match row {
                 Ok(Some(_)) => Ok(peer),
-                // The same word as for a block.
+                // Answers as for a block.
                 Ok(None) => Err(Refusal::NotAllowed),
                 Err(error) => Err(unavailable(error)),
             };

@@ -24,7 +24,7 @@ pub struct Preview {
     pub picture: Option<File>,
 }
 
-/// What was found, to be put on a message.
+/// A found preview, to be put on a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPreview {
     pub url: Box<str>,
@@ -48,13 +48,13 @@ pub struct NewPicture {
 pub struct PreviewWanted {
     pub conversation: ConversationId,
     pub seq: Seq,
-    /// Who has posted it.
+    /// The author of the message.
     pub by: UserId,
     pub by_sub: Sub,
     pub url: Box<str>,
 }
 
-/// Who asks pages what they are. Called on threads of the store: must not block, and holds a bounded number of wishes.
+/// Fetches metadata of pages. Called on threads of the store: must not block, and holds a bounded number of requests.
 pub trait Previewer: Send + Sync + 'static {
     fn wanted(&self, wanted: PreviewWanted);
 }
@@ -73,8 +73,8 @@ impl Node {
         self.inner().may_preview(site, url)
     }
 
-    /// What was found for a link. Where the message is gone, or its author no member any more, nothing happens; `then` hears whether it
-    /// is there now.
+    /// Puts a preview on a message. Does nothing if the message is gone or its author is not a member any more;
+    /// `then` gets whether the preview is there now.
     pub fn put_preview(
         &self,
         of: PreviewWanted,

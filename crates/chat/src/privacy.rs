@@ -9,7 +9,7 @@ use crate::{ContactState, Event, Mode, Relation, SetPresence};
 /// Privacy choices of a member. Default: everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Privacy {
-    /// Who may begin a conversation; existing conversations continue.
+    /// The users who may begin a conversation; existing conversations continue.
     pub write: Audience,
     pub presence: Audience,
     /// Not who may not see the presence.

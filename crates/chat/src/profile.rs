@@ -18,7 +18,7 @@ pub const STATUS_CHARS: usize = 140;
 /// Longest name, in characters: as of a token.
 pub(crate) const NAME_CHARS: usize = 200;
 
-/// What a member says of themselves.
+/// The status of a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     pub text: Box<str>,
@@ -47,7 +47,7 @@ pub struct ProfileCard {
     pub own: Option<OwnCard>,
 }
 
-/// What only oneself is told.
+/// Fields that only the owner of the profile gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnCard {
     pub privacy: Privacy,
@@ -59,7 +59,7 @@ pub struct OwnCard {
     pub devices: bool,
 }
 
-/// What a member changes. What is None stays.
+/// A change of a profile. Fields that are None stay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProfileChange {
     /// `Some(None)`: no status any more.
@@ -87,7 +87,7 @@ impl ProfileChange {
         }
     }
 
-    /// What is written is trimmed; nothing in it is what cannot be shown.
+    /// Trims texts, and refuses characters that cannot be shown.
     pub(crate) fn tidied(mut self, now: Timestamp) -> Result<ProfileChange, Refusal> {
         if let Some(Some(status)) = &mut self.status {
             let text = shown(&status.text, STATUS_CHARS)?;
@@ -108,7 +108,7 @@ impl ProfileChange {
     }
 }
 
-/// What could mislead a reader is no part of a name or a status, as in a token.
+/// Names and statuses have no characters that mislead readers, as in a token.
 fn shown(text: &str, chars: usize) -> Result<&str, Refusal> {
     let text = text.trim();
     let is_sound = text.chars().count() <= chars && !text.chars().any(token::is_misleading);

@@ -14,7 +14,7 @@ use crate::room::{AvatarChange, RoomChange, RoomName, RoomSanction};
 use crate::sticker::SendSticker;
 use crate::{Command, ConversationChange, Hit, MessageChange, NewRich, Refusal, Timestamp, trust};
 
-/// What of a command others will see.
+/// The parts of a command that others will see.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Published<'a> {
     pub(crate) texts: Vec<&'a str>,
@@ -89,7 +89,7 @@ impl Command {
             }
             // Read by the moderators of the site alone, to whom members quote what others wrote.
             Command::Report { re: _, of: _, reason: _, text: _ } => Published::default(),
-            // What moderators and admins write is theirs to answer for.
+            // Moderators and admins answer for their own texts.
             Command::Moderate { re: _, act: _ }
             | Command::Configure { re: _, patch: _ }
             | Command::TestFilter { re: _, body: _ } => Published::default(),
@@ -182,7 +182,7 @@ impl Asker {
         }
     }
 
-    /// The same of one text that cannot wait for a moderator.
+    /// As above for one text that cannot wait for a moderator.
     pub(crate) fn may_publish_text(&self, text: &str, now: Timestamp) -> Result<Option<FilterAct>, Refusal> {
         self.may_publish(&Published::text(text), now)
     }
@@ -199,7 +199,7 @@ impl Asker {
         RoomName::Page(site, if is_refused { key.unnamed() } else { key })
     }
 
-    /// What the filters of the site find in a text.
+    /// The matches of the site's filters in a text.
     pub(crate) fn hits(&self, body: &str) -> Vec<Hit> {
         self.site.site.settings.filters.hits(&self.site.filters, body)
     }
@@ -210,7 +210,7 @@ impl Asker {
         (!hits.is_empty()).then_some(hits)
     }
 
-    /// The same of what is delivered, and is to be looked at. None where it is not.
+    /// The matches in a delivered text that moderators should check. None: no such match.
     pub(crate) fn flagged(&self, body: &str) -> Option<Vec<Hit>> {
         let is_asked = self.role < SiteRole::Moderator;
         let hits = if is_asked { self.hits(body) } else { Vec::new() };

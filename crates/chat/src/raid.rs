@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::sites::LiveSite;
 use crate::{Command, ContactAction, Refusal, SendSticker, Timestamp, To};
 
-/// Who is new is said by [`Trust::new_hours`](crate::Trust::new_hours).
+/// [`Trust::new_hours`](crate::Trust::new_hours) decides which members are new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Raid {
@@ -37,7 +37,8 @@ impl Raid {
     }
 }
 
-/// What a new member may not say during a raid, whoever it is for. That they may not write to somebody *first* only the store can tell.
+/// Refuses commands of new members during a raid. Only the store can tell whether a message to somebody is the
+/// *first*.
 pub(crate) fn check(
     settings: &Settings,
     role: SiteRole,

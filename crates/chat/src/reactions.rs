@@ -59,7 +59,7 @@ fn is_emoji(text: &str) -> bool {
     }
 }
 
-/// What follows the element at the start of `text`; None where there is none.
+/// The text after the element at the start of `text`; None if it begins with none.
 fn element(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let first = chars.next()?;

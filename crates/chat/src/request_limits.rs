@@ -19,7 +19,7 @@ const MOST_ENTRIES: usize = 1 << 16;
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
 
-/// What a request is for. Each kind has limits of its own, so that uploads do not use up what REST needs.
+/// The kind of a request. Each has limits of its own, so that uploads do not use up the limit of REST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RequestKind {
     Rest,

@@ -114,12 +114,13 @@ pub(crate) fn rules(settings: &Settings, mode: Mode, relation: Relation) -> Opti
     })
 }
 
-/// Whoever has asked one to be a contact is waiting to be written to.
+/// A user who asked to be a contact waits for messages.
 pub fn is_stranger(relation: Relation) -> bool {
     !matches!(relation.of_a, ContactState::Contact | ContactState::RequestReceived)
 }
 
-/// What a message of a request may hold: no links, nothing attached. Stores ask it, who alone know whether it is one.
+/// Rules for a message request: no links, no attachments. Stores call it, because only they know whether a message is
+/// one.
 pub fn first_contact(body: &str, attachments: usize, links: LinkRule) -> Result<(), Refusal> {
     if attachments > 0 || links == LinkRule::Refused && has_link(body) {
         return Err(Refusal::FirstContact);

@@ -37,7 +37,7 @@ impl Inner {
                 node.resumed(&asker, re, hold, snapshot);
             }
             Err(_) => {
-                // What was held is lost to it, so it stays behind until it asks again.
+                // The held events are lost, so the session stays behind until it asks again.
                 node.here.lock(session.user).abandon(session.user, session.handle, hold);
                 node.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
             }

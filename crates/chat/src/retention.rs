@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::node::Inner;
 use crate::{ConversationId, Done, SettingsError, SiteId, StoreError, Timestamp};
 
-/// What a site keeps, and for how long.
+/// How long a site keeps messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Retention {
@@ -141,7 +141,7 @@ impl Inner {
         };
         let node = self.clone();
         let done = move |trimmed: Result<Trimmed, StoreError>| {
-            // What went wrong is the store's to log; the next slice tries again.
+            // The store logs its errors; the next slice tries again.
             if let Ok(Trimmed { next, .. }) = trimmed {
                 let mut round = node.retaining.round();
                 round.after = next;

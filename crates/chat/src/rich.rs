@@ -43,7 +43,7 @@ pub struct ThreadCount {
     pub replies: Replies,
 }
 
-/// What a message is posted with.
+/// The rich parts of a new message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewRich {
     pub poll: Option<NewPoll>,
@@ -64,7 +64,7 @@ impl NewRich {
         self.poll.is_none() && self.forwarded.is_none() && self.sticker.is_none()
     }
 
-    /// What is looked at before anybody is asked. `is_room`: where it is to go.
+    /// Checks that need no store. `is_room`: the message goes to a room.
     pub(crate) fn check(&self, is_room: bool, now: Timestamp) -> Result<(), Refusal> {
         if self.thread.is_some() && !is_room {
             return Err(Refusal::BadValue);
@@ -72,7 +72,7 @@ impl NewRich {
         self.poll.as_ref().map_or(Ok(()), |poll| poll.check(now))
     }
 
-    /// What a first message to a stranger must not bear.
+    /// The number of parts that a first message to a stranger may not have.
     pub fn attachments(&self) -> usize {
         usize::from(self.poll.is_some()) + self.files()
     }

@@ -11,8 +11,8 @@ use crate::{SiteId, UserId};
 /// The users who are in the table of sessions. To look for somebody there takes a lock and waits for memory up to three
 /// times. The store numbers the users of a site from 1 on, so that here a million of them are 125 kB.
 ///
-/// Whoever changes the table changes this under the lock of the user's shard, and on a way in before anything else: what
-/// holds of two threads that look into the table in turn holds of this too.
+/// Change it under the lock of the user's shard together with the table, on a sign-in before anything else: then it
+/// is as consistent for two threads as the table is.
 #[derive(Default)]
 pub(crate) struct Roll {
     bits_by_site: RwLock<BitsBySite>,

@@ -47,7 +47,7 @@ pub(crate) use whole_messages::WholeMessages;
 
 use crate::{ConversationId, FileId, Refusal, Settings, SiteId};
 
-/// Who finds a room, and who may write in it.
+/// Kind of a room: it decides about finding it and writing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RoomKind {
     Public,
@@ -55,7 +55,7 @@ pub enum RoomKind {
     Announcement,
 }
 
-/// What a room is, without its messages.
+/// The data of a room, without its messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     pub name: Arc<str>,
@@ -138,7 +138,7 @@ impl PageKey {
         if self.is_name { self.shared() } else { NO_NAME.into() }
     }
 
-    /// The same page, whose key is no name for its room.
+    /// The page without a name for its room, because its key is not usable as one.
     pub(crate) fn unnamed(self) -> PageKey {
         PageKey { is_name: false, ..self }
     }
@@ -307,7 +307,7 @@ fn is_picture(change: &AvatarChange) -> bool {
 }
 
 impl Room {
-    /// What decides about an act of somebody who wrote last at `last`.
+    /// The rules for an act of a member who wrote last at `last`.
     pub fn rules(&self, last: crate::Timestamp, now: crate::Timestamp) -> Rules {
         let waited = now.since(last);
         let wait = u64::from(self.slow_ms).saturating_sub(waited);

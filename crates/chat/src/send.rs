@@ -45,7 +45,7 @@ pub(crate) struct Draft {
     pub(crate) files: Vec<FileId>,
     pub(crate) rich: Option<Box<NewRich>>,
     pub(crate) under_way: UnderWay,
-    /// What a filter says of it.
+    /// The verdict of the filters.
     pub(crate) verdict: Option<FilterAct>,
 }
 
@@ -172,7 +172,7 @@ impl Inner {
         Ok(conversation)
     }
 
-    /// What a filter has flagged is put before moderators, once it is there.
+    /// Reports a message that the filters flagged to moderators, once it is stored.
     pub(crate) fn flag_all(self: &Arc<Self>, appended: Appended, flagged: Option<Vec<Hit>>) {
         if let Some(hits) = flagged.filter(|_| !appended.repeated) {
             self.flag(appended.conversation, appended.seq, &hits, appended.time);
@@ -200,7 +200,7 @@ impl Inner {
         }
     }
 
-    /// The same between strangers.
+    /// Delivers a message between strangers.
     pub(crate) fn requested(&self, session: SessionId, to: UserId, message: Message, requested: Requested) {
         let Requested { appended, pending, told, .. } = requested;
         let position = appended.position;
@@ -218,7 +218,7 @@ impl Inner {
             RequestTold::Nothing => self.tell(session.user, position, Some(session.handle), event),
             RequestTold::Request(row) => {
                 self.tell(session.user, position, Some(session.handle), event);
-                // Who asks sees the presence of everybody; who is asked sees theirs when they look.
+                // The asking user sees everybody's presence; the asked one sees it when they look.
                 let conversation = Box::new(crate::conversations::conversation(*row, Shown::default()));
                 self.tell(to, position, None, Event::Conversation { re: None, conversation, position });
             }

@@ -59,7 +59,7 @@ pub(crate) struct UserHere {
     /// Low bits of the moment at which the user was last seen by others.
     pub(crate) seen: u32,
     pub(crate) chosen: SetPresence,
-    /// What watchers were told last.
+    /// The last published presence.
     pub(crate) told: Presence,
     /// It is in `Shard::changed`.
     pub(crate) is_changed: bool,
@@ -133,7 +133,7 @@ struct Held {
     overflown: bool,
 }
 
-/// What `Shard::release` has for a session.
+/// The result of `Shard::release` for a session.
 pub(crate) enum Released {
     /// Deliver these, then call again.
     Events(Vec<Event>),
@@ -263,7 +263,7 @@ impl Shard {
         }
     }
 
-    /// The same for an answer that has a position, to one session. Answers whether to deliver it now.
+    /// Plans the delivery of an answer with a position to one session. Returns whether to deliver it now.
     pub(crate) fn plan_answer(&mut self, id: UserId, handle: SessionHandle, event: &mut Event) -> bool {
         let Some(session) = self.session(id, handle) else { return false };
         match session.state {

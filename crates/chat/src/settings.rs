@@ -32,7 +32,7 @@ pub struct Settings {
     pub unread: Unread,
 }
 
-/// What a stored document has that this program does not know, or cannot read.
+/// The parts of a stored document that this program does not know, or cannot read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unread {
     /// Laid over what is written.
@@ -43,7 +43,7 @@ pub struct Unread {
     document: Option<(String, String)>,
 }
 
-/// Who may come in and write.
+/// The users who may sign in and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
@@ -82,7 +82,7 @@ impl Default for Calls {
     }
 }
 
-/// What members may do with their own account.
+/// Rights of members over their own account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Members {
@@ -152,8 +152,8 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// What a new site begins with: strangers ask first, and new members have less to say. A site that was there before keeps what
-    /// it has: what its document does not name is as [`Settings::default`] says.
+    /// The settings of a new site: message requests and limits for new members are on. Existing sites keep theirs:
+    /// settings that their document does not name are as [`Settings::default`] says.
     pub fn of_new_site() -> Settings {
         Settings {
             requests: Requests { on: true, ..Requests::default() },
@@ -325,7 +325,7 @@ impl Settings {
         self.patched(&Settings::patch(path, value))
     }
 
-    /// The same as a merge patch.
+    /// A setting as a merge patch.
     pub fn patch(path: &str, value: &str) -> Value {
         let mut value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         for name in path.rsplit('.') {
@@ -378,7 +378,7 @@ fn read_part(name: &str, value: &Value) -> Result<(), String> {
     settings.check().map_err(|why| why.to_string())
 }
 
-/// What a stored value has that this program does not know.
+/// The parts of a stored value that this program does not know.
 fn added(stored: &Value, known: &Value) -> Option<Value> {
     let (Value::Object(stored), Value::Object(known)) = (stored, known) else { return None };
     let added: Map<String, Value> = stored

@@ -425,7 +425,7 @@ impl Inner {
         true
     }
 
-    /// What is counted or kept elsewhere for a session that is out of the table.
+    /// Updates counters and other tables for a session that was removed from the table.
     fn session_is_gone(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
         self.counters.sessions.subtract(1);
         if let Some(live) = self.sites.by_id(session.user.site) {

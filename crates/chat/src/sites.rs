@@ -39,16 +39,16 @@ pub(crate) struct LiveSite {
     pub(crate) counters: Arc<SiteCounters>,
 }
 
-/// What outlives a change of the site's settings.
+/// The state that outlives a change of the site's settings.
 #[derive(Default)]
 pub(crate) struct SiteCounters {
     sessions: AtomicU32,
     /// State of the limit on all messages of the site.
     pub(crate) sends: AtomicU64,
-    /// What the filters may cost, and how often settings may change.
+    /// Budget of the filters, and rate of settings changes.
     filter_work: AtomicU64,
     pub(crate) changes: AtomicU64,
-    /// The same of those who are here for the first time.
+    /// New members within the counted time.
     pub(crate) newcomers: AtomicU64,
     /// Until when a raid was begun from here.
     pub(crate) raid_until: AtomicU64,
@@ -162,7 +162,7 @@ fn slots(keys: &[Verifier], before: Option<&LiveSite>) -> Vec<u8> {
 }
 
 impl LiveSite {
-    /// What is kept of a site that was there, and what need not be made again, is taken over from `before`.
+    /// Makes a site, and takes state and reusable parts over from `before`.
     fn of(site: Site, before: &Sites) -> LiveSite {
         let old = before.by_id(site.id);
         let counters = old.as_ref().map(|old| old.counters.clone()).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Refusal;
 
-/// What a node has done since it began, and who is here.
+/// Counters of a node since its start, and its present sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     pub sessions: u64,

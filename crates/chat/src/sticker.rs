@@ -19,11 +19,11 @@ use crate::{
 pub const MOST_STICKERS: u32 = 200;
 /// Of a picture, made anew.
 pub const STICKER_BYTES: usize = 128 * 1024;
-/// What stickers are shown under, and what one says.
+/// Longest name of a series, and longest words of a sticker.
 pub const SERIES_BYTES: usize = 60;
 pub const WORDS_BYTES: usize = 100;
 
-/// Whoever knows it may see the picture: it is drawn by lot.
+/// Everybody who knows it may see the picture, because it is random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StickerId {
     pub site: SiteId,
@@ -35,7 +35,7 @@ pub struct Sticker {
     pub id: StickerId,
     /// Those of one name are shown together.
     pub series: Box<str>,
-    /// What it says, as the body of a message.
+    /// The words of the sticker, as the body of a message.
     pub words: Box<str>,
     pub kind: FileType,
     pub width: u32,
@@ -64,7 +64,7 @@ pub enum NoSticker {
 }
 
 impl NewSticker {
-    /// What is looked at before it is kept.
+    /// Checks before storing it.
     pub fn check(&self) -> Result<(), NoSticker> {
         let is_line = |text: &str, most: usize| {
             !text.trim().is_empty() && text.len() <= most && !text.contains(char::is_control)
@@ -174,7 +174,7 @@ impl Node {
         self.inner().store.stickers(caller.site(), Box::new(done));
     }
 
-    /// What [`NewSticker::check`] has found sound. Its site is the caller's. It is recorded.
+    /// Adds a sticker that [`NewSticker::check`] accepted. Its site is the caller's. It is recorded.
     pub fn add_sticker(&self, caller: &Caller, new: NewSticker, told: Told<Result<(), NoSticker>>) {
         let id = StickerId { site: caller.site(), ..new.sticker.id };
         let now = new.added;

@@ -46,8 +46,8 @@ pub enum StoreError {
     Failed(Arc<str>),
 }
 
-/// What must survive. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation to
-/// what is written here.
+/// The port to durable storage. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation
+/// to these comments.
 pub trait Store:
     RoomStore
     + LinkStore
@@ -113,7 +113,7 @@ pub trait Store:
     ///
     /// Votes go by [`Poll::may_vote`](crate::Poll::may_vote); what has no poll is [`Refusal::BadValue`].
     ///
-    /// What is so already changes nothing, and is answered as it is, with `changed` false.
+    /// A change without effect is answered with `changed` false.
     /// Where [`is_gathered`](crate::is_gathered) holds, the message is marked as unpublished in the same transaction.
     fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>);
     /// Gives an unpublished message a new version and removes its mark, in one transaction. Answers the message as nobody
@@ -169,10 +169,10 @@ pub trait Store:
     fn rooms_made(&self, user: UserId, since: Timestamp, done: Done<u32>);
     fn users(&self, site: SiteId, subs: Vec<Sub>, done: Done<Vec<UserRow>>);
     fn users_by_id(&self, ids: Vec<UserId>, done: Done<Vec<UserRow>>);
-    /// Who asks is about to write to the other: what a message of `a` to `b` would be put beside is read along, so that the
-    /// writer finds it in memory.
+    /// The asking user is about to write, so the pages for a message of `a` to `b` are read along, and the writer
+    /// finds them in memory.
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>);
-    /// The same of one user to many, in the order of `others`: for the presence of everyone on a page.
+    /// The relations of one user to many, in the order of `others`: for the presence of everyone on a page.
     fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>);
     /// Everything for a user since a position, or a first page, all of one snapshot.
     fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>);
@@ -314,7 +314,7 @@ impl From<Profile> for TokenUser {
     }
 }
 
-/// What a token says of a user.
+/// The user's data in a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     pub sub: Sub,
@@ -338,7 +338,7 @@ pub struct UserRow {
 }
 
 impl UserRow {
-    /// What there will be of the user once a token has said this of them.
+    /// The user's profile after a token with this data.
     pub fn told(&self, profile: Profile) -> Profile {
         if self.named { Profile { name: self.profile.name.clone(), ..profile } } else { profile }
     }
@@ -365,7 +365,9 @@ pub struct Append {
     pub body: Box<str>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
-    /// What [`FileStore::append_with_files`] and [`RequestStore::append_request`](crate::RequestStore::append_request) put there too; [`Store::append`] does not look.
+    /// Parts that [`FileStore::append_with_files`] and
+    /// [`RequestStore::append_request`](crate::RequestStore::append_request) store, too; [`Store::append`] ignores
+    /// them.
     pub rich: Option<Box<NewRich>>,
 }
 
@@ -515,7 +517,7 @@ pub struct ConversationRow {
     pub pinned: bool,
     pub archived: bool,
     pub request: Option<Request>,
-    /// Who asks the user into this room, of which the user is no member yet.
+    /// The member who asks the user into this room; the user is not a member yet.
     pub requested_by: Option<Box<UserRow>>,
     pub marked_unread: bool,
     pub draft: Option<Box<str>>,

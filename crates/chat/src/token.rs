@@ -25,7 +25,7 @@ const MAX_NAME_CHARS: usize = 200;
 const MAX_AVATAR_BYTES: usize = 2000;
 const MAX_JTI_BYTES: usize = 256;
 
-/// What a token says. Times are seconds since the epoch, as RFC 7519 §2 has them (NumericDate).
+/// Claims of a token. Times are seconds since the epoch (RFC 7519 §2, NumericDate).
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Claims {
     /// Id of the user on the site. A number is taken for its decimal text: many sites have numeric ids.
@@ -327,7 +327,7 @@ fn read_header(header: &str) -> Option<(Algorithm, Option<String>)> {
     Some((algorithm, header.kid))
 }
 
-/// What most libraries write: `{"alg":"HS256","typ":"JWT"}` and `{"typ":"JWT","alg":"HS256"}`.
+/// The header of most libraries: `{"alg":"HS256","typ":"JWT"}` or `{"typ":"JWT","alg":"HS256"}`.
 const COMMON_HEADERS: [&str; 2] =
     ["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9"];
 
@@ -356,7 +356,7 @@ fn ticket(claims: Claims, expires: Timestamp, key: &Verifier) -> Option<Ticket> 
         (true, Some(jti)) if (1..=MAX_JTI_BYTES).contains(&jti.len()) => Some(jti.into()),
         (true, _) => return None,
     };
-    // What may do everything over REST is not for browsers.
+    // A token with full rights over REST is not for browsers.
     if claims.role.as_deref() == Some(SERVICE) {
         return None;
     }
@@ -381,7 +381,7 @@ fn mail_address(email: Option<String>, locale: Option<String>, guest: bool) -> O
     Some(MailAddress { address, language: locale.filter(is_tag).unwrap_or_default().into() })
 }
 
-/// What is shown of a user of whom a site says this: without a name the `sub`, and no avatar that is none.
+/// The shown profile of a user with these claims: without a name the `sub`, and no invalid avatar.
 pub fn profile(sub: Sub, name: Option<&str>, avatar: Option<String>, guest: bool) -> Profile {
     let name = shown_name(name.unwrap_or_default())
         .or_else(|| shown_name(sub.as_str()))
@@ -390,8 +390,8 @@ pub fn profile(sub: Sub, name: Option<&str>, avatar: Option<String>, guest: bool
     Profile { sub, name, avatar, guest }
 }
 
-/// What is left of a name without what could mislead readers: control characters, and the marks by which
-/// text claims to run backwards (Unicode UAX #9 §2).
+/// Removes everything from a name that misleads readers: control characters, and marks by which text claims to run
+/// backwards (Unicode UAX #9 §2).
 fn shown_name(name: &str) -> Option<Arc<str>> {
     let name: String = name.chars().filter(|c| !is_misleading(*c)).take(MAX_NAME_CHARS).collect();
     let name = name.trim();
@@ -435,7 +435,7 @@ fn numeric_date_if_any<S: Serializer>(seconds: &Option<f64>, serializer: S) -> R
     }
 }
 
-/// What is no text is of the site's own use, and no reason to refuse its token.
+/// Values that are not text belong to the site, and are no reason to refuse its token.
 fn text_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

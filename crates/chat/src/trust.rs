@@ -38,7 +38,7 @@ impl Level {
     }
 }
 
-/// What a site asks of its members before it trusts them, and what new ones may. Off by default; on for new sites.
+/// Conditions of a site for trusting members, and rights of new ones. Off by default; on for new sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trust {
@@ -75,7 +75,7 @@ impl Default for Trust {
 
 const HOUR_MS: u64 = 3_600_000;
 pub(crate) const DAY_MS: u64 = 24 * HOUR_MS;
-/// Who comes within the first days of a site has been a member of the community before, most likely; at least nobody knows better.
+/// A user who comes within the first days of a site was most likely in the community before.
 const FIRST_DAYS_MS: u64 = 7 * DAY_MS;
 
 /// The level of one who came then and has written so much. `site`: when the site began.
@@ -143,7 +143,7 @@ pub(crate) fn rooms_per_day(settings: &Settings, level: Level) -> Option<u32> {
 }
 
 impl Inner {
-    /// What holds for who signs in, as far as it is known without asking the store.
+    /// The standing of a user at sign-in, as far as it is known without the store.
     pub(crate) fn standing_at_sign_in(
         &self,
         settings: &Settings,

@@ -30,7 +30,7 @@ type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 type Watchers = SmallVec<[Watcher; 2]>;
 
-/// What a session watches.
+/// The watches of a session.
 struct Watched {
     /// The newest `watch` of the session: an earlier one that is still being looked up comes too late.
     order: Order,
@@ -47,7 +47,7 @@ struct Watcher {
     may_see: bool,
 }
 
-/// What one user may see of another.
+/// The part of a user's presence that another user may see.
 #[derive(Clone, Copy)]
 struct Sight {
     presence: bool,
@@ -264,7 +264,8 @@ impl Inner {
             if meet || part {
                 self.contact_watchers_anew(watcher.id, &mut of_contacts);
             }
-            // Who parts without a block on a site of mode open may still see, but is not told any more.
+            // After parting without a block on a site of mode open, the user may still look, but gets no events any
+            // more.
             if meet || !sight.presence {
                 handles.append(&mut of_contacts);
             }
@@ -322,7 +323,7 @@ impl Inner {
         });
     }
 
-    /// What they have chosen last.
+    /// The user's latest choices.
     fn privacy_of(&self, row: &UserRow) -> Privacy {
         self.here.lock(row.id).user(row.id).map_or(row.privacy, |here| here.privacy)
     }

@@ -16,7 +16,7 @@ const MOST_NAMED: usize = 1_000;
 /// Those with whom somebody has agreed to be contacts, in no order.
 pub(crate) type ContactIds = Arc<[UserId]>;
 
-/// What a session's contacts are since they were read.
+/// Changes of a session's contacts since they were read.
 #[derive(PartialEq, Eq)]
 enum Known {
     AsRead,
@@ -30,7 +30,7 @@ impl Inner {
         self.answer_contacts(session);
     }
 
-    /// Who is here, for a session that watches its contacts.
+    /// Answers the present contacts of a session that watches them.
     pub(crate) fn answer_contacts(self: &Arc<Self>, session: SessionId) {
         match self.here.lock(session.user).session(session.user, session.handle) {
             Some(here) if here.contacts.is_on() => here.contacts = ContactWatch::AsRead,
@@ -123,7 +123,7 @@ impl Inner {
         })
     }
 
-    /// What watchers know of somebody who is here.
+    /// The published presence of a user who is here.
     fn seen_here(&self, user: UserId) -> Option<(Sub, Presence)> {
         let presence = Some(self.told(user).presence).filter(|told| *told != Presence::Offline)?;
         let sub = self.here.lock(user).user(user)?.sub.clone();

@@ -47,7 +47,7 @@ impl CallEntry {
         Message { seq, ..Message::fresh(conversation, from, self.client_id(), self.body(), time) }
     }
 
-    /// The same each time it is made, so that the store keeps it once.
+    /// Equal for each attempt, so that the store keeps one entry.
     pub(crate) fn client_id(self) -> Box<str> {
         let CallEntry { call, media, outcome, ms } = self;
         format!("{MARK}{call}:{}:{}:{ms}", media_word(media), outcome_word(outcome)).into()

@@ -29,10 +29,10 @@ pub const MOST_MEMBERS_CALLED: u32 = 500;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub u32);
 
-/// What a client wants of the call of a room.
+/// An action of a client in the call of a room.
 #[derive(Clone)]
 pub enum GroupAction {
-    /// Who is there?
+    /// Lists the participants.
     Look,
     /// Come; the first who does begins the call. Again, from another session or the same: with a new connection.
     Join {
@@ -46,7 +46,7 @@ pub enum GroupAction {
     },
 }
 
-/// What two browsers tell each other. Texts that pass through unread.
+/// Signals between two browsers, as texts that pass through unread.
 #[derive(Clone)]
 pub enum GroupSignal {
     Offer(Arc<str>),
@@ -55,7 +55,7 @@ pub enum GroupSignal {
     Candidate(Arc<str>),
 }
 
-/// What a session hears of the call of a room. `re` is the number of the request that it answers.
+/// An event of a room's call for a session. `re` is the number of the request that it answers.
 #[derive(Debug, Clone)]
 pub struct GroupEvent {
     pub re: Option<u64>,
@@ -122,7 +122,7 @@ impl GroupAction {
     }
 }
 
-/// What is said is the participants' alone.
+/// The content belongs to the participants, so it is not printed.
 impl fmt::Debug for GroupSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

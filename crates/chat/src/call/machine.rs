@@ -81,7 +81,7 @@ enum Role {
     Callee,
 }
 
-/// What a step leads to.
+/// The effects of a step.
 #[derive(Default)]
 pub(crate) struct Effects {
     /// For the session that asked.
@@ -90,7 +90,7 @@ pub(crate) struct Effects {
     pub(crate) over: Option<Over>,
 }
 
-/// Who hears.
+/// The receivers of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hearer {
     Session(SessionHandle),
@@ -129,7 +129,7 @@ impl Call {
         matches!(self.stage, Stage::Ringing(_))
     }
 
-    /// What devices of the callee hear while it rings.
+    /// The event for the callee's devices while it rings.
     pub(crate) fn ring(&self, glare: bool) -> Option<CallNews> {
         let Stage::Ringing(ringing) = &self.stage else { return None };
         let (from, offer) = (self.caller.sub.clone(), ringing.offer.clone());
@@ -398,7 +398,7 @@ impl Party {
 }
 
 impl CallStep {
-    /// What it may add to a call that rings.
+    /// Bytes that it may add to a ringing call.
     pub(super) fn kept_bytes(&self) -> usize {
         match self {
             CallStep::Candidate(text) | CallStep::Rejoin { offer: text, .. } => text.len(),

@@ -37,7 +37,7 @@ impl Default for CallConfig {
     }
 }
 
-/// Whose calls ring.
+/// The users whose calls ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallsFrom {

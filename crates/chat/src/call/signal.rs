@@ -187,7 +187,7 @@ impl Inner {
     ) -> After {
         let Moved { id, media, caller, caller_sub, callee, stopped_ringing, effects } = moved;
         if let (Some((session, re)), Some(answer)) = (asker, effects.answer) {
-            // Who gave no number does not wait for a plain *done*.
+            // A request without a number gets no plain *done*.
             if re.is_some() || !matches!(answer, CallNews::Done) {
                 self.tell_of_call(session, re, id, answer, now);
             }
@@ -311,14 +311,14 @@ impl Inner {
     }
 }
 
-/// What a step leads to once the shard of the call is free.
+/// Work for after the shard of the call is unlocked.
 struct After {
     left: Option<Left>,
     /// The call rings no more, and this notice of it is on screens.
     pushed: Option<PushedRing>,
 }
 
-/// What is left of a call that is over.
+/// The entry of a finished call.
 struct Left {
     entry: CallEntry,
     caller: UserId,

@@ -13,7 +13,7 @@ use crate::session::NumberHasher;
 use crate::{Refusal, SessionId, SiteId, Sub, Timestamp, UserId};
 
 const SHARDS: usize = 16;
-/// What is kept of all calls that ring, in bytes; nobody else can call while it is more.
+/// Most bytes that are kept of all ringing calls. Above it, new calls are refused.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// Callers whose pace is remembered, in one shard.
 const MOST_PACED: usize = 16_384;
@@ -72,7 +72,7 @@ pub(crate) struct Invitation {
     pub(crate) offer: Arc<str>,
 }
 
-/// What a step of a call has led to.
+/// The result of a step of a call.
 pub(crate) struct Moved {
     pub(crate) id: CallId,
     pub(crate) media: Media,
@@ -84,7 +84,7 @@ pub(crate) struct Moved {
     pub(crate) effects: Effects,
 }
 
-/// What becomes of an invitation.
+/// The outcome of an invitation.
 pub(crate) enum Invited {
     /// It rings. What the callee's devices hear.
     Rings(CallNews),

@@ -42,7 +42,7 @@ pub struct Erased {
     pub position: Position,
 }
 
-/// What others must hear of.
+/// The changes that others must be notified of.
 #[derive(Debug, Clone, Default)]
 pub struct EraseSlice {
     /// The user of this slice. None: nothing was left to do.

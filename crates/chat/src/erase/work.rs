@@ -61,7 +61,7 @@ impl Inner {
                 node.tell_slice(slice);
                 node.erasing.done(more);
             }
-            // What went wrong is the store's to log; the next slice tries again.
+            // The store logs its errors; the next slice tries again.
             Err(_) => node.erasing.done(true),
         };
         self.store.erase_some(now, ERASE_SLICE, Box::new(done));

@@ -54,8 +54,8 @@ impl Node {
         self.inner().sites.by_id(site).is_some()
     }
 
-    /// Who brings this token, on a page of this origin: it is checked as in a `hello`. They must have said hello at least once. A
-    /// one-time token is used up by it.
+    /// The user of this token, on a page of this origin, checked as in a `hello`. The user must have sent a hello
+    /// once. A one-time token is used up.
     pub fn identify(
         &self,
         site: SiteId,
@@ -177,7 +177,7 @@ impl Node {
         }
     }
 
-    /// What is known of a file; [`Refusal::NoSuchFile`] where it is not there, or not any more.
+    /// Looks up a file; [`Refusal::NoSuchFile`] if it does not exist (any more).
     pub fn file(&self, id: FileId, then: impl FnOnce(Result<FileRow, Refusal>) + Send + 'static) {
         if !self.has_site(id.site) {
             return then(Err(Refusal::NoSuchFile));

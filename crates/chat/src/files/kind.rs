@@ -46,7 +46,7 @@ impl FileType {
         FileType(found)
     }
 
-    /// What was written down; what is not of the table is [`OTHER`](Self::OTHER).
+    /// Parses a stored type; unknown ones become [`OTHER`](Self::OTHER).
     pub fn named(name: &str) -> FileType {
         NAMES.iter().find(|known| **known == name).map_or(FileType::OTHER, |known| FileType(known))
     }
@@ -111,7 +111,7 @@ mod tests {
             (b"\0\0\0\x20ftypM4A ", false, "audio/mp4"),
             (b"\0\0\0\x20ftypheic", false, "application/octet-stream"),
             (b"\0\0\0\x20ftyp", false, "application/octet-stream"),
-            // What a browser would run or open by itself is a download.
+            // Types that a browser would run or open by itself are downloads.
             (
                 b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'>",
                 false,

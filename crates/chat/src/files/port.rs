@@ -85,7 +85,7 @@ pub struct FileRow {
     pub copies: Vec<ConversationId>,
 }
 
-/// What an upload turned out to be.
+/// The detected properties of an upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFound {
     pub kind: FileType,

@@ -122,7 +122,7 @@ pub(super) fn error_line(text: &str) -> String {
     line.trim_start_matches("error: ").to_owned()
 }
 
-/// What is left of the work that compiling may take.
+/// The remaining budget of compilation.
 pub(super) struct Work(usize);
 
 impl Work {
@@ -244,7 +244,7 @@ fn renumbered(mut ranges: Vec<(u32, u16)>) -> (Vec<(u32, u16)>, usize) {
     (ranges, numbers.len())
 }
 
-/// What stands before or after a place in the text, as far as assertions ask.
+/// The characters around a place in the text, as far as assertions need them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 struct Beside(u8);
 
@@ -307,7 +307,7 @@ struct Program {
     start: usize,
     /// The sets of its characters, as numbered in the site's table.
     sets: Vec<usize>,
-    /// What its assertions ask of a neighbour, each with the set that answers it.
+    /// The questions of its assertions about a neighbour, each with the set that answers it.
     asked: Vec<(u8, usize)>,
 }
 
@@ -543,7 +543,7 @@ impl Program {
     }
 }
 
-/// What can be reached without reading a character, from some states and from the pattern's start.
+/// The states that can be reached without reading a character, from some states and from the pattern's start.
 struct Closure {
     seen: Vec<u32>,
     round: u32,
@@ -624,7 +624,7 @@ mod tests {
         PatternTables::compile(patterns.iter().copied())
     }
 
-    /// What somebody else's engine says.
+    /// The matches by another regex engine.
     fn judge(patterns: &[&str], text: &str) -> Vec<usize> {
         let set = RegexSetBuilder::new(patterns).case_insensitive(true).build().expect("we took it");
         set.matches(text).iter().collect()

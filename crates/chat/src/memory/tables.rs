@@ -64,7 +64,7 @@ pub(super) struct Tables {
     merged: BTreeMap<(SiteId, Sub), UserId>,
     /// How many messages of a conversation are gone, from its beginning on.
     trimmed: BTreeMap<ConversationId, u64>,
-    /// What is left to do of those who were erased.
+    /// Unfinished erasures.
     erasures: BTreeMap<UserId, erase::Left>,
     /// Imported things by the other system's id; and the floors of sites.
     imported: HashMap<(SiteId, ImportKey), import::Kept>,
@@ -456,7 +456,7 @@ impl Tables {
         };
         HistoryPage {
             messages: (first..last).filter_map(|seq| self.message(id, Seq(seq), reader)).collect(),
-            // Who asks for nothing is told of nothing more.
+            // A page of no entries has no next page.
             more: taken > 0 && taken < available,
         }
     }

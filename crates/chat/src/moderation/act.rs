@@ -18,7 +18,7 @@ use crate::{
 /// A raid mode that somebody begins by hand lasts a week at most.
 const LONGEST_RAID_MS: u64 = 7 * crate::trust::DAY_MS;
 
-/// What is asked for, with users by the site's names.
+/// A requested act, with users by the site's ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moderate {
     Sanction {
@@ -228,7 +228,7 @@ impl ModeratorAct {
         }
     }
 
-    /// What the user is told of it, where their sessions go on.
+    /// The notice to the user, if the user's sessions continue.
     fn notice(&self) -> Option<Notice> {
         match self {
             ModeratorAct::Sanction(sanction)
@@ -405,7 +405,7 @@ impl Inner {
         }
     }
 
-    /// What a room's member hears of what was done with them.
+    /// Tells a room's member about an act on them.
     pub(crate) fn tell_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
         let MemberChanged { member, position, seen, left, .. } = changed;
         let user = member.user.id;

@@ -71,7 +71,7 @@ impl Inner {
         if devices.is_empty() { vec![0] } else { devices }
     }
 
-    /// Who is banned with their devices, and comes from another one.
+    /// A banned user, whose devices are banned, too, tried to sign in from another device: it is banned as well.
     pub(crate) fn banned_from(self: &Arc<Self>, user: UserId, device: u64, now: Timestamp) {
         let Some(until) = self.device_bans.adds(user, device, now) else { return };
         let act = ModeratorAct::BanDevices { user, devices: vec![device], until };

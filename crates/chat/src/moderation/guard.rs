@@ -12,17 +12,17 @@ use crate::settings::{Access, Settings};
 use crate::sites::LiveSite;
 use crate::{Event, FilterAct, Hit, Refusal, SettingsError, SiteId, Timestamp};
 
-/// Who may write on a site now, for all who are on it.
+/// Write access of a site, as all its users get it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SiteState {
     pub access: Access,
-    /// What the owner says about it, where not all may write.
+    /// The owner's explanation, if not all may write.
     pub text: Arc<str>,
     /// Until when a raid mode lasts. Only moderators are told.
     pub raid_until: Option<Timestamp>,
 }
 
-/// What the filters would do with a text.
+/// The result of a test of the filters on a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterTest {
     pub act: Option<FilterAct>,

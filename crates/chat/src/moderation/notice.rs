@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::{Event, Refusal, SessionHandle, SessionId, StoreError, Timestamp, UserId, UserRow};
 
 impl Inner {
-    /// What is stored of a user has changed: from now on it holds here too.
+    /// The stored row of a user has changed: applies it to the user's sessions.
     pub(crate) fn standing_changed(self: &Arc<Self>, row: &UserRow) {
         self.recent.user_is(row);
         self.stand(row.id, row.on_site);
@@ -32,7 +32,7 @@ impl Inner {
         }
     }
 
-    /// What another process has changed: of those who are here all but these are members as any other.
+    /// Applies changes by another process. All users who are here except these become plain members.
     pub(crate) fn take_over_standings(&self, rows: &[UserRow]) {
         let by_user: HashMap<UserId, SiteStanding> = rows.iter().map(|row| (row.id, row.on_site)).collect();
         for mut shard in self.here.each() {

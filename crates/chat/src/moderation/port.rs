@@ -35,7 +35,7 @@ pub trait ModerationStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<Moderated, Refusal>>,
     );
-    /// What moderators did, newest first.
+    /// The record of moderators' acts, newest first.
     fn audit(
         &self,
         site: SiteId,
@@ -44,9 +44,9 @@ pub trait ModerationStore: Send + Sync + 'static {
         limit: u32,
         done: Done<Result<AuditPage, Refusal>>,
     );
-    /// Who is to hear of reports.
+    /// The users who get events about reports.
     fn moderators(&self, site: SiteId, done: Done<Vec<UserId>>);
-    /// What holds for a user on the whole site, and warnings that they have not seen.
+    /// The user's sanctions on the whole site, and unseen warnings.
     fn notices(&self, user: UserId, done: Done<Vec<Notice>>);
     /// The user has seen the warnings.
     fn notices_seen(&self, user: UserId, done: Done<()>);
@@ -73,7 +73,7 @@ impl By {
     }
 }
 
-/// What somebody reports.
+/// A new report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReport {
     /// [`UserId::nobody`]: a filter.
@@ -119,7 +119,7 @@ pub struct ReportRow {
     pub number: u64,
     pub state: ReportState,
     pub about: ReportAbout,
-    /// Who has written it, or is reported; None for a room.
+    /// The author of the message, or the reported user; None for a room.
     pub user: Option<Sub>,
     /// None: a filter.
     pub by: Option<Sub>,
@@ -127,10 +127,11 @@ pub struct ReportRow {
     pub text: Box<str>,
     /// As they were then.
     pub lines: Vec<ReportLine>,
-    /// What the reported message said before, oldest first: what was replaced or deleted within [`EVIDENCE_MS`](super::EVIDENCE_MS).
+    /// Former bodies of the reported message, oldest first: those replaced or deleted within
+    /// [`EVIDENCE_MS`](super::EVIDENCE_MS).
     pub former: Vec<Revision>,
     pub time: Timestamp,
-    /// Who has taken or closed it.
+    /// The moderator who took or closed it.
     pub moderator: Option<Sub>,
     pub note: Box<str>,
 }
@@ -150,7 +151,7 @@ pub struct ReportsPage {
     pub next: Option<String>,
 }
 
-/// What a moderator does.
+/// An act of a moderator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModeratorAct {
     Sanction(Sanction),
@@ -208,11 +209,11 @@ pub enum SanctionKind {
     Warning,
     Mute,
     Ban,
-    /// What they write is seen by nobody else. They are not told. On the whole site only.
+    /// Shadow ban: nobody else sees what the user writes, and the user gets no notice. On the whole site only.
     Shadow,
 }
 
-/// What an act has led to, for those who must be told.
+/// The result of an act, for the users to notify.
 #[derive(Debug, Clone, Default)]
 pub struct Moderated {
     /// The user as they are now, where it was about one.
@@ -236,7 +237,7 @@ pub struct AuditEntry {
     pub act: Arc<str>,
     pub user: Option<Sub>,
     pub conversation: Option<ConversationId>,
-    /// What was said about it: a reason, an end, a seq.
+    /// Details: a reason, an end, a seq.
     pub detail: Box<str>,
 }
 
@@ -246,7 +247,7 @@ pub struct AuditPage {
     pub next: Option<String>,
 }
 
-/// What is told to a user about themselves.
+/// A notice to a user about themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     pub kind: NoticeKind,
@@ -295,7 +296,7 @@ impl SanctionKind {
         }
     }
 
-    /// What the record says where it is taken back.
+    /// The word of the record for lifting it.
     pub fn lifted(self) -> &'static str {
         match self {
             SanctionKind::Warning => "lift_warning",
@@ -326,7 +327,7 @@ impl Sanction {
         }
     }
 
-    /// What the user is told, if anything.
+    /// The notice for the user, if any.
     pub fn notice(&self) -> Option<Notice> {
         if !self.told {
             return None;

@@ -12,7 +12,7 @@ use crate::{
     UserRow,
 };
 
-/// What a session reports, with users by the site's names.
+/// A report of a session, with users by the site's ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReportOf {
     Message(ConversationId, Seq),
@@ -24,7 +24,8 @@ pub enum ReportOf {
 /// it is closed.
 pub const EVIDENCE_AFTER_ERASURE_MS: u64 = 30 * 24 * 3_600_000;
 
-/// What of a message's former bodies a report keeps. None: it is deleted, and too long ago to be reported. For stores.
+/// The former bodies that a report of a message keeps. None: the message was deleted too long ago to be reported. For
+/// stores.
 pub fn kept_with_report(revisions: Vec<Revision>, is_deleted: bool, now: Timestamp) -> Option<Vec<Revision>> {
     let since = now.0.saturating_sub(EVIDENCE_MS);
     let former: Vec<Revision> = revisions.into_iter().filter(|one| one.until.0 >= since).collect();

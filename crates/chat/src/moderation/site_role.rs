@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Level, Refusal, Timestamp};
 
-/// What a user may do on the site, beside being a member of it; the greater may do more.
+/// Role of a user on the site; the greater may do more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SiteRole {
@@ -12,7 +12,7 @@ pub enum SiteRole {
     Member,
     /// Looks after reports, and keeps order among members.
     Moderator,
-    /// The same among moderators, and changes the site's settings.
+    /// Moderates moderators, too, and changes the site's settings.
     Admin,
 }
 
@@ -47,7 +47,8 @@ impl RoleClaim {
     }
 }
 
-/// What of a user decides on the whole site, beside a ban. Read with the user's row, and kept while they are here.
+/// The fields of a user that decide on the whole site, beside a ban. Read with the user's row, and kept while the
+/// user is here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SiteStanding {
     pub role: SiteRole,
@@ -63,14 +64,15 @@ pub struct SiteStanding {
 }
 
 impl SiteStanding {
-    /// What is stored, for who is here: a level that they have reached by now stays.
+    /// The stored state for a user who is here: a level that the user has reached by now stays.
     fn for_who_was(self, before: SiteStanding) -> SiteStanding {
         let keeps = !self.fixed && !before.fixed;
         SiteStanding { level: if keeps { self.level.max(before.level) } else { self.level }, ..self }
     }
 }
 
-/// The same of who is here, in a byte: a million of them are kept. What is to be told was told when they came.
+/// [`SiteStanding`] of a user who is here, in a byte: a million of them are kept. `noticed` is left out, because the
+/// notice was sent at the sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct StandingHere(u8);
 
@@ -107,13 +109,13 @@ impl StandingHere {
         self.0 & 128 != 0
     }
 
-    /// What is stored of them now.
+    /// Applies the stored state.
     pub(crate) fn set(&mut self, stored: SiteStanding) {
         *self = StandingHere::new(stored.for_who_was(self.get()), self.is_recent());
     }
 }
 
-/// What is done on a site.
+/// An act on a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SiteAct {
     /// Reports, and what was done about them.

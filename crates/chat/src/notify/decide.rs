@@ -26,12 +26,12 @@ pub(crate) fn may_ring(facts: &NotifyFacts, now: Timestamp) -> bool {
     facts.talks.iter().all(|Talk { row, .. }| row.muted_until <= now && row.request.is_none())
 }
 
-/// What is new in a conversation, if it is worth a notice.
+/// The new messages of a conversation, if they are worth a notice.
 pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Timestamp) -> Option<News> {
     let Talk { row, from, missed_calls } = talk;
     let last = row.last.as_ref().filter(|last| last.from != user && !last.deleted)?;
     let from = from.as_ref().filter(|from| !from.banned)?;
-    // What a stranger asks waits until the member looks.
+    // Message requests wait until the member looks.
     if row.unread == 0 || row.muted_until > now || row.archived || row.request.is_some() {
         return None;
     }

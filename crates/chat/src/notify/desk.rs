@@ -17,7 +17,7 @@ use crate::{CallId, ConversationId, Seq, Timestamp, UserId};
 pub(crate) const PAUSE_MS: u64 = 4_000;
 /// From a notice to the next one of the same conversation; what comes meanwhile is told together.
 pub(crate) const AGAIN_MS: u64 = 30_000;
-/// What was shown so long ago is not cleared any more: the services have forgotten it too.
+/// Notices older than this are not cleared any more: the push services have dropped them, too.
 pub(crate) const SHOWN_MS: u64 = 24 * 3_600_000;
 /// Users who wait for a notice; more are not told.
 const MAX_WAITING: usize = 50_000;
@@ -30,10 +30,10 @@ const MAX_DUE: usize = 64;
 
 pub(crate) struct Desk {
     notifier: OnceLock<Arc<dyn Notifier>>,
-    /// Who has a browser that takes notifications, one bit each: all others cost nothing else.
+    /// Users with a browser that takes notifications, one bit each. All others cost nothing else.
     reached: Roll,
     mailer: OnceLock<Arc<dyn Mailer>>,
-    /// Who wants a digest and has none coming, one bit each.
+    /// Users who want a digest and have none pending, one bit each.
     mailable: Roll,
     /// When it was looked whose digest is due.
     looked: AtomicU64,

@@ -23,7 +23,7 @@ pub trait Mailer: Send + Sync + 'static {
     fn mail(&self, digest: Digest);
 }
 
-/// What a member has missed.
+/// The missed messages of a member.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Digest {
     pub to: UserId,

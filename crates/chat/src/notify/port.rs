@@ -129,7 +129,7 @@ impl std::fmt::Debug for PushDevice {
     }
 }
 
-/// What a member has chosen; the default is that of all who have chosen nothing.
+/// The notification choices of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotifySettings {
     pub quiet: Option<QuietHours>,

@@ -36,14 +36,14 @@ impl Inner {
         self.store.change_profile(user, change, Box::new(done));
     }
 
-    /// What is stored holds from now on here too, and those who watch are told what they see now.
+    /// Applies the stored choices to the user's sessions, and sends watchers the presence they may see now.
     fn privacy_changed(self: &Arc<Self>, asker: &Asker, row: &UserRow) {
         let mut shard = self.here.lock(row.id);
         let Some(user) = shard.user(row.id) else { return };
         if std::mem::replace(&mut user.privacy, row.privacy) == row.privacy {
             return;
         }
-        // What everybody sees is told with the next telling; what only some do, here.
+        // The next round publishes changes that everybody sees; this publishes those that only some see.
         shard.mark_changed(row.id);
         drop(shard);
         self.sight_of_changed(asker.site.site.mode, row);

@@ -82,7 +82,7 @@ impl RoomLink {
         now >= self.until
     }
 
-    /// Who is in the room already finds it by a link that is used up, too: whoever took the last place may ask again.
+    /// A member finds the room by a used-up link, too: a client that took the last place may repeat its request.
     pub fn lets_in(&self, who: Standing, room: Rules, now: Timestamp) -> Result<(), Refusal> {
         let is_in = who.role().is_some();
         if self.is_over(now) || (!is_in && !self.stands(now)) {
@@ -141,7 +141,7 @@ impl NewLink {
     }
 }
 
-/// What one is invited into, as it is stored.
+/// A stored invitation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invited {
     pub conversation: ConversationId,

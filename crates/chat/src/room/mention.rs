@@ -6,7 +6,7 @@ pub const EVERYBODY: &str = "room";
 /// Most members whom one message can mention.
 pub const MOST_MENTIONED: usize = 20;
 
-/// What may be ids after an `@`, the longest first; whoever looks them up takes the first of each group that is one.
+/// The possible ids after an `@`, the longest first; the caller takes the first of each group that exists.
 ///
 /// An id may hold nearly anything, and a text goes on after it: so what stands until the next space is tried, then that without
 /// the punctuation at its end, then the letters and digits at its beginning. At most [`MOST_MENTIONED`] groups.

@@ -151,7 +151,7 @@ pub struct RoomChanged {
     /// As who changed it sees it.
     pub row: ConversationRow,
     pub position: Position,
-    /// Who must be told: numbers of users.
+    /// The users to notify, by number.
     pub members: Arc<Vec<u32>>,
 }
 
@@ -211,7 +211,7 @@ pub struct Posted {
     pub appended: crate::Appended,
     /// The sender became a member of a page's room by it: before the message.
     pub joined: Option<Joined>,
-    /// Who is a member at that moment of the order of commits: numbers of users, the sender among them. Empty where it was repeated.
+    /// The members at that commit, by number, the sender among them. Empty if the message was a repetition.
     pub members: Arc<Vec<u32>>,
     pub files: Vec<File>,
     /// Where in its thread it is.

@@ -18,7 +18,7 @@ use crate::{
 /// In larger rooms nobody is told who is writing.
 const MOST_TOLD_OF_TYPING: u32 = 50;
 
-/// What the message will be, but for what the store adds.
+/// A message without the fields that the store adds.
 pub(crate) struct Unposted {
     pub(crate) from: Sub,
     pub(crate) client_id: Box<str>,
@@ -109,8 +109,8 @@ impl Inner {
         self.notify_room(conversation, session.user, &members, &message.body, time);
     }
 
-    /// What was committed at `position`, for all sessions here of these members. It asks the table of users for each:
-    /// who is in a room and says nothing costs nothing.
+    /// Delivers an event committed at `position` to all sessions here of these members. One lookup for each member;
+    /// silent members cost nothing else.
     pub(crate) fn tell_members(
         &self,
         site: SiteId,

@@ -3,7 +3,7 @@
 use super::RoomKind;
 use crate::Refusal;
 
-/// What a member may do in a room; the greater may do more.
+/// Role of a member in a room; the greater may do more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     Muted,
@@ -28,13 +28,13 @@ pub enum Standing {
     Banned,
 }
 
-/// What somebody wants to do in a room.
+/// An act in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Act {
     /// Its messages, and what it is.
     Read,
     Join,
-    /// The same by an invitation that stands.
+    /// Joining by a valid invitation link.
     JoinByLink,
     Leave,
     /// Its members.
@@ -62,7 +62,8 @@ pub enum Act {
 }
 
 impl Act {
-    /// What the site's own moderators may do in a room too, members or not; and what is recorded where it was done to somebody else.
+    /// Acts that moderators of the site may do in a room, too, members or not; and acts that are recorded if they
+    /// concern another user.
     pub fn keeps_order(self) -> bool {
         matches!(
             self,
@@ -77,7 +78,7 @@ impl Act {
     }
 }
 
-/// What of a room decides about an act.
+/// The properties of a room that decide about an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rules {
     pub kind: RoomKind,
@@ -86,7 +87,7 @@ pub struct Rules {
     pub wait_ms: u32,
 }
 
-/// The same for who is a moderator of the whole site: in every room that is not private they keep order as its moderators do.
+/// As [`may`], for moderators of the site: in every room that is not private they have the rights of its moderators.
 pub fn may_as_site_moderator(act: Act, room: Rules) -> Result<(), Refusal> {
     match room.kind {
         RoomKind::Private => Err(Refusal::NoSuchConversation),
@@ -115,7 +116,8 @@ fn member_may(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
         Act::Read | Act::Join | Act::JoinByLink | Act::Leave | Act::List | Act::TakeBack => true,
         Act::Post | Act::React => return member_may_write(role, act, room),
         Act::CallAll | Act::Tidy | Act::Configure => keeps_order,
-        // Whoever was banned is let in by an `unban` first, so that nobody does by mistake what somebody else undid.
+        // A banned user needs an `unban` before an invitation, so that nobody undoes another moderator's ban by
+        // mistake.
         Act::Invite(Standing::Banned) => return Err(Refusal::RoomBanned),
         Act::Invite(_) => keeps_order || role == Role::Member && room.kind == RoomKind::Public,
         Act::Remove(of) | Act::Ban(of) => keeps_order && stands_below(of, role),

@@ -35,7 +35,7 @@ pub enum RoomSanctionKind {
 }
 
 impl RoomSanctionKind {
-    /// The same without an end and a reason.
+    /// The action of a sanction without end and reason.
     pub fn action(self) -> MemberAction {
         match self {
             RoomSanctionKind::Mute => MemberAction::SetRole(Role::Muted),

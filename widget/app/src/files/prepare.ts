@@ -37,7 +37,7 @@ export async function smallPicture(
   return { bytes, bitmap };
 }
 
-/** What is pasted has no name of its own in some browsers. */
+/** Pasted files have no name in some browsers. */
 function nameOf(file: File): string {
   return file.name || `file.${file.type.split('/')[1] ?? 'bin'}`;
 }

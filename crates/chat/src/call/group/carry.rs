@@ -84,7 +84,8 @@ impl Inner {
         self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
     }
 
-    /// Who may write in the room may come; and who is in its call already, though it was frozen meanwhile.
+    /// Members who may write in the room may join, and participants may rejoin although the room was frozen
+    /// meanwhile.
     fn join_group(
         self: &Arc<Self>,
         asker: Asker,
@@ -206,7 +207,7 @@ impl Inner {
         let Ok(moved) = moved else { return };
         let left = self.carry_group(&mut shard, moved, None);
         drop(shard);
-        // Who is out does not come in again by what they would leave there.
+        // A user who is out of the room does not enter it by the entry of the call.
         self.keep_group(left.filter(|left| hears || left.from.0 != user), now);
     }
 
@@ -234,7 +235,7 @@ impl Inner {
         self.keep_group(left, now);
     }
 
-    /// Who was away for too long is gone.
+    /// Removes participants who were away for too long.
     pub(crate) fn end_groups(self: &Arc<Self>, now: Timestamp) {
         if self.calls.groups() == 0 {
             return;
@@ -258,7 +259,7 @@ impl Inner {
     ) -> Option<GroupLeft> {
         let room = moved.room;
         if let (Some((session, re)), Some(answer)) = (asker, moved.take_answer()) {
-            // Who gave no number does not wait for a plain *done*.
+            // A request without a number gets no plain *done*.
             if re.is_some() || !matches!(answer, GroupNews::Done) {
                 let call = locked.by_user.get(&session.user).copied();
                 self.tell_of_group(session, re, room, call, answer);

@@ -39,7 +39,8 @@ pub(crate) struct GroupCall<T = Mesh> {
     pub(crate) room: ConversationId,
     pub(crate) media: Media,
     pub(crate) since: Timestamp,
-    /// Who has begun it, or the one who is there longest of those who are: it is theirs in the history.
+    /// The author of the call's entry in the history: the user who started the call, or the one who has been in it
+    /// longest.
     host: (UserId, Sub),
     most: u8,
     /// In the order in which they came.
@@ -48,7 +49,7 @@ pub(crate) struct GroupCall<T = Mesh> {
     apart: Vec<[u32; 2]>,
     /// Two were there at once.
     was_shared: bool,
-    /// Who is told how it stands: numbers of members.
+    /// The members who get the state of the call, by number.
     members: Arc<[u32]>,
     topology: T,
 }
@@ -81,7 +82,7 @@ pub(crate) struct Joining {
     pub(crate) members: Arc<[u32]>,
 }
 
-/// What a step leads to.
+/// The effects of a step.
 #[derive(Default)]
 pub(crate) struct GroupEffects {
     /// For the session that asked.
@@ -245,7 +246,7 @@ impl<T: Topology> GroupCall<T> {
         Some(GroupEffects { told: self.to_others(user, &GroupNews::Away { place }), ..Default::default() })
     }
 
-    /// Who was away for too long is gone.
+    /// Removes participants who were away for too long.
     pub(crate) fn time_passed(&mut self, now: Timestamp) -> Option<GroupEffects> {
         let is_late = |since: Timestamp| now.since(since) >= AWAY_MS || since.0 > now.0 + CLOCK_JUMP_MS;
         let late = |seat: &&Seat| matches!(seat.at, At::Away(since) if is_late(since));
@@ -334,7 +335,7 @@ impl GroupSignal {
     }
 }
 
-/// The same whichever is named first.
+/// A key that does not depend on the order of the two.
 fn pair(one: UserId, other: UserId) -> [u32; 2] {
     [one.num.min(other.num), one.num.max(other.num)]
 }

@@ -22,7 +22,7 @@ pub(crate) struct Groups {
     away: VecDeque<(Timestamp, CallId)>,
 }
 
-/// What a step of the call of a room has led to.
+/// The result of a step of a room's call.
 pub(crate) struct GroupMoved {
     pub(crate) room: ConversationId,
     pub(crate) effects: GroupEffects,
@@ -32,14 +32,14 @@ pub(crate) struct GroupMoved {
     pub(crate) left: Option<GroupLeft>,
 }
 
-/// What is left of the call of a room.
+/// The entry of a finished call of a room.
 pub(crate) struct GroupLeft {
     pub(crate) entry: CallEntry,
     pub(crate) room: ConversationId,
     pub(crate) from: (UserId, Sub),
 }
 
-/// What becomes of somebody who wants to come.
+/// The outcome of a join.
 pub(crate) enum Came {
     In(Box<GroupMoved>),
     /// These are there, and how they stand to who comes must be known first.
@@ -189,7 +189,7 @@ impl Shard {
 }
 
 impl GroupMoved {
-    /// What the session that asked hears.
+    /// Takes the answer for the session that asked.
     pub(crate) fn take_answer(&mut self) -> Option<GroupNews> {
         self.effects.answer.take()
     }

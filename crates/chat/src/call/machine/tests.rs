@@ -45,7 +45,7 @@ fn up() -> Call {
     call
 }
 
-/// What a step leads to, as text: the answer, who hears what, and the end.
+/// The effects of a step, as text: the answer, the events with their receivers, and the end.
 fn said(outcome: &Result<Effects, Refusal>) -> String {
     let effects = match outcome {
         Ok(effects) => effects,

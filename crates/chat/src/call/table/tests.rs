@@ -86,7 +86,7 @@ fn a_call_of_another_site_cannot_be_touched() {
     let calls = Calls::new();
     let mut shard = calls.lock(SiteId(3));
     invite(&mut shard, 1, 1, 2).expect("it rings");
-    // The same numbers elsewhere, in the same shard.
+    // Equal numbers on another site, in the same shard.
     let stranger = SessionId { user: UserId { site: SiteId(3 + SHARDS as u32), num: 2 }, ..session(2) };
     let outcome = shard.step(CallId(1), stranger, CallStep::HangUp, CallTicket::of(9), at(1));
     assert!(matches!(outcome, Err(Refusal::NoSuchCall)));

@@ -11,7 +11,7 @@ use crate::{
     directory, first_contact, is_gathered, may_change, may_edit, publishes_all,
 };
 
-/// What has become of a message since it was posted.
+/// The changes of a message since it was posted.
 #[derive(Default)]
 pub(super) struct Since {
     /// Commit of the last change; 0: none.

@@ -10,7 +10,7 @@ use crate::{
     SiteStanding, Timestamp, UserId,
 };
 
-/// What is left to do of a user who was erased, or goes by another id.
+/// The unfinished erasure or renaming of a user.
 pub(super) struct Left {
     renamed: Arc<Renamed>,
     stays: bool,

@@ -85,7 +85,7 @@ impl Tables {
                 let id = self.room_id(name).filter(|id| id.site == new.owner.site);
                 let id = id.ok_or(Refusal::NoSuchConversation)?;
                 let (who, room) = self.standing_in(id, new.owner);
-                // Who writes in a page's room becomes a member by it.
+                // Writing in a page's room joins it.
                 let who = match who {
                     Standing::Out if room.page.is_some() => Standing::In(Role::Member),
                     who => who,

@@ -73,7 +73,7 @@ impl Tables {
         let id = id.ok_or(Refusal::NoSuchConversation)?;
         let entry = &self.rooms[&id];
         match entry.standing(new.from) {
-            // Who writes in a page's room becomes a member of it.
+            // Writing in a page's room joins it.
             Standing::Out if entry.room.page.is_some() => {
                 may(Standing::In(Role::Member), Act::Post, entry.room.rules(Timestamp(0), new.time))?;
             }

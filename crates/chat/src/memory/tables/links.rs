@@ -50,7 +50,7 @@ impl Tables {
         let shown = self.links.iter().rev().filter(|entry| {
             entry.room == room && only_of.is_none_or(|user| entry.by == user) && entry.link.stands(now)
         });
-        // Who has made one may go by another id since.
+        // The author of a link may have another id now.
         let named = |entry: &Entry| {
             let by = self.user_by_id(entry.by)?.profile.sub;
             Some(RoomLink { by, ..entry.link.clone() })
@@ -58,7 +58,7 @@ impl Tables {
         Ok(shown.filter_map(named).collect())
     }
 
-    /// Whose links somebody sees and takes back. None: everybody's.
+    /// The user whose links the asker sees and takes back. None: everybody's.
     fn only_links_of(&self, room: ConversationId, asker: UserId) -> Result<Option<UserId>, Refusal> {
         self.allowed(room, asker, Act::List)?;
         Ok(self.allowed(room, asker, Act::Tidy).is_err().then_some(asker))

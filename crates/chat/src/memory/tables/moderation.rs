@@ -14,7 +14,7 @@ use crate::{
     Sub, Timestamp, TokenUser, UserId, UserRow, may_on_site,
 };
 
-/// What is kept about order.
+/// The stored state of moderation.
 #[derive(Default)]
 pub(super) struct Kept {
     sanctions: Vec<Sanction>,
@@ -26,7 +26,7 @@ pub(super) struct Kept {
     erased_sanctions: Vec<ErasedSanction>,
 }
 
-/// Whose it is, the messages around it, and what it said before.
+/// The author, the messages around the reported one, and its former bodies.
 type Seen = (Option<UserId>, Vec<ReportLine>, Vec<crate::Revision>);
 
 pub(super) struct Report {

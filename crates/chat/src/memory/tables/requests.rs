@@ -103,7 +103,7 @@ impl Tables {
         Ok(RequestAnswered { row, position: self.position(), theirs, changed })
     }
 
-    /// Who are contacts wait for no answer.
+    /// Contacts need no accepted request.
     pub(super) fn agreed(&mut self, a: UserId, b: UserId) {
         let number = self.number;
         let direct = ConversationId::direct(a, b).and_then(|id| self.conversations.get_mut(&id));

@@ -426,7 +426,7 @@ impl Tables {
         (left, self.position())
     }
 
-    /// Who keeps order where its only owner goes for good: a moderator, else a member.
+    /// The next owner when the only one is erased: a moderator, else a member.
     pub(super) fn heir_of(&self, id: ConversationId, user: UserId) -> Option<UserId> {
         let entry = self.rooms.get(&id).filter(|entry| Self::is_only_owner(entry, user))?;
         let others = entry.members.iter().filter(|(other, _)| **other != user);

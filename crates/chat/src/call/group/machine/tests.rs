@@ -44,7 +44,7 @@ fn three() -> GroupCall {
     call
 }
 
-/// What a step leads to, as text.
+/// The effects of a step, as text.
 fn said(outcome: Result<GroupEffects, Refusal>) -> String {
     let effects = match outcome {
         Ok(effects) => effects,
@@ -239,7 +239,7 @@ proptest! {
     fn whatever_clients_do(moves in proptest::collection::vec(moves(), 1..120), most in 2..=6u8) {
         let mut call: GroupCall = begun(most);
         let (mut ms, mut place) = (0, 0);
-        // Who is there, as a client of each session believes: its place, and of the others.
+        // The participants as the client of each session believes: its own place, and those of the others.
         let mut seen: HashMap<SessionHandle, HashSet<Place>> = HashMap::new();
         for one in moves {
             let at = |num: u32, device: u64| SessionId {
