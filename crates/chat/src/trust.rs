@@ -38,7 +38,7 @@ impl Level {
     }
 }
 
-/// Conditions of a site for trusting members, and rights of new ones. Off by default; on for new sites.
+/// Limits for new members, and conditions for trusting members. Off by default; on for new sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trust {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// The limit on connections per address, of all workers together.
 #[derive(Clone)]
 pub struct AddressLimit {
-    /// What comes beyond is accepted and closed at once, and counted.
+    /// Further connections are accepted, closed at once, and counted.
     pub connections: u32,
     exempt: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
 }
@@ -88,7 +88,7 @@ impl AddressCounts {
     }
 }
 
-/// What is counted as one: an IPv4 address, however it is written, or a /64.
+/// The unit of counting: an IPv4 address in any notation, or a /64.
 fn network(address: IpAddr) -> u128 {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),

@@ -13,7 +13,7 @@ pub struct Now {
     pub unix_ms: u64,
 }
 
-/// What is known of a new connection.
+/// Data about a new connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Accepted {
     pub peer: SocketAddr,
@@ -52,9 +52,9 @@ pub enum Closed {
 /// A connection that has not sent its first byte, or has not finished its TLS handshake, is not known to the protocol
 /// yet: `accept` is called with the first bytes, and `input` follows at once.
 pub trait Protocol: Sized {
-    /// What stays per connection, inside the slot: keep it small, its size counts a million times.
+    /// State per connection, inside the slot. Keep it small: its size counts a million times.
     type Conn;
-    /// What other threads say to this worker.
+    /// Messages from other threads to this worker.
     type Mail: Send + 'static;
 
     /// A connection is there, and its first bytes too (with TLS: its handshake is finished).

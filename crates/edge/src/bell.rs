@@ -12,7 +12,7 @@ use crate::system::means_the_same;
 /// their numbers mean the same in all of them.
 #[derive(Debug)]
 pub(crate) struct Bell {
-    /// What is written to; None only while it is dropped.
+    /// The writing end; None only while it is dropped.
     ring: Option<OwnedFd>,
     #[cfg(not(target_os = "linux"))]
     hear: std::os::unix::net::UnixStream,

@@ -54,7 +54,7 @@ macro_rules! counters {
         #[repr(align(128))]
         pub(crate) struct Tally { $(pub(crate) $name: Count),* }
 
-        /// What was counted since the start.
+        /// Counters since the start.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         pub struct Totals { $($(#[$doc])* pub $name: u64),* }
 

@@ -43,7 +43,7 @@ pub(crate) struct Engine<P: Protocol> {
     ceiling: Ceiling,
 }
 
-/// What the system says of a socket.
+/// Readiness of a socket, as the system reports it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ready {
     pub(crate) readable: bool,
@@ -401,7 +401,7 @@ impl<P: Protocol> Engine<P> {
         let limit = self.shared.limits.input_limit;
         let Some((_, entry)) = self.slots.at(slot) else { return };
         let flags = entry.line.flags;
-        // Who paused may be in the middle of what was read; that is at most one read more, and no more comes.
+        // A paused connection may be in the middle of a read; that is at most one read more.
         if rest.0.len() > limit && !flags.any(Flags::PAUSED | Flags::CLOSING) {
             return self.close(slot, Closed::InputLimit);
         }
@@ -473,7 +473,7 @@ impl<P: Protocol> Engine<P> {
         self.flush(slot);
     }
 
-    /// What came while reading was paused, or was left over, has no event of its own.
+    /// Reads data that arrived while reading was paused, or was left over: it causes no event of its own.
     fn resume(&mut self, slot: u32) {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         let flags = &mut entry.line.flags;

@@ -25,12 +25,12 @@ use crate::{Handle, Now, listen};
 /// More than this waits for nothing: a connection that keeps up must not look like one that does not.
 const GATHERED_BYTES: usize = 8 * 1024;
 
-/// What a protocol may ask of one connection.
+/// Operations of a protocol on one connection.
 pub struct Io<'a> {
     pub(crate) line: &'a mut Line,
     pub(crate) shared: &'a mut Shared,
     pub(crate) handle: Handle,
-    /// What is sent may wait for more.
+    /// Output may wait for more output.
     waits: bool,
 }
 
@@ -86,15 +86,15 @@ impl Io<'_> {
         }
     }
 
-    /// The same without a copy: for what is large or goes to many.
+    /// Sends without a copy: for large output, or output to many.
     pub fn send_shared(&mut self, bytes: Bytes) {
         if let Some(output) = self.room_for(bytes.len()) {
             output.push_shared(bytes);
         }
     }
 
-    /// What is sent through this `Io` from now on may wait up to 200 ms for more, so that several sends cost one write. It
-    /// goes out in its order all the same: whatever is sent without this takes it along, and so does much that waits.
+    /// Later sends through this `Io` may wait up to 200 ms for more, so that several sends cost one write. The order
+    /// is kept: a send without this flushes them, and so does a large amount of waiting output.
     pub fn may_wait(&mut self) {
         self.waits = true;
     }

@@ -62,8 +62,8 @@ pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpLis
     }
     socket.bind(&addr.into())?;
     socket.listen(i32::try_from(config.backlog).unwrap_or(i32::MAX))?;
-    // Who connects says something and is answered: the acknowledgement rides on the answer, as it does anyway after some
-    // exchanges, instead of going out alone before it. listen(2) would reset it.
+    // Delays the acknowledgement of the first data until the answer, as after some exchanges anyway, so that it costs
+    // no packet of its own. listen(2) would reset the option.
     #[cfg(target_os = "linux")]
     socket.set_tcp_quickack(false)?;
     Ok(TcpListener::from_std(socket.into()))

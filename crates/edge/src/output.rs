@@ -104,7 +104,7 @@ impl Output {
         filled
     }
 
-    /// The same with a slice for each send.
+    /// The output with one slice for each send.
     pub(crate) fn sends<'a>(&'a self, into: &mut [IoSlice<'a>; MAX_SLICES]) -> usize {
         let (mut at, mut begun, mut filled) = (self.copied_from, self.begun, 0);
         for (send, slice) in self.sends.iter().zip(into) {
@@ -224,7 +224,7 @@ mod tests {
         output.advance(written);
     }
 
-    /// The same bytes, and no slice has parts of two sends, whose bodies are of one byte each.
+    /// Checks that the bytes are equal, and that no slice has parts of two sends. Each body has bytes of one value.
     fn check_sends(output: &Output, joined: &[IoSlice<'_>]) {
         let mut slices = [IoSlice::new(&[]); MAX_SLICES];
         let filled = output.sends(&mut slices);

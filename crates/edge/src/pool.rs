@@ -9,7 +9,7 @@ const LARGEST_KEPT: usize = 4 * 1024;
 #[derive(Default)]
 pub(crate) struct Remainder(pub(crate) Vec<u8>);
 
-/// What connections take when they have something to keep, and give back when it is empty.
+/// Reusable buffers. Connections take one when they have data to keep, and return it when it is empty.
 pub(crate) struct Pool {
     // Boxed because a connection holds one pointer, and the box is what is expensive to make.
     #[expect(clippy::vec_box)]

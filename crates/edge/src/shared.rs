@@ -17,7 +17,7 @@ use crate::slot::{Flags, Line};
 use crate::wheel::{TICK, Wheel};
 use crate::{Handle, Now};
 
-/// What the connections of a worker share, the protocol's own things aside.
+/// State that the connections of a worker share, without the protocol's own.
 pub(crate) struct Shared {
     pub(crate) worker: usize,
     pub(crate) now: Now,
@@ -50,7 +50,7 @@ pub(crate) struct Shared {
 
 /// TLS handshakes as a server: those under way, and those that wait.
 pub(crate) struct Handshakes {
-    /// Who has gone in the meantime is still in it.
+    /// Still contains connections that are gone.
     pub(crate) queue: VecDeque<Handle>,
     /// Beyond it a connection is closed.
     pub(crate) queue_limit: usize,

@@ -24,7 +24,7 @@ pub(crate) enum Stage<C> {
     Lingering,
 }
 
-/// What `accept` will be told. Packed, because it must not make the slot bigger than the protocol's own state does.
+/// The arguments of `accept`. Packed, so that the slot is no larger than the protocol's own state.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiting {
     ip: IpAddr,

@@ -99,7 +99,7 @@ impl<P: Protocol> Harness<P> {
         self.ready(handle, Ready { readable: true, writable: true, read_closed: true, hung_up: true });
     }
 
-    /// What the peer has received since the last call.
+    /// The bytes that the peer received since the last call.
     pub fn output(&mut self, handle: Handle) -> Vec<u8> {
         std::mem::take(&mut self.peer(handle).borrow_mut().written)
     }
@@ -292,7 +292,7 @@ impl TlsEnd {
         self.session.receive(bytes, &mut plain, &mut self.pool).map(|_| plain)
     }
 
-    /// What is to be written to the peer.
+    /// The bytes to write to the peer.
     pub fn unsent(&mut self) -> Vec<u8> {
         self.session.unsent.take().map(|unsent| unsent.0).unwrap_or_default()
     }

@@ -13,8 +13,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 pub(crate) use session::Session;
 
-/// What a listener presents to those who speak TLS. Clones share it, so that a certificate can be replaced while
-/// connections go on.
+/// The certificate of a TLS listener. Clones share it, so that it can be replaced while connections continue.
 #[derive(Debug, Clone)]
 pub struct Acceptor {
     current: Arc<ArcSwap<ServerConfig>>,
@@ -35,7 +34,7 @@ impl Acceptor {
     }
 }
 
-/// What is wrong with a certificate, and what to do about it.
+/// A problem of a certificate, with its remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("cannot read {path}: {error}; check that the file exists and that this user may read it")]
@@ -74,7 +73,7 @@ pub fn load(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
     })
 }
 
-/// The same from memory.
+/// A configuration from memory.
 pub fn server_config(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,

@@ -8,7 +8,7 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// Ticks of one turn of the wheel; what is due later is looked at once per turn and put back.
 const BUCKETS: u32 = 1024;
 
-/// What a connection keeps of its timer: eight bytes.
+/// The timer of a connection: eight bytes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Timer {
     /// The tick at which it fires; 0 while it is not set.

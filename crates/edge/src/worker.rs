@@ -43,7 +43,7 @@ pub(crate) struct Control {
     pub(crate) stop: OnceLock<Instant>,
 }
 
-/// What a worker's thread is started with.
+/// Arguments of a worker's thread.
 pub(crate) struct Plan {
     pub(crate) worker: usize,
     pub(crate) workers: usize,
@@ -288,7 +288,7 @@ impl<P: Protocol> Worker<P> {
         if !self.stopping {
             self.stopping = true;
             self.listeners.clear();
-            // What was said before the stop is still heard.
+            // Commands that were sent before the stop are still carried out.
             let mut late = Vec::new();
             self.inbox.take(&mut late);
             for mail in self.mail.drain(..).chain(late) {

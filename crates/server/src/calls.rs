@@ -44,7 +44,7 @@ pub(crate) fn config(calls: &Calls, own: Option<&Role>) -> Outcome<CallConfig> {
     })
 }
 
-/// What can be known without reading the secret.
+/// Checks that need no secret.
 pub(crate) fn check(calls: &Calls) -> Outcome {
     let like = |text: &str, schemes: [&str; 2]| {
         servers(text).iter().find(|url| !schemes.iter().any(|scheme| url.starts_with(scheme))).cloned()

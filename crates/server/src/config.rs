@@ -177,7 +177,7 @@ pub(crate) struct Push {
     pub authority: String,
 }
 
-/// What links lead to, on sites that want it shown.
+/// Previews of links, on sites that want them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Previews {
@@ -198,14 +198,14 @@ pub(crate) struct Calls {
     /// STUN and TURN servers, as URIs, with commas between.
     pub stun: String,
     pub turn: String,
-    /// What the TURN servers know too.
+    /// File with the secret that the TURN servers share.
     pub turn_secret_file: String,
     /// How long credentials are good for.
     pub turn_life: Span,
     /// Where our own server takes datagrams and connections: addresses with commas between, `auto` or `off`.
     pub listen: String,
     pub listen_tls: String,
-    /// What clients are told of its addresses, where that is not where it listens; one of each family.
+    /// Addresses that clients get, if they differ from the listening ones; one of each family.
     pub external: String,
     /// Of which relays get theirs, as in `49152-65535`.
     pub ports: Ports,
@@ -247,7 +247,7 @@ impl From<Ports> for String {
     }
 }
 
-/// Whose calls ring.
+/// The users whose calls ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CallsFrom {
@@ -271,7 +271,7 @@ pub(crate) struct Store {
     pub readers: usize,
 }
 
-/// What a power cut may cost. A crash of the process costs nothing in either case.
+/// Data that a power cut may cost. A crash of the process costs nothing in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Sync {
@@ -298,7 +298,7 @@ pub(crate) struct Files {
     pub url: String,
     /// How long a link to a file opens it.
     pub link_life: Span,
-    /// What was not sent for so long is removed.
+    /// Unsent files are removed after this time.
     pub unsent_life: Span,
     /// Where they lie, of S3 or what speaks its language; empty: in the data directory.
     pub bucket: String,
@@ -684,7 +684,7 @@ const OUTPUT_MEMORY_MIB: std::ops::RangeInclusive<u32> = 16..=65_536;
 /// Far more than any line holds.
 const MOST_SOCKET_BUFFER_KIB: u32 = 65_536;
 
-/// What no type can say.
+/// Checks that types cannot express.
 fn check(config: &Config) -> Outcome {
     match (&config.https, &config.tls_cert, &config.tls_key) {
         (Some(_), Some(_), Some(_)) | (None, None, None) => {}
@@ -790,7 +790,7 @@ fn check_mail(config: &Config) -> Outcome {
     }
 }
 
-/// What clients can live with: `docs/protocol.md` promises it to them.
+/// Limits that clients rely on: `docs/protocol.md` promises them.
 fn check_times(web: &Web) -> Outcome {
     let hour = Span::seconds(3_600);
     let ranges = [

@@ -23,7 +23,7 @@ pub(crate) fn check(loaded: &Loaded) -> Outcome {
     })
 }
 
-/// What has a password in it is not shown: people send this to those who help them.
+/// Values with passwords are hidden, because people send this output to helpers.
 fn shown(key: &str, value: &toml::Value) -> toml::Value {
     match value.as_str() {
         Some(text) if key == "mail.relay" && text.contains('@') => {

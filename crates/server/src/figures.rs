@@ -120,7 +120,7 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
     })
 }
 
-/// Who is here, what was said, and what was refused.
+/// Present users, messages, and refusals.
 pub(crate) fn of_chat(node: Arc<Node>) -> Source {
     Box::new(move || {
         let stats = node.stats();

@@ -80,7 +80,7 @@ fn key_pair(path: &Path) -> Outcome<KeyPair> {
     }
 }
 
-/// What can be known of a bucket without asking it.
+/// Checks of a bucket's settings that need no request.
 pub(crate) fn check(files: &config::Files) -> Outcome {
     let endpoint = &files.bucket_endpoint;
     let is_origin = endpoint.starts_with("https://") || endpoint.starts_with("http://");
@@ -116,7 +116,7 @@ pub(crate) fn begin_moving(bucket: Arc<Bucket>) -> io::Result<()> {
     thread::Builder::new().name("bucket".into()).spawn(go_on).map(drop)
 }
 
-/// The same after a restart, so that open pages keep their pictures.
+/// The secret is kept over restarts, so that open pages keep their pictures.
 fn secret(path: &Path) -> io::Result<[u8; 32]> {
     let mut secret = [0; 32];
     match fs::File::open(path) {
@@ -137,7 +137,7 @@ fn secret(path: &Path) -> io::Result<[u8; 32]> {
     Ok(secret)
 }
 
-/// What the node answers of files.
+/// The routes of files.
 pub(crate) fn routes(
     node: &Arc<Node>,
     place: &Place,

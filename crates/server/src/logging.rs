@@ -32,8 +32,8 @@ pub(crate) fn begin(settings: &Log) -> Outcome {
         .map_err(|error| Trouble::new("cannot start logging").because(error))
 }
 
-/// What a TLS peer has done wrong, in the words of rustls: an IP address or no host name as SNI, a renegotiation. It warns of each,
-/// and any stranger may cause thousands: here it is a debug line and a metric.
+/// Mistakes of a TLS peer, in the words of rustls: an IP address or an invalid host name as SNI, a renegotiation.
+/// rustls warns of each, and any stranger can cause thousands: here they are debug lines and a metric.
 static TLS_PEER_MISTAKES: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn tls_peer_mistakes() -> u64 {

@@ -41,7 +41,7 @@ pub(crate) fn relay(url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, let
     Ok(AsyncSmtpTransport::<Tokio1Executor>::from_url(url)?.timeout(Some(TIME)).build())
 }
 
-/// What became of digests.
+/// Counters of digests by outcome.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) sent: AtomicU64,

@@ -78,7 +78,7 @@ impl Returns {
     }
 }
 
-/// What makes and frees memory: connections that came or went, and KiB that were moved.
+/// A measure of allocations: opened and closed connections, and moved KiB.
 pub(crate) fn traffic(totals: &Totals) -> u64 {
     let came_and_went = 2 * totals.accepted - totals.open.min(totals.accepted);
     came_and_went + (totals.bytes_in + totals.bytes_out) / 1024

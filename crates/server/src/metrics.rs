@@ -65,7 +65,7 @@ pub(crate) struct Metrics {
     registry: Registry,
 }
 
-/// What a scraper understands.
+/// The formats that a scraper accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,

@@ -20,7 +20,7 @@ const TIME: Duration = Duration::from_secs(20);
 const CPU_TIME: Duration = Duration::from_secs(10);
 /// Most memory of the process, with the program itself, which is mapped and mostly not there.
 const MEMORY: u64 = 1 << 30;
-/// What the process says where a picture is none.
+/// Exit code of the process for an invalid picture.
 const REFUSED: u8 = 3;
 
 /// Starts this very program for each picture.
@@ -113,8 +113,7 @@ fn warn_if_free(is_confined: bool) {
     }
 }
 
-/// What the process took of the processors, once it has ended; it is still to be waited for. None where the system does not
-/// say.
+/// CPU time of the process after its end; the caller still waits for it. None if the system does not report it.
 #[cfg(target_os = "linux")]
 fn cpu_time(child: &Child) -> Option<Duration> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};

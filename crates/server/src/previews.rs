@@ -28,7 +28,7 @@ const NOTHING_FOR: Duration = Duration::from_secs(300);
 /// A picture that takes more, small as it is then, is left out.
 const PICTURE_BYTES: u64 = 128 * 1024;
 
-/// What a page says, ready for any message of a site.
+/// The metadata of a page, ready for any message of a site.
 #[derive(Clone)]
 struct Found {
     /// Where it was found in the end.

@@ -7,7 +7,7 @@ use edge::Totals;
 
 const AT_MOST_EVERY: Duration = Duration::from_secs(60);
 
-/// What was refused since the last warning. Asked once per second.
+/// Refused connections since the last warning. Asked once per second.
 #[derive(Debug, Default)]
 pub(crate) struct RefusedConnections {
     warned_of: Refused,
@@ -22,7 +22,7 @@ pub(crate) struct Refused {
 }
 
 impl RefusedConnections {
-    /// What to warn of now.
+    /// The warning that is due now.
     pub(crate) fn due(&mut self, totals: &Totals, now: Instant) -> Option<Refused> {
         let all = Refused {
             no_descriptors: totals.no_descriptors,

@@ -33,7 +33,7 @@ use crate::{
     widget_builds,
 };
 
-/// What a node is started for.
+/// The purpose of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Serve,
@@ -41,7 +41,7 @@ pub(crate) enum Purpose {
     Demo,
     /// The same, whose members write to strangers without asking.
     DemoOfStrangers,
-    /// The same as that for one run of a load, until stdin closes; its data is removed at the end.
+    /// As `Demo`, for one run of a load, until stdin closes; its data is removed at the end.
     Throwaway,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
         end_at_the_next(signals);
         running.stop(config);
         if purpose == Purpose::Throwaway {
-            // Whoever started it may be doing the same, or be gone.
+            // The parent process may remove it at the same time, or be gone.
             let _ = std::fs::remove_dir_all(&config.data);
         }
         return Ok(ExitCode::SUCCESS);

@@ -202,7 +202,7 @@ fn raid(args: &SiteRaid, store: &dyn Store) -> Outcome {
     })
 }
 
-/// What the filters of the site would do with a text.
+/// Tests the filters of the site on a text.
 fn test_filter(args: &SiteTestFilter, store: &dyn Store) -> Outcome {
     let site = data_dir::site(store, &args.key)?;
     let filters = &site.settings.filters;

@@ -23,7 +23,7 @@ use crate::metrics::{Format, Metrics};
 use crate::sign_in_log::SignIns;
 use crate::trouble::{Outcome, Trouble};
 
-/// What the answers are made of; shared with the node.
+/// The data for the answers; shared with the node.
 #[derive(Clone)]
 pub(crate) struct Status {
     /// Cleared when the node stops: nobody new should be sent here.
@@ -33,8 +33,8 @@ pub(crate) struct Status {
     sign_ins: Option<Arc<SignIns>>,
 }
 
-/// Who may read `/metrics`: figures tell outsiders when to attack and how well it works. Where a request comes from proves nothing,
-/// since a proxy on this machine may pass on anybody's.
+/// Access to `/metrics`: figures tell outsiders when to attack and how well it works. The origin of a request proves
+/// nothing, since a proxy on this machine may pass on anybody's requests.
 #[derive(Clone)]
 pub(crate) enum MetricsAccess {
     Everybody,

@@ -10,11 +10,11 @@ pub(crate) struct Trouble {
     remedy: Option<String>,
 }
 
-/// What every command answers.
+/// The result of a command.
 pub(crate) type Outcome<T = ()> = Result<T, Trouble>;
 
 impl Trouble {
-    /// What happened, as a sentence without a full stop: "cannot listen on 127.0.0.1:8080".
+    /// The problem, as a sentence without a full stop: "cannot listen on 127.0.0.1:8080".
     pub(crate) fn new(what: impl Into<String>) -> Trouble {
         Trouble { what: what.into(), why: None, remedy: None }
     }
@@ -24,7 +24,7 @@ impl Trouble {
         self
     }
 
-    /// What the operator can do now, best with the flag or the line to type.
+    /// The next step for the operator, best with the flag or the line to type.
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Trouble {
         self.remedy = Some(remedy.into());
         self

@@ -140,7 +140,7 @@ impl Words {
         if self.dir() == "rtl" { format!("\u{2068}{text}\u{2069}") } else { text.to_owned() }
     }
 
-    /// What has stayed of a call.
+    /// The text of a finished call.
     pub(crate) fn call(&self, entry: CallEntry) -> &'static str {
         match (entry.is_missed(), entry.media) {
             (false, Media::Audio) => self.call.audio,

@@ -138,7 +138,7 @@ impl Blobs for Bucket {
     }
 }
 
-/// What lies in the bucket, read from front to back with one request.
+/// An object in the bucket, read from front to back with one request.
 struct Distant {
     remote: Arc<Remote>,
     key: String,

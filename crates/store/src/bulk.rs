@@ -40,11 +40,11 @@ pub struct Import {
     cards: HashMap<SiteId, Cards>,
 }
 
-/// What an import has done so far.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub users_new: u64,
-    /// Whose profile was another one before.
+    /// Users whose profile changed.
     pub users_changed: u64,
     pub users_as_before: u64,
     /// Entries of contact lists: two for a pair.
@@ -236,7 +236,7 @@ impl Import {
     }
 }
 
-/// What contact rows show of the users of one site, in one piece of memory.
+/// The cards of contact rows of one site's users, in one piece of memory.
 struct Cards {
     /// By number: where the card begins; [`NOBODY`] where there is no such user.
     begins: Vec<u64>,

@@ -355,7 +355,7 @@ pub(crate) fn assemble(
         their_received: Seq(theirs.received),
         their_read: Seq(theirs.read),
         blocked: mine.marks.is_blocking() || theirs.marks.is_blocking(),
-        // Who writes has read all before, so whatever is newer than `read` is by the other.
+        // Writing marks all as read, so messages after `read` are by the other one.
         unread: direct.seq - mine.read,
         mentions: mine.mentions,
         muted_until: mine.muted_until,

@@ -30,7 +30,7 @@ enum Place {
 }
 
 impl Place {
-    /// What is no cursor of ours begins anew.
+    /// An unknown cursor starts from the beginning.
     fn parse(after: Option<&str>) -> Place {
         after.and_then(Place::of).unwrap_or(Place::Direct { key: 0, seq: 0 })
     }
@@ -119,7 +119,7 @@ fn written(db: &Connection, user: UserId, indexed: i64, after: &str, limit: u32)
         return Ok((Vec::new(), Some(Place::Tail { position: indexed })));
     };
     let next = Place::Written { indexed, client_id: last.clone() };
-    // What was moved here since is also behind the position at which the log is read.
+    // Messages that were indexed since are also after the position at which the log is read.
     let places = rows.iter().map(|(_, position)| *position).filter(|position| *position <= indexed);
     Ok((in_rooms(db, user, places)?, Some(next)))
 }

@@ -169,7 +169,7 @@ fn ground(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refu
             let found = room::find(db, name)?.filter(|room| room.id.site == new.owner.site);
             let Some(room) = found else { return Ok(Err(Refusal::NoSuchConversation)) };
             let who = match room::standing(room::membership(db, room.id, new.owner)?.as_ref()) {
-                // Who writes in a page's room becomes a member by it.
+                // Writing in a page's room joins it.
                 Standing::Out if room.room.page.is_some() => Standing::In(Role::Member),
                 who => who,
             };

@@ -29,7 +29,7 @@ impl Folder {
         path
     }
 
-    /// What lies here of these bytes.
+    /// The stored file with these bytes.
     pub(crate) fn find(&self, file: FileId, rendition: Rendition) -> io::Result<Option<File>> {
         match File::open(self.path(file, rendition)) {
             Ok(found) => Ok(Some(found)),
@@ -98,7 +98,7 @@ impl Blobs for Folder {
         for entry in fs::read_dir(&self.root)? {
             let entry = entry?;
             let site = entry.file_name().to_str().and_then(|name| name.parse().ok()).map(SiteId);
-            // What is not named by a number is not ours to remove.
+            // Folders that are not numbers belong to others, and are not removed.
             if site.is_some_and(|site| !sites.contains(&site)) && entry.file_type()?.is_dir() {
                 fs::remove_dir_all(entry.path())?;
             }

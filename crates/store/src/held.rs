@@ -88,7 +88,7 @@ fn place_of(db: &Connection, new: &NewHeld) -> Outcome<Result<ConversationId, Re
     };
     let mine = room::membership(db, found.id, new.from)?;
     let who = match room::standing(mine.as_ref()) {
-        // Who writes in a page's room becomes a member of it.
+        // Writing in a page's room joins it.
         Standing::Out if found.room.page.is_some() => Standing::In(Role::Member),
         who => who,
     };

@@ -19,7 +19,7 @@ pub(crate) fn put_address(db: &Connection, user: UserId, new: &MailAddress) -> O
         Ok((same, may_be_due))
     });
     let before = before.optional()?;
-    // The same as at nearly every sign-in: nothing is written.
+    // Unchanged, as at nearly every sign-in: nothing is written.
     if let Some((true, may_be_due)) = before {
         return Ok(may_be_due);
     }

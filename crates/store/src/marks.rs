@@ -48,7 +48,7 @@ impl Marks {
     }
 }
 
-/// What becomes of the marks by a change.
+/// The marks after a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marked {
     pub(crate) marks: Marks,
@@ -98,7 +98,7 @@ fn put_draft(db: &Connection, user: UserId, id: ConversationId, draft: &str) -> 
     Ok(())
 }
 
-/// What the member has begun to write.
+/// The unfinished text of the member.
 pub(crate) fn draft(
     db: &Connection,
     user: UserId,

@@ -75,7 +75,7 @@ pub(crate) fn member(db: &Connection, site: SiteId, guest: &Sub) -> Outcome<Opti
     num.map_or(Ok(None), |num| user::by_id(db, UserId { site, num }))
 }
 
-/// Who has the guest on a list is found through the guest's own rows.
+/// Users with the guest on their list are found through the guest's own rows.
 fn rename_on_lists(db: &Connection, id: UserId, sub: &str, number: u64) -> Outcome<()> {
     let sql = "UPDATE contact SET sub = ?3, guest = 0, changed = ?4 WHERE site = ?1 AND other = ?2 AND user IN \
                (SELECT mine.other FROM contact mine WHERE mine.site = ?1 AND mine.user = ?2)";

@@ -70,7 +70,7 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
         Synchronous::Normal => "NORMAL",
     };
     db.pragma_update(None, "synchronous", synchronous).map_err(explain)?;
-    // What is deleted is overwritten, also in pages that are free afterwards.
+    // Deleted bytes are overwritten, also in pages that become free.
     db.query_row("PRAGMA secure_delete = ON", [], |_| Ok(())).map_err(explain)?;
     db.pragma_update(None, "cache_size", -i64::from(options.writer_cache_kib)).map_err(explain)?;
     db.pragma_update(None, "wal_autocheckpoint", options.checkpoint_pages).map_err(explain)?;

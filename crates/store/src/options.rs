@@ -19,7 +19,7 @@ pub struct Options {
     /// or the disk slow: fewer commits and flushes for the same requests, at the price of that much latency. Who writes
     /// alone never waits.
     pub gather: Duration,
-    /// The same where only those wait that nobody is impatient for: users who are new, or leave.
+    /// As `gather`, for writes that nobody waits for: new users, and users who leave.
     pub gather_patient: Duration,
     /// SQLite's page cache of the writer, KiB.
     pub writer_cache_kib: u32,
@@ -36,7 +36,7 @@ pub struct Options {
     pub migrate: bool,
 }
 
-/// What a commit waits for.
+/// The point that a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Synchronous {
     /// The disk has it: an acknowledged message survives a power cut.

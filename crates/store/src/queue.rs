@@ -88,12 +88,12 @@ impl<T> Queue<T> {
         self.push_with(item, bytes, Haste::Pressing)
     }
 
-    /// The same for an item that may wait until others have gathered.
+    /// Pushes an item that may wait until others have gathered.
     pub(crate) fn push_patient(&self, item: T) -> Result<(), (T, Refused)> {
         self.push_with(item, 0, Haste::Patient)
     }
 
-    /// The same for an item before which nearly all others are taken, those that come later too.
+    /// Pushes an item that is taken after nearly all others, even later ones.
     pub(crate) fn push_last(&self, item: T) -> Result<(), (T, Refused)> {
         self.push_with(item, 0, Haste::Last)
     }
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(turns, [7, 15, 23]);
     }
 
-    /// Whoever is woken once takes along what came meanwhile; no order of wake-ups leaves an item lying.
+    /// A woken thread also takes the items that came meanwhile; no order of wake-ups leaves an item behind.
     #[test]
     fn many_threads_take_each_item_once() {
         const ITEMS: usize = 20_000;

@@ -50,7 +50,7 @@ fn append(
     let is_new = before.is_none();
     let asking = match before {
         None => Some(Asking { by: me, dismissed: false }),
-        // Who was asked accepts by answering.
+        // Answering a request accepts it.
         Some((_, asking)) => asking.filter(|asking| asking.by == me),
     };
     if asking.is_some()
@@ -169,7 +169,7 @@ fn answer(
     Ok(Ok(RequestAnswered { row, position: batch.position(), theirs, changed }))
 }
 
-/// Who are contacts wait for no answer. `number`: of the change that made them so.
+/// Contacts need no accepted request. `number`: of the change that made them contacts.
 pub(crate) fn agreed(batch: &mut Batch<'_>, a: UserId, b: UserId, number: u64) -> Outcome<()> {
     let Some(id) = ConversationId::direct(a, b) else { return Ok(()) };
     if batch.conversation(id)?.is_some_and(|direct| direct.asking.is_some()) {

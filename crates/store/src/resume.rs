@@ -104,7 +104,7 @@ fn difference(
     }))
 }
 
-/// What of a user's conversations changed.
+/// The changes of a user's conversations.
 enum Changed {
     Direct(Place, ConversationId, Direct),
     Room(Place, RoomRow, Membership),
@@ -164,7 +164,8 @@ fn add_room_requests(db: &Connection, user: UserId, since: u64, changed: &mut Ve
     Ok(())
 }
 
-/// What is new of a room in which the user is or was. A message, or another name of the room, is nobody's row: the room says so.
+/// Changes of a room since a position, for a present or former member. A new message or a new name has no row per
+/// member: the room's row has it.
 fn room_changed_since(
     db: &Connection,
     id: ConversationId,

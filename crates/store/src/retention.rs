@@ -43,7 +43,7 @@ fn slice(db: &Connection, site: SiteId, after: Option<u64>, trim: &Trim, limit: 
         while let Some(count) = trim_once(db, id, *newest, before)? {
             removed += count;
             if removed >= limit {
-                // The same one once more.
+                // Continues with this conversation.
                 return Ok(Trimmed { removed, next: Some(previous(*key)) });
             }
         }

@@ -40,7 +40,7 @@ impl Place {
     }
 }
 
-/// What was found when it was asked whether a message may bear this.
+/// The rows that were read while the rich parts of a message were checked.
 #[derive(Default)]
 pub(crate) struct Checked {
     root: Option<Root>,
@@ -131,7 +131,7 @@ pub(crate) fn remove(db: &Connection, before: &StoredMessage, position: u64) -> 
     Ok(())
 }
 
-/// What a message bears, for one who reads it.
+/// The rich parts of a message, for one reader.
 pub(crate) fn load(
     db: &Connection,
     subs: &mut Subs<'_>,

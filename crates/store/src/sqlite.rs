@@ -29,7 +29,7 @@ pub struct Sqlite {
     readers: Vec<JoinHandle<()>>,
 }
 
-/// What the threads share.
+/// State that the threads share.
 pub(crate) struct Shared {
     pub(crate) writes: Queue<Box<dyn Write>>,
     pub(crate) reads: Queue<Box<dyn Read>>,

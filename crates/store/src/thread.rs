@@ -36,7 +36,7 @@ impl ThreadStore for Sqlite {
         change: ThreadChange,
         done: Done<Result<ThreadRow, Refusal>>,
     ) {
-        // Who only asks does not wait for the writer.
+        // A request without a change does not wait for the writer.
         match change == ThreadChange::default() {
             true => self.read(move |db| seen(db, reader, room, root), done),
             false => self.write(move |batch| self::change(batch.db, reader, room, root, change), done),

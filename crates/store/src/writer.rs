@@ -31,7 +31,7 @@ pub(crate) trait Write: Send {
     fn tell(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>);
 }
 
-/// What a completion may need to know of the transaction it was in.
+/// Data of the transaction for a completion.
 pub(crate) struct After<'a> {
     pub(crate) committed: Position,
     pub(crate) shared: &'a Arc<Shared>,
@@ -175,7 +175,7 @@ fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<Stor
     }
 }
 
-/// Whose fault ended a transaction.
+/// The side that ended a transaction.
 enum Undone {
     Job(usize, Fault),
     All(Fault),

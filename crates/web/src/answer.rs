@@ -9,7 +9,7 @@ use web_proto::{Code, Event};
 
 use crate::http::{Head, Offence, Version};
 
-/// What must be remembered of a request until it is answered.
+/// State of a request until its answer.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) keep_alive: bool,
@@ -55,7 +55,7 @@ impl Pending {
         io.send_parts(&[head.as_bytes(), body]);
     }
 
-    /// The same with a body that is shared. Answers what is left of a large one: [`send_piece`] goes on with it.
+    /// Answers with a shared body. Returns the rest of a large one: [`send_piece`] sends it.
     #[must_use]
     pub(crate) fn send_shared(
         &self,

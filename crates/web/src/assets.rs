@@ -40,9 +40,9 @@ pub(crate) struct Asset {
 /// One form of a file: a representation of its own, with a strong tag of its own (RFC 9110 §8.8.3.3).
 struct Variant {
     etag: String,
-    /// What every answer about it says: caching, tag, who may read it.
+    /// Headers of all answers about it: caching, tag, allowed origins.
     common: String,
-    /// What an answer with its bytes, all or a part, says besides.
+    /// Headers of answers with its bytes, all or a part.
     content: String,
     /// The whole answer from behind the Date to the end of the body, ready to be shared by all who ask.
     whole: Bytes,

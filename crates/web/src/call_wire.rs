@@ -44,7 +44,7 @@ fn news(news: &chat::CallNews) -> CallNews<'_> {
     }
 }
 
-/// What stays of a call is told by the id of its message.
+/// The entry of a finished call, from the id of its message.
 pub(crate) fn entry(client_id: &str) -> Option<web_proto::CallEntry> {
     let chat::CallEntry { media, outcome, ms, .. } = chat::CallEntry::of(client_id)?;
     Some(web_proto::CallEntry { media: self::media(media), outcome: self::outcome(outcome), ms })
@@ -104,7 +104,7 @@ fn named(urls: &[Box<str>]) -> Vec<Cow<'_, str>> {
     urls.iter().map(|url| Cow::Borrowed(&**url)).collect()
 }
 
-/// What no call can be named is one that does not exist.
+/// An impossible call id is that of no call.
 pub(crate) fn action(action: CallAction<'_>) -> Result<chat::CallAction, Code> {
     let (call, step) = match action {
         CallAction::Invite { user, media, sdp } => {

@@ -38,7 +38,7 @@ pub struct WebConfig {
     pub body: Duration,
     /// For a connection without a request. Default 60 s.
     pub keep_alive: Duration,
-    /// Whose word is taken for where a client is.
+    /// Proxies that may name the address of a client.
     pub trusted_proxies: TrustedProxies,
     /// Output that a session may have waiting before typing notices are dropped. Default 64 KiB.
     pub soft_limit: usize,
@@ -78,7 +78,7 @@ impl Default for WebConfig {
 }
 
 impl WebConfig {
-    /// What a welcome says of our limits and of the domain's.
+    /// The limits for a welcome, ours and the domain's.
     pub(crate) fn told(&self, limits: &chat::Limits) -> web_proto::Limits {
         let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
         web_proto::Limits {
@@ -93,7 +93,7 @@ impl WebConfig {
     }
 }
 
-/// What the gateways of all workers share.
+/// State that the gateways of all workers share.
 pub struct Shared {
     pub node: Arc<Node>,
     pub mailboxes: Mailboxes<Mail>,

@@ -9,7 +9,7 @@ const WINDOW: u32 = 10;
 /// A worker that writes more copies than this in a window spends a tenth of its core on them.
 const BUSY: usize = 20_000;
 
-/// What a worker writes to crowds.
+/// Pending output of a worker to crowds.
 ///
 /// A copy for a member costs the kernel five microseconds, nearly all of it for the write and not for its bytes. Where
 /// many are in a room and much is said, what is said within 200 ms goes out in one write; a room that is quiet, or small,

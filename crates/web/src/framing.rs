@@ -43,7 +43,7 @@ impl Framing {
         }
     }
 
-    /// The same bytes for all who are silent. WebSocket has its own pings.
+    /// The heartbeat, equal for all silent sessions. WebSocket has its own pings.
     pub(crate) fn heartbeat(self) -> Option<Bytes> {
         match self {
             Framing::WebSocket => None,
@@ -52,7 +52,7 @@ impl Framing {
         }
     }
 
-    /// What ends a chunked answer (RFC 9112 §7.1).
+    /// The end of a chunked answer (RFC 9112 §7.1).
     pub(crate) const LAST_CHUNK: &'static [u8] = b"0\r\n\r\n";
 }
 

@@ -22,7 +22,7 @@ use crate::request::{Upload, Waiting, refuse_request};
 use crate::rest::Answer;
 use crate::unproven::{Held, Unproven};
 
-/// What stays per connection. An idle one owns nothing on the heap.
+/// State per connection. An idle one owns nothing on the heap.
 pub struct Conn {
     pub(crate) state: State,
 }
@@ -32,13 +32,13 @@ pub(crate) enum State {
     Idle { head_began: bool, held: Option<Held> },
     /// The body of a request is arriving.
     Upload(Box<Upload>),
-    /// The same for a body that is passed on as it comes.
+    /// A request whose body is passed on as it comes.
     Incoming(Box<Incoming>),
     /// A request is complete and its answer is being made.
     Waiting(Box<Waiting>),
     /// The rest of a large answer follows as fast as it is read.
     Sending(Box<Sending>),
-    /// The same for an answer that is read as it goes.
+    /// An answer that is read as it is sent.
     Outgoing(Box<Outgoing>),
     /// A WebSocket that speaks our protocol.
     Socket(Socket),
@@ -67,15 +67,15 @@ pub(crate) struct Sending {
     rest: Bytes,
 }
 
-/// Who takes nothing of a large answer for so long is gone.
+/// A client that takes nothing of a large answer for so long is disconnected.
 pub(crate) const PIECE_TIME: Duration = Duration::from_secs(30);
 
-/// What workers are told: by the domain, by each other, and by the tokio side.
+/// Messages to workers: from the domain, from each other, and from the tokio side.
 pub enum Mail {
     Event(SessionHandle, Event, Admitted),
     /// The welcome of a session, as its frame without a key: see [`WebOutbox`].
     Welcome(SessionId, Vec<u8>),
-    /// The same for several sessions of this worker.
+    /// An event for several sessions of this worker.
     EventForMany(Vec<SessionHandle>, Event, Admitted),
     /// For each of these sessions of this worker one of some events, which are written already.
     Events(Vec<(SessionHandle, usize)>, Arc<[Written]>, Admitted),
@@ -154,7 +154,7 @@ impl WebOutbox {
         WebOutbox { mailboxes, limits: config.told(limits), links: config.links.clone(), clock, backlogs }
     }
 
-    /// The same with another bound of deliveries that wait for a worker.
+    /// Sets the bound of deliveries that wait for a worker.
     #[must_use]
     pub fn bounded(mut self, most: usize) -> WebOutbox {
         self.backlogs.iter_mut().for_each(|backlog| *backlog = Backlog::new(most));
@@ -204,8 +204,8 @@ impl WebOutbox {
     }
 }
 
-/// What goes to many sessions of a worker, as to a whole room, is cut into pieces of so many: between them it looks at its
-/// sockets. A frame is written anew for each piece, which is little beside so many copies of it.
+/// Deliveries to many sessions of a worker, as to a whole room, are cut into pieces of so many: between them the
+/// worker looks at its sockets. Each piece encodes the frame anew, which costs little beside so many copies.
 const SLICE: usize = 512;
 
 /// So many copies of one frame count as one mail: a turn takes 16,000 of them, so that several messages for one room that
@@ -437,7 +437,7 @@ impl Protocol for Gateway {
                 State::Incoming(_) => self.read_pieces(&mut conn.state, rest, io),
                 State::Socket(_) => self.socket(&mut conn.state, rest, io),
                 State::Echo(echo) => echo.input(rest, io),
-                // What follows a request waits until that is answered, up to the connection layer's input limit.
+                // Bytes after a request wait until that is answered, up to the connection layer's input limit.
                 State::Waiting(_) | State::Sending(_) | State::Outgoing(_) => Step::Wait(0),
                 State::Down(_) | State::Closing => Step::Wait(rest.len()),
             };
@@ -449,7 +449,7 @@ impl Protocol for Gateway {
     }
 
     fn eof(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
-        // Who has closed his half may still wait for an answer (`curl` and scripts do that).
+        // A client that closed its half may still wait for an answer (`curl` and scripts do that).
         if !matches!(conn.state, State::Waiting(_) | State::Sending(_) | State::Outgoing(_)) {
             io.close();
         }
@@ -564,7 +564,7 @@ impl Protocol for Gateway {
     }
 }
 
-/// What `input` does next, and how many bytes were consumed.
+/// The next step of `input`, and the number of consumed bytes.
 pub(crate) enum Step {
     /// More input, or something else, is needed first.
     Wait(usize),

@@ -47,7 +47,7 @@ pub(crate) struct Down {
     framing: Framing,
 }
 
-/// What is kept of a session that is signed in.
+/// State of a signed-in session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Live {
     pub(crate) user: UserId,
@@ -69,7 +69,7 @@ pub(crate) enum Lag {
     Told,
 }
 
-/// What a frame leads to.
+/// The reaction to a frame.
 pub(crate) enum Reply {
     Nothing,
     Event(Box<web_proto::Event<'static>>),
@@ -159,7 +159,7 @@ impl Down {
     }
 
     pub(crate) fn heartbeat(&mut self, config: &WebConfig, io: &mut Io<'_>) {
-        // Who reads nothing is held by TCP_USER_TIMEOUT; more heartbeats would only fill the queue.
+        // TCP_USER_TIMEOUT ends a client that reads nothing; more heartbeats would only fill the queue.
         if io.outgoing() == 0
             && let Some(bytes) = self.framing.heartbeat()
         {
@@ -245,7 +245,7 @@ impl Gateway {
         if matches!(socket.phase, Phase::SigningIn) {
             return Step::Wait(0);
         }
-        // Who asks, or pings, without reading the answers must wait.
+        // A client that asks or pings without reading the answers must wait.
         if io.outgoing() > self.shared.config.soft_limit {
             io.set_reading(false);
             return Step::Wait(0);
@@ -397,7 +397,7 @@ impl Gateway {
         }
     }
 
-    /// The same with the frame already written.
+    /// Delivers an event whose frame is encoded already.
     pub(crate) fn tell_encoded(&mut self, conn: &mut Conn, event: &Event, json: &[u8], io: &mut Io<'_>) {
         let (live, framing) = match &mut conn.state {
             State::Socket(Socket { phase: Phase::Live(live), .. }) => (live, Framing::WebSocket),

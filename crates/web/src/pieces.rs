@@ -25,7 +25,7 @@ use crate::rest::{Answer, Forward};
 /// Most of a request's body that is passed on at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Who goes on sending so much after a refusal does not listen.
+/// A client that sends so much after a refusal does not read it.
 const UNHEARD_BYTES: usize = 1 << 20;
 
 /// On an answer of the router: its body is passed on as it is read. It must say its `content-length`, and its pieces must be

@@ -31,7 +31,7 @@ struct PollSession {
     waiting: Waiter,
     /// When the last poll began or was answered: Unix milliseconds, low bits.
     polled: u32,
-    /// What waits for the next poll. A thin pointer: most sessions have nothing.
+    /// Events for the next poll. A thin pointer: most sessions have none.
     queue: Option<Box<Queue>>,
 }
 
@@ -145,7 +145,7 @@ impl PollSession {
         queue.extend_from_slice(frame);
     }
 
-    /// What waits, as a JSON array.
+    /// Takes the pending events, as a JSON array.
     fn take(&mut self) -> Vec<u8> {
         let queue = self.queue.take().map(|queue| queue.0).unwrap_or_default();
         let mut array = Vec::with_capacity(queue.len() + 2);
@@ -333,7 +333,7 @@ impl Gateway {
             return self.send_mail(from.worker(), mail);
         }
         found.polled = now as u32;
-        // The same connection polls again after its wait has ended with nothing.
+        // The connection polls again after its wait ended without events.
         if let Some(older) =
             mem::replace(&mut found.waiting, Waiter::of(from)).get().filter(|older| *older != from)
         {

@@ -50,7 +50,7 @@ pub(crate) struct Waiting {
     pub(crate) session: Option<SessionHandle>,
 }
 
-/// Who answers.
+/// The component that answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Route {
     Socket,
@@ -98,7 +98,7 @@ impl Gateway {
         if let State::Upload(_) = state {
             return self.read_body(state, input, io);
         }
-        // Who pipelines without reading the answers waits, or they would pile up to the output limit.
+        // A client that pipelines without reading the answers waits, or they would pile up to the output limit.
         if io.outgoing() > self.shared.config.soft_limit {
             return Step::Wait(0);
         }
@@ -252,7 +252,8 @@ impl Gateway {
         self.too_large(state, TooLarge { route, pending, visitor, has_key: key.is_some(), has_session }, io)
     }
 
-    /// What follows on this connection is the rest of the body, so it ends. A session goes on: it is on another connection.
+    /// The following bytes are the rest of the body, so the connection ends. A session continues: it is on another
+    /// connection.
     fn too_large(&mut self, state: &mut State, request: TooLarge, io: &mut Io<'_>) -> Step {
         let TooLarge { route, mut pending, visitor, has_key, has_session } = request;
         pending.what = match route {

@@ -19,7 +19,7 @@ use crate::http::Head;
 use crate::pieces::{Outgoing, is_streamed, pass_on};
 use crate::request::take_waiting;
 
-/// Who asks, as an extension of requests that reach the router.
+/// The author of a request, as an extension of requests that reach the router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Client {
     /// Of the socket, or the one that a trusted proxy names.
@@ -31,7 +31,7 @@ pub(crate) struct Forward {
     request: Option<Request<()>>,
 }
 
-/// What comes back. Framing is the gateway's.
+/// The answer of the router. Framing is the gateway's.
 pub struct Answer {
     status: u16,
     fields: String,

@@ -141,7 +141,7 @@ async fn change(api: Api, site: &str, credentials: &Credentials, body: &[u8]) ->
     }
 }
 
-/// What the filters would do with `body`.
+/// Tests the filters on `body`.
 async fn test_filter(
     State(api): State<Api>,
     Path(site): Path<String>,

@@ -11,7 +11,7 @@ use crate::config::Shared;
 use crate::http::Head;
 use crate::request::is_own_origin;
 
-/// What only the head of a request can tell, and its hello needs.
+/// Data that only the head of a request has, and its hello needs.
 #[derive(Debug, Default)]
 pub(crate) struct Visitor {
     /// Of the page, where it is not ours.
@@ -186,7 +186,7 @@ mod tests {
             ("192.0.2.1:4711", Some("192.0.2.1")),
             ("[2001:db9::1]:4711, 2001:db8::5", Some("2001:db9::1")),
             ("::ffff:10.0.0.1", Some("::ffff:10.0.0.1")),
-            // What cannot be read was not written by a proxy of ours: the peer counts.
+            // Unreadable values were not written by a proxy of ours: the peer counts.
             ("192.0.2.1, unknown", None),
             ("", None),
             ("192.0.2.1,", None),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a stranger writes before it changes nothing.
+        /// Values that a stranger writes before it change nothing.
         #[test]
         fn only_what_our_proxy_has_added_counts(noise in "[ -~]{0,40}") {
             let noise = noise.replace(['\r', '\n'], "");

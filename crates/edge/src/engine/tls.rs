@@ -50,7 +50,7 @@ impl<P: Protocol> Engine<P> {
             self.shared.tally().handshakes_begun.add(1);
             self.received_tls(slot, &mut hello.0);
             self.shared.pool.give_remainder(hello);
-            // What came while it waited has had its event.
+            // The event for data that arrived meanwhile is over.
             self.read(slot);
         }
     }

@@ -10,7 +10,7 @@ use crate::slot::{Flags, Line};
 /// Plaintext encrypted at once: what is encrypted can neither be dropped nor be shared any more.
 const SEAL_AT_ONCE: usize = 32 * 1024;
 
-/// What is encrypted already goes out together with what comes next, where it is not more than this.
+/// Most encrypted bytes that are sent together with the next output.
 const SENT_ALONG: usize = 4 * 1024;
 
 /// Room for that much, each slice in records of its own, and what rustls asks for beyond.

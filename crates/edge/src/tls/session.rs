@@ -14,7 +14,7 @@ use crate::pool::{Pool, Remainder};
 /// Ciphertext that is not a whole record or handshake message yet. rustls refuses larger ones long before.
 const MOST_UNFINISHED: usize = 128 * 1024;
 
-/// What a record adds to its plaintext at most: RFC 8446 §5.2 allows 256 bytes beside the header of 5.
+/// Most bytes that a record adds to its plaintext: RFC 8446 §5.2 allows 256 beside the header of 5.
 const RECORD_OVERHEAD: usize = 5 + 256;
 
 /// Plaintext of one record (RFC 8446 §5.1).
@@ -39,7 +39,7 @@ enum Side {
     Client(UnbufferedClientConnection),
 }
 
-/// What came of received bytes.
+/// The result of received bytes.
 pub(crate) struct Received {
     /// The peer says that it sends no more (RFC 8446 §6.1): without it, an end is a truncation.
     pub(crate) ended: bool,
@@ -100,7 +100,7 @@ impl Session {
         result.map(|()| true)
     }
 
-    /// What is encrypted and not written, to be written now.
+    /// Takes the encrypted bytes that are not written yet.
     pub(crate) fn take_unsent(&mut self) -> Option<Box<Remainder>> {
         self.only_ticket = false;
         self.unsent.take()

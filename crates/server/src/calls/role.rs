@@ -123,7 +123,7 @@ impl Role {
     }
 }
 
-/// What can be known without listening.
+/// Checks that need no socket.
 pub(super) fn check(calls: &Calls) -> Outcome {
     addresses("calls.listen", &calls.listen)?;
     addresses("calls.listen_tls", &calls.listen_tls)?;

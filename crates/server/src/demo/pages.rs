@@ -3,7 +3,7 @@
 use super::html::{Html, text};
 use super::people::{MEMBERS, Member, THREADS, Thread, partner};
 
-/// Who looks at a page.
+/// The visitor of a page.
 #[derive(Clone, Copy)]
 pub(super) enum Visitor {
     Member(&'static Member),
@@ -20,7 +20,7 @@ impl Visitor {
     }
 }
 
-/// What differs from request to request.
+/// Values that differ from request to request.
 pub(super) struct Context<'a> {
     pub(super) site: &'a str,
     pub(super) nonce: &'a str,
@@ -175,7 +175,7 @@ fn me(visitor: Visitor) -> Html {
     }
 }
 
-/// What only the demo has: who you are, and the other window.
+/// The bar that only the demo has: the visitor's name, and a link for the other window.
 fn demo_bar(visitor: Visitor) -> Html {
     let (you, second, full) = match visitor {
         Visitor::Member(member) => (

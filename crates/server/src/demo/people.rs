@@ -51,7 +51,7 @@ pub(super) struct Talk {
     pub(super) minutes_ago: u64,
     /// So many of the newest are not yet read by the one who did not write them.
     pub(super) unread: usize,
-    /// Who says what.
+    /// Author and text of each line.
     pub(super) lines: &'static [(&'static str, &'static str)],
 }
 

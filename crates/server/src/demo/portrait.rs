@@ -38,7 +38,7 @@ impl Portrait {
 }
 
 impl Hair {
-    /// What lies behind the head, and what in front of it.
+    /// The shapes behind the head, and in front of it.
     fn shapes(&self) -> (&'static str, &'static str) {
         match self {
             Hair::Short => {

@@ -112,7 +112,7 @@ const CONTACTS: &[(&str, &str)] = &[
     ("mei", "chloe"),
 ];
 
-/// Who asks, and whom.
+/// The asking and the asked member.
 const CONTACT_REQUEST: (&str, &str) = ("jonas", "anna");
 const MESSAGE_REQUEST: (&str, &str, &str) =
     ("piotr", "anna", "Hello Anna, we have not talked yet. Do you still give courgette seeds away?");

@@ -18,7 +18,7 @@ const PORTS_PATIENCE: Duration = Duration::from_secs(70);
 /// More is not asked for: other programs grow too.
 const MOST_PERCENT: u64 = 90;
 
-/// What must hold before a node of our own is started: filling its database may take minutes.
+/// Checks before a node is started for the run, because filling its database may take minutes.
 pub(super) fn room(members: u32, tls: bool) -> Outcome {
     let machine = Machine::read(None);
     enough_memory(members, tls, true, machine.room())?;

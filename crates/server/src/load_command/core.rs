@@ -24,7 +24,7 @@ use crate::data_lock::DataLock;
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, demo};
 
-/// What a plan asks for.
+/// The settings of a plan.
 #[derive(Debug, Clone)]
 pub(super) struct Inside {
     pub(super) members: u32,

@@ -181,7 +181,7 @@ impl PlanArgs {
                 Trouble::new(format!("--set {change} has no value"))
                     .remedy("for example: --set connections=5000")
             })?;
-            // What is no number, true or false is text, so that nobody has to quote twice.
+            // Values that are not numbers, true or false are text, so that nobody has to quote twice.
             let number = value.parse().map(Value::Integer);
             let number = number.or_else(|_| value.parse().map(Value::Float));
             let number = number.or_else(|_| value.parse().map(Value::Boolean));
@@ -196,7 +196,7 @@ pub(crate) struct PresetName {
     pub(crate) name: String,
 }
 
-/// What was typed, as settings of a plan.
+/// The typed flags, as settings of a plan.
 pub(super) fn changes<const N: usize>(given: [(&str, Option<Value>); N]) -> Vec<(String, Value)> {
     given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }

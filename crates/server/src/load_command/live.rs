@@ -88,7 +88,7 @@ impl Watch for Live {
     }
 }
 
-/// What is not known or does not happen is left out.
+/// Unknown and zero figures are left out.
 fn words(before: Option<&Point>, now: &Point) -> String {
     let mut out = format!("{} active", grouped(now.active as f64));
     if let Some(before) = before.filter(|before| now.seconds > before.seconds) {

@@ -35,7 +35,7 @@ const LIMITS: [&str; 9] = [
     "guest_upload_bytes",
 ];
 
-/// What a run asks of a node of our own.
+/// The requirements of a run for its own node.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NodeWish {
     /// With a certificate of its own, which the members trust.
@@ -56,7 +56,7 @@ impl fmt::Debug for Seed {
 }
 
 impl NodeWish {
-    /// What the plan itself needs, and over it what its file says.
+    /// Adds the settings that the plan needs, and over them those of its file.
     pub(super) fn with(mut self, tls: bool, settings: &Table) -> NodeWish {
         self.tls |= tls;
         lay_over(&mut self.settings, settings);
@@ -133,7 +133,7 @@ impl OwnNode {
         self.running.pid
     }
 
-    /// What members must trust, where it speaks TLS.
+    /// The certificate that members must trust, with TLS.
     pub(super) fn certificate(&self) -> Option<PathBuf> {
         self.running.https.map(|_| self.folder.join(CERTIFICATE))
     }

@@ -38,9 +38,9 @@ pub(super) use typing::Typing;
 pub(super) use visit::Visit;
 pub(crate) use visit::VisitArgs;
 
-/// What one section of a plan file asks for.
+/// The task of one section of a plan file.
 pub(super) trait Task: Debug {
-    /// What no single setting can see.
+    /// Checks several settings together.
     fn check(&self) -> Result<(), Contradiction> {
         Ok(())
     }
@@ -50,7 +50,7 @@ pub(super) trait Task: Debug {
     fn inside(&self) -> Option<Inside> {
         None
     }
-    /// What it needs of a node of our own, beside what its file says.
+    /// Its requirements for its own node, beside those of its file.
     fn node(&self) -> NodeWish {
         NodeWish::default()
     }
@@ -65,7 +65,7 @@ pub(super) struct Contradiction {
     pub(super) remedy: &'static str,
 }
 
-/// What a run has found, in its own words and in those of the report.
+/// The result of a run, as text and for the report.
 pub(super) struct Found {
     pub(super) run: Run,
     pub(super) json: String,

@@ -41,7 +41,7 @@ struct PlanFile {
 }
 
 impl PlanFile {
-    /// What its sections ask for: a plan has one.
+    /// The tasks of its sections: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
         let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, room, calls, turn, .. } =
             self;
@@ -68,7 +68,7 @@ fn boxed<T: Task + 'static>(section: Option<T>) -> Option<Box<dyn Task>> {
     section.map(|task| Box::new(task) as Box<dyn Task>)
 }
 
-/// What a file comes to.
+/// The parsed plan.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) name: String,
@@ -125,7 +125,7 @@ fn read(from: &str, name: &str, text: &str, changes: &[(String, Value)]) -> Outc
 }
 
 fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanFile> {
-    // What the file says is right by now; what is wrong after the change is the change.
+    // The file was valid, so an error after the change comes from the change.
     let mut table: Table = toml::from_str(text).map_err(|error| wrong(name, text, &error))?;
     for (key, value) in changes {
         if !change(&mut table, key, value) {

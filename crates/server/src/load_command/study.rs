@@ -17,7 +17,7 @@ use crate::trouble::{Outcome, Trouble};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Study {
-    /// What is repeated: a preset or a plan file.
+    /// The plan to repeat: a preset or a plan file.
     plan: String,
     /// How all runs of it differ from that.
     #[serde(default)]
@@ -36,7 +36,7 @@ pub(super) struct Study {
     factors: BTreeMap<String, Vec<Value>>,
     #[serde(default)]
     hypotheses: Vec<Hypothesis>,
-    /// What the reader should know beside the figures.
+    /// Notes for the reader beside the figures.
     #[serde(default)]
     notes: Vec<String>,
 }
@@ -393,7 +393,7 @@ mod tests {
         let [workers, transports] = &found.comparisons[..] else { panic!("{found:?}") };
         assert_eq!((workers.cases.len(), transports.cases.len()), (2, 3));
         assert_eq!(workers.cases[1].spread.map(|spread| spread.median), Some(11.0));
-        // What was not valid has no figure, and is said.
+        // Invalid runs have no figure, and are marked.
         assert_eq!(transports.cases[2].spread, None);
         assert!(!run.verdict.valid && run.verdict.because.is_some(), "{:?}", run.verdict);
     }

@@ -124,7 +124,7 @@ fn who(news: &News, words: &Words, shown: impl Fn(&str) -> String) -> String {
     }
 }
 
-/// What was written last. Of a call the body speaks English.
+/// The last message. The body of a call's entry is in English.
 fn said<'n>(news: &'n News, words: &Words) -> Option<&'n str> {
     news.call.map(|call| words.call(call)).or(news.body.as_deref())
 }

@@ -29,7 +29,7 @@ impl Links {
         Some(format!("{}{PATH}?m={site}.{}.{tag}", public_url.trim_end_matches('/'), digest.to.num))
     }
 
-    /// Whose mails a link ends; `site` finds a site by its key.
+    /// The user whose mails a link ends; `site` finds a site by its key.
     pub(super) async fn whose(&self, text: &str, site: impl Fn(&str) -> Option<SiteId>) -> Option<UserId> {
         let (site_key, rest) = text.split_once('.')?;
         let (num, tag) = rest.split_once('.')?;

@@ -43,7 +43,7 @@ async fn end(State(door): State<Door>, RawQuery(query): RawQuery, head: HeaderMa
 }
 
 impl Door {
-    /// What we have made needs no decoding.
+    /// Our own links need no decoding.
     async fn whose(&self, query: Option<String>) -> Option<chat::UserId> {
         let text = query?.strip_prefix("m=")?.to_owned();
         let node = self.node.get().and_then(std::sync::Weak::upgrade)?;

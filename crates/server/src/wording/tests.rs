@@ -147,7 +147,7 @@ fn counting(words: &Words) -> [(&'static str, Forms); 5] {
     ]
 }
 
-/// What stands in braces, in the order of the alphabet.
+/// The names in braces, in alphabetical order.
 fn names(text: &'static str) -> Vec<&'static str> {
     let mut found: Vec<_> =
         text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).collect();

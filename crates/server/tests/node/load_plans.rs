@@ -302,5 +302,5 @@ fn a_study_repeats_its_plan_on_nodes_of_their_own_and_judges() {
         assert_eq!(case["spread"]["median"], 30.0, "{run}");
     }
     let said = scratch.fails("load run mine.toml --url http://127.0.0.1:1");
-    assert!(said.contains("tls is a factor") && said.contains("leave out --url"), "{said}");
+    assert!(said.contains("varies tls") && said.contains("leave out --url"), "{said}");
 }

@@ -34,7 +34,7 @@ pub struct BucketPlace {
     pub prefix: String,
 }
 
-/// Who we are.
+/// Credentials of the bucket.
 #[derive(Clone)]
 pub struct KeyPair {
     pub id: String,
@@ -87,7 +87,7 @@ impl Remote {
     pub(super) fn put(&self, key: &str, bytes: &File) -> io::Result<()> {
         let key = self.whole(key);
         let url = self.bucket.put_object(Some(&self.keys), &key).sign(SIGNED_FOR);
-        // What it is, is said by us with each download; here it is bytes.
+        // The type is sent by us with each download; in the bucket it is bytes.
         let answer =
             self.agent.put(url.as_str()).header("content-type", "application/octet-stream").send(bytes);
         said(answer).map(drop)
@@ -125,7 +125,7 @@ impl Remote {
         let mut sites = Vec::new();
         self.each_page(&self.prefix, Some("/"), |page| {
             let names = page.common_prefixes.iter().filter_map(|of| of.prefix.strip_prefix(&self.prefix));
-            // What is not named by a number is not ours.
+            // Names that are not numbers belong to others.
             sites.extend(names.filter_map(|name| name.trim_end_matches('/').parse().ok()).map(SiteId));
             Ok(())
         })?;

@@ -144,7 +144,8 @@ fn allowed(batch: &mut Batch<'_>, site: SiteId, by: By, act: &ModeratorAct) -> O
     }
 }
 
-/// What is said among few is a moderator's business only where it was reported.
+/// In private rooms and direct conversations, moderators may see only messages that were reported, or stand beside
+/// one.
 fn may_see(batch: &Batch<'_>, id: ConversationId, seq: Seq) -> Outcome<Result<(), Refusal>> {
     let is_open = match id.is_room() {
         true => room::load(batch.db, id)?.is_some_and(|row| row.room.kind != RoomKind::Private),

@@ -7,7 +7,7 @@ use super::{may_look, number_of};
 use crate::fault::Outcome;
 use crate::user::{Subs, text};
 
-/// What is to be recorded.
+/// A new row of the record.
 pub(crate) struct Entry<'a> {
     pub(crate) site: SiteId,
     pub(crate) by: By,

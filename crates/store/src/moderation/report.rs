@@ -76,7 +76,7 @@ pub(crate) fn keep_held(batch: &mut Batch<'_>, held: &Held, text: &str) -> Outco
     one(batch.db, site, number)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
 }
 
-/// What a report is about, as its row has it.
+/// The columns of a report's subject.
 #[derive(Clone, Copy)]
 struct Of {
     about: i64,
@@ -152,7 +152,7 @@ fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refus
     };
     let is_filter = new.by == UserId::nobody(site);
     let newest = match id.is_room() {
-        // What a filter has seen, it has seen.
+        // A filter may report any message that it checked.
         true if is_filter => Ok(room::load(batch.db, id)?.map(|row| row.newest)),
         true => room::allowed(batch.db, id, new.by, Act::Read)?.map(|(row, _)| Some(row.newest)),
         false if !is_filter && side_of(id, new.by).is_none() => Err(Refusal::NoSuchConversation),

@@ -132,7 +132,7 @@ fn list(
     Ok(Ok(links.into_iter().filter(|link| link.stands(now)).collect()))
 }
 
-/// Whose links somebody sees and takes back, by their number. None: everybody's.
+/// The member whose links the asker sees and takes back, by number. None: everybody's.
 fn only_of(db: &Connection, id: ConversationId, asker: UserId) -> Outcome<Result<Option<u32>, Refusal>> {
     if let Err(refusal) = allowed(db, id, asker, Act::List)? {
         return Ok(Err(refusal));
@@ -283,7 +283,7 @@ pub(crate) fn end_of_user(db: &Connection, user: UserId) -> Outcome<()> {
     Ok(())
 }
 
-/// What holds on the site as it is stored now.
+/// The stored rules of the site.
 fn invitations(db: &Connection, site: SiteId) -> Outcome<Invitations> {
     let sql = "SELECT settings FROM site WHERE id = ?1";
     let document: Option<String> =

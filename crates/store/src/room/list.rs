@@ -112,7 +112,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// What is not one of ours is before everybody.
+    /// An unknown cursor starts from the beginning.
     fn parse(cursor: &str) -> Place<'_> {
         let state = cursor.get(..1).and_then(|digit| digit.parse().ok());
         let (folded, sub) = cursor.get(1..).and_then(|rest| rest.split_once('\0')).unwrap_or_default();

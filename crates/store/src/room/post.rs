@@ -93,7 +93,7 @@ fn entered(
         None => true,
     };
     match found {
-        // Who could not write as a member does not become one by trying.
+        // A user who could not write as a member does not join by trying.
         Some(room) if is_page && is_out => {
             let last = mine.map_or(Timestamp(0), |mine| mine.sent);
             let rules = room.room.rules(last, post.time);
@@ -137,7 +137,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
     if is_call_entry(&post.client_id) {
         return Ok(appended);
     }
-    // Who writes has read all before. The room's position tells other devices of it.
+    // Writing marks all as read. Other devices notice by the room's position.
     let sql = "UPDATE membership SET received = ?4, read = ?4, sent = ?5 \
                WHERE site = ?1 AND user = ?2 AND room = ?3";
     let values = params![id.site.0, post.from.num, id.key as i64, seq as i64, post.time.0 as i64];

@@ -38,7 +38,7 @@ pub(super) async fn room_picture(State(desk): State<Arc<Desk>>, request: Request
     let (head, _) = request.into_parts();
     let mut response = shown(find_room_picture(&desk, &head.method, head.uri.path(), &head.headers).await);
     if response.status() == StatusCode::OK {
-        // What an id names never changes. A picture that was replaced leaves caches within a day.
+        // The bytes of an id never change. A picture that was replaced leaves caches within a day.
         let public = HeaderValue::from_static("public, max-age=86400, immutable");
         response.headers_mut().insert(CACHE_CONTROL, public);
     }
@@ -176,7 +176,7 @@ fn described(builder: axum::http::response::Builder, row: &FileRow, tag: &str, b
         .header(CONTENT_DISPOSITION, disposition)
         .header(ETAG, tag)
         .header(ACCEPT_RANGES, "bytes")
-        // What an id names never changes.
+        // The bytes of an id never change.
         .header(CACHE_CONTROL, "private, max-age=31536000, immutable")
         .body(body)
         .unwrap_or_else(|_| Refused::of(Code::Internal).response())

@@ -11,7 +11,7 @@ use web_proto::Code;
 use super::asked::{Refused, answer, blocking};
 use super::{Desk, PictureBy};
 
-/// Who makes pictures anew, where a mistake in a decoder can do no harm.
+/// Encodes pictures anew in a place where a flaw in a decoder can do no harm.
 pub trait Pictures: Send + Sync + 'static {
     /// Reads a picture of this type and writes it anew, and its thumbnail where it is larger than that. Blocks, for a bounded time.
     fn make(&self, from: File, kind: FileType, whole: File, thumbnail: File) -> Made;
@@ -27,7 +27,7 @@ pub trait Pictures: Send + Sync + 'static {
     }
 }
 
-/// What became of a picture, and what it cost.
+/// The result for a picture, and its cost.
 #[derive(Debug)]
 pub struct Made {
     pub outcome: Result<Remade, PictureFault>,

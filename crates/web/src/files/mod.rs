@@ -34,7 +34,7 @@ pub struct Files {
     pub clock: fn() -> Timestamp,
 }
 
-/// What the handlers share.
+/// State that the handlers share.
 struct Desk {
     files: Files,
     writers: writers::Writers,

@@ -15,7 +15,7 @@ const BOUNDS: Bounds = Bounds { waiting: 256, of_site: 64, of_user: 8 };
 /// A request waits this long. Then it is refused as busy, and asks again: what has arrived of the upload stays.
 const PATIENCE: Duration = Duration::from_secs(12);
 
-/// Who pays for a picture with CPU time.
+/// The user and site that pay for a picture with CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureBy {
     pub user: UserId,

@@ -92,7 +92,7 @@ async fn go_on(desk: &Desk, head: &Parts, id: FileId, body: Body) -> Result<Resp
         answer(|then| node.may_see_file(&who, &row, then)).await?;
         return described(desk, &row);
     }
-    // Whose it is, is nobody else's business.
+    // Only the owner may know that it exists.
     if row.owner != who.user() {
         return Err(Refused::of(Code::NoSuchFile));
     }
@@ -229,7 +229,7 @@ async fn next_piece(body: &mut Body) -> Option<Bytes> {
     frame?.ok()?.into_data().ok()
 }
 
-/// What `OPTIONS` says, and a page needs to hear before it may ask from elsewhere.
+/// The answer to `OPTIONS`, which a page needs before requests from another origin.
 fn abilities(desk: &Desk) -> Response<Body> {
     let name = HeaderName::from_static;
     tus::answer(

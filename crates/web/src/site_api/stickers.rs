@@ -111,14 +111,14 @@ async fn do_remove(api: &Api, site: &str, sticker: &str, credentials: &Credentia
     Ok(json!({ "removed": true }))
 }
 
-/// Whoever knows the id may see it, as an avatar: what it names never changes.
+/// Everybody who knows the id may see it, as an avatar. The bytes of an id never change.
 async fn picture(State(counter): State<Counter>, Path((site, sticker)): Path<(String, String)>) -> Response {
     let name = HeaderName::from_static;
     match find(&counter.api, &site, &sticker).await {
         Ok((kind, bytes)) => {
             let fields = [
                 (CONTENT_TYPE, kind.name()),
-                // What an id names never changes; but one that was removed shall go from all screens some day.
+                // The bytes of an id never change, but a removed sticker shall leave all screens some day.
                 (CACHE_CONTROL, "public, max-age=86400, immutable"),
                 (CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'"),
                 (X_CONTENT_TYPE_OPTIONS, "nosniff"),

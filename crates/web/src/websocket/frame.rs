@@ -33,7 +33,7 @@ impl Opcode {
     }
 }
 
-/// What precedes the payload of a client's frame.
+/// The header of a client's frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FrameHead {
     pub(super) fin: bool,

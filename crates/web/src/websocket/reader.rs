@@ -29,7 +29,7 @@ struct Arriving {
     length: u64,
 }
 
-/// What a client said.
+/// A message of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
     Text(Payload<'a>),

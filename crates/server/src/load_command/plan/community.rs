@@ -26,7 +26,7 @@ pub(crate) struct CommunityArgs {
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
     pub(crate) transport: Option<load::target::Transport>,
-    /// Who are online [default: 5000].
+    /// Number of online members [default: 5000].
     #[arg(long)]
     pub(crate) members: Option<u32>,
     /// Sites among which they are divided [default: 1].
@@ -56,7 +56,7 @@ pub(crate) struct CommunityArgs {
 }
 
 impl CommunityArgs {
-    /// What differs from the preset.
+    /// Settings that differ from the preset.
     pub(crate) fn changes(&self) -> Vec<(String, Value)> {
         changes([
             ("transport", self.transport.map(|transport| text(transport.name()))),

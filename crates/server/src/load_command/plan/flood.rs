@@ -64,7 +64,7 @@ impl FloodArgs {
         }
     }
 
-    /// What differs from the preset.
+    /// Settings that differ from the preset.
     pub(crate) fn changes(&self) -> Vec<(String, Value)> {
         let transport = match self.transport {
             Some(Transports::One(transport)) => Some(text(transport.name())),

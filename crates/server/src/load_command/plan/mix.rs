@@ -43,7 +43,7 @@ pub(crate) struct MixArgs {
 }
 
 impl MixArgs {
-    /// What differs from the preset.
+    /// Settings that differ from the preset.
     pub(crate) fn changes(&self) -> Vec<(String, Value)> {
         changes([
             ("transport", self.transport.map(|transport| text(transport.name()))),

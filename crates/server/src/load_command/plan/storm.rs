@@ -20,10 +20,10 @@ pub(crate) struct StormArgs {
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
     pub(crate) transport: Option<load::target::Transport>,
-    /// Whose connections break [default: 5000].
+    /// Number of members whose connections break [default: 5000].
     #[arg(long)]
     pub(crate) members: Option<u32>,
-    /// Who stay [default: 20].
+    /// Number of members who stay [default: 20].
     #[arg(long)]
     pub(crate) watchers: Option<u32>,
     /// Connections begun per second, before the storm [default: 2500].
@@ -41,7 +41,7 @@ pub(crate) struct StormArgs {
 }
 
 impl StormArgs {
-    /// What differs from the preset.
+    /// Settings that differ from the preset.
     pub(crate) fn changes(&self) -> Vec<(String, Value)> {
         changes([
             ("transport", self.transport.map(|transport| text(transport.name()))),

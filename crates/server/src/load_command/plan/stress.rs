@@ -50,13 +50,13 @@ pub(crate) struct StressArgs {
     /// How long they write [default: 10s].
     #[arg(long, value_name = "SPAN", conflicts_with = "seconds")]
     pub(crate) time: Option<Span>,
-    /// The same in seconds.
+    /// Duration in seconds.
     #[arg(long)]
     pub(crate) seconds: Option<u32>,
 }
 
 impl StressArgs {
-    /// What differs from the preset.
+    /// Settings that differ from the preset.
     pub(crate) fn changes(&self) -> Vec<(String, Value)> {
         let seconds = self.seconds.map(|seconds| Span::seconds(seconds.into()));
         let on = |flag: bool| flag.then_some(Value::Boolean(true));

@@ -43,7 +43,7 @@ pub(crate) struct VisitArgs {
 }
 
 impl VisitArgs {
-    /// What differs from the preset.
+    /// Settings that differ from the preset.
     pub(crate) fn changes(&self) -> Vec<(String, Value)> {
         changes([
             ("visitors", self.visitors.map(integer)),

@@ -14,7 +14,7 @@ use crate::data_dir;
 use crate::load_command::progress;
 use crate::trouble::{Outcome, Trouble};
 
-/// What a row takes, rounded up.
+/// Bytes of a row, rounded up.
 const BYTES_PER_USER: u64 = 150;
 const BYTES_PER_CONTACT: u64 = 60;
 const SAY_EVERY: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ pub(super) struct Filled {
 }
 
 impl Filled {
-    /// The same aim, for members of these sites.
+    /// The aim with members of these sites.
     pub(super) fn aim(&self, aim: Aim) -> Aim {
         let mut sites = self.sites.iter().map(|site| (site.clone(), self.secret.clone()));
         let (site, secret) = sites.next().unwrap_or_default();
@@ -145,7 +145,7 @@ fn profile(contact: Contact) -> Profile {
 fn enough_disk(folder: &Path, needed: u64) -> Outcome {
     let Ok(found) = rustix::fs::statvfs(folder) else { return Ok(()) };
     let free = found.f_bavail * found.f_frsize;
-    // What else writes to it should find room too.
+    // Leaves some space for other writers.
     if needed + needed / 10 < free {
         return Ok(());
     }
