@@ -22,6 +22,16 @@ const BATCH = 1_000;
  */
 export async function longHistory({ owner, contacts, conversations, rooms }) {
   const kith = await Kith.start(FAST);
+  try {
+    const enter = await filled(kith, { owner, contacts, conversations, rooms });
+    return { kith, enter };
+  } catch (error) {
+    await kith.stop();
+    throw error;
+  }
+}
+
+async function filled(kith, { owner, contacts, conversations, rooms }) {
   const added = JSON.parse(await kith.command('site', 'add', SITE, '--origin', '*', '--json'));
   await kith.setSite(SITE, 'trust.on=false', 'requests.on=false');
   if (contacts > 0) await importContacts(kith, owner, contacts);
@@ -29,7 +39,11 @@ export async function longHistory({ owner, contacts, conversations, rooms }) {
   for (let first = 0; first < conversations; first += 25) {
     const some = Array.from({ length: Math.min(25, conversations - first) }, (_, at) => `c${first + at}`);
     await Promise.all(
-      some.map(async user => (await enter(user)).send([{ to: { user: owner }, body: `hello from ${user}` }])),
+      some.map(async user => {
+        const sender = await enter(user);
+        await sender.send([{ to: { user: owner }, body: `hello from ${user}` }]);
+        await sender.leave();
+      }),
     );
   }
   const mate = await enter('mate');
@@ -44,7 +58,7 @@ export async function longHistory({ owner, contacts, conversations, rooms }) {
     await (await enter(owner)).send(all.slice(0, 1));
     await mate.send(all.slice(1));
   }
-  return { kith, enter };
+  return enter;
 }
 
 /** Each text can be found by its number; some are longer than a line. */
@@ -59,17 +73,15 @@ function answersTo(number) {
 }
 
 async function importContacts(kith, owner, count) {
-  await kith.kill();
-  const names = Array.from({ length: count }, (_, at) => ({ user: `c${at}`, name: `Contact ${at}` }));
+  const ids = Array.from({ length: count }, (_, at) => `c${at}`);
   const lines = [
-    { user: owner, name: owner },
-    ...names,
-    ...names.map(one => ({ contacts: [owner, one.user] })),
+    { type: 'user', id: owner, name: owner },
+    ...ids.map((id, at) => ({ type: 'user', id, name: `Contact ${at}` })),
+    ...ids.map(id => ({ type: 'contact', users: [owner, id] })),
   ];
   const file = join(kith.data, 'members.jsonl');
   await writeFile(file, lines.map(one => JSON.stringify(one)).join('\n'));
   await kith.command('import', '--site', SITE, file);
-  await kith.up();
 }
 
 /** A session by long poll, which sends many messages with one request. */
@@ -79,26 +91,40 @@ class Sender {
     const answer = await fetch(`${kith.url}/v1/poll`, { method: 'POST', body: JSON.stringify(hello) });
     const [welcome] = await answer.json();
     if (welcome?.key === undefined) throw new Error(`no session for ${user}: ${JSON.stringify(welcome)}`);
-    return new Sender(kith, welcome.key);
+    return new Sender(kith, welcome);
   }
 
-  constructor(kith, key) {
+  constructor(kith, { key, position }) {
     this.url = kith.url;
+    this.position = position;
     this.headers = { authorization: `Kith ${key}` };
   }
 
   async send(messages) {
     for (let first = 0; first < messages.length; first += BATCH) {
-      const some = messages.slice(first, first + BATCH);
-      const lines = some.map(one => JSON.stringify({ t: 'send', id: randomUUID(), ...one }));
-      await this.#post('/v1/send', lines.join('\n'));
-      for (let left = some.length; left > 0; ) {
+      const lines = new Map();
+      for (const message of messages.slice(first, first + BATCH)) {
+        const id = randomUUID();
+        lines.set(id, JSON.stringify({ t: 'send', id, ...message }));
+      }
+      await this.#post('/v1/send', [...lines.values()].join('\n'));
+      while (lines.size > 0) {
         const events = await (await this.#post('/v1/poll', '')).json();
         const wrong = events.find(one => one.t === 'error' || one.t === 'bye');
         if (wrong) throw new Error(JSON.stringify(wrong));
-        left -= events.filter(one => one.t === 'ack').length;
+        for (const one of events) if (one.t === 'ack') lines.delete(one.id);
+        // The import is published to those who are online; acknowledgements may be lost with it.
+        if (events.some(one => one.t === 'behind')) {
+          const resume = JSON.stringify({ t: 'resume', rid: 1, position: this.position });
+          await this.#post('/v1/send', [resume, ...lines.values()].join('\n'));
+        }
       }
     }
+  }
+
+  /** The contact is offline at once, not after the session's time. */
+  async leave() {
+    await this.#post('/v1/send', '{"t":"bye"}');
   }
 
   async #post(path, body) {
