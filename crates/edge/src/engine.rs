@@ -205,12 +205,13 @@ impl<P: Protocol> Engine<P> {
     pub(crate) fn finish_turn(&mut self) {
         for _ in 0..FLUSH_ROUNDS {
             if self.shared.dirty.is_empty() {
-                return;
+                break;
             }
             for slot in std::mem::take(&mut self.shared.dirty) {
                 self.attend(slot);
             }
         }
+        self.keep_output_memory();
     }
 
     /// There is work that no event will announce.

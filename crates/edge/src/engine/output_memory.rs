@@ -8,26 +8,36 @@ use crate::engine::Engine;
 use crate::output::SharedSends;
 use crate::{Handle, Protocol};
 
-/// Ticks between two looks. Between them more may come than fits.
+/// Ticks between two measurements while connections lose their queues.
 const EVERY: u32 = 2;
-/// Ticks until the next look, after a look that found no memory to free.
+/// Ticks after a measurement that found nothing to free.
 const REST: u32 = 20;
+/// Each connection adds so many bytes to the growth that leads to the next measurement, because a measurement visits each.
+const GROWTH_PER_CONNECTION: usize = 128;
 
-/// When to look next.
+/// When to measure next: at a tick, or earlier when more bytes wait.
 #[derive(Debug, Default)]
 pub(crate) struct Ceiling {
-    next: u32,
+    next_tick: u32,
+    next_waiting: usize,
 }
 
 impl<P: Protocol> Engine<P> {
-    /// Call at each tick.
+    /// Call at each tick and at the end of each turn. It costs nothing as long as less than half of the limit waits.
     pub(super) fn keep_output_memory(&mut self) {
         let limit = self.shared.limits.output_memory;
         let tick = self.shared.tick();
+        let waiting = self.shared.outgoing;
         // A buffer that grows has up to twice the room of what is in it.
-        if self.shared.outgoing <= limit / 2 || tick < self.ceiling.next {
+        if waiting <= limit / 2 || tick < self.ceiling.next_tick && waiting < self.ceiling.next_waiting {
             return;
         }
+        self.reclaim_output(limit);
+        let growth = limit / 8 + GROWTH_PER_CONNECTION * self.slots.len();
+        self.ceiling.next_waiting = self.shared.outgoing.saturating_add(growth);
+    }
+
+    fn reclaim_output(&mut self, limit: usize) {
         let mut shared = SharedSends::default();
         let mut outputs = Vec::new();
         let mut total = 0;
@@ -39,7 +49,7 @@ impl<P: Protocol> Engine<P> {
             outputs.push((output.len(), own, Handle::new(self.shared.worker, slot, generation)));
         }
         total += shared.1;
-        self.ceiling.next = tick + if total > limit { EVERY } else { REST };
+        self.ceiling.next_tick = self.shared.tick() + if total > limit { EVERY } else { REST };
         if total <= limit {
             return;
         }
