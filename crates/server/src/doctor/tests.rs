@@ -360,9 +360,9 @@ fn harmful_settings_are_found_in_force_and_in_files_and_refused_when_asked_for()
         ("net/ipv4/tcp_timestamps=0", "RFC 7323"),
         ("net.ipv4.tcp_syncookies=0", "SYN"),
         ("net.ipv4.tcp_mem=50576 64768 98152", "pages, not bytes"),
-        ("net.core.somaxconn", "no setting"),
-        ("net.core.somaxconn=", "no setting"),
-        ("net.core.somaxconn=1\nnet.ipv4.tcp_tw_recycle=1", "no setting"),
+        ("net.core.somaxconn", "not a setting"),
+        ("net.core.somaxconn=", "not a setting"),
+        ("net.core.somaxconn=1\nnet.ipv4.tcp_tw_recycle=1", "not a setting"),
     ] {
         let trouble = sysctl::asked(asked, &plan).expect_err(asked).to_string();
         assert!(trouble.contains(why), "{trouble}");

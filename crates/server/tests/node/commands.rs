@@ -60,7 +60,7 @@ fn sites_are_listed_shown_rotated_and_removed() {
     assert!(secrets[0]["expires"].is_null() && secrets[1]["expires"].is_u64(), "{secrets:?}");
     let set =
         scratch.say(&format!("site set garden --name Bees --guests true --origin https://a.example {data}"));
-    assert!(set.contains("garden: set"), "{set}");
+    assert!(set.contains("garden: changed"), "{set}");
     let shown = json(&format!("site show garden --json {data}"));
     assert_eq!((&shown["name"], &shown["guests"]), (&"Bees".into(), &true.into()));
     assert_eq!(

@@ -58,7 +58,7 @@ fn a_raid_a_shadow_and_a_level_reach_who_is_here() {
         tom.expect("an answer", |event| ["ack", "error", "held"].contains(&event["t"].as_str().unwrap()))
     };
     poll("the raid mode", || (first(&mut tom)["code"] == "raid").then_some(()));
-    assert!(scratch.say("site raid demo --end").contains("over"));
+    assert!(scratch.say("site raid demo --end").contains("raid mode is off"));
     poll("its end", || (first(&mut tom)["t"] == "ack").then_some(()));
 
     scratch.say("user shadow-ban --site demo tom --reason Spam");

@@ -265,7 +265,7 @@ fn what_is_wrong_is_said_before_anybody_comes() {
     assert!(said.contains("too little memory") && said.contains("use at most"), "{said}");
     drop(node);
     let said = scratch.fails(&format!("load flood --url {url} --secret-file secret"));
-    assert!(said.contains("no node answers") && said.contains("start it"), "{said}");
+    assert!(said.contains("no node answers") && said.contains("start the node"), "{said}");
     let said = scratch.fails("load flood --url http://192.0.2.1 --secret-file secret");
     assert!(said.contains("nothing was sent") && said.contains("--yes"), "{said}");
 }
