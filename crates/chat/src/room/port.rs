@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    LeftReason, Markers, MemberAction, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName,
-    RoomSanction, Standing,
+    LeftReason, Markers, MemberAction, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers,
+    RoomName, RoomSanction, Standing,
 };
 use crate::{
     ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, MemberSanction, NewRich,
@@ -135,6 +135,30 @@ pub struct NewRoom {
     pub name: Arc<str>,
     pub kind: RoomKind,
     pub topic: Option<Arc<str>>,
+}
+
+impl NewRoom {
+    /// The room with the rules of a new one, before it has members. For stores.
+    pub fn room(self) -> Room {
+        let NewRoom { name, kind, topic } = self;
+        Room {
+            name,
+            kind,
+            topic,
+            avatar: None,
+            page: None,
+            slow_ms: 0,
+            frozen: false,
+            members: 0,
+            max_members: 0,
+        }
+    }
+
+    /// The room that a page gets when somebody first comes to it. For stores.
+    pub fn of_page(page: &PageKey) -> Room {
+        let new = NewRoom { name: page.room_name(), kind: RoomKind::Public, topic: None };
+        Room { page: Some(page.shared()), ..new.room() }
+    }
 }
 
 /// One is a member now.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chat::{
     Act, By, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, NewRoom, PageKey,
-    Position, Refusal, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits, Seq, SiteId,
-    Timestamp, UserId, directory::fold, markers_after,
+    Position, Refusal, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomLimits, Seq, SiteId, Timestamp,
+    UserId, directory::fold, markers_after,
 };
 use rusqlite::{Connection, params};
 
@@ -37,18 +37,7 @@ pub(crate) fn create(
     if user::sub_of(batch.db, owner)?.is_none() {
         return Err(Fault::Invalid("the owner does not exist"));
     }
-    let room = Room {
-        name: new.name.clone(),
-        kind: new.kind,
-        topic: new.topic.clone(),
-        avatar: None,
-        page: None,
-        slow_ms: 0,
-        frozen: false,
-        members: 0,
-        max_members: 0,
-    };
-    let row = insert(batch, owner.site, room, now)?;
+    let row = insert(batch, owner.site, new.clone().room(), now)?;
     member::put(batch, &row, owner, None, MemberState::In(Role::Owner))?;
     let row = one(batch.db, owner, row.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
     Ok(Ok(Joined { row, position: batch.position(), before: false }))
@@ -62,18 +51,7 @@ pub(crate) fn import(
     created: Option<Timestamp>,
     now: Timestamp,
 ) -> Outcome<RoomRow> {
-    let room = Room {
-        name: new.name.clone(),
-        kind: new.kind,
-        topic: new.topic.clone(),
-        avatar: None,
-        page: None,
-        slow_ms: 0,
-        frozen: false,
-        members: 0,
-        max_members: 0,
-    };
-    let row = insert(batch, site, room, created.unwrap_or(now))?;
+    let row = insert(batch, site, new.clone().room(), created.unwrap_or(now))?;
     let active = created.unwrap_or_default();
     let sql = "UPDATE room SET active = ?3 WHERE site = ?1 AND key = ?2";
     batch.db.prepare_cached(sql)?.execute([i64::from(site.0), row.id.key as i64, active.0 as i64])?;
@@ -87,18 +65,7 @@ pub(super) fn make_for_page(
     page: &PageKey,
     now: Timestamp,
 ) -> Outcome<RoomRow> {
-    let room = Room {
-        name: page.room_name(),
-        kind: RoomKind::Public,
-        topic: None,
-        avatar: None,
-        page: Some(page.shared()),
-        slow_ms: 0,
-        frozen: false,
-        members: 0,
-        max_members: 0,
-    };
-    insert(batch, site, room, now)
+    insert(batch, site, NewRoom::of_page(page), now)
 }
 
 fn insert(batch: &mut Batch<'_>, site: SiteId, room: Room, now: Timestamp) -> Outcome<RoomRow> {

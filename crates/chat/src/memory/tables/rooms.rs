@@ -190,19 +190,7 @@ impl Tables {
         created: Option<Timestamp>,
         now: Timestamp,
     ) -> ConversationId {
-        let NewRoom { name, kind, topic } = new;
-        let room = Room {
-            name,
-            kind,
-            topic,
-            avatar: None,
-            page: None,
-            slow_ms: 0,
-            frozen: false,
-            members: 0,
-            max_members: 0,
-        };
-        let id = self.insert_room(site, room, created.unwrap_or(now));
+        let id = self.insert_room(site, new.room(), created.unwrap_or(now));
         self.entry(id).active = created.unwrap_or_default();
         id
     }
@@ -263,19 +251,7 @@ impl Tables {
         if limits.owned > 0 && owned >= limits.owned as usize {
             return Err(Refusal::TooManyRooms);
         }
-        let NewRoom { name, kind, topic } = new;
-        let room = Room {
-            name,
-            kind,
-            topic,
-            avatar: None,
-            page: None,
-            slow_ms: 0,
-            frozen: false,
-            members: 0,
-            max_members: 0,
-        };
-        let id = self.insert_room(owner.site, room, now);
+        let id = self.insert_room(owner.site, new.room(), now);
         self.put_member(id, owner, Ok(Role::Owner));
         Ok(self.joined(id, owner, false))
     }
@@ -356,18 +332,7 @@ impl Tables {
             (Some(id), _) if id.site == user.site => id,
             (None, RoomName::Page(site, page)) if *site == user.site => {
                 self.has_room_for_one(None, user, limits)?;
-                let room = Room {
-                    name: page.room_name(),
-                    kind: RoomKind::Public,
-                    topic: None,
-                    avatar: None,
-                    page: Some(page.shared()),
-                    slow_ms: 0,
-                    frozen: false,
-                    members: 0,
-                    max_members: 0,
-                };
-                self.insert_room(*site, room, now)
+                self.insert_room(*site, NewRoom::of_page(page), now)
             }
             _ => return Err(Refusal::NoSuchConversation),
         };
