@@ -4,6 +4,7 @@ import type { ConversationKey } from '@kith/client';
 import { useMemo, useRef } from 'preact/hooks';
 import { bannerPart, useTrouble } from '../banner/trouble.ts';
 import { Chat } from '../chat/chat.tsx';
+import { CloseButton } from '../icon/close_button.tsx';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
 import { Late } from '../late.tsx';
@@ -54,15 +55,7 @@ export function Window({ conversation: key, place, at, asked, onPutAway, onClose
       >
         <Icon name="minus" />
       </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={words.close}
-        title={words.close}
-        onClick={onClose}
-      >
-        <Icon name="close" />
-      </button>
+      <CloseButton label={words.close} onClose={onClose} />
     </>
   );
   return (

@@ -1,6 +1,7 @@
 // Before a call: does the microphone hear, does the camera see, and does the network let calls through?
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { CloseButton } from '../icon/close_button.tsx';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
 import { useSheet } from '../sheets.ts';
@@ -74,15 +75,7 @@ export function Check({ onClose }: { onClose: () => void }) {
           <h2 class="bar-title grow" id="check-title">
             {words.checkTitle}
           </h2>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label={words.close}
-            title={words.close}
-            onClick={onClose}
-          >
-            <Icon name="close" />
-          </button>
+          <CloseButton label={words.close} onClose={onClose} />
         </div>
         {problem && (
           <Trouble

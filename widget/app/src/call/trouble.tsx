@@ -1,6 +1,6 @@
 // A device that the browser does not give: why, and what to do about it.
 
-import { Icon } from '../icon/icon.tsx';
+import { CloseButton } from '../icon/close_button.tsx';
 import { useWords } from '../wording/late_words.ts';
 import type { Problem } from './own_media.ts';
 import { mend } from './status_line.ts';
@@ -29,15 +29,7 @@ export function Trouble({ problem: { of, why }, onAgain, onClose, onCheck }: Pro
             {words.checkSetup}
           </button>
         )}
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={words.close}
-          title={words.close}
-          onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
+        <CloseButton label={words.close} onClose={onClose} />
       </div>
     </div>
   );

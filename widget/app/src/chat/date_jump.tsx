@@ -3,7 +3,7 @@
 import { type Conversation, isRoom } from '@kith/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { chatWords } from '../chats_tab/words.ts';
-import { Icon } from '../icon/icon.tsx';
+import { CloseButton } from '../icon/close_button.tsx';
 import { idOfRoom } from '../room_call/room_id.ts';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
@@ -72,15 +72,7 @@ export function DateJump({ conversation, onClose }: Props) {
       <button type="submit" class="button">
         {words.showDate}
       </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={words.close}
-        title={words.close}
-        onClick={onClose}
-      >
-        <Icon name="close" />
-      </button>
+      <CloseButton label={words.close} onClose={onClose} />
     </form>
   );
 }

@@ -2,6 +2,7 @@
 
 import type { SentFile } from '@kith/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { CloseButton } from '../icon/close_button.tsx';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
 import { useClient, useWording } from '../surroundings.tsx';
@@ -109,15 +110,7 @@ export function Viewer({ pictures, first, onClose }: Props) {
         >
           <Icon name="save" />
         </a>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={wording.close}
-          title={wording.close}
-          onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
+        <CloseButton label={wording.close} onClose={onClose} />
       </div>
       <figure
         ref={place}

@@ -3,6 +3,7 @@
 import type { ConversationKey, Member } from '@kith/client';
 import { useState } from 'preact/hooks';
 import { Sheet } from '../safety/sheet.tsx';
+import { HowLong, INITIAL_HOURS, Reason, termsOf } from '../safety/terms.tsx';
 import { safetyWords } from '../safety/words.ts';
 import { useSurroundings } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
@@ -10,9 +11,6 @@ import { failureOf } from './failure.ts';
 import { roomWords } from './words.ts';
 
 export const words = together(roomWords, safetyWords);
-
-const HOUR = 3_600_000;
-const HOURS = [1, 24, 168] as const;
 
 export interface SanctionProps {
   room: ConversationKey;
@@ -26,7 +24,7 @@ export function SanctionForm({ room, member, kind, onDone, onClose }: SanctionPr
   const { client, announce } = useSurroundings();
   const words = useWords(roomWords);
   const general = useWords(safetyWords);
-  const [hours, setHours] = useState('24');
+  const [hours, setHours] = useState(INITIAL_HOURS);
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<string>();
@@ -36,8 +34,7 @@ export function SanctionForm({ room, member, kind, onDone, onClose }: SanctionPr
     setFailed(undefined);
     const terms = {
       ...(kind === 'mute' && { role: 'muted' as const }),
-      ...(hours !== '' && { until: Date.now() + Number(hours) * HOUR }),
-      ...(reason.trim() !== '' && { reason: reason.trim() }),
+      ...termsOf(hours, reason),
     };
     client.changeMember(room, member.user, kind === 'mute' ? 'set_role' : 'ban', terms).then(
       now => {
@@ -51,7 +48,6 @@ export function SanctionForm({ room, member, kind, onDone, onClose }: SanctionPr
       },
     );
   };
-  const names = { 1: general.hour, 24: general.day, 168: general.week };
   return (
     <Sheet title={kind === 'mute' ? words.muteAsk(member.name) : words.banAsk(member.name)} onClose={onClose}>
       <form
@@ -61,26 +57,8 @@ export function SanctionForm({ room, member, kind, onDone, onClose }: SanctionPr
           apply();
         }}
       >
-        <label class="sheet-field">
-          {general.howLong}
-          <select value={hours} onChange={event => setHours(event.currentTarget.value)}>
-            {HOURS.map(one => (
-              <option key={one} value={String(one)}>
-                {names[one]}
-              </option>
-            ))}
-            <option value="">{general.noEnd}</option>
-          </select>
-        </label>
-        <label class="sheet-field">
-          {general.reason}
-          <input
-            maxLength={300}
-            dir="auto"
-            value={reason}
-            onInput={event => setReason(event.currentTarget.value)}
-          />
-        </label>
+        <HowLong value={hours} onChange={setHours} />
+        <Reason value={reason} onChange={setReason} />
         {failed && (
           <p class="sheet-failed" role="alert">
             {failed}

@@ -6,6 +6,7 @@ import { guardWords } from '../guard/words.ts';
 import { useSurroundings } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { failureOf } from './failure.ts';
+import { HowLong, INITIAL_HOURS, Reason, termsOf } from './terms.tsx';
 import { safetyWords } from './words.ts';
 
 const ACTS = [
@@ -20,7 +21,6 @@ const ACTS = [
   'lift_shadow_ban',
 ] as const satisfies readonly ModeratorAct[];
 const LEVELS = ['auto', 'new', 'basic', 'trusted'] as const;
-const HOUR = 3_600_000;
 
 interface Props {
   user: string;
@@ -32,7 +32,7 @@ export function ActForm({ user, name, onDone }: Props) {
   const { client, announce } = useSurroundings();
   const words = useWords(safetyWords);
   const [act, setAct] = useState<(typeof ACTS)[number]>('warn');
-  const [hours, setHours] = useState('24');
+  const [hours, setHours] = useState(INITIAL_HOURS);
   const [reason, setReason] = useState('');
   const guarding = useWords(guardWords);
   const [devices, setDevices] = useState(false);
@@ -42,13 +42,12 @@ export function ActForm({ user, name, onDone }: Props) {
   const tells = act === 'mute' || act === 'ban' || act === 'warn';
   const apply = () => {
     setFailed(undefined);
-    const until = lasts && hours !== '' ? { until: Date.now() + Number(hours) * HOUR } : {};
-    const said = tells && reason.trim() !== '' ? { reason: reason.trim() } : {};
+    const terms = termsOf(lasts ? hours : '', tells ? reason : '');
     const more = {
       ...(act === 'ban' && devices && { devices }),
       ...(act === 'set_level' && level !== 'auto' && { level }),
     };
-    client.moderate({ act, user, ...until, ...said, ...more }).then(
+    client.moderate({ act, user, ...terms, ...more }).then(
       () => {
         announce(words.done);
         onDone();
@@ -75,17 +74,7 @@ export function ActForm({ user, name, onDone }: Props) {
           ))}
         </select>
       </label>
-      {lasts && (
-        <label class="sheet-field">
-          {words.howLong}
-          <select value={hours} onChange={event => setHours(event.currentTarget.value)}>
-            <option value="1">{words.hour}</option>
-            <option value="24">{words.day}</option>
-            <option value="168">{words.week}</option>
-            <option value="">{words.noEnd}</option>
-          </select>
-        </label>
-      )}
+      {lasts && <HowLong value={hours} onChange={setHours} />}
       {act === 'ban' && (
         <label class="sheet-choice">
           <input type="checkbox" checked={devices} onChange={() => setDevices(!devices)} />
@@ -107,17 +96,7 @@ export function ActForm({ user, name, onDone }: Props) {
           </select>
         </label>
       )}
-      {tells && (
-        <label class="sheet-field">
-          {words.reason}
-          <input
-            maxLength={300}
-            dir="auto"
-            value={reason}
-            onInput={event => setReason(event.currentTarget.value)}
-          />
-        </label>
-      )}
+      {tells && <Reason value={reason} onChange={setReason} />}
       {failed && (
         <p class="sheet-failed" role="alert">
           {failed}
