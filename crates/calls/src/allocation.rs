@@ -108,7 +108,7 @@ pub(crate) enum NotBound {
     TooMany,
 }
 
-/// What a new one is made of.
+/// The arguments of a new allocation.
 pub(crate) struct Wanted<'a> {
     pub(crate) client: Client,
     pub(crate) from: SocketAddr,
@@ -208,7 +208,7 @@ impl Allocation {
         self.expires > now && self.port.is_some()
     }
 
-    /// What peers see, and the client was told. None until it has a socket.
+    /// The address that peers see, and that the client got. None until it has a socket.
     pub(crate) fn relayed(&self) -> Option<SocketAddr> {
         Some(SocketAddr::new(self.address.told, self.port?))
     }

@@ -19,7 +19,7 @@ pub struct Caller {
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
-    /// What a success says; of an allocation both.
+    /// A success; that of an allocation has both addresses.
     Success {
         relayed: Option<SocketAddr>,
         mapped: Option<SocketAddr>,
@@ -30,7 +30,7 @@ pub enum Heard {
     Refused(u16),
 }
 
-/// Who is spoken to.
+/// The transport of a relay: UDP.
 const TRANSPORT_UDP: u32 = 17 << 24;
 
 impl Caller {
@@ -128,7 +128,7 @@ impl Caller {
         }
     }
 
-    /// What its requests are signed with, once it has been asked for it.
+    /// The key of its requests, once the server has asked for one.
     pub fn key(&self) -> Option<Key> {
         self.key
     }

@@ -51,9 +51,9 @@ pub struct CallsConfig {
 /// Where relays of a family are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RelayAddress {
-    /// What their sockets are bound to.
+    /// The address to which sockets are bound.
     pub bind: IpAddr,
-    /// What clients are told: the same, or that of a NAT in front which keeps ports.
+    /// The address that clients get: the same, or that of a NAT in front which keeps ports.
     pub told: IpAddr,
 }
 

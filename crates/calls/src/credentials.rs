@@ -8,7 +8,7 @@ use ring::hmac;
 
 use crate::CallOf;
 
-/// What clients make their keys with. Short, because it is in answers to those who have proven nothing yet.
+/// The realm of clients' keys. Short, because it is in answers to those who have proven nothing yet.
 pub(crate) const REALM: &str = "kith";
 
 /// A name is some numbers; more is nobody's whom we know.
@@ -20,11 +20,11 @@ pub struct Credentials {
     secret: hmac::Key,
 }
 
-/// What a request is signed with: MD5 of name, realm and password (RFC 8489 §9.2.2).
+/// The key of a request: MD5 of name, realm and password (RFC 8489 §9.2.2).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; 16]);
 
-/// Who it is, as far as calls know.
+/// The user, as far as calls know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner<'a> {
     /// Our number of the site; 0 where the name has none: another program that knows the secret has made it.
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn passwords_are_those_that_chat_hands_out() {
-        // The same line as in `chat`'s test, made with openssl.
+        // The values of `chat`'s test, made with openssl.
         let password = Credentials::new(b"north").password("1800003600:7-1f-000000000000feed");
         assert_eq!(password, "cqpW9Zzo/w4/t3uCv+fOTKLZja8=");
     }

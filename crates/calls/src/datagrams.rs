@@ -35,7 +35,7 @@ pub(crate) enum Via {
     Relay(u32),
 }
 
-/// What is sent at the end of a turn, many by one call.
+/// Datagrams to send at the end of a turn, many by one call.
 #[derive(Default)]
 pub(crate) struct Outbound {
     bytes: Vec<u8>,
@@ -108,7 +108,7 @@ impl Outbound {
         self.staged.len() >= MOST_STAGED || self.bytes.len() >= MOST_BYTES
     }
 
-    /// What the system does not take is dropped, as on any network.
+    /// Datagrams that the system refuses are dropped, as on any network.
     pub(crate) fn flush<'s>(
         &mut self,
         socket_of: impl Fn(Via) -> Option<&'s UdpSocket>,

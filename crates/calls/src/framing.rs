@@ -2,7 +2,7 @@
 
 use crate::stun::{HEADER, padded};
 
-/// What the beginning of a stream's bytes is.
+/// The first frame of a stream's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framed {
     /// The message has this length; the next begins after so many bytes.

@@ -21,7 +21,7 @@ const LISTENER: u32 = 1 << 31;
 /// Batches of one socket before others have their turn.
 const BATCHES: usize = 4;
 
-/// What a listener may hold before we look at it. The system gives less where its own limit is lower.
+/// Receive buffer of a listener. The system gives less if its own limit is lower.
 const LISTENER_BUFFER: usize = 4 << 20;
 
 /// Data for a client that reads slowly is dropped from here on, as a network would.

@@ -26,7 +26,7 @@ use crate::{CallsConfig, RelayAddress};
 /// So often a relay is asked whether its call is still there.
 const LOOKED_AT_EVERY: Duration = Duration::from_secs(5);
 
-/// Who speaks to us: the 5-tuple of RFC 8656 §3.2, of which our side is the listener or the connection.
+/// The client: the 5-tuple of RFC 8656 §3.2, of which our side is the listener or the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Client {
     Datagrams { listener: u8, from: SocketAddr },
@@ -40,7 +40,7 @@ pub struct RelayId {
     pub generation: u32,
 }
 
-/// What a message of a client asks for. There is never more than one thing, so that nobody makes us send more packets than they did.
+/// The effect of a client's message. Never more than one, so that nobody makes us send more packets than they sent.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step<'a> {
     Nothing,
@@ -53,7 +53,7 @@ pub enum Step<'a> {
     },
 }
 
-/// What is to be done beside.
+/// A further effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// A socket on this address, and then [`Machine::opened`].
@@ -74,7 +74,7 @@ pub struct Packet<'p> {
     length: usize,
 }
 
-/// What all workers of a node share.
+/// State that all workers of a node share.
 pub struct Shared {
     config: CallsConfig,
     pub(crate) counters: Arc<Counters>,
@@ -392,7 +392,7 @@ impl Machine {
         self.outputs.push_back(Output::Close { relay });
     }
 
-    /// What it shared with one of the other family is that one's now.
+    /// A shared socket of both families belongs to the other allocation now.
     fn forget(&mut self, relay: RelayId) {
         if self.allocations.get_mut(relay.slot, relay.generation).is_none() {
             return;

@@ -18,7 +18,7 @@ pub(crate) struct Nonces {
     key: hmac::Key,
 }
 
-/// What a nonce of a client is worth.
+/// The validity of a client's nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// Made by us for this address: the packet comes from where it says.

@@ -12,7 +12,7 @@ const FINGERPRINT_XOR: u32 = 0x5354_554e;
 /// An HMAC-SHA1 (RFC 8489 §14.5).
 const INTEGRITY: usize = 20;
 
-/// What tells a transaction from others.
+/// The id of a transaction.
 pub type Transaction = [u8; 12];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,13 +200,13 @@ impl<'a> Message<'a> {
         Some(SocketAddr::new(ip, port))
     }
 
-    /// What an error says (RFC 8489 §14.8).
+    /// The code of an error (RFC 8489 §14.8).
     pub fn error_code(&self) -> Option<u16> {
         let value = self.attribute(attribute::ERROR_CODE)?;
         Some(u16::from(*value.get(2)? & 7) * 100 + u16::from(*value.get(3)?))
     }
 
-    /// What must be understood, and is not among `known`.
+    /// Attributes that must be understood, and are not among `known`.
     pub fn unknown<'k>(&self, known: &'k [u16]) -> impl Iterator<Item = u16> + use<'a, 'k> {
         self.attributes().map(|(kind, _)| kind).filter(|kind| *kind < OPTIONAL && !known.contains(kind))
     }

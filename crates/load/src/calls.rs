@@ -12,7 +12,7 @@ pub use report::Report;
 use crate::target::Transport;
 use crate::{Aim, LoadError};
 
-/// What to do.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct CallsPlan {
     pub aim: Aim,

@@ -12,7 +12,7 @@ use http::{Content, Head};
 /// A message of a server in more frames or lines than this is not ours.
 const MAX_FRAME_BYTES: usize = 16 * 1024 * 1024;
 
-/// What a server did that it should not have done, or the refusal that it is allowed.
+/// A protocol violation by the server, or a permitted refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Fault {
     #[error("HTTP: {0}")]
@@ -136,7 +136,7 @@ impl Client {
         }
     }
 
-    /// What a POST carries in `Authorization`.
+    /// The value for `Authorization` in a POST.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }

@@ -14,7 +14,7 @@ pub use report::Report;
 use crate::target::Transport;
 use crate::{Aim, LoadError};
 
-/// What to do.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct CommunityPlan {
     /// With as many sites as `people` has.
@@ -50,7 +50,7 @@ pub enum Rosters {
     Named,
 }
 
-/// What was put into the database before the node started.
+/// Rows that were written into the database before the node started.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Seeded {
     pub users: u64,

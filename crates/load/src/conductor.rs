@@ -60,7 +60,7 @@ pub enum LoadError {
     Worker,
 }
 
-/// Who takes part.
+/// The participants of a run.
 pub(crate) struct Cast<'a> {
     pub(crate) aim: &'a Aim,
     pub(crate) transport: Transport,
@@ -93,7 +93,7 @@ pub(crate) struct Ramp {
     pub(crate) late_beats: u64,
 }
 
-/// What the workers have to tell at the end.
+/// The reports of the workers at the end.
 pub(crate) struct Reports<R> {
     pub(crate) login: Histogram<u64>,
     /// Of those who came back.
@@ -181,7 +181,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             let room = IN_FLIGHT.saturating_sub(asked - settled.min(asked));
             let until = due.min(asked + room);
             if until > asked {
-                // Who has nobody to begin is left asleep.
+                // Workers without members to start stay asleep.
                 let workers = self.field.workers as u64;
                 for next in asked..until.min(asked + workers) {
                     self.mail.send((next % workers) as usize, Mail::Begin(until as u32));
@@ -207,7 +207,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
-    /// What comes now, for who looks on.
+    /// Shows the next stage to the observer.
     pub(crate) fn stage(&self, name: &'static str, until: Until) {
         self.aim.watch.stage(name, until);
     }
@@ -233,7 +233,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
-    /// What the waiting of every plan calls: the curve goes on, and a line is said now and then.
+    /// Waiting of every plan calls this: the curve goes on, and now and then a line is printed.
     pub(crate) fn sample_if_due(&mut self, now: Instant) {
         let seconds = now.saturating_duration_since(self.field.start).as_secs_f64();
         let look = || Point::look(seconds, self.probe, self.field.counts.active(), &self.traffic);
@@ -246,7 +246,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         self.nap_until(Instant::now());
     }
 
-    /// The same where the next one is known.
+    /// Sleeps until a known time.
     pub(crate) fn nap_until(&self, due: Instant) {
         let spared = Duration::from_secs(1) * self.field.workers as u32 / RINGS;
         let least = spared.clamp(SHORT_BEAT, BEAT);

@@ -38,7 +38,7 @@ pub(crate) fn add(count: &AtomicU64, n: u64) {
     count.fetch_add(n, Ordering::Relaxed);
 }
 
-/// What members do once they are welcome. One value per worker.
+/// The behaviour of members after the welcome. One value per worker.
 pub(crate) trait Script: Send + 'static {
     type Order: Send + 'static;
     type Result: Send + 'static;
@@ -75,7 +75,7 @@ impl Says {
         self.ends.push((member, self.bytes.len()));
     }
 
-    /// What was refused and may be said again.
+    /// Repeats a refused command later.
     pub(crate) fn say_after(&mut self, wait: Wait, member: u32, command: &Command<'_>) {
         let mut bytes = Vec::new();
         command.write(&mut bytes);
@@ -142,10 +142,10 @@ pub(crate) struct Crowd<S> {
     login: Histogram<u64>,
     /// From when a member was to come back until it was welcome.
     again: Histogram<u64>,
-    /// Who is to come back when.
+    /// Members who reconnect later, with their times.
     away: BinaryHeap<Reverse<(Instant, u32)>>,
     waiting: Waiting,
-    /// Who was told to come later for the first time, and when.
+    /// Members whom the server deferred for the first time, with their times.
     put_off: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Members that are away or on their way back.
     returning: HashMap<u32, Returning>,
@@ -415,7 +415,7 @@ impl<S: Script> Crowd<S> {
         self.put_off();
     }
 
-    /// What is to be said later gets its moment.
+    /// Sends later commands when they are due.
     fn put_off(&mut self) {
         for (wait, member, command) in self.says.later.drain(..) {
             add(&self.field.counts.waiting, 1);
@@ -432,12 +432,12 @@ impl<S: Script> Crowd<S> {
         self.flush(conns);
     }
 
-    /// The same for commands of any members, from an order.
+    /// Sends commands of any members, in their order.
     fn flush(&mut self, conns: &mut Conns<'_, Conn>) {
         let Crowd { field, says, out, masks, posts, handles, .. } = self;
         says.each(|number, command| {
             let handle = handles.get(number as usize / field.workers).copied().flatten();
-            // Who is gone is counted already.
+            // A member who is gone is counted already.
             let found = handle.and_then(|handle| conns.get(handle));
             let Some((Conn::Member(member), mut io)) = found else { return };
             if field.transport.posts() {
@@ -515,7 +515,7 @@ impl<S: Script> Crowd<S> {
                 }
             }
             Conn::Member(member) => {
-                // Who is still on the way in when we end it has not failed.
+                // A member who is still signing in at our end has not failed.
                 if member.stage == Stage::LoggingIn {
                     member.stage = Stage::Leaving;
                 }

@@ -11,7 +11,7 @@ pub use report::{AfterLeft, Exchange, Generator, Report};
 use crate::target::Transport;
 use crate::{Aim, LoadError};
 
-/// What to do.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct FloodPlan {
     pub aim: Aim,

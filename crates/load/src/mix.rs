@@ -13,7 +13,7 @@ pub use report::Report;
 use crate::target::Transport;
 use crate::{Aim, LoadError};
 
-/// What to do.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct MixPlan {
     pub aim: Aim,
@@ -37,7 +37,7 @@ pub struct MixPlan {
     pub presence_every: Duration,
 }
 
-/// What ended it.
+/// The reason of the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {

@@ -27,7 +27,7 @@ impl Due {
     }
 }
 
-/// What has been ordered so far.
+/// The commands that were queued so far.
 pub(crate) struct Pen {
     begin: Instant,
     rate: f64,

@@ -80,7 +80,7 @@ fn of_status(pid: u32, field: &str) -> Option<u64> {
     kilobytes(&text, field)
 }
 
-/// What the kernel holds for all sockets of the machine, and for everything else: `Slab` of /proc/meminfo (socket,
+/// The kernel's memory for all sockets of the machine, and for everything else: `Slab` of /proc/meminfo (socket,
 /// file and epoll structures) and the pages of TCP buffers from /proc/net/sockstat. Only its growth means something.
 fn kernel_bytes() -> Option<u64> {
     let slab = kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "Slab:")?;

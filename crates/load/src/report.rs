@@ -60,7 +60,7 @@ pub struct Verdict {
     /// Ended before its time.
     pub interrupted: bool,
     pub because: Option<String>,
-    /// What to do differently.
+    /// Advice for another run.
     pub change: Option<String>,
 }
 
@@ -71,12 +71,12 @@ pub struct Row {
     pub figure: Option<f64>,
     pub unit: &'static str,
     pub beside: Vec<Beside>,
-    /// What the run was made for.
+    /// The figures that the run was made for.
     #[serde(skip)]
     pub leads: bool,
 }
 
-/// What somebody else has measured or published.
+/// A figure that others measured or published.
 #[derive(Debug, Clone, Serialize)]
 pub struct Beside {
     pub who: &'static str,
@@ -141,7 +141,7 @@ impl Run {
 }
 
 impl Run {
-    /// What it was made for: the figures that lead, else the first one that a paper has too, else the first one.
+    /// The leading rows: the marked figures, else the first one that a paper has, too, else the first one.
     fn main_rows(&self) -> Vec<&Row> {
         let known = || self.rows.iter().filter(|row| row.figure.is_some());
         let leading: Vec<&Row> = known().filter(|row| row.leads).collect();

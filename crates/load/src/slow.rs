@@ -11,7 +11,7 @@ pub use report::Report;
 use crate::target::Transport;
 use crate::{Aim, LoadError};
 
-/// What to do. The slow ones only receive; the others write, every second message to one of the slow.
+/// The settings of a run. The slow members only receive; the others write, every second message to one of the slow.
 #[derive(Debug, Clone)]
 pub struct SlowPlan {
     pub aim: Aim,

@@ -13,7 +13,8 @@ pub use report::Report;
 use crate::target::Transport;
 use crate::{Aim, LoadError};
 
-/// What to do. The shape of the papers: 1,000 members in groups of 10, 100-byte bodies, a window of 4, 10 s.
+/// The settings of a run. The shape of the papers: 1,000 members in groups of 10, 100-byte bodies, a window of 4, 10
+/// s.
 #[derive(Debug, Clone)]
 pub struct StressPlan {
     pub aim: Aim,

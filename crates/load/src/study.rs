@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::report::grouped;
 
-/// What a study has found. The hypotheses were stated before the first run.
+/// The results of a study. The hypotheses were stated before the first run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Study {
     pub hypotheses: Vec<Judged>,
@@ -56,7 +56,7 @@ pub enum Outcome {
     NotDecided,
 }
 
-/// What a hypothesis claims of the first setting's figure, divided by the second one's.
+/// The claim of a hypothesis: the first setting's figure divided by the second one's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Claim {
     /// At least so many times as much.

@@ -70,7 +70,7 @@ impl Traffic {
     }
 }
 
-/// What is refused and to be said again is waited for so long.
+/// Longest wait for repeating a refused command.
 const AGAIN_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits for what is on its way.

@@ -13,7 +13,7 @@ pub use report::Report;
 
 use crate::{Aim, LoadError};
 
-/// What to do.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct TurnPlan {
     pub aim: Aim,

@@ -19,7 +19,7 @@ pub use report::Report;
 
 use crate::{Aim, LoadError};
 
-/// What to do.
+/// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct VisitPlan {
     pub aim: Aim,
@@ -41,7 +41,7 @@ pub struct VisitPlan {
     pub time: Duration,
 }
 
-/// What a browser waits for.
+/// The kinds of requests that a browser waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {

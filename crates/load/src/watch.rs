@@ -12,13 +12,13 @@ pub trait Watch: Debug + Send + Sync {
     fn point(&self, point: &Point);
 }
 
-/// What ends a stage.
+/// The end of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Until {
     /// So many are logged in.
     Members(u64),
     Time(Duration),
-    /// What is seen of the server.
+    /// The server shows that it is done.
     ItIsDone,
 }
 

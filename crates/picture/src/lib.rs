@@ -99,7 +99,7 @@ fn decode(file: &[u8], format: ImageFormat) -> Result<DynamicImage, Refused> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(MOST_BYTES as u64 * 4);
     decoder.set_limits(limits).map_err(Refused::Broken)?;
-    // What cannot be read of the metadata says nothing.
+    // Unreadable metadata counts as none.
     let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
     let mut picture = DynamicImage::from_decoder(decoder).map_err(Refused::Broken)?;
     picture.apply_orientation(orientation);
@@ -119,7 +119,7 @@ fn fitted(picture: &DynamicImage, longest: u32) -> (u32, u32) {
     (scaled(width), scaled(height))
 }
 
-/// What one can see through stays so. A drawing or a picture of a screen is smaller, and sharper, without loss.
+/// Transparent pictures stay so. A drawing or a picture of a screen is smaller, and sharper, without loss.
 fn encode(
     picture: &DynamicImage,
     is_drawing: bool,

@@ -62,7 +62,7 @@ impl WebAddress {
         self.0.scheme() == "https"
     }
 
-    /// What stands in the first line of a request.
+    /// The target in the first line of a request.
     pub(crate) fn target(&self) -> String {
         match self.0.query() {
             Some(query) => format!("{}?{query}", self.0.path()),

@@ -28,7 +28,7 @@ pub struct Client {
     lookups: Lookups,
     reach: Reach,
     time: Duration,
-    /// Who asks: a page's owner can turn us away.
+    /// The name of this client, so that a page's owner can refuse it.
     agent: Arc<str>,
 }
 
@@ -60,7 +60,7 @@ pub enum Trouble {
 /// Whether an address may be called.
 pub type May<'a> = dyn Fn(&WebAddress) -> bool + Send + Sync + 'a;
 
-/// What is asked for.
+/// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Page,
@@ -72,7 +72,7 @@ struct Answer {
     body: Vec<u8>,
 }
 
-/// What the head of an answer says.
+/// The head of an answer.
 #[derive(Debug, PartialEq, Eq)]
 struct Head {
     bytes: usize,
@@ -113,7 +113,7 @@ impl Client {
         WebAddress::parse(address, self.reach)
     }
 
-    /// What a page says of itself, and where it was found in the end. `may`: asked of each address before that is called.
+    /// The metadata of a page, with its final address. `may`: asked before each address is called.
     pub async fn page(&self, address: &WebAddress, may: &May<'_>) -> Result<(Page, WebAddress), Trouble> {
         let (answer, at) = self.fetch(address, Wanted::Page, may).await?;
         let charset = answer.media_type.split_once("charset=").map(|(_, name)| name.to_owned());

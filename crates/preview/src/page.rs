@@ -2,18 +2,18 @@
 
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 
-/// What is kept of them, in bytes.
+/// Most bytes that are kept of them.
 pub const TITLE_BYTES: usize = 200;
 pub const DESCRIPTION_BYTES: usize = 400;
 /// Elements of a head that are looked at.
 const MOST_TOKENS: usize = 20_000;
 
-/// What a page says of itself, as plain text. What it does not say is empty.
+/// The metadata of a page, as plain text. Missing fields are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     pub title: String,
     pub description: String,
-    /// What the whole site is called.
+    /// The name of the whole website.
     pub site: String,
     /// Where its picture is, as the page writes it.
     pub picture: Option<String>,

@@ -47,7 +47,7 @@ pub enum Urgency {
     High,
 }
 
-/// What the service said.
+/// The answer of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Taken,
@@ -72,7 +72,7 @@ pub enum Trouble {
     NoHttp,
 }
 
-/// What should have been an authority's certificates.
+/// An error for a file that should have been an authority's certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("there is no certificate of an authority in it")]
 pub struct NoAuthority;

@@ -27,7 +27,7 @@ impl Endpoint {
     pub fn parse(text: &str, reach: Reach) -> Result<Endpoint, WrongEndpoint> {
         let rest = text.strip_prefix("https://").filter(|_| text.len() <= MAX_BYTES).ok_or(WrongEndpoint)?;
         let (authority, path) = rest.find('/').map(|at| rest.split_at(at)).ok_or(WrongEndpoint)?;
-        // What could end the request line, or mean one thing to us and another to a server.
+        // Characters that could end the request line, or mean one thing to us and another to a server.
         if !path
             .bytes()
             .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'#' | b'\\' | b'"' | b'<' | b'>'))

@@ -17,7 +17,7 @@ pub(crate) const MESSAGE_BYTES: usize = BODY_BYTES - HEAD_BYTES - TAG_BYTES - 1;
 /// Bodies have so many bytes more than nothing, or twice as many and so on: the service learns little of how long a message is.
 const STEP_BYTES: usize = 512;
 
-/// What a browser gave out for those who write to it.
+/// The public part of a browser's subscription, for senders.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Receiver {
     key: [u8; KEY_BYTES],

@@ -32,7 +32,7 @@ impl Vapid {
         Ok(Vapid { pair, public })
     }
 
-    /// What browsers take as `applicationServerKey`.
+    /// The `applicationServerKey` for browsers.
     pub fn public(&self) -> &str {
         &self.public
     }

@@ -26,7 +26,7 @@ const CHECK_LIFE: Duration = Duration::from_secs(15);
 /// clients, turnutils_uclient among them, choose from all that their RFC had.
 const CHANNELS: std::ops::RangeInclusive<u16> = 0x4000..=0x7fff;
 
-/// What we understand in requests. DONT-FRAGMENT is not among them: RFC 8656 §7.2 lets us refuse it as unknown.
+/// Attributes that requests may have. DONT-FRAGMENT is not among them: RFC 8656 §7.2 lets us refuse it as unknown.
 const KNOWN: [u16; 10] = [
     attribute::USERNAME,
     attribute::REALM,
@@ -46,7 +46,7 @@ const LISTED: usize = 4;
 /// Entries of relays that are gone, beside as many as there are relays.
 const SPARE_ENTRIES: usize = 1_024;
 
-/// Whose request it is, proven by its signature.
+/// The author of a request, proven by its signature.
 struct Signed<'a> {
     name: &'a str,
     key: Key,
@@ -253,7 +253,7 @@ impl Machine {
         let relay = RelayId { slot, generation };
         self.relays_by_client.entry(client).or_insert(relay);
         self.due.push(Reverse((now.instant + LOOKED_AT_EVERY, relay)));
-        // Who takes and gives back without end leaves an entry each time.
+        // A client that allocates and frees without end leaves an entry each time.
         if self.due.len() > 2 * self.allocations.len() + SPARE_ENTRIES {
             let allocations = &mut self.allocations;
             self.due

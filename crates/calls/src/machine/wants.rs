@@ -7,7 +7,7 @@ use crate::stun::{Message, attribute};
 /// IANA's protocol number.
 const UDP: u8 = 17;
 
-/// What an allocation is asked to be.
+/// The requested properties of an allocation.
 pub(super) struct Wants {
     pub(super) family: Family,
     /// And the other one beside it.
@@ -15,7 +15,7 @@ pub(super) struct Wants {
     pub(super) port: Port,
 }
 
-/// What port a relay gets (RFC 8656 §18.7).
+/// The port of a relay (RFC 8656 §18.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Port {
     Any,

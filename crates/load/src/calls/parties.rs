@@ -19,7 +19,7 @@ use crate::traffic::Traffic;
 const CANDIDATE: &str = "candidate:842163049 1 udp 1677729535 192.0.2.1 54321 typ srflx raddr 0.0.0.0 rport 0 \
                          generation 0 ufrag EsAw network-cost 999";
 
-/// What all workers of a run share.
+/// State that all workers of a run share.
 pub(crate) struct Table {
     pairs: u32,
     window: u32,
@@ -56,7 +56,7 @@ struct Caller {
     candidates: u32,
 }
 
-/// What one worker has found.
+/// The results of one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// From the invitation until it rang.
@@ -65,7 +65,7 @@ pub(crate) struct Found {
     pub(crate) accept: Histogram<u64>,
     /// From the invitation until the caller had all candidates.
     pub(crate) set_up: Histogram<u64>,
-    /// What is left of calls, as messages that were heard.
+    /// Entries of finished calls, as received messages.
     pub(crate) entries: u64,
     /// Came out of turn, or of nothing.
     pub(crate) strange: u64,

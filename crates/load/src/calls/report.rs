@@ -43,7 +43,7 @@ pub struct Report {
     pub held_calls: u64,
     pub held_seconds: f64,
     pub user_bytes_per_held_call: Option<f64>,
-    /// The same when all have hung up.
+    /// Bytes that remain per call after all have hung up.
     pub user_bytes_left_per_call: Option<f64>,
     /// Of one core, while they were held.
     pub server_percent_held: Option<f64>,

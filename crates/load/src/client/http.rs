@@ -24,7 +24,7 @@ pub(crate) fn post(target: &Target, path: &str, key: Option<&str>, body: &[u8], 
     out.extend_from_slice(body);
 }
 
-/// What matters of a response's head.
+/// The relevant part of a response's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) bytes: usize,

@@ -127,7 +127,7 @@ fn quiet(town: &mut Town<'_>, traffic: &Traffic, quiet: Duration) {
     }
 }
 
-/// What is due, and when.
+/// The events that are due, with their times.
 struct Pen {
     letters: Moments,
     changes: Moments,

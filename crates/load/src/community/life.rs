@@ -30,7 +30,7 @@ pub(crate) enum Order {
     Storm(u32),
 }
 
-/// What the workers share.
+/// State that the workers share.
 pub(crate) struct World {
     pub(crate) marks: Postmarks,
     pub(crate) people: People,
@@ -73,7 +73,7 @@ struct Letter {
     refused: u32,
 }
 
-/// What one worker has found.
+/// The results of one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// From when it was due, in the calm part.
@@ -205,7 +205,7 @@ impl Life {
         true
     }
 
-    /// What may come back is said again when the server wants it; a message that may not has had its answer.
+    /// Repeats a refused command when the server allows it. A message that may not be repeated counts as answered.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, says: &mut Says) {
         *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
         let Some(Postmark { number, .. }) = refusal.id.and_then(|id| self.world.marks.read(id)) else {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::Masks;
 
-/// What happens at a rate, and to whom: each member in its turn, but the turns are scattered.
+/// Events at a given rate, with their members: each member in turn, in a scattered order.
 pub(super) struct Moments {
     /// Of all members together, per second; 0: never.
     rate: f64,

@@ -105,7 +105,7 @@ impl People {
 }
 
 impl Contact {
-    /// What the user is called.
+    /// The name of the user.
     pub fn name(self) -> String {
         match self {
             Contact::Online(member) => token::user(member),

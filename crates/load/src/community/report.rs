@@ -59,7 +59,7 @@ pub struct Report {
     pub calm: Phase,
     pub ack_ms: Percentiles,
     pub delivery_ms: Percentiles,
-    /// What the node should have told: each change to each contact who is online.
+    /// Expected presence events: each change to each online contact.
     pub presence_expected: u64,
     pub presence_ms: Percentiles,
     /// From when something was due until the generator said it.
@@ -120,7 +120,7 @@ pub struct StormPhase {
     pub traffic: Phase,
 }
 
-/// What has been counted.
+/// Counters.
 #[derive(Default)]
 pub(super) struct Part {
     seconds: f64,

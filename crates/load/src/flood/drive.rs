@@ -139,7 +139,7 @@ fn settled_after(series: &[Point], started: f64, last: u64) -> f64 {
     series.iter().rfind(is_other).map_or(0.0, |point| (point.seconds - started).max(0.0))
 }
 
-/// What the members' exchange has come to.
+/// The results of the members' messages.
 struct Talk {
     marks: Postmarks,
     traffic: Arc<Traffic>,
@@ -177,7 +177,7 @@ impl Exchanging {
         }
     }
 
-    /// What may come back is said again when the server wants it.
+    /// Repeats a refused command when the server allows it.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, says: &mut Says) {
         *self.refusals.entry(format!("exchange: {}", refusal.code.word())).or_default() += 1;
         let times = self.refused.entry(member).or_default();

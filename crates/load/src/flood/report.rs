@@ -44,7 +44,7 @@ pub struct Report {
     pub invalid_because: Option<String>,
     /// Ended before its time.
     pub interrupted: bool,
-    /// What held the ramp back, where it was slower than asked: `generator`, `server` or `machine`.
+    /// The bottleneck of a ramp that was slower than asked: `generator`, `server` or `machine`.
     pub limited_by: Option<&'static str>,
     pub rate: f64,
     pub achieved_rate: f64,
@@ -83,7 +83,7 @@ pub struct Exchange {
 #[derive(Debug, Clone, Serialize)]
 pub struct AfterLeft {
     pub resident_bytes: Option<u64>,
-    /// What is left over of the growth, per connection there was.
+    /// Memory growth that remains, per former connection.
     pub user_bytes_per_connection: Option<f64>,
     /// So many seconds after they left it was there for good, give or take 1 % of the resident memory.
     pub settled_seconds: Option<f64>,

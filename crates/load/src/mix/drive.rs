@@ -117,7 +117,7 @@ fn met(
     }
 }
 
-/// What counts against the limit: the server's resident memory, and with the kernel half of what that has grown by.
+/// The memory that counts against the limit: the server's resident memory, and with the kernel half of its growth.
 pub(super) fn memory(plan: &MixPlan, stand: &Stand, before: &crate::probe::Sample) -> Option<u64> {
     let kernel = || Some(stand.sample.kernel_bytes?.saturating_sub(before.kernel_bytes?) / 2);
     let kernel = if plan.with_kernel { kernel()? } else { 0 };

@@ -47,7 +47,7 @@ pub(super) enum Order {
     End,
 }
 
-/// What one worker has found.
+/// The results of one worker.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     /// From when a message was due.

@@ -36,14 +36,15 @@ pub struct Report {
     pub members: u64,
     pub ended_by: Limit,
     pub seconds: f64,
-    /// What was held against the memory limit, when it ended.
+    /// The memory that counted against the limit at the end.
     pub memory_bytes: Option<u64>,
     pub user_bytes_per_member: Option<f64>,
     /// Both ends.
     pub kernel_bytes_per_member: Option<f64>,
-    /// What the server had before anybody came, and then for each what each had here: 512 MB divided. No run did it.
+    /// An extrapolation: the server's memory before the first member, and this run's memory for each, in 512 MB. No
+    /// run did it.
     pub extrapolated_in_512_mb: Option<f64>,
-    /// The same with the server's half of the kernel's memory.
+    /// The extrapolation with the server's half of the kernel's memory.
     pub extrapolated_in_512_mb_with_kernel: Option<f64>,
     pub server_cpu_percent: Option<f64>,
     pub login_ms: Percentiles,

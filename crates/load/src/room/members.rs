@@ -15,7 +15,7 @@ use crate::reasons::Reasons;
 use crate::token;
 use crate::traffic::Traffic;
 
-/// What all workers of a run share.
+/// State that all workers of a run share.
 pub(crate) struct Table {
     members: u32,
     /// Each run has a room of its own.
@@ -35,7 +35,7 @@ pub(crate) struct Members {
     found: Found,
 }
 
-/// What one worker has found.
+/// The results of one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// Of each message at each member.
@@ -57,7 +57,7 @@ pub(crate) enum Order {
     Beside(Due),
 }
 
-/// What a message belongs to: the number of its postmark says it, in two bits.
+/// The kind of a message, in two bits of the number of its postmark.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Room,

@@ -23,7 +23,7 @@ pub(crate) enum Order {
     Pause,
 }
 
-/// What the workers share. The slow ones come first, then the others.
+/// State that the workers share. The slow members come first, then the others.
 pub(crate) struct Play {
     pub(crate) marks: Postmarks,
     pub(crate) slow: u32,
@@ -50,7 +50,7 @@ pub(crate) struct Members {
     found: Found,
 }
 
-/// What one worker has found.
+/// The results of one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// Of messages to those who read all the time: before the others stop reading, and while they do not.
@@ -200,7 +200,7 @@ impl Script for Members {
                 says.say(member, &Command::Resume { rid: 1, position });
             }
             Event::Changes { messages, gaps, position, .. } => {
-                // What is missing lies after what the member has now, so that is noted first.
+                // A gap lies after the newest known message, so that is noted first.
                 for gap in gaps {
                     self.found.gaps += 1;
                     let conversation: Box<str> = (&*gap.conversation).into();

@@ -41,7 +41,7 @@ pub(crate) struct Weather {
     found: Found,
 }
 
-/// What one worker has found.
+/// The results of one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// From when it was due, of those who stayed.
@@ -131,7 +131,7 @@ impl Weather {
         add(&self.traffic.sent, 1);
     }
 
-    /// The same one each time it is said.
+    /// Equal for each attempt.
     fn letter(&self, number: u64, due: Instant) -> Command<'static> {
         // All take their turn, whoever writes to them.
         let to = (number.wrapping_mul(7919) % u64::from(self.members)) as u32;
@@ -158,7 +158,7 @@ impl Weather {
         Command::Watch { contacts: false, users }
     }
 
-    /// What may come back is said again when the server wants it.
+    /// Repeats a refused command when the server allows it.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, says: &mut Says) {
         *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
         let Some(Postmark { number, due }) = refusal.id.and_then(|id| self.marks.read(id)) else {

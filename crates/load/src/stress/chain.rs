@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// What a seq says about those before it.
+/// The order of a seq relative to those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     InOrder,

@@ -21,14 +21,14 @@ use crate::watch::{Until, Watch};
 /// Logins under way: a node lets in so many at a time, and these members do not come back when it tells them to.
 const COMING: u64 = 500;
 
-/// What a node does once the bytes are read. Its binary implements it, since this crate knows no server's inside.
+/// A node's work after the bytes are read. Its binary implements it, since this crate knows no server's inside.
 pub trait Core: Send + Sync {
     /// Begins the session of a member, who is known by this number from then on.
     fn sign_in(&self, member: u32, user: &str);
     fn send(&self, member: u32, id: String, to: &str, body: &str);
 }
 
-/// Who hears for the members. Called from any thread of the node; does not block.
+/// Receives events for the members. Called from any thread of the node; does not block.
 pub trait Ear: Send + Sync {
     fn hear(&self, member: u32, heard: Heard);
 }
@@ -51,7 +51,7 @@ pub enum Heard {
     Refused(&'static str),
 }
 
-/// What to do, and with what.
+/// The settings of a run, with the node.
 #[derive(Debug, Clone)]
 pub struct CorePlan {
     pub members: u32,
@@ -119,7 +119,7 @@ fn probe() -> Probe {
     Probe::Process(std::process::id())
 }
 
-/// What a thread of members is told.
+/// Messages to a thread of members.
 enum Note {
     Heard(u32, Heard),
     Fill,

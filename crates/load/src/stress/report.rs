@@ -76,7 +76,7 @@ pub struct Report {
     pub series: Vec<Point>,
 }
 
-/// What was asked for.
+/// The requested shape of the run.
 pub(super) struct Shape {
     pub(super) url: String,
     pub(super) transport: &'static str,
@@ -327,7 +327,7 @@ impl Report {
         )
     }
 
-    /// What Chut's own bench prints: sent and received, and their averages.
+    /// The lines of Chut's own bench: sent and received, and their averages.
     pub fn chut_lines(&self) -> Vec<String> {
         let groups = (self.members as f64 / f64::from(self.group.max(1))).max(1.0);
         let clients = self.members.max(1) as f64;

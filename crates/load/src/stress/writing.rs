@@ -16,7 +16,7 @@ use crate::postmark::{Postmarks, micros_since};
 use crate::token;
 use crate::traffic::Traffic;
 
-/// What all workers of a run share.
+/// State that all workers of a run share.
 pub(crate) struct Writing {
     pub(crate) marks: Postmarks,
     pub(crate) members: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Writers {
     found: Found,
 }
 
-/// What one worker has found.
+/// The results of one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) ack: Histogram<u64>,
@@ -241,7 +241,7 @@ impl Script for Writers {
     }
 }
 
-/// Who is still to write in this span, for [`Pace::Every`].
+/// Members who have not written in this span yet, for [`Pace::Every`].
 #[derive(Default)]
 struct Turns {
     /// The number of the span that comes after this one.

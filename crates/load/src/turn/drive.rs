@@ -16,7 +16,7 @@ use crate::LoadError;
 use crate::conductor::own_cpu;
 use crate::probe::{Probe, Sample};
 
-/// What has not come by then is lost.
+/// Datagrams that take longer are lost.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Packets of a flow that are on their way, each way.
@@ -37,7 +37,7 @@ pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
     let probe = plan.aim.server.map_or(Probe::Blind, Probe::Process);
     let stand = || Stand { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
     say(&format!("asking {} for {} s", way.addr, plan.time.as_secs_f64()));
-    // What comes into memory only when it is first used is there before anything is counted.
+    // Memory that is used at the first request is allocated before anything is counted.
     questions(plan, way.addr, Duration::from_millis(200))?;
     let begin = stand();
     let answered = questions(plan, way.addr, plan.time)?;

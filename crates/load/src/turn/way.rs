@@ -20,13 +20,13 @@ pub(super) struct Way {
     names: Names,
 }
 
-/// What names and passwords are made of.
+/// The source of names and passwords.
 struct Names {
     secret: Credentials,
     until: u64,
 }
 
-/// What `POST /v1/ice` answers.
+/// The answer to `POST /v1/ice`.
 #[derive(Debug, Deserialize)]
 struct Ice {
     ice: Vec<IceServer>,
@@ -45,7 +45,7 @@ impl Way {
         }
         let ice =
             ask(plan).ok_or(LoadError::Plan("the node does not say which TURN server it has: name one"))?;
-        // What the node hands out is for calls: relays of a load come of its secret.
+        // Credentials of the node are for calls; relays of a load use its secret.
         let secret = Credentials::new(plan.secret.as_deref().ok_or(LoadError::Plan(
             "the secret of the node's TURN server is needed: name calls.turn_secret_file as turn-secret-file",
         ))?);

@@ -16,7 +16,7 @@ use crate::reasons::Reasons;
 use crate::token;
 use crate::traffic::Traffic;
 
-/// What all workers of a run share.
+/// State that all workers of a run share.
 pub(crate) struct Table {
     pub(crate) pace: Pace,
     /// Nothing new is said.
@@ -35,7 +35,7 @@ pub(crate) struct Pairs {
     found: Found,
 }
 
-/// What one worker has found.
+/// The results of one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) delivery: Histogram<u64>,

@@ -48,7 +48,7 @@ pub(super) enum Mail {
     Count {
         from: Instant,
     },
-    /// What has become due.
+    /// A timer.
     Beat,
     /// Nothing more becomes due.
     End,
@@ -64,7 +64,7 @@ pub(super) struct Seen {
     pub(super) body: Vec<u8>,
 }
 
-/// What a visitor does by the clock.
+/// Actions of a visitor by the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
     View,
@@ -72,7 +72,7 @@ enum Act {
     Leave,
 }
 
-/// What only a turn can do that reaches all connections.
+/// Actions that need a turn with access to all connections.
 enum Errand {
     Pump(u32),
     LogIn(u32),
@@ -200,7 +200,7 @@ impl Browsers {
     }
 
     fn run_errands(&mut self, conns: &mut Conns<'_, Conn>) {
-        // What follows from one errand may be another; each visitor has few.
+        // An action may cause another; each visitor has few.
         while let Some(errand) = self.errands.pop() {
             match errand {
                 Errand::Pump(number) => self.pump(number, conns),
@@ -215,7 +215,7 @@ impl Browsers {
     fn finish(&mut self, number: u32, job: Job, outcome: Result<(), String>) {
         let now = Instant::now();
         let road = Arc::clone(&self.road);
-        // What follows is counted before its cause is: at no moment does everything seem to be answered.
+        // Effects are counted before their cause, so that at no moment all requests seem to be answered.
         if let Some(visitor) = self.visitors.get_mut(&number) {
             visitor.in_flight -= 1;
             let before = visitor.jobs.len();
@@ -392,7 +392,7 @@ impl Protocol for Browsers {
         match conn {
             Conn::Fetch(fetch) => self.fetch_closed(&fetch, handle, why),
             Conn::Socket(mut socket) => self.lose(&mut socket, &format!("{why:?}")),
-            // Whoever waits for it sees that nobody will answer.
+            // The waiting thread sees that nobody will answer.
             Conn::Look(_) => {}
         }
         self.after();

@@ -237,7 +237,7 @@ impl<'a> Drive<'a> {
 }
 
 impl VisitPlan {
-    /// Who will ever come: with room for chance, since as many tokens are signed before.
+    /// The number of all visitors, with room for chance, since as many tokens are signed before.
     fn everybody(&self) -> u32 {
         let more = self.time.as_secs_f64() / self.stay.as_secs_f64() * f64::from(self.visitors);
         self.visitors + (more * 1.5) as u32 + 50

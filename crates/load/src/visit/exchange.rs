@@ -4,7 +4,7 @@ use crate::client::Fault;
 use crate::client::http::{self, Body, Content};
 use crate::target::Target;
 
-/// What a browser accepts. Nothing is ever unpacked: bytes count as they came.
+/// Encodings that a browser accepts. Nothing is ever unpacked: bytes count as they came.
 pub(super) const PACKED: &str = "gzip, deflate, br";
 pub(super) const PLAIN: &str = "identity";
 
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// What came of `bytes` when they arrive in pieces of this size, as `edge` hands them on.
+    /// The result of `bytes` that arrive in pieces of this size, as `edge` passes them on.
     fn read_in_pieces(bytes: &[u8], piece: usize) -> Result<(Vec<u8>, Vec<Answer>), Fault> {
         let (mut reading, mut body, mut answers) = (Reading::default(), Vec::new(), Vec::new());
         let mut waiting = Vec::new();

@@ -57,7 +57,7 @@ impl Look {
         })
     }
 
-    /// What the loader loads, and what that imports: the widget's shell.
+    /// The modules that the loader loads, with their imports: the widget's shell.
     fn modules(&mut self, loader: u16) -> Result<(), String> {
         self.site.loader = loader;
         let mut scripts = vec![self.site.files[loader as usize].path.clone()];

@@ -32,7 +32,7 @@ pub(super) struct File {
     pub(super) caching: Caching,
 }
 
-/// What a private cache may do with an answer (RFC 9111).
+/// The caching of an answer in a private cache (RFC 9111).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Caching {
     /// None: it may not be kept at all.
@@ -41,7 +41,7 @@ pub(super) struct Caching {
     pub(super) tag: Option<String>,
 }
 
-/// What stands in a page.
+/// The references in a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// Path and kind, in the order of the page, each once.

@@ -39,7 +39,7 @@ pub(super) enum Stage {
     There,
 }
 
-/// What follows from an answer.
+/// The consequence of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Fetch what waits.
@@ -189,7 +189,7 @@ pub(super) fn gap(mean: Duration, chance: &mut Masks) -> Duration {
     mean.mul_f64(0.5 + chance.chance())
 }
 
-/// What is left of such a gap for somebody who is met in it: long gaps are met more often than short ones.
+/// The rest of such a gap at a random moment: long gaps are hit more often than short ones.
 pub(super) fn rest_of_gap(mean: Duration, chance: &mut Masks) -> Duration {
     loop {
         let gap = 0.5 + chance.chance();

@@ -25,7 +25,7 @@ fn refresh(caller: &mut Caller, lifetime: u32, family: u32) -> Vec<u8> {
 /// Kinds and values.
 type Attributes<'a> = &'a [(u16, &'a [u8])];
 
-/// What an answer tells: relays, and the families that there are not, with why not.
+/// The content of an answer: relays, and missing families with the reason.
 fn told(answer: &[u8]) -> (Vec<SocketAddr>, Vec<(u8, u16)>) {
     let message = Message::parse(answer).expect("ours are right");
     assert_eq!(message.class(), Class::Success);

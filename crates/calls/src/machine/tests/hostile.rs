@@ -371,7 +371,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..60)
 }
 
-/// What is known of the rules without the machine: whom each client has permitted, and until when.
+/// A model of the rules without the machine: the permissions of each client, with their ends.
 #[derive(Default)]
 struct Permitted {
     until: HashMap<(usize, IpAddr), Instant>,

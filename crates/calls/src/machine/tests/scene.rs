@@ -53,7 +53,7 @@ pub(super) struct At {
     pub(super) caller: Caller,
 }
 
-/// What a client or a peer got.
+/// A packet that a client or a peer received.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Got {
     Nothing,

@@ -21,11 +21,11 @@ pub(in super::super) struct Socket {
     pub(super) welcome: bool,
     pub(super) heard: bool,
     pub(super) hung_up: bool,
-    /// What was asked and is not answered.
+    /// Requests without an answer so far.
     pub(super) asked: Vec<(u64, Kind, Instant)>,
 }
 
-/// Who leaves so soon after a question has not waited for its answer: nothing has failed, and nothing was answered.
+/// A visitor who leaves so soon after a request has not waited for its answer: neither a failure nor an answer.
 const LEFT_TOO_SOON: Duration = Duration::from_millis(500);
 
 impl Browsers {
