@@ -6,12 +6,12 @@
 //! nobody can have seen a position after the one at which it will be published. A node that starts publishes what an
 //! earlier process left unpublished.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::counts::Counts;
 use crate::node::Inner;
+use crate::site_share::SiteCounts;
 use crate::{ChangedMessage, ConversationId, Event, MessageChange, Seq, SiteId, StoreError, Timestamp};
 
 /// In smaller rooms each change is published at once.
@@ -67,9 +67,7 @@ pub(crate) struct Gathered(Mutex<Waiting>);
 struct Waiting {
     rooms: HashMap<ConversationId, Room>,
     /// Messages in `rooms`.
-    messages: usize,
-    /// Messages in `rooms`, of each site that has some.
-    messages_by_site: HashMap<SiteId, usize>,
+    messages: SiteCounts,
     /// The store may have unpublished messages that are not here: after a start, at a bound, after a failure.
     more_in_store: bool,
     /// The next page of the store begins after this site, so that a site with many messages does not hide the others.
@@ -87,8 +85,7 @@ impl Default for Gathered {
     fn default() -> Gathered {
         Gathered(Mutex::new(Waiting {
             rooms: HashMap::new(),
-            messages: 0,
-            messages_by_site: HashMap::new(),
+            messages: SiteCounts::default(),
             more_in_store: true,
             read_after: SiteId(0),
             next_read: Timestamp(0),
@@ -115,7 +112,7 @@ impl Gathered {
             // A room stays for one more interval, so that what comes next waits, too.
             taken > 0
         });
-        due.iter().for_each(|(room, _)| waiting.remove_one(room.site));
+        due.iter().for_each(|(room, _)| waiting.messages.remove(room.site));
         if waiting.rooms.is_empty() {
             waiting.rooms.shrink_to_fit();
         }
@@ -125,7 +122,7 @@ impl Gathered {
     /// Some: read the store now, from the site after this one.
     fn reads_store(&self, now: Timestamp) -> Option<SiteId> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_room = waiting.messages < MOST_WAITING / 2;
+        let has_room = waiting.messages.all() < MOST_WAITING / 2;
         let reads = waiting.more_in_store && has_room && waiting.next_read <= now;
         reads.then(|| {
             waiting.more_in_store = false;
@@ -156,8 +153,9 @@ impl Gathered {
 
 impl Waiting {
     fn add(&mut self, room: ConversationId, seq: Seq, now: Timestamp) {
-        let of_site = self.messages_by_site.get(&room.site).copied().unwrap_or_default();
-        let is_full = self.messages >= MOST_WAITING || of_site >= MOST_OF_SITE;
+        let has_place =
+            self.messages.of(room.site) < MOST_OF_SITE && self.messages.has_place(room.site, MOST_WAITING);
+        let is_full = !has_place;
         let due = Timestamp(now.0.saturating_add(INTERVAL_MS));
         let of_room = match is_full {
             true => self.rooms.get_mut(&room),
@@ -167,20 +165,9 @@ impl Waiting {
             Some(of_room) if of_room.seqs.contains(&seq) => {}
             Some(of_room) if !is_full && of_room.seqs.len() < MOST_OF_ROOM => {
                 of_room.seqs.push_back(seq);
-                self.messages += 1;
-                *self.messages_by_site.entry(room.site).or_default() += 1;
+                self.messages.add(room.site);
             }
             _ => self.more_in_store = true,
-        }
-    }
-
-    fn remove_one(&mut self, site: SiteId) {
-        self.messages = self.messages.saturating_sub(1);
-        if let Entry::Occupied(mut of_site) = self.messages_by_site.entry(site) {
-            *of_site.get_mut() = of_site.get().saturating_sub(1);
-            if *of_site.get() == 0 {
-                of_site.remove();
-            }
         }
     }
 }
@@ -285,7 +272,7 @@ mod tests {
         }
         assert_eq!(gathered.take_due(Timestamp(INTERVAL_MS)).len(), MOST_WAITING);
         assert_eq!(gathered.reads_store(Timestamp(INTERVAL_MS)), Some(FIRST));
-        assert!(gathered.0.lock().unwrap().messages_by_site.is_empty());
+        assert_eq!(gathered.0.lock().unwrap().messages.all(), 0);
     }
 
     #[test]

@@ -62,6 +62,7 @@ mod sign_in;
 mod sign_in_log;
 mod site;
 mod site_change;
+mod site_share;
 mod sites;
 mod stats;
 mod sticker;

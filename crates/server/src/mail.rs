@@ -13,13 +13,15 @@ use std::time::Duration;
 use chat::{Digest, Mailer, Store};
 use lettre::message::Mailbox;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
-use tokio::sync::{Semaphore, mpsc};
+use web::{Bounds, FairQueue, Place, Turn};
 
 use self::link::Links;
 pub(crate) use self::page::routes;
 
-/// Digests that wait; more are lost, and counted.
-const MOST_WAITING: usize = 1_024;
+/// Digests that wait; more are lost, and counted. Sites take turns.
+const BOUNDS: Bounds = Bounds { waiting: 1_024, of_site: 128, of_user: 2 };
+/// A digest that waits longer is lost, and counted.
+const PATIENCE: Duration = Duration::from_secs(3_600);
 /// Under way at once: a relay that is asked for more slows down.
 const MOST_UNDER_WAY: usize = 4;
 /// From the connection to the relay's answer.
@@ -51,8 +53,15 @@ pub(crate) struct Counters {
 
 /// The domain's way to a mail relay.
 pub(crate) struct PostOffice {
-    jobs: mpsc::Sender<Digest>,
+    inner: Arc<Inner>,
     after_minutes: u32,
+    runtime: tokio::runtime::Handle,
+}
+
+struct Inner {
+    post: Post,
+    links: Links,
+    queue: Arc<FairQueue>,
     counters: Arc<Counters>,
 }
 
@@ -64,9 +73,9 @@ impl PostOffice {
         runtime: &tokio::runtime::Handle,
     ) -> PostOffice {
         let after_minutes = post.after_minutes;
-        let (jobs, waiting) = mpsc::channel(MOST_WAITING);
-        runtime.spawn(run(Arc::new(post), Links::new(store), Arc::clone(&counters), waiting));
-        PostOffice { jobs, after_minutes, counters }
+        let queue = FairQueue::new(MOST_UNDER_WAY, BOUNDS);
+        let inner = Arc::new(Inner { post, links: Links::new(store), queue, counters });
+        PostOffice { inner, after_minutes, runtime: runtime.clone() }
     }
 }
 
@@ -76,42 +85,46 @@ impl Mailer for PostOffice {
     }
 
     fn mail(&self, digest: Digest) {
-        if self.jobs.try_send(digest).is_err() {
+        let inner = Arc::clone(&self.inner);
+        match inner.queue.line_up(digest.to) {
+            Ok(turn) => drop(self.runtime.spawn(async move { inner.carry(&digest, turn).await })),
+            Err(_) => drop(inner.counters.dropped.fetch_add(1, Relaxed)),
+        }
+    }
+}
+
+impl Inner {
+    async fn carry(&self, digest: &Digest, turn: Turn) {
+        let Ok(place) = turn.wait(PATIENCE).await else {
             self.counters.dropped.fetch_add(1, Relaxed);
-        }
+            return;
+        };
+        let count = match self.send(digest, place).await {
+            Some(()) => &self.counters.sent,
+            None => &self.counters.failed,
+        };
+        count.fetch_add(1, Relaxed);
     }
-}
 
-/// Until the node drops its end.
-async fn run(post: Arc<Post>, links: Links, counters: Arc<Counters>, mut waiting: mpsc::Receiver<Digest>) {
-    let room = Arc::new(Semaphore::new(MOST_UNDER_WAY));
-    while let Some(digest) = waiting.recv().await {
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
-        let (post, links, counters) = (Arc::clone(&post), links.clone(), Arc::clone(&counters));
-        tokio::spawn(async move {
-            let _place = place;
-            let count = match send(&post, &links, &digest).await {
-                Some(()) => &counters.sent,
-                None => &counters.failed,
-            };
-            count.fetch_add(1, Relaxed);
-        });
-    }
-}
-
-async fn send(post: &Post, links: &Links, digest: &Digest) -> Option<()> {
-    let end = links.to_end(&post.public_url, digest).await?;
-    let letter = letter::letter(digest, &post.from, &end)
-        .inspect_err(|error| tracing::debug!(%error, "cannot write a digest"))
-        .ok()?;
-    for pause in PAUSES.into_iter().map(Some).chain([None]) {
-        match deliver(post, &letter).await {
-            Delivered::Taken => return Some(()),
-            Delivered::Refused => return None,
-            Delivered::Later => tokio::time::sleep(pause?).await,
+    /// A digest that the relay puts off holds no place in the queue meanwhile.
+    async fn send(&self, digest: &Digest, mut place: Place) -> Option<()> {
+        let end = self.links.to_end(&self.post.public_url, digest).await?;
+        let letter = letter::letter(digest, &self.post.from, &end)
+            .inspect_err(|error| tracing::debug!(%error, "cannot write a digest"))
+            .ok()?;
+        for pause in PAUSES.into_iter().map(Some).chain([None]) {
+            match deliver(&self.post, &letter).await {
+                Delivered::Taken => return Some(()),
+                Delivered::Refused => return None,
+                Delivered::Later => {
+                    drop(place);
+                    tokio::time::sleep(pause?).await;
+                    place = self.queue.line_up(digest.to).ok()?.wait(PATIENCE).await.ok()?;
+                }
+            }
         }
+        None
     }
-    None
 }
 
 enum Delivered {

@@ -11,10 +11,13 @@ use std::time::Duration;
 
 use chat::{Done, Notifier, Push, PushDevice, PushNotice, SiteId, Store, StoreError, Timestamp, UserId};
 use push::{Client, Endpoint, Outcome, Receiver, Request, Urgency, Vapid, seal};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
+use web::{Bounds, FairQueue, Turn};
 
-/// Notices that wait to be sent; more are lost, and counted.
-const MOST_WAITING: usize = 8_192;
+/// Notices that wait to be sent; more are lost, and counted. Sites take turns, and so do the users of a site.
+const BOUNDS: Bounds = Bounds { waiting: 8_192, of_site: 1_024, of_user: 64 };
+/// A notice that waits longer is lost, and counted: its message has been read by then.
+const PATIENCE: Duration = Duration::from_secs(600);
 /// Under way at once.
 const MOST_UNDER_WAY: usize = 64;
 /// That a service has put off; more are lost, and counted.
@@ -42,7 +45,7 @@ pub(crate) struct Rules {
 /// The domain's way to push services.
 pub(crate) struct Pusher {
     inner: Arc<Inner>,
-    jobs: mpsc::Sender<Push>,
+    runtime: tokio::runtime::Handle,
 }
 
 struct Inner {
@@ -52,6 +55,7 @@ struct Inner {
     keys: Mutex<HashMap<SiteId, Arc<Vapid>>>,
     /// Signatures for services, with their end.
     signed: Mutex<HashMap<(SiteId, String), Signed>>,
+    queue: Arc<FairQueue>,
     put_off: Semaphore,
     counters: Arc<Counters>,
     /// Called when a service says that there is no such browser any more.
@@ -87,13 +91,12 @@ impl Pusher {
             store,
             keys: Mutex::default(),
             signed: Mutex::default(),
+            queue: FairQueue::new(MOST_UNDER_WAY, BOUNDS),
             put_off: Semaphore::new(MOST_PUT_OFF),
             counters,
             gone: Box::new(gone),
         });
-        let (jobs, waiting) = mpsc::channel(MOST_WAITING);
-        runtime.spawn(run(Arc::clone(&inner), waiting));
-        Pusher { inner, jobs }
+        Pusher { inner, runtime: runtime.clone() }
     }
 }
 
@@ -113,8 +116,10 @@ impl Notifier for Pusher {
         if push.notice == PushNotice::Clear && punishes_silence(&push.device.endpoint) {
             return;
         }
-        if self.jobs.try_send(push).is_err() {
-            self.inner.counters.dropped.fetch_add(1, Relaxed);
+        let inner = Arc::clone(&self.inner);
+        match inner.queue.line_up(push.to) {
+            Ok(turn) => drop(self.runtime.spawn(async move { inner.carry(&push, turn).await })),
+            Err(_) => drop(inner.counters.dropped.fetch_add(1, Relaxed)),
         }
     }
 }
@@ -145,20 +150,6 @@ fn punishes_silence(endpoint: &str) -> bool {
     endpoint.split('/').nth(2).is_some_and(|host| host.ends_with(".push.apple.com"))
 }
 
-/// Until the node drops its end.
-async fn run(inner: Arc<Inner>, mut waiting: mpsc::Receiver<Push>) {
-    let room = Arc::new(Semaphore::new(MOST_UNDER_WAY));
-    while let Some(push) = waiting.recv().await {
-        let (inner, room) = (Arc::clone(&inner), Arc::clone(&room));
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
-        tokio::spawn(async move {
-            let first = inner.send(&push).await;
-            drop(place);
-            inner.again(&push, first, &room).await;
-        });
-    }
-}
-
 /// What to do after an attempt to send a notice.
 enum Sent {
     Settled,
@@ -166,8 +157,18 @@ enum Sent {
 }
 
 impl Inner {
-    /// Tries again as often as it makes sense; who waits takes none of the room of others.
-    async fn again(self: &Arc<Self>, push: &Push, first: Sent, room: &Semaphore) {
+    async fn carry(self: &Arc<Self>, push: &Push, turn: Turn) {
+        let Ok(place) = turn.wait(PATIENCE).await else {
+            self.counters.dropped.fetch_add(1, Relaxed);
+            return;
+        };
+        let first = self.send(push).await;
+        drop(place);
+        self.again(push, first).await;
+    }
+
+    /// Tries again as often as it makes sense. A notice that is put off holds no place in the queue.
+    async fn again(self: &Arc<Self>, push: &Push, first: Sent) {
         let Sent::Again(mut asked) = first else { return };
         // The notice about the end of the call may have been sent meanwhile: a later ring would stay on the screen.
         if matches!(push.notice, PushNotice::Ring(_)) {
@@ -184,7 +185,8 @@ impl Inner {
                 break;
             }
             tokio::time::sleep(pause).await;
-            let Ok(_place) = room.acquire().await else { return };
+            let Ok(turn) = self.queue.line_up(push.to) else { break };
+            let Ok(_place) = turn.wait(PATIENCE).await else { break };
             match self.send(push).await {
                 Sent::Settled => return,
                 Sent::Again(wanted) => asked = wanted,

@@ -10,12 +10,13 @@ use super::machine::{CLOCK_JUMP_MS, Call, Effects};
 use super::{AWAY_MS, CallId, CallNews, CallStep, CallTicket, Media, RINGS_MS};
 use crate::limits::{Due, Rate};
 use crate::session::NumberHasher;
+use crate::site_share::has_places;
 use crate::{Refusal, SessionId, SiteId, Sub, Timestamp, UserId};
 
 const SHARDS: usize = 16;
-/// Most bytes that are kept of all ringing calls. Above it, new calls are refused.
+/// Most bytes that are kept of all ringing calls. Above it, new calls are refused; a share is for sites that have few.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
-/// Callers whose pace is remembered, in one shard.
+/// Callers whose pace is remembered, in one shard. At the bound the one is forgotten who may call again first.
 const MOST_PACED: usize = 16_384;
 /// How often a shard is tidied up.
 const AGED_EVERY_MS: u64 = 10_000;
@@ -58,8 +59,17 @@ pub(crate) struct Shard {
     rang: VecDeque<(Timestamp, CallId)>,
     away: VecDeque<(Timestamp, CallId)>,
     paces: ByNumber<UserId, Due>,
+    by_site: ByNumber<SiteId, OfSite>,
     aged: Timestamp,
     pub(super) totals: Arc<Totals>,
+}
+
+/// What a site has of the bounds that all sites share.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+struct OfSite {
+    /// Of two, and of rooms.
+    calls: usize,
+    kept: usize,
 }
 
 /// An invitation that may be made.
@@ -153,11 +163,37 @@ impl Shard {
         if self.by_user.contains_key(&callee) {
             return Ok(Invited::Busy);
         }
-        let kept = self.totals.kept.load(Ordering::Relaxed) + invitation.offer.len();
-        if self.totals.all() >= u64::from(most) || kept > KEPT_BYTES {
+        if !self.has_room_for_call(caller.site, most)
+            || !self.has_room_for_bytes(caller.site, invitation.offer.len())
+        {
             return Err(NO_ROOM);
         }
         Ok(Invited::Rings(self.begin(invitation, now)))
+    }
+
+    pub(super) fn has_room_for_call(&self, site: SiteId, most: u32) -> bool {
+        has_places(self.totals.all() as usize, self.of_site(site).calls, 1, most as usize)
+    }
+
+    fn has_room_for_bytes(&self, site: SiteId, bytes: usize) -> bool {
+        has_places(self.totals.kept.load(Ordering::Relaxed), self.of_site(site).kept, bytes, KEPT_BYTES)
+    }
+
+    fn of_site(&self, site: SiteId) -> OfSite {
+        self.by_site.get(&site).copied().unwrap_or_default()
+    }
+
+    pub(super) fn call_begins(&mut self, site: SiteId) {
+        self.by_site.entry(site).or_default().calls += 1;
+    }
+
+    pub(super) fn call_is_over(&mut self, site: SiteId) {
+        if let Some(of_site) = self.by_site.get_mut(&site) {
+            of_site.calls = of_site.calls.saturating_sub(1);
+            if *of_site == OfSite::default() {
+                self.by_site.remove(&site);
+            }
+        }
     }
 
     fn begin(&mut self, invitation: Invitation, now: Timestamp) -> CallNews {
@@ -171,6 +207,8 @@ impl Shard {
         self.totals.live.fetch_add(1, Ordering::Relaxed);
         self.totals.ringing.fetch_add(1, Ordering::Relaxed);
         self.totals.kept.fetch_add(call.kept_bytes(), Ordering::Relaxed);
+        self.call_begins(caller_id.site);
+        self.by_site.entry(caller_id.site).or_default().kept += call.kept_bytes();
         self.calls.insert(id, call);
         ring
     }
@@ -198,8 +236,10 @@ impl Shard {
         }
         if self.paces.len() >= MOST_PACED && !self.paces.contains_key(&user) {
             self.paces.retain(|_, due| !due.is_idle(now));
-            if self.paces.len() >= MOST_PACED {
-                return Err(NO_ROOM);
+            if self.paces.len() >= MOST_PACED
+                && let Some(first) = self.paces.iter().min_by_key(|(_, due)| **due).map(|(user, _)| *user)
+            {
+                self.paces.remove(&first);
             }
         }
         pace.take(self.paces.entry(user).or_default(), now)
@@ -220,8 +260,8 @@ impl Shard {
     ) -> Result<Moved, Refusal> {
         // Of a call of another site in this shard, both parties are others.
         let mut refused = Refusal::NoSuchCall;
-        let room = KEPT_BYTES.saturating_sub(self.totals.kept.load(Ordering::Relaxed));
-        if step.kept_bytes() > room && self.calls.get(&id).is_some_and(Call::rings) {
+        let has_room = self.has_room_for_bytes(by.user.site, step.kept_bytes());
+        if step.kept_bytes() > 0 && !has_room && self.calls.get(&id).is_some_and(Call::rings) {
             return Err(NO_ROOM);
         }
         let stepped = self.with_call(id, |call| match call.step(by, step, ticket, now) {
@@ -287,11 +327,14 @@ impl Shard {
         totals.ringing.fetch_sub(u64::from(rang && !rings), Ordering::Relaxed);
         totals.kept.fetch_add(keeps, Ordering::Relaxed);
         totals.kept.fetch_sub(kept, Ordering::Relaxed);
+        let of_site = self.by_site.entry(call.caller.user.site).or_default();
+        of_site.kept = (of_site.kept + keeps).saturating_sub(kept);
         let (caller, callee, media) = (call.caller.user, call.callee.user, call.media);
         let (caller_sub, stopped_ringing) = (call.caller.sub.clone(), rang && !rings);
         let moved = Moved { id, media, caller, caller_sub, callee, stopped_ringing, effects: effects? };
         if is_over {
             totals.live.fetch_sub(1, Ordering::Relaxed);
+            self.call_is_over(caller.site);
             self.calls.remove(&id);
             self.by_user.remove(&caller);
             self.by_user.remove(&callee);

@@ -11,6 +11,7 @@ use super::mail::LOOK_MS;
 use super::ring::Rings;
 use super::{Mailer, Notifier, PushedRing, Ring, RingingCall};
 use crate::roll::Roll;
+use crate::site_share::SiteCounts;
 use crate::{CallId, ConversationId, Seq, Timestamp, UserId};
 
 /// From the first message to the notice: who comes back or reads elsewhere in this time needs none, and several are one.
@@ -43,6 +44,7 @@ pub(crate) struct Desk {
 #[derive(Default)]
 struct Book {
     waiting: HashMap<UserId, Conversations>,
+    waiting_by_site: SiteCounts,
     /// When each who waits is due. An entry without one who waits means nothing.
     due: BinaryHeap<Reverse<(Timestamp, UserId)>>,
     /// When, and up to which message.
@@ -188,7 +190,8 @@ impl Book {
             if waiting.len() < MAX_CONVERSATIONS && !waiting.contains(&conversation) {
                 waiting.push(conversation);
             }
-        } else if self.waiting.len() < MAX_WAITING && self.due.len() < 2 * MAX_WAITING {
+        } else if self.waiting_by_site.has_place(user.site, MAX_WAITING) && self.due.len() < 2 * MAX_WAITING {
+            self.waiting_by_site.add(user.site);
             self.waiting.insert(user, SmallVec::from_slice(&[conversation]));
             self.due.push(Reverse((due, user)));
         }
@@ -203,6 +206,7 @@ impl Book {
         {
             self.due.pop();
             if let Some(conversations) = self.waiting.remove(&user) {
+                self.waiting_by_site.remove(user.site);
                 users.push((user, conversations.into_vec()));
             }
         }
@@ -251,6 +255,7 @@ impl Book {
             waiting.retain(|one| *one != conversation);
             if waiting.is_empty() {
                 self.waiting.remove(&user);
+                self.waiting_by_site.remove(user.site);
             }
         }
     }
@@ -329,7 +334,12 @@ mod tests {
         for num in 0..MAX_WAITING as u32 + 10 {
             book.wait(user(num), with(2), now);
         }
-        assert_eq!((book.waiting.len(), book.due(now).len()), (MAX_WAITING, MAX_DUE));
+        let of_one_site = MAX_WAITING - MAX_WAITING / 64 * 8;
+        assert_eq!(book.waiting.len(), of_one_site, "the last places are for other sites");
+        let elsewhere = UserId { site: SiteId(2), num: 1 };
+        book.wait(elsewhere, with(2), now);
+        assert!(book.waiting.contains_key(&elsewhere));
+        assert_eq!(book.due(now).len(), MAX_DUE);
         // Read before they are due, they leave nothing behind but their moments, of which there are only so many.
         for round in 0..3 {
             for num in 0..MAX_WAITING as u32 {

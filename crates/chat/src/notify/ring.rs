@@ -8,6 +8,7 @@ use super::tell::About;
 use super::{NotifyFacts, PushNotice, Ring};
 use crate::limits::{Due, Rate};
 use crate::node::Inner;
+use crate::site_share::SiteCounts;
 use crate::{CallId, ConversationId, Media, RINGS_MS, Seq, StoreError, Sub, Timestamp, UserId, UserRow};
 
 /// From the call to the push: a page that is loading, or a call that ends at once, needs none.
@@ -46,15 +47,19 @@ pub(crate) struct PushedRing {
 #[derive(Default)]
 pub(super) struct Rings {
     by_callee: HashMap<UserId, (RingingCall, Option<Arc<Ring>>)>,
+    by_site: SiteCounts,
     due: VecDeque<(Timestamp, UserId, CallId)>,
     paces: HashMap<(UserId, ConversationId), Due>,
 }
 
 impl Rings {
     pub(super) fn begin(&mut self, call: RingingCall) {
-        if self.by_callee.len() < MAX_RINGING && self.due.len() < 2 * MAX_RINGING {
+        let site = call.to.site;
+        if self.by_site.has_place(site, MAX_RINGING) && self.due.len() < 2 * MAX_RINGING {
             self.due.push_back((Timestamp(call.since.0 + RING_PAUSE_MS), call.to, call.call));
-            self.by_callee.insert(call.to, (call, None));
+            if self.by_callee.insert(call.to, (call, None)).is_none() {
+                self.by_site.add(site);
+            }
         }
     }
 
@@ -97,6 +102,7 @@ impl Rings {
     pub(super) fn end(&mut self, user: UserId, call: CallId) -> Option<PushedRing> {
         self.by_callee.get(&user).filter(|(ringing, _)| ringing.call == call)?;
         let (ringing, pushed) = self.by_callee.remove(&user)?;
+        self.by_site.remove(user.site);
         if self.by_callee.is_empty() {
             (self.by_callee, self.due) = Default::default();
         }

@@ -4,11 +4,13 @@
 //! leaves and joins again is named once in ten minutes.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::node::Inner;
 use crate::people::person;
 use crate::session::Handles;
+use crate::site_share::SiteCounts;
 use crate::{ConversationId, Event, StoreError, Timestamp, UserId, UserRow};
 
 /// Larger rooms get the number of members without names.
@@ -21,8 +23,8 @@ const INTERVAL_MS: u64 = 1_000;
 const MEMBERS_PER_MS: u64 = 5;
 /// A user is not named again in a room within this time.
 const NAMED_AGAIN_MS: u64 = 10 * 60_000;
-/// Rooms that are remembered at once. Joins of more rooms are told by no event.
-const MOST_ROOMS: usize = 4_096;
+/// Rooms that are remembered at once, of all sites. Joins of more rooms lead to no event.
+const MOST_ROOMS: usize = 8_192;
 /// Users that are remembered of one room. More are counted and not named.
 const MOST_USERS: usize = 50;
 
@@ -36,8 +38,15 @@ pub struct RoomMembers {
 
 /// Joins and leaves that are to be told, by room.
 #[derive(Default)]
-pub(crate) struct Joins(Mutex<HashMap<ConversationId, OfRoom>>);
+pub(crate) struct Joins(Mutex<Rooms>);
 
+#[derive(Default)]
+struct Rooms {
+    by_id: HashMap<ConversationId, OfRoom>,
+    by_site: SiteCounts,
+}
+
+#[derive(Default)]
 struct OfRoom {
     /// Something is to be told then; None: nothing has happened since the last event.
     due: Option<Timestamp>,
@@ -52,15 +61,15 @@ impl Joins {
     /// `joined` None: somebody left.
     fn add(&self, room: ConversationId, joined: Option<UserId>, now: Timestamp) {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if rooms.len() >= MOST_ROOMS && !rooms.contains_key(&room) {
-            return;
-        }
-        let of_room = rooms.entry(room).or_insert_with(|| OfRoom {
-            due: None,
-            quiet_until: Timestamp(0),
-            joined: Vec::new(),
-            named: Vec::new(),
-        });
+        let Rooms { by_id, by_site } = &mut *rooms;
+        let of_room = match by_id.entry(room) {
+            Entry::Occupied(of_room) => of_room.into_mut(),
+            Entry::Vacant(_) if !by_site.has_place(room.site, MOST_ROOMS) => return,
+            Entry::Vacant(place) => {
+                by_site.add(room.site);
+                place.insert(OfRoom::default())
+            }
+        };
         of_room.due.get_or_insert(Timestamp(of_room.quiet_until.0.max(now.0 + DELAY_MS)));
         let is_named = |user: &UserId| of_room.named.iter().any(|(named, _)| named == user);
         if let Some(user) = joined.filter(|user| !is_named(user))
@@ -75,17 +84,22 @@ impl Joins {
     fn take_due(&self, now: Timestamp) -> Vec<(ConversationId, Vec<UserId>)> {
         let mut due = Vec::new();
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rooms.retain(|room, of_room| {
+        let Rooms { by_id, by_site } = &mut *rooms;
+        by_id.retain(|room, of_room| {
             of_room.named.retain(|(_, at)| now.since(*at) < NAMED_AGAIN_MS);
             if of_room.due.is_some_and(|at| at <= now) {
                 of_room.due = None;
                 of_room.quiet_until = Timestamp(now.0 + INTERVAL_MS);
                 due.push((*room, std::mem::take(&mut of_room.joined)));
             }
-            of_room.due.is_some() || of_room.quiet_until > now || !of_room.named.is_empty()
+            let stays = of_room.due.is_some() || of_room.quiet_until > now || !of_room.named.is_empty();
+            if !stays {
+                by_site.remove(room.site);
+            }
+            stays
         });
-        if rooms.is_empty() {
-            rooms.shrink_to_fit();
+        if by_id.is_empty() {
+            by_id.shrink_to_fit();
         }
         due
     }
@@ -93,7 +107,7 @@ impl Joins {
     /// So many members have heard of it.
     fn told(&self, room: ConversationId, members: usize, now: Timestamp) {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(of_room) = rooms.get_mut(&room) {
+        if let Some(of_room) = rooms.by_id.get_mut(&room) {
             let quiet_ms = INTERVAL_MS.max(members as u64 / MEMBERS_PER_MS);
             of_room.quiet_until = Timestamp(now.0 + quiet_ms);
             of_room.due = of_room.due.map(|due| due.max(of_room.quiet_until));
@@ -167,7 +181,7 @@ mod tests {
         let later = Timestamp(NAMED_AGAIN_MS + 60_000);
         joins.take_due(later);
         joins.take_due(Timestamp(later.0 + 2_000));
-        assert!(joins.0.lock().unwrap().is_empty(), "nothing is kept of a room that is quiet");
+        assert!(joins.0.lock().unwrap().by_id.is_empty(), "nothing is kept of a room that is quiet");
         joins.add(ROOM, Some(user(1)), later);
         assert_eq!(joins.take_due(Timestamp(later.0 + 1_000)), [(ROOM, vec![user(1)])]);
     }

@@ -15,6 +15,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
+use tokio::sync::mpsc;
+
 use super::*;
 
 const HALF_AN_HOUR: u64 = 30 * 60_000;

@@ -15,6 +15,8 @@ use chat::{
 };
 use serde_json::Value;
 
+use tokio::sync::mpsc;
+
 use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(20);

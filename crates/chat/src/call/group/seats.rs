@@ -77,10 +77,13 @@ impl Shard {
             }
         }
         self.take_pace(user, pace, now)?;
-        if there.is_none() && self.totals.all() >= u64::from(most) {
+        if there.is_none() && !self.has_room_for_call(user.site, most) {
             return Err(NO_ROOM);
         }
         self.totals.groups.fetch_add(u64::from(there.is_none()), Ordering::SeqCst);
+        if there.is_none() {
+            self.call_begins(user.site);
+        }
         joining.place = Place(self.totals.places.fetch_add(1, Ordering::Relaxed));
         let id = there.unwrap_or(id);
         let came = match is_here() {
@@ -102,6 +105,7 @@ impl Shard {
             Err(refusal) => {
                 self.totals.groups.fetch_sub(u64::from(there.is_none()), Ordering::Relaxed);
                 if there.is_none() {
+                    self.call_is_over(user.site);
                     self.groups.by_id.remove(&id);
                     self.groups.by_room.remove(&room);
                 }
@@ -183,6 +187,7 @@ impl Shard {
             self.groups.by_id.remove(&id);
             self.groups.by_room.remove(&room);
             self.totals.groups.fetch_sub(1, Ordering::Relaxed);
+            self.call_is_over(room.site);
         }
         Ok(GroupMoved { room, effects, standing, left })
     }

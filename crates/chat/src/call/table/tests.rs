@@ -110,11 +110,46 @@ fn there_is_an_end_to_calls_and_to_what_is_kept_of_them() {
             Invitation { offer: large.clone(), ..invitation((*number).into(), 2 * number, 2 * number + 1) };
         shard.invite(invitation, unlimited(), 100, at(0)).is_ok()
     });
-    assert_eq!(begun.count(), 4);
-    let candidate = CallStep::Candidate("c".into());
+    assert_eq!(begun.count(), 3, "the last eighth is for other sites");
+    let candidate = CallStep::Candidate("c".repeat(KEPT_BYTES / 7).into());
     let refused = shard.step(CallId(0), session(0), candidate, CallTicket::of(9), at(1));
     assert!(matches!(refused, Err(NO_ROOM)), "nor is anything added to those that ring");
     assert!(shard.step(CallId(0), session(0), CallStep::HangUp, CallTicket::of(9), at(1)).is_ok());
+}
+
+#[test]
+fn a_site_that_calls_as_much_as_it_can_leaves_room_for_others() {
+    let calls = Calls::new();
+    let mut shard = calls.lock(SiteId(3));
+    let of_site = |site: u32, number: u32, offer: &Arc<str>| {
+        let user = |num| UserId { site: SiteId(site), num };
+        let made = invitation((site * 1_000 + number).into(), 2 * number, 2 * number + 1);
+        let session = SessionId { user: user(2 * number), ..made.caller.0 };
+        Invitation {
+            offer: offer.clone(),
+            caller: (session, made.caller.1),
+            callee: (user(2 * number + 1), made.callee.1),
+            ..made
+        }
+    };
+    let small: Arc<str> = "offer".into();
+    let mut begin = |site: u32, offer: &Arc<str>| {
+        let begun = (0..700)
+            .filter(|number| shard.invite(of_site(site, *number, offer), unlimited(), 640, at(0)).is_ok());
+        begun.count()
+    };
+    let other = 3 + SHARDS as u32;
+    assert_eq!((begin(3, &small), begin(other, &small)), (560, 10), "of 640 calls");
+
+    let calls = Calls::new();
+    let mut shard = calls.lock(SiteId(3));
+    let large: Arc<str> = "x".repeat(KEPT_BYTES / 128).into();
+    let mut begin = |site: u32, offer: &Arc<str>| {
+        let begun = (0..700)
+            .filter(|number| shard.invite(of_site(site, *number, offer), unlimited(), 6_400, at(0)).is_ok());
+        begun.count()
+    };
+    assert_eq!((begin(3, &large), begin(other, &large)), (112, 2), "of the bytes of 128 calls");
 }
 
 #[test]
