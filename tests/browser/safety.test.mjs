@@ -228,3 +228,47 @@ test("a blocked member's messages in a room are collapsed until they are asked f
     await collapsed.waitFor({ state: 'detached' });
   });
 });
+
+test("a blocked member's words are in no unread count, search or pin of the blocker", async () => {
+  await as(['ingrid', 'tom'], async (ingrid, tom) => {
+    const key = await tom.page.evaluate(async () => {
+      const client = await globalThis.Kith.client();
+      return client.createRoom({ name: 'Pruning', kind: 'public' });
+    });
+    await ingrid.page.evaluate(async room => {
+      const client = await globalThis.Kith.client();
+      await client.join(room);
+      await client.changeContact('block', 'tom');
+    }, key);
+    await tom.page.evaluate(async room => {
+      const client = await globalThis.Kith.client();
+      client.send(room, 'Loppers and words');
+    }, key);
+    const seen = () =>
+      ingrid.page.evaluate(async room => {
+        const { unread, last } = (await globalThis.Kith.client()).conversation(room);
+        return { unread, last: last?.body };
+      }, key);
+    await until(async () => (await seen()).last === 'Loppers and words', 'it has arrived');
+    assert.equal((await seen()).unread, 0);
+    await tom.page.evaluate(async room => (await globalThis.Kith.client()).pin(room, 1, true), key);
+    await ingrid.page.reload();
+    await ingrid.show();
+    await until(async () => (await seen()).last === 'Loppers and words', 'it is here again');
+    assert.equal((await seen()).unread, 0, 'the server counts alike');
+    await ingrid.tab('Chats').click();
+    await row(ingrid, 'Pruning').click();
+    const pin = ingrid.page.locator('kith-widget .pin-text');
+    await pin.filter({ hasText: /^…$/ }).waitFor();
+    if (process.env.LOOK) await ingrid.page.screenshot({ path: `${process.env.LOOK}/blocked-pin.png` });
+    const found = widget =>
+      widget.page.evaluate(
+        async () => (await (await globalThis.Kith.client()).search('loppers')).hits.length,
+      );
+    await until(async () => (await found(tom)) === 1, 'it is indexed');
+    assert.equal(await found(ingrid), 0);
+    await ingrid.page.evaluate(async () => (await globalThis.Kith.client()).changeContact('unblock', 'tom'));
+    await pin.filter({ hasText: 'Loppers and words' }).waitFor();
+    assert.equal(await found(ingrid), 1);
+  });
+});

@@ -151,13 +151,14 @@ pub use retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, 
 pub use rich::{InThread, NewRich, Replies, Rich, ThreadCount};
 pub use room::{
     Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, EVERYBODY, Invitation, Invited,
-    Joined, KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,
-    MOST_MENTIONED, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction,
-    MemberChanged, MemberRow, MembersPage, NewLink, NewRoom, PageKey, Post, Posted, Role, Room, RoomAvatar,
-    RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState,
-    RoomRequestStore, RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing,
-    add_outcome, after_sanction, keeps_links, kept_sanction, may, may_as_site_moderator, may_make_link,
-    may_show, mentioned, requested_conversation, sanction_behind, takes_link,
+    Joined, KeptSanction, LeftReason, LinkCode, LinkStore, MOST_BLOCKED_LOOKED_AT, MOST_LEFT_BY_BLOCK,
+    MOST_LINKS, MOST_LINKS_EACH, MOST_MENTIONED, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY,
+    Markers, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink, NewRoom, PageKey, Post, Posted,
+    Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName,
+    RoomRequestState, RoomRequestStore, RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules,
+    SanctionedPage, Standing, add_outcome, after_sanction, is_left_out, keeps_links, kept_sanction, may,
+    may_as_site_moderator, may_make_link, may_show, mentioned, requested_conversation, sanction_behind,
+    takes_link,
 };
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};

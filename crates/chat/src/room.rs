@@ -5,6 +5,7 @@
 //! must know to tell of a message comes with the answer of the store.
 
 mod administer;
+mod blocked_author;
 mod joins;
 mod link;
 mod list;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 pub use administer::MOST_LEFT_BY_BLOCK;
 pub(crate) use administer::NewRoomOf;
+pub use blocked_author::{MOST_BLOCKED_LOOKED_AT, is_left_out};
 pub(crate) use joins::Joins;
 pub use joins::RoomMembers;
 pub use link::{

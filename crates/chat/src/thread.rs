@@ -23,7 +23,7 @@ pub struct Thread {
     pub root: Arc<Message>,
     /// One has written in it, or below one's own message, or was named there, or wants to.
     pub follows: bool,
-    /// Replies that one has not read; 0 where one does not follow it.
+    /// Replies that one has not read, without those of authors whom one has blocked; 0 where one does not follow it.
     pub unread: u64,
 }
 
@@ -97,6 +97,6 @@ impl Inner {
 
 fn thread(row: ThreadRow) -> Thread {
     let count = row.root.rich.as_ref().and_then(|rich| rich.replies).map_or(0, |replies| replies.count);
-    let unread = row.read.map_or(0, |read| count.saturating_sub(read));
+    let unread = row.read.map_or(0, |read| count.saturating_sub(read).saturating_sub(row.blocked));
     Thread { root: message(row.root), follows: row.read.is_some(), unread }
 }

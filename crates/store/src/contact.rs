@@ -1,5 +1,6 @@
 //! Contacts: how users stand to each other. A row carries the other's card, so that a list is one range.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use chat::directory::fold_into;
@@ -122,6 +123,33 @@ fn side(db: &Connection, user: UserId, other: UserId) -> Outcome<ContactState> {
 
 pub(crate) fn has_blocked(db: &Connection, user: UserId, other: UserId) -> Outcome<bool> {
     Ok(side(db, user, other)? == ContactState::Blocked)
+}
+
+/// Whom a user has blocked, read when it is asked for first.
+pub(crate) struct Blocked {
+    user: UserId,
+    others: Option<HashSet<u32>>,
+}
+
+impl Blocked {
+    pub(crate) fn by(user: UserId) -> Blocked {
+        Blocked { user, others: None }
+    }
+
+    pub(crate) fn others(&mut self, db: &Connection) -> Outcome<&HashSet<u32>> {
+        if self.others.is_none() {
+            self.others = Some(blocked_by(db, self.user)?);
+        }
+        Ok(self.others.get_or_insert_default())
+    }
+}
+
+fn blocked_by(db: &Connection, user: UserId) -> Outcome<HashSet<u32>> {
+    let sql =
+        "SELECT other FROM contact INDEXED BY contact_blocked WHERE site = ?1 AND user = ?2 AND state = 4";
+    let mut statement = db.prepare_cached(sql)?;
+    let others = statement.query_map([user.site.0, user.num], |row| row.get(0))?;
+    Ok(others.collect::<Result<_, _>>()?)
 }
 
 /// Whether anything has happened between the two, also if nothing is left of it.

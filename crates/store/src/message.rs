@@ -10,7 +10,7 @@ use chat::{
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use crate::contact;
+use crate::contact::{self, Blocked};
 use crate::conversation::{self, Side, side_of};
 use crate::fault::{Fault, Outcome};
 use crate::file;
@@ -364,6 +364,8 @@ pub(crate) struct Lines<'a> {
     reader: UserId,
     statement: CachedStatement<'a>,
     pub(crate) subs: Subs<'a>,
+    /// By the reader.
+    pub(crate) blocked: Blocked,
     /// Messages of erased users, too, as long as they are on the disk.
     shows_erased: bool,
 }
@@ -373,7 +375,8 @@ impl<'a> Lines<'a> {
         let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed, \
                    files, rich FROM message WHERE position = ?1";
         let statement = db.prepare_cached(sql)?;
-        Ok(Lines { db, reader, statement, subs: Subs::new(db), shows_erased: false })
+        let blocked = Blocked::by(reader);
+        Ok(Lines { db, reader, statement, subs: Subs::new(db), blocked, shows_erased: false })
     }
 
     /// As the messages are on the disk, for those who change them.

@@ -14,11 +14,12 @@ use std::sync::Arc;
 
 use chat::{
     Act, ConversationId, ConversationList, ConversationOf, ConversationRow, FileId, HistoryPage, LeftReason,
-    Refusal, Role, Room, RoomAvatar, RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing, Timestamp,
-    UserId, may, may_as_site_moderator,
+    MOST_BLOCKED_LOOKED_AT, Refusal, Role, Room, RoomAvatar, RoomKind, RoomName, Rules, Seq, SiteId,
+    SiteRole, Standing, Timestamp, UserId, is_left_out, may, may_as_site_moderator,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::contact::Blocked;
 use crate::conversation::Place;
 use crate::fault::Outcome;
 use crate::marks::{self, Marks};
@@ -114,10 +115,11 @@ impl RoomRow {
     ) -> Outcome<bool> {
         let is_archived = self.is_archived_for(mine);
         let has_news = self.newest.seq > mine.read;
+        let is_unread = || Outcome::Ok(has_news && unread(db, self, mine.read, &mut Blocked::by(user))? > 0);
         Ok(match list {
             ConversationList::Main => !is_archived,
             ConversationList::Archived => is_archived,
-            ConversationList::Unread => !is_archived && (has_news || mine.marks.is_unread()),
+            ConversationList::Unread => !is_archived && (mine.marks.is_unread() || is_unread()?),
             ConversationList::Mentions => {
                 !is_archived && has_news && mentions(db, self.id, user, mine.read)? > 0
             }
@@ -233,7 +235,7 @@ pub(crate) fn seen(
         their_received: Seq(0),
         their_read: Seq(0),
         blocked: false,
-        unread: row.newest.seq.saturating_sub(mine.read),
+        unread: unread(db, row, mine.read, &mut lines.blocked)?,
         mentions: mentions(db, row.id, user, mine.read)?,
         muted_until: mine.muted_until,
         pinned: mine.marks.is_pinned(),
@@ -244,6 +246,28 @@ pub(crate) fn seen(
         draft: marks::draft(db, user, row.id, mine.marks)?,
         active: row.active,
     }))
+}
+
+/// Messages after `read`, without those of authors whom the reader has blocked. The messages are looked at only for a reader who has
+/// blocked somebody.
+pub(crate) fn unread(db: &Connection, row: &RoomRow, read: u64, blocked: &mut Blocked) -> Outcome<u64> {
+    let all = row.newest.seq.saturating_sub(read);
+    if all == 0 {
+        return Ok(0);
+    }
+    let blocked = blocked.others(db)?;
+    if blocked.is_empty() {
+        return Ok(all);
+    }
+    let mut hop = db.prepare_cached("SELECT previous, sender FROM message WHERE position = ?1")?;
+    let (mut position, mut left_out) = (row.newest.position as i64, 0);
+    for _ in 0..all.min(MOST_BLOCKED_LOOKED_AT.into()) {
+        let found = hop.query_row([position], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?)));
+        let Some((previous, sender)) = found.optional()? else { break };
+        left_out += u64::from(is_left_out(row.id, blocked.contains(&sender)));
+        position = previous;
+    }
+    Ok(all - left_out)
 }
 
 /// More are not counted.

@@ -6,9 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use chat::{Act, ConversationId, FoundPage, Refusal, Search, SiteId, UserId};
+use chat::{Act, ConversationId, FoundPage, Refusal, Search, SiteId, UserId, is_left_out};
 use rusqlite::{Connection, params};
 
+use crate::contact;
 use crate::conversation::side_of;
 use crate::fault::Outcome;
 use crate::message::Lines;
@@ -167,9 +168,13 @@ pub(crate) fn search(db: &Connection, wanted: &Search) -> Outcome<Result<FoundPa
     let mut lines = Lines::new(db, wanted.user)?;
     let mut hits = Vec::with_capacity(found.len());
     for position in found {
-        let message = lines.at(position)?.map(|line| line.message);
+        let Some(message) = lines.at(position)?.map(|line| line.message) else { continue };
+        let is_left_out = message.conversation.is_room()
+            && is_left_out(message.conversation, contact::has_blocked(db, wanted.user, message.from)?);
         // The index is built of the log; that a site's messages stay in it is held here once more.
-        hits.extend(message.filter(|one| one.conversation.site == wanted.user.site && !one.deleted));
+        if message.conversation.site == wanted.user.site && !message.deleted && !is_left_out {
+            hits.push(message);
+        }
     }
     Ok(Ok(FoundPage { hits, next }))
 }

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use chat::{
-    Act, ConversationId, Done, HistoryPage, InThread, Refusal, Replies, Seq, SiteId, StoredMessage,
-    ThreadChange, ThreadCount, ThreadRow, ThreadStore, Timestamp, UserId,
+    Act, ConversationId, Done, HistoryPage, InThread, MOST_BLOCKED_LOOKED_AT, Refusal, Replies, Seq, SiteId,
+    StoredMessage, ThreadChange, ThreadCount, ThreadRow, ThreadStore, Timestamp, UserId, is_left_out,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::contact::Blocked;
 use crate::fault::Outcome;
 use crate::message::{self, Lines, Newest};
 use crate::rich::{self, Place};
@@ -148,7 +149,8 @@ fn change(
         db.prepare_cached(sql)?.execute(params![site, reader.num, room, below, read])?;
     }
     let read = follows(db, reader, id, root)?;
-    Ok(Ok(ThreadRow { read, ..row }))
+    let blocked = blocked_replies(db, id, root, read, &mut Blocked::by(reader))?;
+    Ok(Ok(ThreadRow { read, blocked, ..row }))
 }
 
 // ---- reads ----
@@ -166,7 +168,12 @@ fn seen(
         Ok(message) => message,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    Ok(Ok(ThreadRow { read: follows(db, reader, id, root)?, root: message }))
+    let read = follows(db, reader, id, root)?;
+    Ok(Ok(ThreadRow {
+        read,
+        blocked: blocked_replies(db, id, root, read, &mut Blocked::by(reader))?,
+        root: message,
+    }))
 }
 
 fn follows(db: &Connection, reader: UserId, id: ConversationId, root: Seq) -> Outcome<Option<u64>> {
@@ -174,6 +181,29 @@ fn follows(db: &Connection, reader: UserId, id: ConversationId, root: Seq) -> Ou
     let values = params![id.site.0, reader.num, id.key as i64, root.0 as i64];
     let read = db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0)).optional()?;
     Ok(read.map(|read| read as u64))
+}
+
+/// Replies after `read` whose authors the reader has blocked.
+fn blocked_replies(
+    db: &Connection,
+    id: ConversationId,
+    root: Seq,
+    read: Option<u64>,
+    blocked: &mut Blocked,
+) -> Outcome<u64> {
+    let Some(read) = read.filter(|_| id.is_room()) else { return Ok(0) };
+    let blocked = blocked.others(db)?;
+    if blocked.is_empty() {
+        return Ok(0);
+    }
+    let sql = "SELECT (SELECT sender FROM message WHERE position = r.message) FROM thread_reply r \
+               WHERE site = ?1 AND room = ?2 AND root = ?3 AND number > ?4 ORDER BY seq DESC LIMIT ?5";
+    let mut statement = db.prepare_cached(sql)?;
+    let values = params![id.site.0, id.key as i64, root.0 as i64, read as i64, MOST_BLOCKED_LOOKED_AT];
+    let senders = statement.query_map(values, |row| row.get::<_, Option<u32>>(0))?;
+    let senders = senders.collect::<Result<Vec<_>, _>>()?;
+    Ok(senders.into_iter().flatten().filter(|sender| is_left_out(id, blocked.contains(sender))).count()
+        as u64)
 }
 
 fn followed(
@@ -197,8 +227,10 @@ fn followed(
     let mut rows = Vec::with_capacity(roots.len());
     for (root, read) in roots {
         let Some(position) = message::position_of(db, id, room.newest, root as u64)? else { continue };
-        let line = lines.at(position)?;
-        rows.extend(line.map(|line| ThreadRow { root: line.message, read: Some(read as u64) }));
+        let Some(line) = lines.at(position)? else { continue };
+        let read = Some(read as u64);
+        let blocked = blocked_replies(db, id, Seq(root as u64), read, &mut lines.blocked)?;
+        rows.push(ThreadRow { root: line.message, read, blocked });
     }
     Ok(Ok(rows))
 }

@@ -8,7 +8,16 @@ import { renamed } from './renamed.ts';
 import { FIRST_PAGE, type Paging } from './snapshot.ts';
 import { cover, covers, find, isNewer, newest, trim } from './stretch.ts';
 import type { Typing } from './typing.ts';
-import type { Conversation, Event, Message, Renamed, Room, SendTo, ThreadCount } from './wire.ts';
+import type {
+  ContactState,
+  Conversation,
+  Event,
+  Message,
+  Renamed,
+  Room,
+  SendTo,
+  ThreadCount,
+} from './wire.ts';
 import type { Written } from './written.ts';
 
 /** Messages of conversations that are not in the list yet; beyond, the oldest are left to `history`. */
@@ -45,6 +54,8 @@ export class Conversations {
     private readonly written: Written,
     private readonly typing: Typing,
     private readonly me: () => string | undefined,
+    /** Messages of blocked authors count for nothing. */
+    private readonly contacts: ReadonlyMap<string, ContactState>,
   ) {}
 
   /** The conversation of this key; made up where there is none yet, and then not kept. */
@@ -95,7 +106,7 @@ export class Conversations {
         known.theirReceived = Math.max(known.theirReceived, message.seq);
         known.theirRead = Math.max(known.theirRead, message.seq);
       }
-      if (how !== 'counted' && message.seq > known.read) {
+      if (how !== 'counted' && message.seq > known.read && this.contacts.get(message.from) !== 'blocked') {
         known.unread += 1;
         if (names(message.body, this.me())) known.mentions += 1;
       }

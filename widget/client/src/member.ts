@@ -18,7 +18,6 @@ import {
   type KnownPerson,
   type ListName,
   type Me,
-  type MemberTerms,
   type Message,
   type ModeratorDeed,
   type NotificationSettings,
@@ -28,7 +27,6 @@ import {
   type ReportTarget,
   RequestError,
   type Rich,
-  type RoomChange,
   type SiteSettings,
   type Status,
   type Timeline,
@@ -57,13 +55,11 @@ import type {
   ContactAction,
   ContactState,
   Event,
-  MemberAction,
   Person,
   ReportReason,
   ReportState,
   RequestAnswer,
   RoomKind,
-  Member as RoomMember,
   SentFile,
   SetPresence,
 } from './wire.ts';
@@ -593,16 +589,16 @@ class Member implements Client {
 
   // -- rooms --
 
-  async rooms(query?: string, after?: string) {
-    return (await this.#ofRooms()).list(query, after);
+  async rooms(...of: Parameters<Client['rooms']>) {
+    return (await this.#ofRooms()).list(...of);
   }
 
   async createRoom(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey> {
     return (await this.#ofRooms()).create(room);
   }
 
-  async changeRoom(key: ConversationKey, change: RoomChange): Promise<void> {
-    return (await this.#ofRooms()).change(key, change);
+  async changeRoom(...of: Parameters<Client['changeRoom']>) {
+    return (await this.#ofRooms()).change(...of);
   }
 
   async join(key: ConversationKey): Promise<void> {
@@ -617,13 +613,8 @@ class Member implements Client {
     return (await this.#ofRooms()).members(...of);
   }
 
-  async changeMember(
-    key: ConversationKey,
-    user: string,
-    action: MemberAction,
-    terms?: MemberTerms,
-  ): Promise<RoomMember> {
-    return (await this.#ofRooms()).changeMember(key, user, action, terms);
+  async changeMember(...of: Parameters<Client['changeMember']>) {
+    return (await this.#ofRooms()).changeMember(...of);
   }
 
   invitations(): Promise<Invitations> {

@@ -66,7 +66,13 @@ export class Replica {
   readonly written = new Written(this.#changed);
   readonly pending = new PendingChanges(this.#changed);
   readonly typing = new Typing(this.#changed);
-  readonly conversations = new Conversations(this.#changed, this.written, this.typing, () => this.#me);
+  readonly conversations = new Conversations(
+    this.#changed,
+    this.written,
+    this.typing,
+    () => this.#me,
+    this.people.contacts,
+  );
 
   /** Oneself, once the server has said who that is. */
   get me(): KnownPerson | undefined {

@@ -83,6 +83,14 @@ test('messages of others count, what names oneself is a mention, and nobody has 
   expect(views.conversations('main').keys).toEqual([KEY]);
 });
 
+test('a message of a blocked author counts neither as unread nor as a mention', () => {
+  hear({ t: 'contact', contact: { user: 'ben', name: 'Ben', state: 'blocked' }, position: 'p2' });
+  hear(posted(1, 'ben', 'look @ana'));
+  expect(views.conversation(KEY)).toMatchObject({ unread: 0, mentions: 0 });
+  hear(posted(2, 'cem', 'look @ana'));
+  expect(views.conversation(KEY)).toMatchObject({ unread: 1, mentions: 1 });
+});
+
 test('a change of the room leaves one’s own role as it was', () => {
   hear({
     t: 'room',

@@ -54,4 +54,7 @@ pub struct ThreadRow {
     pub root: StoredMessage,
     /// Up to which number the reader has read it; None: does not follow it.
     pub read: Option<u64>,
+    /// Replies after that whose authors the reader has blocked, of the newest
+    /// [`MOST_BLOCKED_LOOKED_AT`](crate::MOST_BLOCKED_LOOKED_AT).
+    pub blocked: u64,
 }

@@ -12,6 +12,7 @@ use rusqlite::{Connection, params};
 use super::{
     MemberState, RoomRow, allowed, avatar_text, kind_code, link, load, member, membership, one, standing,
 };
+use crate::contact::Blocked;
 use crate::fault::{Fault, Outcome};
 use crate::file;
 use crate::marks::{self, Marked};
@@ -230,7 +231,8 @@ pub(crate) fn mark(
         }
     }
     let position = batch.position();
-    let (received, read, unread) = (Seq(received), Seq(read), newest - read);
+    let unread = super::unread(batch.db, &room, read, &mut Blocked::by(user))?;
+    let (received, read) = (Seq(received), Seq(read));
     Ok(MarkerRow { received, read, unread, moved, told: false, position })
 }
 

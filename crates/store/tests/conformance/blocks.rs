@@ -1,11 +1,13 @@
 //! What a block does to rooms that both are in, and to what is stored of the two.
 
+use std::time::Instant;
+
 use chat::{
     ContactState, ConversationId, ConversationList, LeftReason, NewRoom, Post, Relation, Role, RoomKind,
-    RoomLimits, RoomName, Seq, Store, UserId,
+    RoomLimits, RoomName, Search, Seq, Store, UserId,
 };
 
-use crate::asking::{NOW, ask, direct, put, say, snapshot};
+use crate::asking::{NOW, PATIENCE, ask, direct, put, say, snapshot};
 use crate::{relate, two_users};
 
 const LIMITS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
@@ -100,14 +102,18 @@ pub(crate) fn mentions_and_notices_pass_over_blocked_authors(store: &dyn Store) 
     post(store, room, bob, "b2", "@room: come");
     assert_eq!(news(store, room, ann), (3, 3, Some("@room: come".into())));
     relate(store, ann, bob, BLOCKED);
-    assert_eq!(news(store, room, ann), (3, 1, Some("hi @ann".into())));
+    assert_eq!(news(store, room, ann), (1, 1, Some("hi @ann".into())));
     assert_eq!(news(store, room, carl), (2, 1, Some("@room: come".into())), "others are not concerned");
     let mentioned = |user| {
         let list = ConversationList::Mentions;
         ask(|done| store.conversations(user, list, None, 9, done)).rows.len()
     };
-    ask(|done| store.mark(room, ann, Seq(1), Seq(1), done));
-    assert_eq!((news(store, room, ann), mentioned(ann)), ((2, 0, None), 0));
+    let listed = |list| ask(|done| store.conversations(ann, list, None, 9, done)).rows.len();
+    assert_eq!(listed(ConversationList::Unread), 1);
+    assert_eq!(ask(|done| store.mark(room, ann, Seq(1), Seq(1), done)).unread, 0);
+    assert_eq!((news(store, room, ann), mentioned(ann)), ((0, 0, None), 0));
+    assert_eq!(listed(ConversationList::Unread), 0, "what is left is of the blocked author");
+    assert_eq!(snapshot(store, ann, None).conversations.rows[0].unread, 0);
     relate(store, ann, bob, Relation::NONE);
     assert_eq!(news(store, room, ann), (2, 2, Some("@room: come".into())));
     assert_eq!(mentioned(ann), 1);
@@ -160,4 +166,63 @@ pub(crate) fn the_first_page_of_contacts_has_all_blocked_users(store: &dyn Store
     let (second, next) = page(next);
     assert_eq!(second, ["user3", "user4", "user5"], "the pages themselves are as they were");
     assert_eq!(page(next).0, ["user6", "user7", "user8"]);
+}
+
+pub(crate) fn search_and_threads_pass_over_blocked_authors(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let room = create(store, ann, RoomKind::Public);
+    for user in [bob, carl] {
+        ask(|done| store.join_room(RoomName::Id(room), user, LIMITS, NOW, done)).expect("it is public");
+    }
+    say(store, bob, ann, "d1", "a motor for you");
+    post(store, room, ann, "a1", "whose motor is it?");
+    let reply = |from, id: &str, body: &str| {
+        let rich = chat::NewRich { thread: Some(Seq(1)), ..chat::NewRich::default() };
+        let post = Post {
+            room: RoomName::Id(room),
+            from,
+            client_id: id.into(),
+            body: body.into(),
+            time: NOW,
+            reply_to: None,
+            files: Vec::new(),
+            rich: rich.boxed(),
+        };
+        ask(|done| store.post(post, LIMITS, done)).expect("a member may");
+    };
+    reply(bob, "b1", "my motor");
+    reply(carl, "c1", "no, my motor");
+    reply(bob, "b2", "a motor like that");
+    let found = |conversation| -> Vec<String> {
+        let words = chat::words("motor ");
+        let wanted = Search { user: ann, words, conversation, after: None, limit: 9 };
+        let page = ask(|done| store.search(wanted, done)).expect("she may read it");
+        page.hits.iter().map(|hit| hit.body.to_string()).collect()
+    };
+    let unread = || {
+        let row = ask(|done| store.threads(ann, room, 9, done)).expect("she may read it").remove(0);
+        let asked = ask(|done| store.change_thread(ann, room, Seq(1), chat::ThreadChange::default(), done));
+        assert_eq!(asked.expect("she may read it").blocked, row.blocked);
+        (row.root.rich.and_then(|rich| rich.replies).map(|replies| replies.count), row.read, row.blocked)
+    };
+    let all = ["a motor like that", "no, my motor", "my motor", "whose motor is it?"];
+    // The index is filled behind the writer.
+    let begin = Instant::now();
+    while found(None).len() < 5 {
+        assert!(begin.elapsed() < PATIENCE, "{:?}", found(None));
+        std::thread::yield_now();
+    }
+    assert_eq!(found(Some(room)), all);
+    assert_eq!(unread(), (Some(3), Some(0), 0));
+    relate(store, ann, bob, BLOCKED);
+    assert_eq!(found(Some(room)), ["no, my motor", "whose motor is it?"]);
+    assert_eq!(
+        found(None),
+        ["no, my motor", "whose motor is it?", "a motor for you"],
+        "a direct one is hers"
+    );
+    assert_eq!(unread(), (Some(3), Some(0), 2));
+    relate(store, ann, bob, Relation::NONE);
+    assert_eq!((found(Some(room)).len(), unread().2), (4, 0));
 }

@@ -146,6 +146,7 @@ every_store! {
     blocks {
         a_blocker_leaves_private_rooms_of_the_blocked_alone,
         mentions_and_notices_pass_over_blocked_authors,
+        search_and_threads_pass_over_blocked_authors,
         a_direct_conversation_knows_of_a_block_on_either_side,
         a_conversation_that_begins_behind_a_block_knows_of_it,
         the_first_page_of_contacts_has_all_blocked_users,

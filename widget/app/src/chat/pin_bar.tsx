@@ -4,6 +4,7 @@ import type { ConversationKey, Message } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { plainOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
+import { isLeftOut } from '../message/blocked_author.ts';
 import { Said } from '../said/said.tsx';
 import { useSheet } from '../sheets.ts';
 import { useClient, useTopic } from '../surroundings.tsx';
@@ -21,12 +22,14 @@ interface Props {
 export function PinBar({ conversation: key, onJump }: Props) {
   useSheet(css);
   const words = useWords(pinWords);
+  const client = useClient();
+  useTopic('contacts', one => one.contacts());
   const pins = usePins(key);
   const [at, setAt] = useState(0);
   const index = Math.min(at, pins.length - 1);
   const pin = pins[index];
   if (pin === undefined) return null;
-  const text = plainOf(pin.body).replace(/\s+/gu, ' ').slice(0, 200);
+  const text = isLeftOut(key, pin, client) ? '…' : plainOf(pin.body).replace(/\s+/gu, ' ').slice(0, 200);
   return (
     <button
       type="button"

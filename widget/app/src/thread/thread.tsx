@@ -15,6 +15,7 @@ import { useNames } from '../chat/use_names.ts';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
 import type { MessageDeeds } from '../message/actions.ts';
+import { isLeftOut } from '../message/blocked_author.ts';
 import { MessageView } from '../message/message.tsx';
 import css from '../rich/rich.css?inline';
 import { richWords } from '../rich/words.ts';
@@ -306,7 +307,9 @@ export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
           {threads?.map(({ root, unread }) => (
             <li key={root.id}>
               <button type="button" class="threads-row" onClick={() => onOpen(root.seq ?? 0)}>
-                <Said class="threads-root">{root.deleted ? words.deletedMessage : root.body}</Said>
+                <Said class="threads-root">
+                  {root.deleted ? words.deletedMessage : isLeftOut(key, root, client) ? '…' : root.body}
+                </Said>
                 <span>
                   {words.replies(root.replies?.count ?? 0)}
                   {unread > 0 && <b class="threads-new"> · {words.threadNew(unread)}</b>}

@@ -3,9 +3,9 @@
 use super::{Line, Tables};
 use crate::room::{Act, Standing};
 use crate::{
-    ANSWER_WITHIN, Choice, ConversationId, File, Forwarded, HistoryPage, InThread, NAMED, NewPoll,
-    NewPreview, NewRich, NewSticker, Poll, Preview, Refusal, Replies, Rich, Seq, StickerId, StoredMessage,
-    Sub, ThreadChange, ThreadCount, ThreadRow, Timestamp, UserId, may_send_files,
+    ANSWER_WITHIN, Choice, ConversationId, File, Forwarded, HistoryPage, InThread, MOST_BLOCKED_LOOKED_AT,
+    NAMED, NewPoll, NewPreview, NewRich, NewSticker, Poll, Preview, Refusal, Replies, Rich, Seq, StickerId,
+    StoredMessage, Sub, ThreadChange, ThreadCount, ThreadRow, Timestamp, UserId, is_left_out, may_send_files,
 };
 
 #[derive(Default)]
@@ -229,7 +229,19 @@ impl Tables {
         if let (Some(read), Some(to)) = (self.follows.get_mut(&key), change.read) {
             *read = to.min(count).max(*read);
         }
-        Ok(ThreadRow { root: message, read: self.follows.get(&key).copied() })
+        let read = self.follows.get(&key).copied();
+        let blocked = read.map_or(0, |read| self.blocked_replies(reader, key.1, key.2, read));
+        Ok(ThreadRow { root: message, read, blocked })
+    }
+
+    /// Replies after `read` whose authors the reader has blocked.
+    fn blocked_replies(&self, reader: UserId, id: ConversationId, root: Seq, read: u64) -> u64 {
+        let replies = self.lines(id).iter().rev().filter(|line| {
+            let place = line.bears.as_ref().and_then(|bears| bears.thread);
+            place.is_some_and(|place| place.root == root && place.number > read)
+        });
+        let newest = replies.take(MOST_BLOCKED_LOOKED_AT as usize);
+        newest.filter(|line| is_left_out(id, self.has_blocked(reader, line.from))).count() as u64
     }
 
     pub(in crate::memory) fn threads(
@@ -241,7 +253,8 @@ impl Tables {
         self.allowed(id, reader, Act::Read)?;
         let mine = self.follows.iter().filter(|((user, room, _), _)| *user == reader && *room == id);
         let rows = mine.filter_map(|((.., root), read)| {
-            Some(ThreadRow { root: self.message(id, *root, reader)?, read: Some(*read) })
+            let blocked = self.blocked_replies(reader, id, *root, *read);
+            Some(ThreadRow { root: self.message(id, *root, reader)?, read: Some(*read), blocked })
         });
         let last = |row: &ThreadRow| row.root.rich.as_ref().and_then(|rich| rich.replies).map(|r| r.last);
         let mut rows: Vec<ThreadRow> = rows.filter(|row| last(row).is_some()).collect();

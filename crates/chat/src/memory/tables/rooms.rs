@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::changes::Since;
 use super::{Line, Tables, cut};
 use crate::room::{
-    Act, EVERYBODY, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, MembersPage, NewRoom, Post,
-    Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomMembers, RoomName,
-    RoomSanction, RoomsPage, SanctionedPage, Standing, after_sanction, kept_sanction, may,
-    may_as_site_moderator, mentioned, sanction_behind,
+    Act, EVERYBODY, Joined, LeftReason, MOST_BLOCKED_LOOKED_AT, MemberAction, MemberChanged, MemberRow,
+    MembersPage, NewRoom, Post, Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind,
+    RoomLimits, RoomMembers, RoomName, RoomSanction, RoomsPage, SanctionedPage, Standing, after_sanction,
+    is_left_out, kept_sanction, may, may_as_site_moderator, mentioned, sanction_behind,
 };
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
@@ -647,7 +647,7 @@ impl Tables {
             their_received: Seq(0),
             their_read: Seq(0),
             blocked: false,
-            unread: entry.messages.len() as u64 - mine.read,
+            unread: self.unread_in_room(id, user, mine.read),
             mentions: unread.filter(names_me).count() as u64,
             muted_until: mine.muted_until,
             pinned: mine.pinned,
@@ -658,6 +658,13 @@ impl Tables {
             draft: self.drafts.get(&(user, id)).cloned(),
             active: entry.active,
         })
+    }
+
+    fn unread_in_room(&self, id: ConversationId, user: UserId, read: u64) -> u64 {
+        let unread = self.lines(id).get(read as usize..).unwrap_or_default();
+        let newest = unread.iter().rev().take(MOST_BLOCKED_LOOKED_AT as usize);
+        let left_out = newest.filter(|line| is_left_out(id, self.has_blocked(user, line.from)));
+        (unread.len() - left_out.count()) as u64
     }
 
     pub(super) fn mark_room(
@@ -682,7 +689,8 @@ impl Tables {
             self.number = number;
         }
         let position = self.position();
-        let (received, read, unread) = (Seq(received), Seq(read), newest - read);
+        let unread = self.unread_in_room(id, user, read);
+        let (received, read) = (Seq(received), Seq(read));
         MarkerRow { received, read, unread, moved, told: false, position }
     }
 

@@ -1,7 +1,7 @@
 //! Search, by reading everything.
 
 use super::{Tables, member_index};
-use crate::{Act, ConversationId, FoundPage, Refusal, Search, Seq, UserId, Word, directory};
+use crate::{Act, ConversationId, FoundPage, Refusal, Search, Seq, UserId, Word, directory, is_left_out};
 
 impl Tables {
     pub(in crate::memory) fn search(&self, wanted: &Search) -> Result<FoundPage, Refusal> {
@@ -16,6 +16,7 @@ impl Tables {
         let mut found: Vec<(u64, ConversationId, Seq)> = ids
             .flat_map(|id| self.lines(*id).iter().zip(1..).map(|(line, seq)| (line, *id, Seq(seq))))
             .filter(|(line, ..)| !line.since.deleted && has_all(&line.body, &wanted.words))
+            .filter(|(line, id, _)| !is_left_out(*id, self.has_blocked(wanted.user, line.from)))
             .map(|(line, id, seq)| (line.number, id, seq))
             .collect();
         found.sort_unstable_by(|a, b| b.cmp(a));
