@@ -66,7 +66,7 @@ function outdented(text) {
   return [lines[0].trimStart(), ...lines.slice(1).map(line => line.slice(Math.min(margin, 4)))].join('\n');
 }
 
-/** What stands above each variant of a Rust enum, by its word on the wire. */
+/** The comment above each variant of a Rust enum, by its word on the wire. */
 function variants(text, name) {
   const body = text.slice(text.indexOf(`pub enum ${name}`)).split('\n}\n')[0];
   const found = new Map();
@@ -85,7 +85,7 @@ function variants(text, name) {
 
 const snake = name => name.replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase();
 
-/** What each address is for. One that the code has and this table lacks is an error, and the other way round. */
+/** The purpose of each address. An address that only the code or only this table has is an error. */
 const ADDRESSES = {
   'GET /v1/websocket': 'The [protocol](../protocol.md) over a WebSocket. No token in the address: it is in the first frame.',
   'POST /v1/stream': 'A session as a stream of JSON lines.',
@@ -142,7 +142,7 @@ const ROUTERS = [
   [{ title: 'The node itself' }, ['crates/server/src/status.rs']],
 ];
 
-/** What the handler's own comment does not say, because it says how and not what. */
+/** Descriptions for handlers whose own comment says how and not what. */
 const SAID = {
   'GET /v1/sites/{site}': 'The site: `{"key","name","mode","guests","origins","public_url","keys":[{"kid","kind","of","created","expires","signed_out"}]}`; never a key.',
   'PATCH /v1/sites/{site}': 'Changes `name`, `mode`, `guests` or `origins`; what is left out stays. Answers with the site.',
@@ -198,7 +198,7 @@ function* routes(text) {
   }
 }
 
-/** What an owner decides, from `crates/chat/src/settings.rs` and the features whose structs it holds. */
+/** Settings of an owner, from `crates/chat/src/settings.rs` and the features whose structs it holds. */
 function settings() {
   const text = rustOf('crates/chat/src/');
   const rows = [];
@@ -255,7 +255,7 @@ function constant(text, name) {
   return value && name.endsWith('BYTES') ? `${value} bytes` : value;
 }
 
-/** What is said above a declaration. */
+/** The comment above a declaration. */
 function aboutOf(text, declaration) {
   const at = text.indexOf(declaration);
   const about = [];

@@ -1,4 +1,4 @@
-// What an upload of 100 MB takes of the server's memory: `node scripts/upload_memory.mjs …/kith`.
+// Measures the server's memory during an upload of 100 MB: `node scripts/upload_memory.mjs …/kith`.
 //
 // Starts a demo, sends three files of bytes of chance one after the other, looks at the resident memory 200 times a second
 // meanwhile, and says by how much it grew at most. Ends with 1 where that is more than 4 MB.

@@ -45,7 +45,7 @@ async function comes(user, options = DESKTOP) {
   return { context, widget: await visit(context, user) };
 }
 
-/** What the browser of a context shows of notices; no page of the site with the messenger needs to be open for it. */
+/** The shown notices of a context's browser; no page of the site with the messenger needs to be open for it. */
 async function notices(context) {
   const page = await context.newPage();
   await page.goto(`${host.origin}/style.css`);

@@ -96,7 +96,7 @@ export async function assertAccessible(page, what) {
   const violations = await page.evaluate(async () => {
     const run = await globalThis.axe.run('kith-widget', {
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-      // What passes is read by nobody.
+      // Passed checks are not read.
       resultTypes: ['violations'],
       // Headings of the widget continue those of a page that it does not know.
       rules: { 'heading-order': { enabled: false } },
@@ -109,7 +109,7 @@ export async function assertAccessible(page, what) {
   assert.deepEqual(violations, [], `axe: ${what}`);
 }
 
-/** What fades in has its colours when it is there; what turns for ever is not waited for. */
+/** Waits until fading elements have their colours. Endless animations are not waited for. */
 export async function settled() {
   const root = document.querySelector('kith-widget').shadowRoot;
   const running = root

@@ -28,7 +28,7 @@ let kith;
 before(async () => {
   [browser, kith] = await Promise.all([launchForCalls(), Kith.start()]);
 });
-// Who is left in a call by a test that failed is busy in the next one.
+// A member who stays in a call after a failed test would be busy in the next one.
 afterEach(() => Promise.all(browser.contexts().map(context => context.close())));
 after(async () => {
   await browser.close();

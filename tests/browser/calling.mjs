@@ -1,4 +1,4 @@
-// What two members do with calls, and what of it can be seen from outside: the tests of calls have it in common.
+// Actions of two members in calls, and their visible effects. Shared by the tests of calls.
 
 import { assertNoTrouble, DESKTOP, launch, person, until } from './browser.mjs';
 import { Widget } from './widget.mjs';

@@ -183,7 +183,10 @@ export class Community {
   }
 }
 
-/** What was said before anybody looks, the newest last. Answers the ids of rooms, and the code by which one comes into a private one. */
+/**
+ * Fills the community with earlier messages, the newest last. Answers the ids of rooms, and the code of a
+ * private room's invitation.
+ */
 async function happen(people, texts, picture, link) {
   const { anna, raj, mei, tom, yusuf, ingrid, sofia, amara, jonas } = people;
   for (const [sub, one] of Object.entries({ raj, mei, tom, yusuf, sofia, amara })) {

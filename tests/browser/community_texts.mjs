@@ -1,4 +1,4 @@
-// What the people of the community are called, and what they say, in English and in Arabic. All invented.
+// Names and messages of the community's people, in English and in Arabic. All invented.
 
 /** By id: the portraits of the demo go by the same. */
 export const NAMES = {
@@ -16,7 +16,7 @@ export const NAMES = {
   piotr: ['Piotr Nowak', 'بدر نوفل'],
 };
 
-/** Who has just come, and has said nothing yet. */
+/** Newcomers, who have said nothing yet. */
 export const NEWCOMERS = { nadia: ['Nadia Karam', 'نادية كرم'] };
 
 const en = {

@@ -16,7 +16,7 @@ after(async () => {
   await kith.stop();
 });
 
-/** What a browser says by itself when it cannot reach a server is no trouble of ours. */
+/** Messages of the browser when it cannot reach a server; these are no trouble of ours. */
 const NETWORK = /ERR_|WebSocket connection to|Failed to load resource/;
 
 async function both(run) {

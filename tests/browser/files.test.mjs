@@ -26,7 +26,7 @@ after(async () => {
   await kith.stop();
 });
 
-/** What the browser itself says of a server that is not there. */
+/** Messages of the browser about a server that is not there. */
 const WITHOUT_SERVER = /WebSocket|ERR_CONNECTION|ERR_EMPTY|Failed to (load|fetch)/;
 
 const as = (...asked) => asMembers(browser, kith, ...asked);
@@ -104,7 +104,7 @@ test('a pasted picture is seen by the other one, and in full', async () => {
     await until(async () => (await viewer.count()) === 0, 'Escape closes it');
     assert.ok(await raj.panel.isVisible(), 'and nothing else');
 
-    // Who comes anew sees the same, at a place that was kept for it.
+    // A reloaded page shows equal pictures, in places that were kept for them.
     await raj.page.reload();
     await raj.show();
     const row = raj.page.locator('kith-widget .chat-row', { hasText: 'Ingrid Haug' });

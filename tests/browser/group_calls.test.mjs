@@ -143,7 +143,7 @@ test('six hear each other, and the seventh is told how many fit', async () => {
   await shot(first.page, 'group-six');
   await button(first, 'Enlarge call window').click();
   await shot(first.page, 'group-six-large');
-  // Who only closes the page is missed for 20 s.
+  // A member who only closes the page counts as away for 20 s.
   for (const one of [first, ...others]) await button(one, 'Leave call').click();
   await bye(...all);
 });

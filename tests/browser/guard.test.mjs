@@ -1,4 +1,5 @@
-// What keeps strangers and raids off, through a real server: held messages, blurred pictures, raid mode, and an admin's settings.
+// Protection from strangers and raids, through a real server: held messages, blurred pictures, raid mode,
+// and an admin's settings.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -199,7 +200,7 @@ test('an admin reads them in the language of the page, and no other one is fetch
     async jonas => {
       const fetched = [];
       jonas.page.on('request', request => fetched.push(request.url()));
-      // What the page before it still asked for is not counted.
+      // Requests of the page before are not counted.
       jonas.page.on('framenavigated', () => fetched.splice(0));
       await jonas.page.context().addInitScript(() => {
         new MutationObserver(() => {

@@ -14,7 +14,7 @@ before(async () => {
   [browser, kith] = await Promise.all([launch(), Kith.start()]);
   host = await hostPage(kith, 'hostile', { head: HEAD, body: BODY, style: STYLE, script: SCRIPT });
   await kith.addSite('hostile', '--origin', host.origin);
-  // Whoever comes may write at once here: requests have tests of their own.
+  // Strangers may write at once here: requests have tests of their own.
   await kith.setSite('hostile', 'requests.on=false');
 });
 after(async () => {

@@ -63,7 +63,7 @@ async function follow(widget, member, link) {
   await widget.page.goto(`${kith.url}/as/${member}/?from=mail${new URL(link).hash}`);
 }
 
-/** What the owner does with a member, in the list of members. */
+/** An act of the owner on a member, in the list of members. */
 async function withMember(widget, name, action) {
   await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
   await widget.page.getByRole('menuitem', { name: action, exact: true }).click();
@@ -100,7 +100,7 @@ test('a link into a private room is made and copied, and leads who has it into t
     await button(anna, 'Back to chat').click();
     await anna.sees('I do, by whatever road');
 
-    // Who is in there is led to the room, on the page that is there, as often as they like, and uses nothing up.
+    // A member of the room is led to it, on the present page, as often as they like, and uses nothing up.
     await raj.back();
     for (let time = 0; time < 2; time++) {
       await raj.page.evaluate(hash => {

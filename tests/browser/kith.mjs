@@ -24,7 +24,7 @@ export class Kith {
     const kith = new Kith(await freePort(), await mkdtemp(join(tmpdir(), 'kith-browser-')), settings);
     kith.flags = strangers ? ['--strangers'] : [];
     await kith.up().catch(async error => {
-      // Whoever else tests beside us may have taken the port since it was free.
+      // Another test may have taken the port since it was free.
       if (kith.process.exitCode === null) throw error;
       kith.listensAt(await freePort());
       await kith.up();

@@ -19,7 +19,7 @@ after(async () => {
 /** A browser for each member; closed, and checked for trouble, after `run`. */
 const as = (...asked) => asMembers(browser, kith, ...asked);
 
-/** What the browser itself says of a server that is not there. */
+/** Messages of the browser about a server that is not there. */
 const WITHOUT_SERVER = /WebSocket|ERR_CONNECTION|Failed to (load|fetch)/;
 
 test('an edit, a deletion and a reaction reach the other one at once', async () => {
@@ -61,7 +61,7 @@ test('an edit, a deletion and a reaction reach the other one at once', async () 
         '👍 from 2 people',
       'both have reacted',
     );
-    // What one sees after coming anew is the same.
+    // The reloaded page shows equal messages.
     await raj.page.reload();
     await raj.show();
     await raj.page.locator('kith-widget .chat-row', { hasText: 'Ingrid Haug' }).locator('.row-main').click();
@@ -81,7 +81,7 @@ test('an edit made without a connection is shown, waits, and arrives', async () 
       await mei.chatWith('Anna Lindqvist');
       await anna.say('See you at nien');
       await mei.sees('See you at nien');
-      // What comes late has come.
+      // Waits for late requests.
       await anna.page.waitForLoadState('networkidle');
       await kith.kill();
       await anna.page.getByText('You are offline').waitFor();

@@ -1,4 +1,4 @@
-// What a message does where nobody looks at its chat: the icon of the page, a sound, a toast. In one tab, once.
+// Notices of a message whose chat is not visible: the icon of the page, a sound, a toast. In one tab, once.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -26,7 +26,7 @@ before(async () => {
   host = await hostPage(kith, 'notices', { ...page, images: "'self' data:" });
   strict = await hostPage(kith, 'notices', page);
   await kith.addSite('notices', '--origin', host.origin, '--origin', strict.origin);
-  // Whoever comes may write at once here: requests have tests of their own.
+  // Strangers may write at once here: requests have tests of their own.
   await kith.setSite('notices', 'requests.on=false');
 });
 after(async () => {

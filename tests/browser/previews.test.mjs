@@ -1,4 +1,4 @@
-// What a link leads to: a page of this machine, asked by the server, shown below the message.
+// Previews of links: a page of this machine, asked by the server, shown below the message.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

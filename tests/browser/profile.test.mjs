@@ -95,7 +95,7 @@ test('a second device is signed out, a copy is saved, and the account goes', asy
       await laptop.page.reload();
       await laptop.show();
       await laptop.tab('Me').click();
-      // What one may change is asked when the tab is opened.
+      // The rights to change are requested when the tab is opened.
       return devices.waitFor({ timeout: 3_000 }).then(
         () => true,
         () => false,

@@ -187,7 +187,7 @@ test('the worker is served as a script of its own', async () => {
   assert.doesNotMatch(answer.headers.get('cache-control') ?? '', /immutable/);
 });
 
-/** What the browser of a context shows of notices while no page of the site has the messenger. */
+/** The shown notices of a context's browser while no page of the site has the messenger. */
 async function noticesOf(context, url) {
   const page = await context.newPage();
   await page.goto(`${url}/kith-sw.js`);

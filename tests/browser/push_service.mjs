@@ -59,7 +59,7 @@ export async function pushService() {
   const origin = `https://localhost:${server.address().port}`;
   return {
     settings: { KITH_PUSH_AUTHORITY: cert, KITH_PUSH_SERVICES: 'localhost' },
-    /** What was pushed so far: the text, and the head of the request. */
+    /** Pushed requests so far: the text, and the head of the request. */
     pushed,
     subscribe(deliver) {
       const ecdh = createECDH('prime256v1');

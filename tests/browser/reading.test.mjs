@@ -31,7 +31,7 @@ async function on(settings, options, run) {
   await context.close();
 }
 
-/** What is wider than its place, or cut off at the sides of the window. */
+/** Elements that are wider than their place, or cut off at the sides of the window. */
 const tooWide = page =>
   page.evaluate(() => {
     const { shadowRoot } = document.querySelector('kith-widget');

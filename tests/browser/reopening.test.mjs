@@ -1,4 +1,4 @@
-// What is open on a page of a site is open on the next one, in the same tab and for the same member.
+// Open parts of a page are open on the next one, in the same tab and for the same member.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

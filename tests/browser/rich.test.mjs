@@ -45,7 +45,7 @@ test('a poll is asked, voted in, and closed', async () => {
     assert.equal(await choice(anna, 'At the lake 100 % 1 vote').getAttribute('aria-pressed'), 'false');
     await choice(anna, 'In town 0 % 0 votes').click();
     await choice(raj, 'In town 50 % 1 vote').waitFor();
-    // What one has chosen stays so when somebody else votes, and after coming anew.
+    // One's own choice stays when somebody else votes, and after a reload.
     assert.equal(await choice(raj, 'At the lake 50 % 1 vote').getAttribute('aria-pressed'), 'true');
     await raj.page.reload();
     await raj.show();

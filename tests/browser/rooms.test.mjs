@@ -38,7 +38,7 @@ async function openRoom(widget, name) {
 
 const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
 
-/** What the owner does with a member, in the list of members. */
+/** An act of the owner on a member, in the list of members. */
 async function withMember(widget, name, action) {
   await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
   await widget.page.getByRole('menuitem', { name: action, exact: true }).click();
@@ -118,7 +118,7 @@ test('the owner keeps order: muted, frozen, slow, removed, banned', async () => 
     await yusuf.page.getByText(/Slow mode: wait \d+ seconds/).waitFor();
     await ingrid.page.getByRole('button', { name: 'Back to chat' }).click();
 
-    // What a member wrote the owner may delete.
+    // The owner may delete a member's message.
     await ingrid.page.getByRole('button', { name: 'Back to chat' }).click();
     await message(ingrid, 'I am here').press('Enter');
     await ingrid.page.getByRole('menuitem', { name: 'Delete' }).click();

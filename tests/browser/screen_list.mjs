@@ -67,7 +67,7 @@ export class Sight {
     await this.in('.sheet').waitFor();
   }
 
-  /** What moderators have: reports, protection, the record. */
+  /** Views of moderators: reports, protection, the record. */
   async moderation(part) {
     await this.tab('me');
     await this.in('.me .choice:has(.icon-shield)').first().click();
@@ -610,7 +610,7 @@ export async function look(page, name, of, community, callers) {
   return sight;
 }
 
-/** Whose camera sees their portrait, and whose microphone is silent. */
+/** Shows the member's portrait as the camera's picture, with a silent microphone. */
 export async function inFront(context, member) {
   await context.addInitScript(name => {
     if (!navigator.mediaDevices) return;

@@ -52,7 +52,7 @@ for (const [where, of] of Object.entries(AXE)) {
       }
     });
     for (const [name, { as = 'anna', title, looks, callers = [], after: leave }] of Object.entries(SCREENS)) {
-      // What there is on wide pages only.
+      // Screens that only wide pages have.
       if (of.phone && looks !== undefined) continue;
       test(title, async () => {
         const wide = looks ? { ...of, options: looks.desktop.options } : of;

@@ -140,7 +140,7 @@ async function calls() {
   await take(called.page, 'widget-ring');
 }
 
-/** Whose camera sees their portrait, and whose microphone is silent. */
+/** Shows the member's portrait as the camera's picture, with a silent microphone. */
 async function inFront(context, member) {
   await context.addInitScript(name => {
     navigator.mediaDevices.getUserMedia = async wanted => {

@@ -18,7 +18,7 @@ after(async () => {
   await kith.stop();
 });
 
-/** What a browser says by itself when a server is away, or does not have a file. */
+/** Messages of the browser when a server is away, or does not have a file. */
 const EXPECTED = /ERR_|WebSocket connection to|Failed to load resource|dynamically imported module/;
 const DRAFT = 'I was about to say';
 
@@ -43,7 +43,7 @@ async function olderBuild() {
   return { files, loader, folder: join(builds, '0000000000000000') };
 }
 
-/** What the server of that build had left on disk. */
+/** The files that the server of that build had left on disk. */
 async function leave({ files, folder }) {
   await mkdir(folder);
   for (const [name, text] of files) await writeFile(join(folder, name), text);

@@ -1,4 +1,4 @@
-// What a member does with the widget on a page, and what they see there.
+// Actions of a member in the widget on a page, and the visible results.
 
 import { assertNoTrouble, DESKTOP, person, until } from './browser.mjs';
 
@@ -46,7 +46,7 @@ export class Widget {
     await this.field.press('Enter');
   }
 
-  /** What the open chat shows: text, whose, and how far it came. */
+  /** The open chat's messages: text, author, and state. */
   messages() {
     return this.page.evaluate(() => {
       const root = document.querySelector('kith-widget').shadowRoot;
@@ -63,7 +63,7 @@ export class Widget {
     return this.page.locator('kith-widget [data-message]', { hasText: text }).last();
   }
 
-  /** What is done with a message, through its menu, as with the keyboard. */
+  /** Acts on a message through its menu, by keyboard. */
   async act(text, name) {
     const item = this.page.getByRole('menuitem', { name, exact: true });
     const open = async () => {

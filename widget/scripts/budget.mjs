@@ -1,11 +1,11 @@
-// What a page may be asked to download, gzipped. Above it, the build fails.
+// Most gzipped bytes that a page downloads. Above it, the build fails.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const LOADER = 10_000;
 const SHELL = 60_000;
-/** What the first call fetches. */
+/** The parts of the first call. */
 const CALL = 40_000;
 
 export async function budget(dist, { shell, call }) {

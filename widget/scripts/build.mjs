@@ -19,7 +19,7 @@ const withoutPreload = {
     id.includes('vite/preload-helper') ? 'export const __vitePreload = load => load();' : undefined,
 };
 
-/** What each entry imports at once, for one chunk instead of one for each set of late parts that use it too. */
+/** The imports of each entry at its start, for one chunk instead of one for each set of late parts that use it, too. */
 const atStart = { client: new Set(), app: new Set(), push: new Set() };
 const entries = {
   client: join(root, 'loader/src/session.ts'),
@@ -46,7 +46,7 @@ const shared = {
   define: { 'process.env.NODE_ENV': '"production"' },
   oxc: {
     jsx: { runtime: 'automatic', importSource: 'preact' },
-    // What a constructor is given needs no declaration besides.
+    // Parameters of a constructor need no other declaration.
     assumptions: { setPublicClassFields: true },
     typescript: { removeClassFieldsWithoutInitializer: true },
   },
@@ -146,7 +146,7 @@ async function buildLoader({ client, app, push }) {
   });
 }
 
-/** What a site's service worker imports: one file, under a name that stays. */
+/** The file that a site's service worker imports: one file, under a stable name. */
 async function buildWorker() {
   await build({
     ...shared,

@@ -127,7 +127,7 @@ fn secure(server: SocketAddr, client: &rustls::ClientConfig) -> Stream<Secure> {
     Stream::over(rustls::StreamOwned::new(session, tcp(server).stream))
 }
 
-/// What the next record says. A ticket says nothing.
+/// The content of the next record, without tickets.
 fn record(line: &mut Stream<Secure>) -> Vec<u8> {
     let (session, socket) = (&mut line.stream.conn, &mut line.stream.sock);
     let mut record = vec![0; 5];

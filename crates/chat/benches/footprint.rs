@@ -75,7 +75,7 @@ fn main() {
         node.disconnected(session(number), false, NOW);
     }
     (0..100).for_each(|tick| node.tick(Timestamp(NOW.0 + 20_000 + tick * 100)));
-    // What they left free is either with the system again or used by the next crowd: which, the allocator decides.
+    // The freed memory is either returned to the system or reused for the next crowd; the allocator decides.
     for (number, token) in (1..=SESSIONS).zip(&tokens) {
         sign_in(&node, number, token);
     }

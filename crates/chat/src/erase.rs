@@ -30,7 +30,7 @@ pub struct Renamed {
 /// Most users that a device is told of when it resumes. More: it gets a first page.
 pub const MOST_RENAMED: usize = 256;
 
-/// What happens to the user's messages: they stay, or go, too.
+/// The fate of the user's messages: they stay, or go, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Messages {
     /// It goes, with its files, former bodies, and what reports keep of it.

@@ -252,7 +252,7 @@ impl RoomChange {
 
     /// The acts that it takes.
     pub fn acts(&self) -> impl Iterator<Item = Act> + use<> {
-        // Who keeps order may take a picture away, and only an owner chooses one.
+        // Moderators may remove a picture, but only an owner chooses one.
         let removes_avatar = self.avatar == Some(AvatarChange::Remove);
         let renames = self.name.is_some() || self.avatar.is_some() && !removes_avatar || self.kind.is_some();
         let configures = self.topic.is_some()

@@ -20,7 +20,7 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
     scene.welcomed(scene.hello(Some(&token(scene, user, role)), &format!("{user}-1"), None))
 }
 
-/// What is told, of a store that answers at once.
+/// The answer of a store that answers at once.
 fn told<T: Send + 'static>(ask: impl FnOnce(Told<T>)) -> Result<T, Refusal> {
     let outcome = Arc::new(Mutex::new(None));
     let tell = outcome.clone();

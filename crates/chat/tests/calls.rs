@@ -47,7 +47,7 @@ fn accept(scene: &Scene, device: &Device, call: CallId) -> CallTicket {
     }
 }
 
-/// What a device has heard, in words.
+/// The events of a device, in words.
 fn news(scene: &Scene, device: &Device) -> Vec<String> {
     let said = |event: Event| match event {
         Event::Call(event) => match (&event.re, &event.news) {
@@ -188,7 +188,7 @@ fn a_reload_in_mid_call() {
     assert_eq!(news(&scene, &bob), ["Back"]);
     assert_eq!(step(&scene, &bob, call, CallStep::Answer("a".into())), ["2: Done"]);
     assert_eq!(news(&scene, &ann), ["Answer"]);
-    // The same device again, before anybody has noticed that the session of before is gone: it is replaced.
+    // The device signs in again before anybody notices the end of its old session, which is replaced.
     let ann = scene.sign_in("ann", "a");
     assert_eq!(news(&scene, &bob), ["Away"]);
     assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined after 20900 ms"]);

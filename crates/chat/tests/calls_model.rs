@@ -11,7 +11,7 @@ use scene::*;
 
 const USERS: [&str; 3] = ["ann", "bob", "cat"];
 
-/// What one session has heard.
+/// The events that one session received.
 #[derive(Default)]
 struct Heard {
     /// Calls that ring there, or in which it has a place.

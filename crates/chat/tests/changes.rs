@@ -32,7 +32,7 @@ fn two(mode: Mode, config: NodeConfig) -> Two {
 }
 
 impl Two {
-    /// What the one who asks is answered.
+    /// The answer for the asking device.
     fn ask(&self, who: &Device, seq: u64, change: MessageChange) -> Result<Heard, Refusal> {
         let command =
             Command::ChangeMessage { re: 5, conversation: self.conversation, seq: Seq(seq), change };
@@ -96,7 +96,7 @@ fn an_edit_reaches_every_device_of_both_once() {
     for device in [&two.ann_too, &two.bob] {
         assert_eq!(two.heard(device), Some(answer.clone()));
     }
-    // The same again is answered alike, and told to nobody.
+    // A repeated change gets an equal answer and is not published.
     assert_eq!(two.ask(&two.ann_too, 1, edit("hello")).unwrap().0, *message);
     for device in [&two.ann, &two.bob] {
         assert_eq!(two.heard(device), None);

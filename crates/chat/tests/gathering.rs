@@ -17,7 +17,7 @@ const CLIENTS: usize = 4;
 const STEPS: usize = 120;
 const POLLS: u64 = 6;
 
-/// What a client shows of one message.
+/// The drawn state of one message in a client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Shown {
     version: u64,
@@ -25,7 +25,7 @@ struct Shown {
     votes: Vec<u64>,
 }
 
-/// What a device knows survives its connections.
+/// The state of a device survives its connections.
 struct Client {
     name: String,
     device: Option<Device>,

@@ -85,7 +85,7 @@ fn a_call_stands_in_a_room_and_leaves_an_entry() {
     assert_eq!(join(&scene, &bob, room), ["answer Joined [ann]", "Standing: ann bob"]);
     assert_eq!(news(&scene, &ann), ["Came bob", "Standing: ann bob"]);
     assert_eq!(news(&scene, &cat), ["Standing: ann", "Standing: ann bob"]);
-    // Who comes later looks.
+    // A device that signs in later asks for the state.
     let tablet = scene.sign_in("cat", "tablet");
     assert_eq!(say(&scene, &tablet, room, GroupAction::Look), ["answer Standing: ann bob"]);
     assert_eq!(scene.node.stats().calls, 1);

@@ -35,7 +35,7 @@ impl Carrier {
         carrier
     }
 
-    /// What came since: to which browser, and who wrote what, or that it was taken back.
+    /// The notices since the last call: the browser and its text, or the removal.
     fn told(&self) -> Vec<(String, String)> {
         let said = |push: Push| match push.notice {
             PushNotice::Clear => "cleared".to_owned(),
@@ -143,7 +143,7 @@ fn reading_anywhere_takes_it_back_once() {
     assert_eq!(carrier.told(), [told("phone", "cleared")]);
     scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(seq) });
     assert_eq!(carrier.told(), []);
-    // What was read before it was told is not told.
+    // A message that was read before its notice gets none.
     scene.send(&bob, to("ann"), "2", "And?");
     scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq(2)) });
     scene.leave(&ann);
@@ -363,7 +363,7 @@ fn a_blocked_member_of_a_room_raises_no_notice_and_repeats_none() {
     scene.send(&bob, room(), "b1", "Hello @ann");
     scene.wait(60_000);
     assert_eq!(carrier.told(), []);
-    // What somebody else has written is told, although the blocked one writes right after it.
+    // A message by another member gets a notice, although the blocked one writes right after it.
     scene.send(&cat, room(), "c1", "Tea?");
     scene.send(&bob, room(), "b2", "Ann! @ann");
     scene.wait(60_000);

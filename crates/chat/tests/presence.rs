@@ -390,7 +390,7 @@ fn a_login_never_sees_somebody_offline_who_has_come_a_moment_before() {
             scene.wait(600);
             assert!(told(&scene, &bob).iter().all(|(_, presence)| *presence == Presence::Online));
         }
-        // Whoever has heard of her hears that she is gone, although no round has said that she was here.
+        // A device that was told of her gets her *offline*, although no round has published her *online*.
         scene.leave(&ann);
         scene.wait(600);
         assert_eq!(told(&scene, &bob).last(), of("ann", Presence::Offline).last());

@@ -173,7 +173,7 @@ fn patterns_that_need_large_tables_are_refused_when_they_are_set() {
     assert!(why.starts_with("filters.patterns: ") && why.contains("512 KiB"), "{why}");
 }
 
-/// What the filters of one site may cost is counted, in characters times patterns; another site does not notice.
+/// The cost of one site's filters is counted in characters times patterns; another site does not notice.
 #[test]
 fn a_site_uses_no_more_than_its_share_for_filters() {
     let mut scene = Scene::new(Mode::Open);
@@ -293,7 +293,7 @@ fn flagged_names_topics_and_statuses_are_reported() {
     let found = reports();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].0, ReportAbout::User(ann.session.user));
-    // The same again while it is open is one report.
+    // A repetition while the report is open makes no second one.
     let name = ProfileChange { name: Some(NameChange::Own("casino".into())), ..ProfileChange::default() };
     scene.ask(&ann, Command::ChangeProfile { re: 1, change: Box::new(name) });
     assert_eq!(reports(), []);

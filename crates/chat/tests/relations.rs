@@ -42,7 +42,7 @@ struct Community {
     chosen: BTreeMap<&'static str, SetPresence>,
 }
 
-/// What a device shows.
+/// The screen of a device.
 struct Screen {
     user: &'static str,
     device: String,
@@ -51,7 +51,7 @@ struct Screen {
     position: Option<Position>,
     contacts: BTreeMap<String, ContactState>,
     watches_contacts: bool,
-    /// What was told of contacts; who is none any more leaves it.
+    /// Presence of contacts; a user who is no contact any more leaves it.
     roster: BTreeMap<String, Presence>,
     watched: Vec<&'static str>,
     presence: BTreeMap<String, Presence>,
@@ -112,7 +112,7 @@ impl Community {
                 let watched: Vec<&str> =
                     USERS.iter().copied().filter(|_| self.rng.random_bool(0.6)).collect();
                 if self.screens[who].session.is_some() {
-                    // What comes for the watch before may still arrive; only the new one's answers count.
+                    // Answers to the former watch may still arrive; only those to the new one count.
                     self.scene.store.run();
                     self.look(who);
                     let contacts = self.rng.random_bool(0.5);
@@ -128,7 +128,7 @@ impl Community {
                 if self.screens[who].session.is_some() {
                     self.chosen.insert(self.screens[who].user, set);
                     self.say(who, Command::SetPresence(set));
-                    // Whoever leaves and comes back sooner than this is stored has the choice of before.
+                    // A device that leaves and comes back sooner than this is stored has its former choice.
                     self.scene.store.run();
                 }
             }
@@ -194,7 +194,7 @@ impl Community {
                 }
                 Event::Watching { here, more } => {
                     assert!(!more);
-                    // Who is not named is not here.
+                    // Users who are not named are offline.
                     screen.roster = here.into_iter().map(|(user, seen)| (user.to_string(), seen)).collect();
                 }
                 Event::Presence { user, presence, .. } => {
@@ -243,14 +243,14 @@ impl Community {
             let expected = self.true_presence(session.user, other, &stored);
             let shown = screen.presence.get(*other).copied();
             match (self.mode, expected) {
-                // Who may not be seen is not spoken of, or was told to be offline when that began.
+                // An invisible user is not mentioned, or became offline when that began.
                 (Mode::Contacts, None) => assert!(matches!(shown, None | Some(Presence::Offline)), "{other}"),
                 (_, expected) => assert_eq!(shown, expected, "{} sees {other}", screen.user),
             }
         }
     }
 
-    /// Who watches contacts knows of each, without having named anybody.
+    /// A device that watches contacts knows the presence of each, without naming anybody.
     fn check_roster(&self, who: usize, user: UserId, stored: &BTreeMap<String, ContactState>) {
         let screen = &self.screens[who];
         let agreed = |user: &&str| stored.get(*user) == Some(&ContactState::Contact);

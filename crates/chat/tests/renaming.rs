@@ -15,7 +15,7 @@ const STEPS: usize = 160;
 /// Of the user who is renamed: several slices.
 const WRITTEN: u64 = 130;
 
-/// What a client shows of one message.
+/// The drawn state of one message in a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shown {
     from: String,

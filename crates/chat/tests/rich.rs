@@ -162,7 +162,7 @@ fn forward(
     acknowledged(&scene.ask(who, Command::Forward { client_id: id.into(), to, conversation, seq }))
 }
 
-/// Who has said first what this device has just heard; None: it is not told.
+/// The first author of the message that this device just received; None: hidden.
 fn origin(scene: &Scene, device: &Device) -> Option<String> {
     let events = scene.take(device);
     let Some(Event::Message(message, _)) = events.last() else { panic!("no message: {events:?}") };
@@ -183,7 +183,7 @@ fn a_forwarded_message_names_whom_its_readers_may_see() {
     scene.take(&bob);
     forward(&scene, &carl, own, to("ann"), "c-2").unwrap();
     assert_eq!(origin(&scene, &ann).as_deref(), Some("carl"), "one's own");
-    // Who was blocked by the author learns of no author.
+    // A user whom the author blocked does not see the author.
     scene.contact(&ann, ContactAction::Block, "carl").unwrap();
     scene.take(&carl);
     forward(&scene, &bob, said, to("carl"), "b-2").unwrap();

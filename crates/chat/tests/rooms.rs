@@ -31,7 +31,7 @@ struct Play {
     devices: Vec<Heard>,
     handles: BTreeMap<SessionHandle, usize>,
     room: Option<ConversationId>,
-    /// What was acknowledged, by seq.
+    /// Acknowledged messages, by seq.
     log: BTreeMap<u64, String>,
     sent: u64,
     seed: u64,

@@ -100,7 +100,7 @@ struct Line {
     version: u64,
     is_edited: bool,
     is_deleted: bool,
-    /// Who has put which reaction there.
+    /// The users of each reaction.
     reactions: Vec<(String, Vec<String>)>,
     mine: BTreeSet<String>,
 }
@@ -123,7 +123,7 @@ impl Line {
         }
     }
 
-    /// What is the same for all.
+    /// The fields that are equal for all readers.
     fn public(&self) -> Line {
         Line { mine: BTreeSet::new(), ..self.clone() }
     }
@@ -448,7 +448,7 @@ impl Simulation {
         }
     }
 
-    /// Whoever is shown a version of a message is shown the same.
+    /// All readers of a version of a message see equal fields.
     fn note(&mut self, event: &Event) {
         let messages: Vec<Arc<Message>> = match event {
             Event::Update { message, .. } | Event::Message(message, _) => vec![message.clone()],
@@ -590,8 +590,7 @@ impl Simulation {
         }
     }
 
-    /// What one device writes into a conversation comes in the order of writing, unless the disk refused
-    /// some of it.
+    /// The messages of one device to a conversation keep their order, unless the disk refused some of them.
     fn check_order(&self, log: &Log) {
         if self.faults == Faults::NetworkAndDisk {
             return;
@@ -605,7 +604,7 @@ impl Simulation {
         }
     }
 
-    /// What the store has, read page by page through the node.
+    /// The stored messages, read page by page through the node.
     fn truth(&mut self) -> BTreeMap<ConversationId, Log> {
         let mut truth: BTreeMap<ConversationId, Log> = BTreeMap::new();
         for who in 0..self.clients.len() {

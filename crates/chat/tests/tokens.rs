@@ -383,7 +383,7 @@ fn new_guests_of_one_address_are_limited_and_nobody_else_is() {
     scene.sign_in_guest("b");
     assert_eq!(scene.refused_hello(None), Refusal::RateLimited { retry_after_ms: 60_000 });
 
-    // Who has been here, and who is a member, comes in.
+    // Known guests and members can sign in.
     let token = guest.welcome.guest_token.unwrap();
     assert!(outcome(&scene, &token).is_ok());
     scene.sign_in("ann", "a");

@@ -27,9 +27,9 @@ pub(crate) fn means_the_same(descriptor: RawFd) -> bool {
 
 /// Gives this thread a table of its own: a copy of the process' table of this moment, without its internet sockets.
 ///
-/// What stays, keeps its number: standard output, log files, the bells of workers, the wake-ups of async runtimes. All of
-/// that works on this thread as before, if it was opened before. Internet sockets are closed here, since a forgotten
-/// copy would keep somebody else's listener or connection alive.
+/// All other descriptors keep their number: standard output, log files, the bells of workers, the wake-ups of async
+/// runtimes. Those that were opened before work on this thread as before. Internet sockets are closed here, since a
+/// forgotten copy would keep somebody else's listener or connection alive.
 #[cfg(target_os = "linux")]
 pub(crate) fn make_private() -> io::Result<()> {
     use rustix::thread::{UnshareFlags, unshare_unsafe};

@@ -39,7 +39,7 @@ fn nothing_stays_behind() {
         }
     });
     let deadline = Instant::now() + PATIENCE;
-    // Who says nothing and goes may be gone before it is accepted.
+    // A silent peer may be gone before it is accepted.
     let all = (PEERS * EACH) as u64;
     let totals = loop {
         let totals = edge.counters().totals();

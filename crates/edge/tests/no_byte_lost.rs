@@ -59,7 +59,7 @@ impl Peer {
         Peer { handle: harness.connect(), expected: Vec::new(), heard: Vec::new() }
     }
 
-    /// What it has heard so far is the beginning of what it should hear, the protocol's own lines aside.
+    /// The received bytes are the beginning of the expected ones, without the protocol's own lines.
     fn check(&mut self, harness: &mut Harness<Echo>) {
         self.heard.extend(harness.output(self.handle));
         let lines = self.heard.split_inclusive(|byte| *byte == b'\n');

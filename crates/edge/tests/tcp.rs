@@ -97,7 +97,7 @@ fn mail_reaches_connections_and_old_handles_reach_nobody() {
     hear(&mut stream, "mail\n");
     say(&mut stream, "abort\n");
     assert_eq!(server.next(), Seen::Closed(handle, Closed::ByUs { flushed: false }));
-    // The same slot, if the kernel gives the connection to the same worker; another generation in any case.
+    // An equal slot, if the kernel gives the connection to this worker again; another generation in any case.
     let mut other = server.connect();
     say(&mut other, "new\n");
     hear(&mut other, "new\n");

@@ -151,7 +151,7 @@ impl Client {
         harness.feed(self.handle, &sent);
     }
 
-    /// What was written, record by record.
+    /// The written bytes, record by record.
     fn records_of(&mut self, written: &[u8]) -> Vec<Vec<u8>> {
         let (mut rest, mut records) = (written, Vec::new());
         while let [_, _, _, a, b, ..] = rest {

@@ -23,9 +23,9 @@ use crate::watch::{Lines, Until};
 
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
-/// The same for what is due at a moment of its own, as far as few workers are woken for it. Its latency counts from that
-/// moment, so what the generator is late looks like the server's: with a look each 2 ms, a message that took 1.2 ms was
-/// said to take 2.2.
+/// The interval for actions with a moment of their own, as far as few workers are woken for it. Latency counts from
+/// that moment, so a late generator looks like a slow server: with a look each 2 ms, a message that took 1.2 ms
+/// seemed to take 2.2.
 pub(crate) const SHORT_BEAT: Duration = Duration::from_micros(250);
 /// A worker that says nothing for so long is gone.
 pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(10);

@@ -24,8 +24,8 @@ pub(crate) fn short_of_descriptors(failures: &Reasons) -> bool {
     failures.keys().any(|reason| reason.contains("Too many open files"))
 }
 
-/// What speaks against a run in which so much was refused, and `lost` messages for good. An overloaded node may put off
-/// what it takes later.
+/// The reasons against a run with so many refusals, and `lost` messages for good. An overloaded node may defer
+/// messages and take them later.
 pub(crate) fn against_refusals(refused: &Reasons, lost: u64) -> Option<&'static str> {
     let overloaded = refused.keys().all(|code| code == "unavailable");
     match (lost, overloaded) {

@@ -150,7 +150,7 @@ fn punishes_silence(endpoint: &str) -> bool {
     endpoint.split('/').nth(2).is_some_and(|host| host.ends_with(".push.apple.com"))
 }
 
-/// What to do after an attempt to send a notice.
+/// The next step after an attempt to send a notice.
 enum Sent {
     Settled,
     Again(Option<Duration>),

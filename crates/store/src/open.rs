@@ -95,8 +95,8 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
     Ok(db)
 }
 
-/// The same for the first connection of a process that nobody else may disturb. Continues under a new epoch where the log lost
-/// something, and begins the log anew, so that nothing of an older process stays in it.
+/// As above, for the first connection of a process, without others beside it. Continues under a new epoch if the log
+/// lost data, and restarts the log, so that nothing of an older process stays in it.
 pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, OpenError> {
     let is_torn = options.migrate
         && torn_log::is_torn(path).map_err(|error| OpenError::Create { path: path.into(), error })?;

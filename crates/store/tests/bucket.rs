@@ -125,7 +125,7 @@ fn what_is_complete_is_moved_and_read_from_there() {
         ["kith/7/0000000000000002.picture", "kith/7/0000000000000002.thumbnail", "kith/7/000000000000abcd"];
     assert_eq!(server.names(), there);
     assert!(!directory.path().join("node/7/cd/000000000000abcd").exists(), "it lies in one place");
-    // What was begun goes on here.
+    // A begun upload continues here.
     assert_eq!(bucket.arrived(begun).unwrap(), 7);
     // As a node does that was started anew.
     let bucket = server.bucket(&directory);

@@ -31,7 +31,7 @@ fn child(test: &str, path: &Path, round: u32) -> Child {
         .expect("a process starts")
 }
 
-/// What the process above us wants; None in a usual run of the tests.
+/// The arguments of the parent process; None in a usual run of the tests.
 fn wanted() -> Option<(PathBuf, u32)> {
     let path = std::env::var_os(PATH)?.into();
     Some((path, std::env::var(ROUND).ok()?.parse().ok()?))
@@ -82,7 +82,7 @@ fn what_was_acknowledged_before_kill_9_is_there_once_and_in_order() {
         let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
         let before = acknowledged.len();
         let mut killed = false;
-        // What is in the pipe after the kill was acknowledged too.
+        // Lines in the pipe after the kill were acknowledged, too.
         for line in lines.map_while(Result::ok) {
             if let Some((seq, id)) = line.strip_prefix("ack ").and_then(|ack| ack.split_once(' ')) {
                 acknowledged.insert(id.to_owned(), Seq(seq.parse().expect("a whole line")));

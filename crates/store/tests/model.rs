@@ -229,7 +229,7 @@ impl Subject {
         subject
     }
 
-    /// What the store answers, with its epoch taken out.
+    /// The store's answer without its epoch.
     fn take(&mut self, step: &Step) -> String {
         let (text, position) = self.answer(step);
         let epoch = position.map_or(0, |position| position.epoch);
@@ -447,7 +447,7 @@ fn compare(steps: &[Step]) {
         if let Step::RemoveSite { site } = step {
             removed.push(SiteId(*site));
         }
-        // What is written for a site that is not there is for nobody.
+        // Writes for a site that does not exist have no effect.
         if !step.site().is_some_and(|site| removed.contains(&site)) {
             assert_eq!(sqlite.take(step), memory.take(step), "{step:?}");
         }

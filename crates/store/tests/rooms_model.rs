@@ -58,7 +58,7 @@ impl Pair {
         Pair { stores, users, stranger, now: NOW.0, position, links: 0, _directory: directory }
     }
 
-    /// The same question to both; the answers are the same but for the epoch.
+    /// Asks both stores; the answers are equal but for the epoch.
     fn both(&self, what: &str, question: impl Fn(&dyn Store) -> String) {
         let [memory, sqlite] = self.stores.each_ref().map(|store| without_epoch(&question(&**store)));
         assert_eq!(memory, sqlite, "{what}");
@@ -217,7 +217,7 @@ impl Pair {
             self.stores.each_ref().map(|store| ask(|done| store.snapshot(user, since(None), done)).position);
     }
 
-    /// What can be read is the same.
+    /// Both stores give equal answers to reads.
     fn look(&self, rng: &mut StdRng, what: &str) {
         let (user, room, name) = (self.user(rng), self.room(rng), self.name(rng));
         let (limit, query) = (rng.random_range(1..4u32), rng.random_bool(0.5).then(|| "d".to_owned()));

@@ -87,7 +87,7 @@ codes! {
     Banned = "banned", 403, 4010, Never;
     /// The session is unknown or over.
     NoSession = "no_session", 404, 4011, Now;
-    /// The same device has opened a newer session; this one is over.
+    /// This device has opened a newer session; this one is over.
     Replaced = "replaced", 409, 4012, Never;
     /// Nothing was heard from the client for `limits.idle_ms`.
     Idle = "idle", 408, 4013, Now;

@@ -656,7 +656,7 @@ pub struct ChangeProfile<'a> {
     /// At most 200 characters, where the site lets members choose; an empty one is the site's, from the next `hello` on.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Cow<'a, str>>,
-    /// Who may begin a conversation; existing conversations continue.
+    /// Audience that may begin a conversation; existing conversations continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_write: Option<Audience>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

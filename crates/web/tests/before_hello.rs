@@ -71,7 +71,7 @@ fn half_sent_heads_share_the_budget_and_short_ones_never_count() {
     scene.feed(honest, "\r\n\r\n");
     assert!(scene.text(honest).starts_with("HTTP/1.1 "), "a short head is answered");
     assert!(!scene.text(honest).starts_with("HTTP/1.1 503 "));
-    // What is complete is given back: the budget serves others again.
+    // A complete request returns its bytes: the budget serves others again.
     for line in slow.iter().filter(|line| !scene.is_ended(**line)).copied().collect::<Vec<_>>() {
         scene.feed(line, "\r\n\r\n");
     }

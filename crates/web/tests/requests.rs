@@ -71,7 +71,7 @@ fn an_offence_is_answered_once_and_ends_the_connection() {
     for (attack, status) in table {
         let mut scene = Scene::new();
         let line = scene.connect(0);
-        // What is smuggled behind it must not be answered.
+        // A smuggled request behind it must not be answered.
         scene.feed(line, format!("{attack}{}", get("/page", "")));
         let all = responses(&scene.output(line));
         assert_eq!((all.len(), all[0].0), (1, status), "{attack:?}");

@@ -192,7 +192,7 @@ fn a_private_room_is_seen_by_its_members_only() {
     assert_eq!(heard[0]["conversation"]["conversation"], *room, "he is told");
     assert_eq!(code(&member(&mut ben, &mut scene, &room, "carla", "invite")), "not_allowed");
     assert_eq!(ask(&mut ben, &mut scene, history)["messages"], json!([]));
-    // Who has blocked somebody is not put into a room by them.
+    // A user who blocked somebody is not added to a room by them.
     carla.say(&mut scene, &json!({"t": "contact", "rid": 1, "action": "block", "user": "anna"}).to_string());
     carla.hear(&mut scene);
     assert_eq!(code(&member(&mut anna, &mut scene, &room, "carla", "invite")), "not_allowed");

@@ -12,7 +12,7 @@ use web::{WebConfig, WebOutbox};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What the client hears of a hello that is refused: the code, and the status or close code beside it.
+/// The answer to a refused hello: the code, and the status or close code beside it.
 fn refused(scene: &mut Scene, carrier: Carrier, hello: &str) -> (String, Option<u64>) {
     let mut client = Client::open(scene, carrier, hello);
     if carrier == Carrier::WebSocket {

@@ -678,7 +678,7 @@ export class FakeClient implements Client {
 
   prepare() {}
 
-  /** What late parts say: of profiles. */
+  /** Answers for late parts: profiles. */
   ask(request: Unnumbered): Promise<Event> {
     if (request.t === 'profile') return Promise.resolve(this.profileEvent(request.user));
     if (request.t === 'devices') return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });
@@ -748,7 +748,7 @@ export class FakeClient implements Client {
   }
   join(key: ConversationKey) {
     this.note(`join ${key}`);
-    // Whoever is in already stays what they are.
+    // A member keeps the role.
     this.setRoom(key, { role: this.conversation(key).room?.role ?? 'member' });
     return Promise.resolve();
   }
@@ -789,7 +789,7 @@ export class FakeClient implements Client {
     return Promise.resolve();
   }
   inFront = () => true;
-  /** What is said of calls, and what the server answers: nothing, unless a test has something. */
+  /** Actions of calls, and the server's answers: none, unless a test has some. */
   readonly callActions: CallAction[] = [];
   answerCall: (action: CallAction) => Promise<CallEvent> = () => Promise.reject(new Error('offline'));
   call(action: CallAction) {

@@ -23,7 +23,7 @@ import { en } from '../src/wording/en.ts';
 import { wordingFor } from '../src/wording/wording.ts';
 
 export const NOW = Date.UTC(2026, 2, 12, 12);
-/** What late parts say is fetched for it: `beforeAll(() => roomWords.fetch(WORDING))`. */
+/** Fetch the texts of late parts for it: `beforeAll(() => roomWords.fetch(WORDING))`. */
 export const WORDING = wordingFor(['en-GB'], { en }, 'UTC');
 // As they are a moment after the interface came.
 await Promise.all([

@@ -550,7 +550,7 @@ export type ChangeProfile = {
   status_until?: number;
   /** At most 200 characters, where the site lets members choose; an empty one is the site's, from the next `hello` on. */
   name?: string;
-  /** Who may begin a conversation; existing conversations continue. */
+  /** Audience that may begin a conversation; existing conversations continue. */
   may_write?: Audience;
   see_presence?: Audience;
   /** Not who may not see the presence. */

@@ -62,7 +62,7 @@ export class Browser {
     let busyUntil = 0;
     const channel = new FakeChannel(tab, message => {
       const copy = structuredClone(message);
-      // What one tab posts keeps its order.
+      // Messages of one tab keep their order.
       busyUntil = Math.max(busyUntil, this.clock.now + this.delay());
       this.clock.timer(busyUntil - this.clock.now, () => {
         for (const one of all) if (one !== channel) one.hear(structuredClone(copy));

@@ -1,4 +1,4 @@
-// What a conversation on the screen shows: pages, holes, the unread line.
+// A conversation on the screen: pages, gaps, the unread line.
 
 import { expect, test } from 'vitest';
 import { direct } from '../src/client.ts';

@@ -23,7 +23,7 @@ class Run {
   server = new Server(this.clock);
   random: () => number;
   browsers: Map<string, Browser>;
-  /** What each member wrote, by conversation of the pair and tab, in order; of tabs that lived on. */
+  /** The messages of each member, by conversation of the pair and tab, in order; of tabs that lived on. */
   written: { from: string; to: string; tab: Tab; body: string; id: string }[] = [];
   calm = false;
 

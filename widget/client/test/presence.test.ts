@@ -1,4 +1,4 @@
-// Who is here, who writes, and what one knows when one is not here oneself.
+// Presence and typing of others, and their state while the client itself is offline.
 
 import { expect, test } from 'vitest';
 import { direct } from '../src/client.ts';

@@ -73,7 +73,7 @@ export class Server {
   /** Refuses instead of carrying out. */
   refuse: (command: Command, user: string) => Event | undefined = () => undefined;
   reachable = true;
-  /** What a guest who comes back gets for the token that was shown. */
+  /** The token of a returning guest, in exchange for the shown one. */
   renewal: string | undefined;
 
   constructor(private readonly clock: Clock) {}
@@ -100,7 +100,7 @@ export class Server {
         busyUntil = Math.max(busyUntil, this.clock.now + this.latency());
         this.clock.timer(busyUntil - this.clock.now, () => this.#arrives(session, command));
       },
-      // What was sent before arrives before the end does.
+      // Earlier frames arrive before the end.
       close: () => {
         session.mute = true;
         this.clock.timer(Math.max(0, busyUntil - this.clock.now), () => {
@@ -165,7 +165,7 @@ export class Server {
     }
   }
 
-  /** Whoever watches hears how the user is now. */
+  /** Sends the user's presence to all watchers. */
   shows(user: string): void {
     this.#tellOf(user, () => true);
   }

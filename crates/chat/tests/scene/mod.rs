@@ -25,7 +25,7 @@ pub struct Scene {
     next_handle: AtomicU64,
 }
 
-/// What sessions have heard.
+/// The events that sessions received.
 #[derive(Default)]
 pub struct Inbox {
     events: Mutex<HashMap<SessionHandle, Vec<Event>>>,

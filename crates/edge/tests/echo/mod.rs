@@ -8,7 +8,7 @@ use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 /// A connection that comes from there makes it panic.
 pub(crate) const NO_SUCH_LISTENER: usize = 99;
 
-/// What the test sees of it.
+/// The events that the test sees.
 #[derive(Debug, PartialEq, Eq)]
 #[allow(dead_code)] // each test file reads some of it
 pub(crate) enum Seen {

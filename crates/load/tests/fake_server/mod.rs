@@ -13,7 +13,7 @@ use edge::{
 };
 use web_proto::{Code, Command, Event, Limits, Message, Person, Presence, SendTo, SetPresence, Welcome};
 
-/// What it does wrong.
+/// The faults of the server.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Flaws {
     /// Every so many-th hello is refused.

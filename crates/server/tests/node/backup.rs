@@ -41,7 +41,7 @@ fn a_restored_backup_is_another_database_to_clients_and_nothing_is_lost_silently
 
     let node = Running::demo(&scratch);
     let mut anna = enter(&node, &anna_token, "anna", None);
-    // The same seq is another message now: whoever took it for seen would never read this one.
+    // An equal seq belongs to another message now: a client that believed to have it would never read this one.
     let ack = anna.sent("m3", "tom", "after the restore");
     assert_eq!(ack["seq"], lost["seq"]);
     for position in [&before, &after] {
@@ -51,7 +51,7 @@ fn a_restored_backup_is_another_database_to_clients_and_nothing_is_lost_silently
         assert!(conversations.iter().any(|one| one["last"]["body"] == "after the restore"));
     }
     let mut tom = enter(&node, &tom_token, "tom", after.as_deref());
-    // Who asks before the node has finished its welcome is told to ask again.
+    // A client that asks before the node has finished its welcome must ask again.
     let changes = poll("changes", || {
         tom.say(json!({ "t": "resume", "rid": 9, "position": after })).unwrap();
         Some(tom.expect("changes", |event| event["re"] == 9)).filter(|event| event["code"] != "rate_limited")

@@ -28,7 +28,7 @@ fn connections_behind_a_trusted_proxy_count_for_the_client_that_it_names() {
     let node = Running::start(&scratch, "demo", &["--config", file.to_str().unwrap()]);
     let (first, status) = carried(&node, "203.0.113.5");
     assert_eq!(status, "200");
-    // What the client has written itself in front of it changes nothing.
+    // A header value that the client wrote in front of it changes nothing.
     let (_second, status) = carried(&node, "198.51.100.1, 203.0.113.5");
     assert_eq!(status, "200");
     assert_eq!(carried(&node, "203.0.113.5").1, "429", "the third");

@@ -29,7 +29,7 @@ fn what_was_acknowledged_is_there_once_and_in_order_after_ten_kills() {
         sender.live(&mut anna, death);
         node.signal("KILL");
         node.wait();
-        // What was on its way when the node died may or may not have been heard.
+        // A message that was under way when the node died may or may not have arrived.
         sender.hear_the_last_words(&mut anna);
     }
     let node = Running::start(&scratch, "demo", &flags);

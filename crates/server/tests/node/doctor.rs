@@ -43,7 +43,7 @@ fn it_looks_at_everything_and_fails_where_the_machine_cannot_hold_what_was_asked
     let lines = descriptors["lines"].as_array().unwrap();
     assert!(lines.contains(&"LimitNOFILE=4000000200".into()), "{descriptors}");
     assert!(!text(&output.stdout).contains("tw_recycle"));
-    // The same number as a setting of the node is a warning, as nobody has asked about this machine.
+    // An equal number as a setting of the node is only a warning, as nobody has asked about this machine.
     let output = doctor(&scratch, &["--json", "--max-connections", MANY]);
     assert_eq!(finding(&report(&output), "descriptors")["state"], "warn");
     let said = text(&doctor(&scratch, &["--connections", MANY]).stdout);

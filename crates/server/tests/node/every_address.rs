@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, token};
 use crate::running::{PATIENCE, Running, Scratch, text};
 
-/// Who asks a node, and what has been asked so far, as the page writes it.
+/// A client of a node, with the addresses asked so far, as the page writes them.
 struct Asker<'a> {
     node: &'a Running,
     asked: BTreeSet<String>,
@@ -226,7 +226,7 @@ fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
-/// What the page has: `| `GET /v1/x` | …` of sessions, and `| `/v1/x` | GET, PATCH | …` of all others.
+/// The addresses of the page: `| `GET /v1/x` | …` of sessions, and `| `/v1/x` | GET, PATCH | …` of all others.
 fn documented() -> BTreeSet<String> {
     let page = include_str!("../../../../docs/reference/rest.md");
     let mut addresses = BTreeSet::new();

@@ -335,7 +335,7 @@ fn what_is_refused_says_why() {
     let plain = bringer.ask("PATCH", &location, &[("Upload-Offset", "2")], b"345");
     assert_eq!(plain.status, 415);
 
-    // What is another's, not there, or not all there.
+    // Files of others, missing files, and incomplete files.
     assert_eq!(stranger.ask("HEAD", &location, &[], b"").status, 404);
     refused(&stranger.piece(&location, 2, b"345"), 404, "no_such_file");
     refused(&stranger.ask("DELETE", &location, &[], b""), 404, "no_such_file");
@@ -368,7 +368,7 @@ fn announced_bytes_take_no_room_from_others() {
         assert_eq!(anna.create("u-ben", &format!("{number}.bin"), 100_000).status, 201);
     }
     ben.bring("u-anna", "notes.txt", &[b'n'; 60_000]);
-    // What arrives does count: there is room for 40 kB, and the rest is refused.
+    // Arrived bytes count: there is room for 40 kB, and the rest is refused.
     let location = anna.begin("u-ben", "large.bin", 40_000);
     let other = anna.begin("u-ben", "other.bin", 40_000);
     assert_eq!(anna.piece(&location, 0, &[1; 40_000]).status, 204);
@@ -427,7 +427,7 @@ fn nothing_that_could_run_is_shown() {
         assert_eq!(got.field("content-security-policy"), Some("sandbox; default-src 'none'"));
         assert_eq!(got.field("x-content-type-options"), Some("nosniff"));
     }
-    // What begins as a picture must be one: a header alone, a bomb of 65,535 × 65,535 points.
+    // A file that begins as a picture must be one: a header alone, a bomb of 65,535 × 65,535 points.
     let mut bomb =
         b"GIF89a\xff\xff\xff\xff\x80\0\0\xff\0\0\0\0\xff,\0\0\0\0\xff\xff\xff\xff\0\x02\x02D\x01\0;".to_vec();
     bomb.extend([0; 100]);
@@ -494,7 +494,7 @@ fn of_two_writers_the_newer_one_goes_on() {
     first.write_all(b"1234").unwrap();
     let folder = scratch.data().join("files");
     poll("the first bytes", || (bytes_in(&folder) == 4).then_some(()));
-    // Who asks how far it came has given the older request up.
+    // A client that asks how far it came has given the older request up.
     let offset = bringer.offset(&location);
     assert_eq!(offset, 4);
     let told = answer(first);
@@ -512,7 +512,7 @@ fn a_hundred_megabytes_pass_through_little_memory() {
     let node = Running::demo(&scratch);
     drop(acquainted(&scratch, &node));
     let bringer = member(&scratch, &node, "u-anna");
-    // What the first file costs once is not what a large one costs.
+    // The first file has costs of its own, which a large one does not have.
     bringer.bring("u-ben", "small", &[7; 1_000_000]);
     let location = bringer.begin("u-ben", "large", BYTES);
     let memory = |name: &str| -> usize {

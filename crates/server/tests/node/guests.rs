@@ -48,7 +48,7 @@ fn one_address_makes_only_so_many_guests_whatever_it_says_of_itself() {
     let bye = socket.next().unwrap();
     assert_eq!((&bye["t"], &bye["code"]), (&json!("bye"), &json!("rate_limited")));
 
-    // Who has been here before is the same guest, and no new one.
+    // A returning guest keeps the identity.
     let (_, again) = hello(&node, "", first["guest_token"].as_str());
     assert_eq!(again["me"], first["me"]);
     assert_eq!(node.metric("kith_chat_new_guests_total"), 2.0);

@@ -100,7 +100,7 @@ impl Running {
             .arg("--data")
             .arg(data)
             .args(["--http", "127.0.0.1:0", "--workers", "2"])
-            // What strangers may write is no matter of these tests.
+            // Message requests of strangers are no subject of these tests.
             .args((command == "demo").then_some("--strangers"))
             .args(flags)
             .stdout(Stdio::null())

@@ -132,7 +132,7 @@ pub(crate) fn the_list_is_pinned_first_then_by_activity_and_pages_are_stable(sto
     };
     let first = ask(|done| store.conversations(ann, ConversationList::Main, None, 3, done));
     assert_eq!(order(&first.rows), Some(vec![2, 6, 5]));
-    // What becomes newest meanwhile is on the first page, and pushes nobody onto the next one twice.
+    // A conversation that becomes newest meanwhile is on the first page, and no other appears twice on the next one.
     let mut append = message(ann, others[1], "again", "x");
     append.time = Timestamp(NOW.0 + 99);
     ask(|done| store.append(append, done));

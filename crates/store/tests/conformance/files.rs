@@ -198,7 +198,7 @@ pub(crate) fn announced_bytes_take_no_room_until_they_arrive(store: &dyn Store) 
         (2, 51, Err(Refusal::NoRoomForFile)),
         (2, 50, Ok(())),
         (3, 1, Err(Refusal::NoRoomForFile)),
-        // What came once counts once.
+        // Bytes that arrived once count once.
         (0, 100, Ok(())),
     ] {
         assert_eq!(grow(store, files[file], arrived), expected, "{file} {arrived}");

@@ -164,7 +164,7 @@ pub(crate) fn a_second_time_changes_nothing(store: &dyn Store) {
     assert_eq!(again.outcomes, vec![Known; community().len()]);
     assert_eq!(again.position, before.position, "nothing was written");
     assert!(again.users.is_empty() && again.rooms.is_empty() && again.contacts.is_empty());
-    // The same ids on another site are others.
+    // Equal ids on another site are other things.
     let other = add_site(store, "other");
     assert_eq!(import(store, other, &community()), vec![Added; community().len()]);
     let there = id(store, other, "ann");

@@ -225,7 +225,7 @@ pub(crate) fn a_report_keeps_what_was_said(store: &dyn Store) {
     assert_eq!((second.rows[0].number, second.next), (1, None));
 }
 
-/// Whoever edits or deletes at once takes no evidence away, for a week.
+/// An author who edits or deletes at once removes no evidence, for a week.
 pub(crate) fn a_report_keeps_what_was_said_before(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let mia = moderator(store, site, "mia", SiteRole::Moderator);

@@ -35,7 +35,7 @@ struct User<'a> {
     last_seen: u64,
 }
 
-/// What happens to the user's messages: they stay without the name, unless the request says otherwise.
+/// The fate of the user's messages: they stay without the name, unless the request says otherwise.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Erasure {

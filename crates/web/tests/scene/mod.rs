@@ -428,7 +428,7 @@ impl Client {
         self.hear_waiting(scene)
     }
 
-    /// The same without a new poll.
+    /// As above, without a new poll.
     pub fn hear_waiting(&mut self, scene: &mut Scene) -> Vec<Value> {
         let output = scene.output(self.down);
         self.input.extend(output);

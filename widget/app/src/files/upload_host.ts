@@ -1,4 +1,4 @@
-// What an upload needs of the browser.
+// The browser functions of an upload.
 
 import type { Client } from '@kith/client';
 import type { UploadHost } from '@kith/client/upload';

@@ -132,7 +132,7 @@ export function PictureField({
         aria-label={words.choosePicture}
         onChange={event => {
           take(event.currentTarget.files?.[0]);
-          // The same file may be chosen again.
+          // Lets the member choose this file again.
           event.currentTarget.value = '';
         }}
       />

@@ -1,4 +1,4 @@
-// Who is muted in a room or banned from it: until when, why, and the way to end it.
+// Muted and banned users of a room: end, reason, and the button to lift it.
 
 import type { Conversation, Member } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -555,7 +555,7 @@ impl Tables {
         self.moderation.sanctions.iter().find(is_it).map(|kept| kept.until)
     }
 
-    /// What is stored of a mute or a ban of a room; nothing is: it has no end.
+    /// The stored sanction behind a mute or a ban in a room. Without one, it has no end.
     pub(super) fn member_sanction(
         &self,
         room: ConversationId,
