@@ -268,7 +268,7 @@ impl Inner {
             return;
         }
         self.counters.changes.add(1);
-        // First one's own devices: what was told them at this position is not told again among all members.
+        // First one's own devices: what they got at this position is not delivered again with the other members.
         self.tell(session.user, position, Some(session.handle), event(None, &mine));
         let of_all = event(None, &for_all(mine));
         self.tell_others(session, to, &members, position, of_all);
@@ -329,7 +329,7 @@ impl Inner {
         let ChangedMessage { message: stored, position, members, .. } = told;
         let mine = message(stored);
         let event = |message| Event::Update { re: None, message, by: by.clone(), position };
-        // First that member: what was told them at this position is not told again among all members.
+        // First that member: what their devices got at this position is not delivered again with the other members.
         self.tell(user, position, None, event(mine.clone()));
         let of_all = event(for_all(mine));
         match to {

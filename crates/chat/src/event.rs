@@ -47,8 +47,7 @@ pub enum Event {
     },
     /// Shared by all sessions that receive it.
     Message(Arc<Message>, Position),
-    /// A message as it is now, after somebody has changed it. What is `mine` in it is told to the user who did; to
-    /// others it is nobody's.
+    /// A message as it is now, after a change. The author of the change gets their own `mine`; others get it without.
     Update {
         re: Option<u64>,
         message: Arc<Message>,
@@ -417,7 +416,7 @@ pub struct Changes {
 pub struct Gap {
     pub conversation: ConversationId,
     pub first: Seq,
-    /// More older messages have changed than are told: what the device has of before `first` is not right any more.
+    /// More older messages have changed than the event contains: the device's copies before `first` are outdated.
     pub forget: bool,
 }
 

@@ -31,7 +31,7 @@
 //! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
 //! locks a user's shard) and handed to the outbox (which does not block), so that a resume can wait for it.
 //!
-//! What was stored is told inside the store's completion, which comes in commit order on one thread: that alone
+//! Stored changes are delivered inside the store's completion, which comes in commit order on one thread: that alone
 //! makes a [`Position`] truthful.
 
 use std::net::IpAddr;
@@ -471,16 +471,16 @@ impl Node {
         }
     }
 
-    /// A gateway has kept presence from this session because it read slowly, and it has caught up: it is told anew how
-    /// those whom it watches are.
+    /// A gateway dropped presence for this session because it read slowly, and it has caught up: it gets the presence
+    /// of all watched users again.
     pub fn presence_missed(&self, session: SessionId) {
         if let Some(site) = self.inner.sites.by_id(session.user.site) {
             self.inner.answer_watched(site.site.mode, session);
         }
     }
 
-    /// Runs what is due: presence grace and coalescing, token expiry, calls that nobody answers, the age of what is cached. Call at
-    /// least every 100 ms from one thread: the more often, the less has to be told at once. It touches no disk.
+    /// Runs timers: presence grace and coalescing, token expiry, unanswered calls, the age of caches. Call at least
+    /// every 100 ms from one thread: the more often, the less work at once. It touches no disk.
     pub fn tick(&self, now: Timestamp) {
         let Ok(mut round) = self.inner.ticking.try_lock() else { return };
         self.inner.last_tick.store(now.0, Ordering::Relaxed);
@@ -538,7 +538,8 @@ impl Node {
         Ok(())
     }
 
-    /// From now on those who are away are told by way of this. Reads from the store who can be, and may block.
+    /// From now on, absent users get notices through this. Reads the users with a subscription from the store, and
+    /// may block.
     pub fn notify_by(&self, notifier: Arc<dyn Notifier>) -> Result<(), StoreError> {
         let users = self.inner.store.push_users()?;
         users.into_iter().for_each(|user| self.inner.desk.reach(user));

@@ -102,7 +102,7 @@ enum Sight {
 }
 
 impl Inner {
-    /// On sites of mode *contacts* there is no directory; whoever knows an id finds its user.
+    /// On sites of mode *contacts* there is no directory: a user is found only by the exact id.
     pub(crate) fn list_people(self: &Arc<Self>, asker: Asker, re: u64, query: Option<String>, page: PageOf) {
         let site = asker.site.site.id;
         if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {

@@ -31,14 +31,14 @@ pub(crate) fn shown(chosen: SetPresence, is_here: bool) -> Presence {
     }
 }
 
-/// While a crowd comes back one after the other (`admission.rs`), who dropped is kept for here so long: who was told when to
-/// come has not left, and to say so of all of them, and take it back, would be the greatest wave of all.
+/// While a crowd reconnects in turn (`admission.rs`), disconnected users stay present for this time. A deferred user
+/// has not left, and publishing all of them as offline, and then as online, would be the greatest wave of all.
 const GRACE_IN_LINE_MS: u64 = 300_000;
 
 /// Users whose contacts are read in one go.
 const READ_TOGETHER: usize = 64;
-/// As many pieces of news as sessions may hear in a second, all together, before what changes is collected for longer:
-/// when a crowd comes, whoever is there hears of many at once, instead of the node doing little else than telling.
+/// Most presence events per second for all sessions together. Above it, changes are collected for longer, so that a
+/// session gets many in one event when a crowd comes.
 const HEARD_PER_SECOND: u64 = 20_000;
 /// But not for longer than this.
 const LONGEST_PAUSE_MS: u64 = 5_000;
@@ -52,7 +52,8 @@ const MAX_UNTOLD: usize = 100_000;
 /// Presence changes that are not published yet.
 #[derive(Default)]
 pub(crate) struct NewsDesk {
-    /// How often it was told: whoever says what he read before looks whether it is still true.
+    /// Number of published rounds. A thread that publishes earlier reads checks it first: the rows may have changed
+    /// since.
     tellings: AtomicU64,
     /// How many pieces of news sessions have been handed in this round.
     heard: AtomicU64,
@@ -129,9 +130,9 @@ impl NewsDesk {
     }
 }
 
-/// The telling goes over all shards of the table of users in rounds. Where many are here and few of them hear anything, the shards
-/// are told one after the other over the round's time: told all at once, the news would be a wave
-/// behind which every message waits.
+/// Presence is published in rounds over all shards of the table of users. If many users are here and few of them get
+/// events, the shards follow one another over the time of the round: published at once, the events would delay every
+/// message behind them.
 #[derive(Default)]
 pub(crate) struct Round {
     began: Timestamp,
@@ -141,7 +142,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// The shards to be told now, in a round of this length.
+    /// The shards to publish now, in a round of this length.
     fn due(&self, length_ms: u64, now: Timestamp) -> Range<usize> {
         let length_ms = length_ms.max(1);
         let elapsed = if now < self.began { length_ms } else { now.since(self.began).min(length_ms) };
@@ -313,8 +314,8 @@ impl Inner {
         });
     }
 
-    /// Contacts are mutual: whoever has a user on the list is on that user's list. A session hears all that is for it
-    /// in one go, which is one packet.
+    /// Contacts are mutual: a user on a contact's list has the contact on theirs. A session gets all its events in
+    /// one packet.
     fn tell_known(&self, news: &[(News, ContactIds)]) {
         let gone: Vec<_> =
             news.iter().map(|(news, contacts)| self.news.parted(news.user, contacts)).collect();

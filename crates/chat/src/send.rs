@@ -179,7 +179,7 @@ impl Inner {
         }
     }
 
-    /// On disk: first the sender is told, then the other devices of both.
+    /// After the commit: acknowledge the sender, then deliver to the other devices of both users.
     pub(crate) fn appended(
         &self,
         session: SessionId,
@@ -225,7 +225,7 @@ impl Inner {
         }
     }
 
-    /// Answers the message as others are to be told of it; None where that was done before.
+    /// Returns the message for the other devices; None if they got it before.
     fn acknowledge(
         &self,
         session: SessionId,

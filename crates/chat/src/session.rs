@@ -40,7 +40,7 @@ pub(crate) struct Shard {
     pub(crate) waiting: HashMap<SessionHandle, Waiting>,
     /// Users whose last session dropped, and when: ascending.
     pub(crate) leaving: VecDeque<(Timestamp, UserId)>,
-    /// Users whose presence may have to be told.
+    /// Users whose presence may have to be published.
     pub(crate) changed: Vec<UserId>,
     /// How many sessions watch their contacts.
     watching_contacts: usize,

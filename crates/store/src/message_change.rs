@@ -1,7 +1,7 @@
 //! Messages that change after they were posted: edited, deleted, reacted to.
 //!
-//! The log's row has the present body and the position of the last change, 0 where there was none: whoever reads a
-//! message that has not changed looks nowhere else.
+//! The log's row has the present body and the position of the last change, 0 if there was none: reading an unchanged
+//! message needs no other row.
 
 mod pins;
 mod reactions;

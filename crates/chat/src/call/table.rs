@@ -64,7 +64,7 @@ pub(crate) struct Shard {
     pub(super) totals: Arc<Totals>,
 }
 
-/// What a site has of the bounds that all sites share.
+/// The share of one site in the bounds that all sites share.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 struct OfSite {
     /// Of two, and of rooms.

@@ -36,7 +36,7 @@ pub struct RoomMembers {
     pub joined: Vec<UserRow>,
 }
 
-/// Joins and leaves that are to be told, by room.
+/// Joins and leaves that wait to be published, by room.
 #[derive(Default)]
 pub(crate) struct Joins(Mutex<Rooms>);
 
@@ -48,7 +48,7 @@ struct Rooms {
 
 #[derive(Default)]
 struct OfRoom {
-    /// Something is to be told then; None: nothing has happened since the last event.
+    /// Time of the next event; None: no change since the last one.
     due: Option<Timestamp>,
     /// No event before.
     quiet_until: Timestamp,
@@ -80,7 +80,7 @@ impl Joins {
         }
     }
 
-    /// Rooms of which something is to be told now, and who joined.
+    /// The rooms with an event due now, and the users who joined.
     fn take_due(&self, now: Timestamp) -> Vec<(ConversationId, Vec<UserId>)> {
         let mut due = Vec::new();
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
-//! Invitations into a room by a link: whoever has its code sees what the room is, and may come in.
+//! Invitations into a room by a link: everybody with its code sees the room's name and may join.
 //!
-//! A link ends by its time, by the number of those who have come, when it is taken back, and with the right of who has made it to
-//! invite: put out, muted, gone, banned from the site. What ends but by its time or number is removed at once, so that nothing
-//! brings it back. Whoever comes too late hears one refusal, and learns of no room that there was.
+//! A link ends by its time, by its number of uses, when it is taken back, and when its author loses the right to
+//! invite: removed, muted, gone, banned from the site. Links that end otherwise than by time or number are removed at
+//! once, so that nothing brings them back. An ended link answers one refusal, and does not reveal the room.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const HOURS: u32 = 168;
 const MOST_USES: u32 = 10_000;
 const HOUR_MS: u64 = 3_600_000;
 
-/// 128 bits drawn by lot: whoever knows them may come in.
+/// 128 random bits: everybody who knows them may join.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinkCode([u8; 16]);
 
@@ -151,7 +151,7 @@ pub struct Invited {
     pub until: Timestamp,
 }
 
-/// The same, as it is told.
+/// An [`Invited`] as the user gets it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invitation {
     /// None: one is no member yet, and does not learn it.

@@ -1,8 +1,8 @@
 //! The slices after the first transaction: rooms, the conversations of others, and all messages that name the user.
 //!
-//! The members of each room and conversation hear the new id first. Then each message that names the user gets a new version
-//! without an event: devices that were here have renamed the user by themselves, and those that come later resume over these
-//! versions. A device that comes between the two is told the former id with its changes (`resume.rs`).
+//! The members of each room and conversation get the new id first. Then each message that names the user gets a new
+//! version without an event: devices that were here have renamed the user by themselves, and those that come later
+//! resume over these versions. A device that comes between the two gets the former id with its changes (`resume.rs`).
 
 use std::sync::Arc;
 

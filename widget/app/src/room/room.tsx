@@ -44,7 +44,7 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
   const member = room?.role !== undefined;
   const [picksDate, setPicksDate] = useState(false);
-  // Nobody is told who comes and goes; whoever is in already and joins is told how many there are.
+  // Joins and leaves cause no event here. A member who joins again gets the number of members.
   useEffect(() => {
     if (member) client.join(key).catch(() => undefined);
   }, [client, key, member]);
