@@ -212,6 +212,10 @@ fn files(scratch: &Scratch, asker: &mut Asker<'_>) {
     let url = file["url"].as_str().unwrap_or_else(|| panic!("{file}"));
     let got = asker.ask("GET", "/v1/files/{site}/{id}/{name}", url, &[], "");
     assert_eq!((got.status, got.body.as_str()), (200, "Dear Mei"));
+    // A file that is not the picture of a room is not shown as one.
+    let path = location.replace("/v1/files/", "/v1/room-pictures/");
+    let refused = asker.ask("GET", "/v1/room-pictures/{site}/{id}", &path, &[], "");
+    assert!(refused.status == 404 && refused.body.contains("no_such_file"), "{}", refused.body);
     // The page says of the first two that they take all methods.
     asker.asked = std::mem::take(&mut asker.asked)
         .into_iter()
