@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ring::digest::{SHA256, digest};
 
 use crate::retention::Trim;
-use crate::room::{NewRoom, Role, RoomKind, is_name, is_topic};
+use crate::room::{NewRoom, Role, Room, RoomChange, RoomKind};
 use crate::token::profile;
 use crate::{
     ConversationId, Done, Position, Profile, RoomLimits, SiteId, StoreError, Sub, Timestamp, UserId,
@@ -91,7 +91,7 @@ pub enum ImportItem {
     Contact([Sub; 2]),
     Room {
         key: ImportKey,
-        room: NewRoom,
+        room: Box<Room>,
         created: Option<Timestamp>,
     },
     Member {
@@ -128,20 +128,17 @@ impl ImportItem {
         ImportItem::User { profile: profile(sub, name, avatar, false), created }
     }
 
-    /// With the bounds of a room's texts.
+    /// With the bounds of [`RoomChange`]. A room without a kind is private.
     pub fn room(
         key: ImportKey,
-        name: &str,
-        kind: RoomKind,
-        topic: Option<&str>,
+        wanted: RoomChange,
         created: Option<Timestamp>,
     ) -> Result<ImportItem, ImportRefusal> {
-        let (name, topic) = (name.trim(), topic.filter(|topic| !topic.is_empty()));
-        if !is_name(name) || !topic.is_none_or(is_topic) {
+        if wanted.name.is_none() || wanted.check().is_err() {
             return Err(ImportRefusal::RoomText);
         }
-        let room = NewRoom { name: name.into(), kind, topic: topic.map(Arc::from) };
-        Ok(ImportItem::Room { key, room, created })
+        let blank = NewRoom { name: Arc::default(), kind: RoomKind::Private, topic: None };
+        Ok(ImportItem::Room { key, room: Box::new(wanted.apply(&blank.room())), created })
     }
 }
 
@@ -204,7 +201,7 @@ pub enum ImportRefusal {
     TooManyRooms,
     #[error("body: 1 byte to limits.body_bytes, without NUL")]
     Body,
-    #[error("name of a room: 1 to 200 bytes in one line; topic: at most 1,000 bytes")]
+    #[error("name of a room: 1 to 200 bytes in one line; topic: at most 1,000 bytes; avatar: a URL")]
     RoomText,
     #[error("time: it lies in the future")]
     InFuture,
@@ -314,9 +311,11 @@ mod tests {
             assert_eq!(check(body, 1), Err(ImportRefusal::Body), "{body:?}");
         }
         assert_eq!(check("a", NOW.0 + 1), Err(ImportRefusal::InFuture));
-        let room = |name: &str, topic| {
+        let room = |name: &str, topic: Option<&str>| {
             let key = ImportKey::room("r").unwrap();
-            ImportItem::room(key, name, RoomKind::Public, topic, None).map(drop)
+            let topic = topic.map(str::to_owned);
+            let wanted = RoomChange { name: Some(name.into()), topic, ..RoomChange::default() };
+            ImportItem::room(key, wanted, None).map(drop)
         };
         assert_eq!(room(" Bees ", Some("two\nlines")), Ok(()));
         assert_eq!(room("  ", None), Err(ImportRefusal::RoomText));

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use chat::{ImportItem, ImportKey, ImportMessage, ImportTo, Role, RoomKind, Sub, Timestamp};
+use chat::{
+    AvatarChange, ImportItem, ImportKey, ImportMessage, ImportTo, Role, RoomChange, RoomKind, Sub, Timestamp,
+};
 use serde::Deserialize;
 
 /// Longest line of an import: a message of the longest body, however it is escaped.
@@ -33,6 +35,9 @@ enum Line<'a> {
         #[serde(default)]
         kind: Kind,
         topic: Option<Cow<'a, str>>,
+        /// As of a user.
+        avatar: Option<String>,
+        max_members: Option<u32>,
         created: Option<u64>,
     },
     Member {
@@ -88,7 +93,7 @@ pub fn parse_import_line(line: &[u8]) -> Result<ImportItem, String> {
         Line::Contact { users: [one, other] } => {
             Ok(ImportItem::Contact([sub("users", &one)?, sub("users", &other)?]))
         }
-        Line::Room { id, name, kind, topic, created } => {
+        Line::Room { id, name, kind, topic, avatar, max_members, created } => {
             let kind = match kind {
                 Kind::Public => RoomKind::Public,
                 Kind::Private => RoomKind::Private,
@@ -96,7 +101,15 @@ pub fn parse_import_line(line: &[u8]) -> Result<ImportItem, String> {
             };
             let created = created.map(|ms| time("created", ms)).transpose()?;
             let key = key("id", ImportKey::room(&id))?;
-            ImportItem::room(key, &name, kind, topic.as_deref(), created).map_err(|why| why.to_string())
+            let wanted = RoomChange {
+                name: Some(name.into_owned()),
+                kind: Some(kind),
+                topic: topic.map(Cow::into_owned),
+                avatar: avatar.map(AvatarChange::address),
+                max_members,
+                ..RoomChange::default()
+            };
+            ImportItem::room(key, wanted, created).map_err(|why| why.to_string())
         }
         Line::Member { room, user, role } => {
             let role = match role {
@@ -162,6 +175,7 @@ mod tests {
             r#"{"type":"contact","users":["ann","ben"]}"#,
             r#"{"type":"room","id":"7","name":"Bees"}"#,
             r#"{"type":"room","id":"7","name":"Bees","kind":"public","topic":"Honey","created":1500000000000}"#,
+            r#"{"type":"room","id":"8","name":"Bees","avatar":"https://a.example/b.webp","max_members":50}"#,
             r#"{"type":"member","room":"7","user":"ann"}"#,
             r#"{"type":"member","room":"7","user":"ann","role":"owner"}"#,
             r#"{"type":"message","id":"1","from":"ann","to":"ben","time":1500000000000,"body":"hi \n"}"#,
@@ -186,6 +200,7 @@ mod tests {
             (r#"{"type":"contact","users":["ann"]}"#.to_owned(), "array of length 2"),
             (r#"{"type":"room","id":"7","name":" "}"#.to_owned(), "name of a room"),
             (r#"{"type":"room","id":"","name":"a"}"#.to_owned(), "1 to 200 bytes"),
+            (r#"{"type":"room","id":"7","name":"a","avatar":"javascript:x"}"#.to_owned(), "avatar: a URL"),
             (message(""), "either `to`"),
             (message(r#","to":"ben","room":"7""#), "either `to`"),
             (message(r#","to":"ben""#).replace("1500000000000", "1500000000"), "looks like seconds"),

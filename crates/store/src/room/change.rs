@@ -48,11 +48,11 @@ pub(crate) fn create(
 pub(crate) fn import(
     batch: &mut Batch<'_>,
     site: SiteId,
-    new: &NewRoom,
+    room: &Room,
     created: Option<Timestamp>,
     now: Timestamp,
 ) -> Outcome<RoomRow> {
-    let row = insert(batch, site, new.clone().room(), created.unwrap_or(now))?;
+    let row = insert(batch, site, room.clone(), created.unwrap_or(now))?;
     let active = created.unwrap_or_default();
     let sql = "UPDATE room SET active = ?3 WHERE site = ?1 AND key = ?2";
     batch.db.prepare_cached(sql)?.execute([i64::from(site.0), row.id.key as i64, active.0 as i64])?;
@@ -75,8 +75,8 @@ fn insert(batch: &mut Batch<'_>, site: SiteId, room: Room, now: Timestamp) -> Ou
     let id = ConversationId::room(site, newest.map_or(1, |key| (key as u64 & (u64::MAX >> 1)) + 1));
     let changed = batch.next_number();
     let sql = "INSERT INTO room (site, key, seq, position, active, changed, members, kind, slow_ms, frozen, created, \
-               name, folded, topic, avatar, page) \
-               VALUES (?1, ?2, 0, 0, ?3, ?4, 0, ?5, ?6, ?7, ?3, ?8, ?9, ?10, ?11, ?12)";
+               name, folded, topic, avatar, page, max_members) \
+               VALUES (?1, ?2, 0, 0, ?3, ?4, 0, ?5, ?6, ?7, ?3, ?8, ?9, ?10, ?11, ?12, ?13)";
     batch.db.prepare_cached(sql)?.execute(params![
         site.0,
         id.key as i64,
@@ -90,6 +90,7 @@ fn insert(batch: &mut Batch<'_>, site: SiteId, room: Room, now: Timestamp) -> Ou
         room.topic.as_deref(),
         room.avatar.as_ref().map(avatar_text),
         room.page.as_deref(),
+        room.max_members,
     ])?;
     let newest = Newest { seq: 0, position: 0 };
     Ok(RoomRow { id, newest, active: now, changed, room: Arc::new(room) })

@@ -1,10 +1,10 @@
 //! Imports: what comes from another system is there as it was, once, and harms nothing that is here.
 
 use chat::{
-    ChangeMessage, ContactState, ConversationId, ConversationRow, ImportItem, ImportJob, ImportKey,
-    ImportMessage, ImportOutcome, ImportRefusal, ImportRules, ImportTo, Imported, Late, MessageChange,
-    Messages, NewErasure, Post, Role, RoomKind, RoomLimits, RoomName, Seq, SiteId, Standing, Store,
-    StoredMessage, Timestamp, Trim, UserId,
+    AvatarChange, ChangeMessage, ContactState, ConversationId, ConversationOf, ConversationRow, ImportItem,
+    ImportJob, ImportKey, ImportMessage, ImportOutcome, ImportRefusal, ImportRules, ImportTo, Imported, Late,
+    MessageChange, Messages, NewErasure, Post, Role, RoomAvatar, RoomChange, RoomKind, RoomLimits, RoomName,
+    Seq, SiteId, Standing, Store, StoredMessage, Timestamp, Trim, UserId,
 };
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -48,7 +48,8 @@ fn contact(one: &str, other: &str) -> ImportItem {
 
 fn room(id: &str) -> ImportItem {
     let key = ImportKey::room(id).expect("it is an id");
-    ImportItem::room(key, id, RoomKind::Private, None, None).expect("it is a name")
+    let wanted = RoomChange { name: Some(id.to_owned()), ..RoomChange::default() };
+    ImportItem::room(key, wanted, None).expect("it is a name")
 }
 
 fn member(room: &str, user: &str, role: Role) -> ImportItem {
@@ -394,4 +395,25 @@ pub(crate) fn any_import_repeated_is_the_same(store: &dyn Store) {
         import(store, cut, &good);
         assert_eq!(picture(store, cut), expected, "seed {seed}");
     }
+}
+
+pub(crate) fn a_room_comes_with_its_picture_and_size(store: &dyn Store) {
+    let site = add_site(store, "forum");
+    let wanted = RoomChange {
+        name: Some("Bees".into()),
+        avatar: Some(AvatarChange::Address("https://a.example/b.webp".into())),
+        max_members: Some(2),
+        ..RoomChange::default()
+    };
+    let key = ImportKey::room("#bees").expect("it is an id");
+    let bees = ImportItem::room(key, wanted, None).expect("it is sound");
+    let items = [user("ann"), user("ben"), user("eve"), bees, member("#bees", "ann", Role::Owner)];
+    assert_eq!(import(store, site, &items), [Added; 5]);
+    let ann = ask(|done| store.user(site, sub("ann"), done)).expect("she was imported").id;
+    let row = the_room(store, ann);
+    let ConversationOf::Room { room, .. } = &row.of else { panic!("it is a room") };
+    assert_eq!(room.avatar, Some(RoomAvatar::Address("https://a.example/b.webp".into())));
+    assert_eq!((room.kind, room.max_members), (RoomKind::Private, 2));
+    let more = [member("#bees", "ben", Role::Member), member("#bees", "eve", Role::Member)];
+    assert_eq!(import(store, site, &more), [Added, Refused(ImportRefusal::RoomFull)]);
 }

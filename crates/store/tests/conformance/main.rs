@@ -125,6 +125,7 @@ every_store! {
     imports {
         what_is_imported_is_there_as_it_was_and_read,
         a_second_time_changes_nothing,
+        a_room_comes_with_its_picture_and_size,
         what_has_gone_does_not_come_back,
         a_wrong_line_costs_no_other,
         an_older_message_is_refused_or_comes_after_the_newer_ones,

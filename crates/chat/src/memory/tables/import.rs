@@ -103,7 +103,7 @@ impl Tables {
                 if self.imported.contains_key(&(site, *key)) {
                     return Err(ImportOutcome::Known);
                 }
-                let id = self.import_room(site, room.clone(), *created, rules.now);
+                let id = self.import_room(site, (**room).clone(), *created, rules.now);
                 self.imported.insert((site, *key), Kept::Room(id));
             }
             ImportItem::Member { room, user, role } => {

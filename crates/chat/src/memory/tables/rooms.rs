@@ -186,11 +186,11 @@ impl Tables {
     pub(super) fn import_room(
         &mut self,
         site: SiteId,
-        new: NewRoom,
+        room: Room,
         created: Option<Timestamp>,
         now: Timestamp,
     ) -> ConversationId {
-        let id = self.insert_room(site, new.room(), created.unwrap_or(now));
+        let id = self.insert_room(site, room, created.unwrap_or(now));
         self.entry(id).active = created.unwrap_or_default();
         id
     }
