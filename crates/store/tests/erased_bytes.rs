@@ -2,13 +2,17 @@
 
 mod asking;
 
+use std::io::Write;
 use std::path::Path;
 
 use asking::{Directory, NOW, add_site, ask, direct, message, put, sub};
 use chat::{
-    By, ChangeMessage, EraseSlice, EraseStore, MessageChange, Messages, NewErasure, Search, Seq, Store,
+    AvatarChange, Blobs, By, ChangeMessage, ConversationId, EraseSlice, EraseStore, FileFound, FileId,
+    FileLimits, FilePlace, FileStore, FileType, MessageChange, Messages, NewErasure, NewFile, NewForward,
+    NewRich, NewRoom, Picture, Post, Rendition, RoomChange, RoomKind, RoomLimits, RoomName, RoomStore,
+    Search, Seq, Store, Timestamp, UserId,
 };
-use store::{Options, Sqlite};
+use store::{Folder, Options, Sqlite};
 
 /// In a word of the index, neighbours share the beginning: so the end of it is looked for.
 const SECRET: &str = "quartzfalke";
@@ -18,12 +22,31 @@ fn files_with_secret(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files_with_secret(&path));
+            continue;
+        }
         let bytes = std::fs::read(&path).expect("a file");
         if bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()) {
             found.push(path.display().to_string());
         }
     }
     found
+}
+
+fn erase(store: &Sqlite, user: UserId) {
+    let (alias, name, messages) = (sub("deleted-1"), "Deleted user".into(), Messages::Erased);
+    let erasure = NewErasure { user, alias, name, messages, by: By::Site, time: NOW };
+    ask(|done| store.begin_erasure(erasure, done)).expect("the user is there");
+    let mut slices = 0;
+    loop {
+        let slice: EraseSlice = ask(|done| store.erase_some(NOW, 100, done));
+        slices += 1;
+        assert!(slices < 500, "it comes to an end");
+        if !slice.more {
+            break;
+        }
+    }
 }
 
 #[test]
@@ -59,21 +82,86 @@ fn nothing_of_an_erased_user_stays_in_any_file() {
     assert!(is_found(), "all words are in the index");
     assert!(!files_with_secret(directory.path()).is_empty());
 
-    let (alias, name, messages) = (sub("deleted-1"), "Deleted user".into(), Messages::Erased);
-    let erasure = NewErasure { user: ann, alias, name, messages, by: By::Site, time: NOW };
-    ask(|done| store.begin_erasure(erasure, done)).expect("she is there");
-    let mut slices = 0;
-    loop {
-        let slice: EraseSlice = ask(|done| store.erase_some(NOW, 100, done));
-        slices += 1;
-        assert!(slices < 500, "it comes to an end");
-        if !slice.more {
-            break;
-        }
-    }
+    erase(&store, ann);
     assert_eq!(files_with_secret(directory.path()), Vec::<String>::new(), "while the node runs");
     store::backup(&directory.file(), &elsewhere.file()).expect("a copy");
     assert_eq!(files_with_secret(elsewhere.path()), Vec::<String>::new());
     store.close();
     assert_eq!(files_with_secret(directory.path()), Vec::<String>::new());
+}
+
+const ROOMS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
+
+fn room(store: &Sqlite, owner: UserId) -> ConversationId {
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    ask(|done| store.create_room(owner, new, ROOMS, NOW, done)).expect("it is allowed").row.id
+}
+
+fn post(store: &Sqlite, room: ConversationId, from: UserId, files: Vec<FileId>, rich: NewRich) {
+    let (room, client_id, body) = (RoomName::Id(room), "1".into(), "".into());
+    let post = Post { room, from, client_id, body, time: NOW, reply_to: None, files, rich: rich.boxed() };
+    ask(|done| store.post(post, ROOMS, done)).expect("a member may");
+}
+
+/// A picture whose bytes have the secret in both renditions.
+fn upload(store: &Sqlite, folder: &Folder, owner: UserId, number: u64, room: ConversationId) -> FileId {
+    let id = FileId { site: owner.site, number };
+    let new = NewFile {
+        id,
+        owner,
+        place: FilePlace::Room(RoomName::Id(room)),
+        name: "cat.png".into(),
+        bytes: 20,
+        voice: false,
+        duration_ms: None,
+        peaks: None,
+        time: NOW,
+    };
+    let limits = FileLimits { file_bytes: 100, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
+    ask(|done| store.create_file(new, limits, done)).expect("it may");
+    for rendition in [Rendition::Picture, Rendition::Thumbnail] {
+        let mut bytes = folder.create(id, rendition).expect("a file");
+        bytes.write_all(SECRET.as_bytes()).expect("there is room");
+    }
+    folder.settle(id).expect("it is written");
+    let picture = Picture { width: 640, height: 480, blurhash: "LEHV6n".into(), has_thumbnail: true };
+    let kind = FileType::named("image/png");
+    let found = FileFound { kind, bytes: 11, kept_bytes: 22, picture: Some(picture) };
+    ask(|done| store.complete_file(id, found, done)).expect("it is there");
+    id
+}
+
+/// As the housekeeping of a node does it.
+fn remove_stale(store: &Sqlite, folder: &Folder) {
+    let stale = store.stale_files(Timestamp(1), Timestamp(1), 99).expect("the store works");
+    for file in &stale {
+        folder.remove(*file).expect("the folder is there");
+    }
+    store.forget_files(&stale).expect("the store works");
+}
+
+#[test]
+fn the_bytes_of_an_erased_users_files_go_from_forwards_and_rooms() {
+    let (directory, bytes) = (Directory::new(), Directory::new());
+    let store = Sqlite::open(&directory.file(), Options::default()).expect("it opens");
+    let folder = Folder::open(bytes.path()).expect("a folder");
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    let (bikers, walkers) = (room(&store, ann), room(&store, bob));
+    ask(|done| store.join_room(RoomName::Id(bikers), bob, ROOMS, NOW, done)).expect("it is public");
+    let [sent, picture] = [1, 2].map(|number| upload(&store, &folder, ann, number, bikers));
+    post(&store, bikers, ann, vec![sent], NewRich::default());
+    let forwarded = NewForward { author: Some((ann, sub("ann"))), files: vec![sent] };
+    post(&store, walkers, bob, Vec::new(), NewRich { forwarded: Some(forwarded), ..NewRich::default() });
+    let change = RoomChange { avatar: Some(AvatarChange::Upload(picture)), ..RoomChange::default() };
+    ask(|done| store.change_room(bikers, ann, change, NOW, done)).expect("she owns the room");
+    // The message goes, and the forwarded one keeps the file.
+    let (conversation, change) = (bikers, MessageChange::Delete);
+    let wanted = ChangeMessage { conversation, seq: Seq(1), by: ann, change, time: NOW };
+    ask(|done| store.change_message(wanted, done)).expect("it is hers");
+    remove_stale(&store, &folder);
+    assert_eq!(files_with_secret(bytes.path()).len(), 4, "both are in use");
+    erase(&store, ann);
+    remove_stale(&store, &folder);
+    assert_eq!(files_with_secret(bytes.path()), Vec::<String>::new());
 }
