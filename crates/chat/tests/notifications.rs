@@ -367,7 +367,7 @@ fn a_blocked_member_of_a_room_raises_no_notice_and_repeats_none() {
     scene.send(&cat, room(), "c1", "Tea?");
     scene.send(&bob, room(), "b2", "Ann! @ann");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), [told("phone", "The cat in Bikers: Tea? (3)")]);
+    assert_eq!(carrier.told(), [told("phone", "The cat in Bikers: Tea? (1)")]);
     scene.send(&bob, room(), "b3", "@room @ann");
     scene.wait(60_000);
     assert_eq!(carrier.told(), [], "nor is that told again");
