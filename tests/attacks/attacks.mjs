@@ -33,12 +33,10 @@ async function slowest(look, attack) {
 
 async function filters(node) {
   await node.addSite('garden');
-  const heavy = ['[^a-z ]{3}', '[^a-y]{4}', '[^b-z]{5}', '[^c-z]{6}'].map(end => ({
-    pattern: `(?:[a-y]{0,60}[a-z]){0,100}${end}`,
-    act: 'flag',
-  }));
-  const text = 'abcdefgh '.repeat(900);
-  const answer = await node.configure('garden', { filters: { patterns: heavy } });
+  // A search by simulation visits each of the 900 optional parts for each character.
+  const patterns = [{ pattern: '(?:(?:a|b|ab|ba)?){900}[0-9]{2}', act: 'flag' }];
+  const text = unpredictable(8_000);
+  const answer = await node.configure('garden', { filters: { patterns } });
   await node.configure('garden', { requests: { on: false }, trust: { on: false } });
   const [eve, other] = [
     await node.enter('eve', { site: 'garden' }),
@@ -48,17 +46,26 @@ async function filters(node) {
   const longest = await slowest(
     () => fetch(`http://${node.http}/healthz`),
     async () => {
-      const tested = [1, 2, 3, 4].map(() =>
+      const tested = [1, 2, 3, 4, 5, 6, 7, 8].map(() =>
         node
           .rest('/v1/sites/garden/test-filter', service, { method: 'POST', body: { body: text } })
           .then(one => one.status),
       );
-      const posted = [1, 2, 3, 4, 5, 6].map(() => eve.post({ user: 'other' }, text));
+      const posted = [1, 2, 3, 4, 5, 6, 7, 8].map(() => eve.post({ user: 'other' }, text));
       await Promise.all([...tested, ...posted]);
     },
   );
   for (const client of [eve, other]) client.leave();
   return [`set: ${answer.status}; /healthz at most ${longest} ms`, longest < 1_000];
+}
+
+/** Letters a and b without a period, the same in each run. */
+function unpredictable(length) {
+  let state = 7;
+  return Array.from({ length }, () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state & 65_536 ? 'a' : 'b';
+  }).join('');
 }
 
 async function consent(node) {
@@ -100,7 +107,7 @@ async function reservations(node) {
   const answer = await node.upload(await node.token('member'), {
     to: { page: 'attack' },
     name: 'b.bin',
-    length: 1_000_000,
+    length: 100_000_000,
   });
   member.leave();
   const reserved = begun.length / 10;
@@ -113,7 +120,7 @@ async function pictures(node) {
   const [eve, photographer] = [await node.enter('eve'), await node.enter('photographer', { site: 'photos' })];
   await writeIn(node, 'demo', 'attack');
   await writeIn(node, 'photos', 'photos');
-  const large = flatPicture(9_000, 9_000);
+  const large = flatPicture(5_000, 5_000);
   const [tokenOfEve, token] = [await node.token('eve'), await node.token('photographer', { site: 'photos' })];
   let taken = 0;
   const attack = Array.from({ length: 45 }, async () => {
@@ -197,10 +204,16 @@ async function relays(node) {
     method: 'POST',
     body: { site: 'demo' },
   });
-  const text = await answer.text();
+  const { ice, expires } = await answer.json();
   client.leave();
-  const given = /"credential"\s*:\s*"[^"]/.test(text) || /"password"\s*:\s*"[^"]/.test(text);
-  return [`credentials without a call: ${given ? 'given' : 'none'} (${answer.status})`, !given];
+  const given = ice.find(one => one.credential !== undefined);
+  // Those of a check relay nothing: `crates/calls/src/machine/tests.rs` tries it.
+  const isCheck = given?.username.endsWith('-check');
+  const seconds = given ? Math.round((expires - Date.now()) / 1_000) : 0;
+  return [
+    `credentials without a call: ${isCheck ? 'for a check' : given ? 'for a relay' : 'none'}, for ${seconds} s`,
+    given === undefined || (isCheck && seconds <= 20),
+  ];
 }
 
 async function rotation(node) {
@@ -335,7 +348,7 @@ async function halfBodies(node) {
 async function merge(node) {
   const guest = await node.guest();
   const service = await node.token('server', { role: 'service' });
-  const body = { guest: guest.welcome.user?.id ?? guest.welcome.user, user: 'mallory' };
+  const body = { guest: guest.welcome.me.user, user: 'mallory' };
   const answer = await node.rest('/v1/sites/demo/merge', service, { method: 'POST', body });
   guest.leave();
   return [

@@ -10,7 +10,11 @@ import { promisify } from 'node:util';
 import { Client } from './client.mjs';
 
 const BINARY = process.env.KITH_BIN;
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
+const env = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_'))),
+  // A server for relays, so that its credentials can be asked for.
+  KITH_CALLS_LISTEN: '127.0.0.1:0',
+};
 
 export const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 
