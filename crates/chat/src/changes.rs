@@ -7,6 +7,7 @@ use crate::command::AnswerTo;
 use crate::conversations::message;
 use crate::counts::{Counted, CountedBy, Counts};
 use crate::limits::Rate;
+use crate::moderation::EVIDENCE_MS;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
 use crate::room::{Act, RoomName, Rules, Standing, may};
@@ -16,8 +17,41 @@ use crate::{
     Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
 };
 
-/// Most former bodies that are kept of a message.
-pub const REVISIONS: usize = 10;
+/// Former bodies that are kept of a message, at most.
+pub const REVISIONS: usize = 100;
+/// And their bytes.
+pub const REVISION_BYTES: usize = 128 * 1_024;
+
+/// The former bodies of a message that are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KeptRevisions {
+    pub count: usize,
+    pub bytes: usize,
+    /// Until when the one was shown that would go first. The first body of all never goes.
+    pub oldest: Option<Timestamp>,
+}
+
+/// Whether `oldest` goes before a body of so many bytes is kept, too. While it is evidence it stays, and the message can be deleted but
+/// no longer edited: otherwise its author could push words out by more edits. Stores ask again after each that went.
+pub fn drops_revision(
+    change: &MessageChange,
+    kept: KeptRevisions,
+    bytes: usize,
+    now: Timestamp,
+) -> Result<bool, Refusal> {
+    let is_full = kept.count >= REVISIONS || kept.bytes + bytes > REVISION_BYTES;
+    let Some(oldest) = kept.oldest.filter(|_| is_full) else { return Ok(false) };
+    match change {
+        _ if now.since(oldest) >= EVIDENCE_MS => Ok(true),
+        MessageChange::Edit(_) => Err(Refusal::NotAllowed),
+        MessageChange::Delete
+        | MessageChange::React { .. }
+        | MessageChange::Pin(_)
+        | MessageChange::Vote(_)
+        | MessageChange::ClosePoll
+        | MessageChange::Preview(_) => Ok(false),
+    }
+}
 
 /// May one change a message so? `is_own`: one has sent it. `is_moderator`: one may take back what others have sent.
 ///

@@ -84,7 +84,10 @@ pub use call::{
     GroupUnderWay, Ice, IceTurn, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place,
     RINGS_MS, Turn, is_call_entry,
 };
-pub use changes::{REVISIONS, may_change, may_change_in_room, may_edit, recorded_change};
+pub use changes::{
+    KeptRevisions, REVISION_BYTES, REVISIONS, drops_revision, may_change, may_change_in_room, may_edit,
+    recorded_change,
+};
 pub use command::{
     Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MemberList,
     MessageChange, PageOf, SetPresence, To,

@@ -224,8 +224,8 @@ pub trait Store:
     /// Messages that have all the words, newest first: of the user's conversations (of rooms a bounded number), or of one that
     /// the user may read. A message may be found some time after it was stored; one that was deleted is not found.
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>);
-    /// The bodies that a message had before, oldest first: the first one and the newest of the
-    /// others, [`REVISIONS`](crate::REVISIONS) in all.
+    /// The bodies that a message had before, oldest first: the first one, those of the last [`EVIDENCE_MS`](crate::EVIDENCE_MS), and
+    /// earlier ones as far as there is room for them, see [`drops_revision`](crate::drops_revision).
     fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>);
     /// Of each user those with whom it has agreed to be contacts, in the order of `users`: one range each. For telling
     /// presence: answered after other reads, as [`sign_in`](Self::sign_in) is.

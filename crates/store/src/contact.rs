@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use chat::directory::fold_into;
 use chat::{
-    ContactRow, ContactState, ContactsPage, ConversationId, MOST_BLOCKED_FIRST, Position, Profile, Relation,
-    UserId,
+    ContactRow, ContactState, ContactsPage, ConversationId, MOST_BLOCKED_FIRST, MOST_BLOCKED_LOOKED_AT,
+    Position, Profile, Relation, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -125,15 +125,16 @@ pub(crate) fn has_blocked(db: &Connection, user: UserId, other: UserId) -> Outco
     Ok(side(db, user, other)? == ContactState::Blocked)
 }
 
-/// Whom a user has blocked, read when it is asked for first.
+/// Whom a user has blocked, read when it is asked for first. One for each answer, because it counts the messages that are looked at.
 pub(crate) struct Blocked {
     user: UserId,
     others: Option<HashSet<u32>>,
+    left: u32,
 }
 
 impl Blocked {
     pub(crate) fn by(user: UserId) -> Blocked {
-        Blocked { user, others: None }
+        Blocked { user, others: None, left: MOST_BLOCKED_LOOKED_AT }
     }
 
     pub(crate) fn others(&mut self, db: &Connection) -> Outcome<&HashSet<u32>> {
@@ -141,6 +142,17 @@ impl Blocked {
             self.others = Some(blocked_by(db, self.user)?);
         }
         Ok(self.others.get_or_insert_default())
+    }
+
+    /// How many of `wanted` messages may be looked at.
+    pub(crate) fn take(&mut self, wanted: u64) -> u32 {
+        let taken = self.left.min(u32::try_from(wanted).unwrap_or(u32::MAX));
+        self.left -= taken;
+        taken
+    }
+
+    pub(crate) fn give_back(&mut self, unused: u32) {
+        self.left += unused;
     }
 }
 

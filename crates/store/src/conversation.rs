@@ -11,6 +11,7 @@ use chat::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::contact::Blocked;
 use crate::fault::Outcome;
 use crate::marks::{self, Marked, Marks};
 use crate::message::{self, Lines, Newest};
@@ -279,9 +280,10 @@ pub(crate) fn page(
             offer(direct.place(id, side), id);
         }
     })?;
+    let mut blocked = Blocked::by(user);
     room::each(db, user, |id, mine| {
         if let (room::MemberState::In(_), Some(room)) = (mine.state, room::load(db, id)?)
-            && room.is_listed(db, user, mine, list)?
+            && room.is_listed(db, user, mine, list, &mut blocked)?
         {
             offer(room.place(mine), id);
         }

@@ -11,9 +11,10 @@ pub(crate) use pins::pins;
 use std::sync::Arc;
 
 use chat::{
-    Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
-    Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UnpublishedPage, UserId,
-    first_contact, is_gathered, may_change, may_change_in_room, may_edit, publishes_all, recorded_change,
+    Act, By, ChangeMessage, ChangedMessage, ConversationId, KeptRevisions, LinkRule, MOST_PINNED,
+    MessageChange, Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp,
+    UnpublishedPage, UserId, drops_revision, first_contact, is_gathered, may_change, may_change_in_room,
+    may_edit, publishes_all, recorded_change,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -270,6 +271,9 @@ fn apply(
     match &wanted.change {
         MessageChange::Edit(body) if *body == before.body => return Ok(Ok(false)),
         MessageChange::Edit(body) => {
+            if let Err(refusal) = keep_revision(batch.db, wanted, at, before)? {
+                return Ok(Err(refusal));
+            }
             replace_body(batch, wanted, ground, at, before, body)?;
             let preview = before.rich.as_ref().and_then(|rich| rich.preview.as_ref());
             if preview.is_some_and(|preview| !body.contains(&*preview.url)) {
@@ -286,6 +290,9 @@ fn apply(
         }
         MessageChange::Delete if before.deleted => return Ok(Ok(false)),
         MessageChange::Delete => {
+            if let Err(refusal) = keep_revision(batch.db, wanted, at, before)? {
+                return Ok(Err(refusal));
+            }
             replace_body(batch, wanted, ground, at, before, "")?;
             reactions::take_all_off(batch.db, before.from.site, at)?;
             if !before.files.is_empty() {
@@ -383,7 +390,6 @@ fn replace_body(
     before: &StoredMessage,
     body: &str,
 ) -> Outcome<()> {
-    keep_revision(batch.db, wanted, at, before)?;
     let (id, db) = (wanted.conversation, batch.db);
     let mentioned: bool = db
         .prepare_cached("SELECT mention FROM message WHERE position = ?1")?
@@ -410,21 +416,38 @@ fn replace_body(
     Ok(())
 }
 
-fn keep_revision(db: &Connection, wanted: &ChangeMessage, at: u64, before: &StoredMessage) -> Outcome<()> {
+/// Of the body as it is now, which the change replaces.
+fn keep_revision(
+    db: &Connection,
+    wanted: &ChangeMessage,
+    at: u64,
+    before: &StoredMessage,
+) -> Outcome<Result<(), Refusal>> {
     let (site, at) = (before.conversation.site.0, at as i64);
-    let sql =
-        "SELECT count(*), coalesce(max(number), 0) FROM message_revision WHERE site = ?1 AND message = ?2";
-    let (kept, newest): (i64, i64) =
-        db.prepare_cached(sql)?.query_row(params![site, at], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    if kept >= REVISIONS as i64 {
-        let sql = "DELETE FROM message_revision WHERE site = ?1 AND message = ?2 AND number = \
-                   (SELECT min(number) FROM message_revision WHERE site = ?1 AND message = ?2 AND number > 1)";
-        db.prepare_cached(sql)?.execute(params![site, at])?;
-    }
+    let sql = "SELECT count(*), coalesce(sum(octet_length(body)), 0), coalesce(max(number), 0), \
+                      min(number) FILTER (WHERE number > 1) \
+               FROM message_revision WHERE site = ?1 AND message = ?2";
+    let until = "SELECT until FROM message_revision WHERE site = ?1 AND message = ?2 AND number = ?3";
+    let remove = "DELETE FROM message_revision WHERE site = ?1 AND message = ?2 AND number = ?3";
+    let newest = loop {
+        let (count, bytes, newest, second): (i64, i64, i64, Option<i64>) = db
+            .prepare_cached(sql)?
+            .query_row(params![site, at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        let oldest = second.map(|number| {
+            db.prepare_cached(until)?.query_row(params![site, at, number], |row| row.get::<_, i64>(0))
+        });
+        let oldest = oldest.transpose()?.map(|until| Timestamp(until as u64));
+        let kept = KeptRevisions { count: count as usize, bytes: bytes as usize, oldest };
+        match drops_revision(&wanted.change, kept, before.body.len(), wanted.time) {
+            Ok(true) => db.prepare_cached(remove)?.execute(params![site, at, second])?,
+            Ok(false) => break newest,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+    };
     let sql = "INSERT INTO message_revision (site, message, number, until, body) VALUES (?1, ?2, ?3, ?4, ?5)";
     let until = wanted.time.0 as i64;
     db.prepare_cached(sql)?.execute(params![site, at, newest + 1, until, before.body])?;
-    Ok(())
+    Ok(Ok(()))
 }
 
 // ---- reads ----

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use chat::{
     Act, ConversationId, ConversationList, ConversationOf, ConversationRow, FileId, HistoryPage, LeftReason,
-    MOST_BLOCKED_LOOKED_AT, Refusal, Role, Room, RoomAvatar, RoomKind, RoomName, Rules, Seq, SiteId,
-    SiteRole, Standing, Timestamp, UserId, is_left_out, may, may_as_site_moderator,
+    Refusal, Role, Room, RoomAvatar, RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing, Timestamp,
+    UserId, is_left_out, may, may_as_site_moderator,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -112,10 +112,11 @@ impl RoomRow {
         user: UserId,
         mine: &Membership,
         list: ConversationList,
+        blocked: &mut Blocked,
     ) -> Outcome<bool> {
         let is_archived = self.is_archived_for(mine);
         let has_news = self.newest.seq > mine.read;
-        let is_unread = || Outcome::Ok(has_news && unread(db, self, mine.read, &mut Blocked::by(user))? > 0);
+        let mut is_unread = || Outcome::Ok(has_news && unread(db, self, mine.read, blocked)? > 0);
         Ok(match list {
             ConversationList::Main => !is_archived,
             ConversationList::Archived => is_archived,
@@ -255,13 +256,14 @@ pub(crate) fn unread(db: &Connection, row: &RoomRow, read: u64, blocked: &mut Bl
     if all == 0 {
         return Ok(0);
     }
-    let blocked = blocked.others(db)?;
-    if blocked.is_empty() {
+    if blocked.others(db)?.is_empty() {
         return Ok(all);
     }
+    let looked_at = blocked.take(all);
+    let blocked = blocked.others(db)?;
     let mut hop = db.prepare_cached("SELECT previous, sender FROM message WHERE position = ?1")?;
     let (mut position, mut left_out) = (row.newest.position as i64, 0);
-    for _ in 0..all.min(MOST_BLOCKED_LOOKED_AT.into()) {
+    for _ in 0..looked_at {
         let found = hop.query_row([position], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?)));
         let Some((previous, sender)) = found.optional()? else { break };
         left_out += u64::from(is_left_out(row.id, blocked.contains(&sender)));

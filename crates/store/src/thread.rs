@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use chat::{
-    Act, ConversationId, Done, HistoryPage, InThread, MOST_BLOCKED_LOOKED_AT, Refusal, Replies, Seq, SiteId,
-    StoredMessage, ThreadChange, ThreadCount, ThreadRow, ThreadStore, Timestamp, UserId, is_left_out,
+    Act, ConversationId, Done, HistoryPage, InThread, Refusal, Replies, Seq, SiteId, StoredMessage,
+    ThreadChange, ThreadCount, ThreadRow, ThreadStore, Timestamp, UserId, is_left_out,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -192,16 +192,18 @@ fn blocked_replies(
     blocked: &mut Blocked,
 ) -> Outcome<u64> {
     let Some(read) = read.filter(|_| id.is_room()) else { return Ok(0) };
-    let blocked = blocked.others(db)?;
-    if blocked.is_empty() {
+    if blocked.others(db)?.is_empty() {
         return Ok(0);
     }
+    let looked_at = blocked.take(u64::MAX);
     let sql = "SELECT (SELECT sender FROM message WHERE position = r.message) FROM thread_reply r \
                WHERE site = ?1 AND room = ?2 AND root = ?3 AND number > ?4 ORDER BY seq DESC LIMIT ?5";
     let mut statement = db.prepare_cached(sql)?;
-    let values = params![id.site.0, id.key as i64, root.0 as i64, read as i64, MOST_BLOCKED_LOOKED_AT];
+    let values = params![id.site.0, id.key as i64, root.0 as i64, read as i64, looked_at];
     let senders = statement.query_map(values, |row| row.get::<_, Option<u32>>(0))?;
     let senders = senders.collect::<Result<Vec<_>, _>>()?;
+    blocked.give_back(looked_at - senders.len() as u32);
+    let blocked = blocked.others(db)?;
     Ok(senders.into_iter().flatten().filter(|sender| is_left_out(id, blocked.contains(sender))).count()
         as u64)
 }

@@ -2,8 +2,8 @@
 
 use crate::ConversationId;
 
-/// Of the unread messages of a room or a thread the newest are looked at to see whether the reader has blocked their authors. Older
-/// ones count as unread, whoever wrote them.
+/// So many unread messages of one answer are looked at, the newest of each room or thread first, to see whether the reader has blocked
+/// their authors. The others count as unread. So a list of rooms costs no more than one room.
 pub const MOST_BLOCKED_LOOKED_AT: u32 = 1_000;
 
 /// Whether unread counts, mentions, notices and search leave a message out. In the timeline of the room it keeps its place, because

@@ -1,9 +1,9 @@
 //! Messages that change after they were posted: bodies, deletion, reactions, and who learns of it.
 
 use chat::{
-    ChangeMessage, ChangedMessage, Gap, MOST_PINNED, MemberAction, MessageChange, NewRoom, Post, REVISIONS,
-    Reaction, Reactions, Refusal, ResumeFrom, RoomKind, RoomLimits, RoomName, Seq, Store, StoredMessage,
-    Timestamp, UserId,
+    ChangeMessage, ChangedMessage, EVIDENCE_MS, Gap, MOST_PINNED, MemberAction, MessageChange, NewRoom, Post,
+    REVISION_BYTES, REVISIONS, Reaction, Reactions, Refusal, ResumeFrom, RoomKind, RoomLimits, RoomName, Seq,
+    Store, StoredMessage, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, ask, direct, put, say, since, snapshot, sub};
@@ -125,20 +125,39 @@ pub(crate) fn reactions_are_in_the_order_in_which_they_came(store: &dyn Store) {
     assert_eq!(of(ann, bob).len(), 10);
 }
 
-pub(crate) fn former_bodies_are_kept_the_first_and_the_newest(store: &dyn Store) {
+pub(crate) fn more_edits_do_not_push_out_former_bodies(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     say(store, ann, bob, "1", "0");
-    let revisions = || ask(|done| store.revisions(direct(ann, bob), Seq(1), done));
-    assert_eq!(revisions(), []);
-    for number in 1..20 {
-        change(store, ann, bob, 1, edit(&number.to_string())).expect("it is hers");
+    let revisions = |seq| ask(|done| store.revisions(direct(ann, bob), Seq(seq), done));
+    let edit_at = |seq, body: &str, time| {
+        let wanted = ChangeMessage { time, ..wanted(ann, bob, seq, edit(body)) };
+        ask(|done| store.change_message(wanted, done)).map(|changed| changed.changed)
+    };
+    assert_eq!(revisions(1), []);
+    let now = Timestamp(NOW.0 + MINUTE);
+    for number in 1..=REVISIONS {
+        assert_eq!(edit_at(1, &number.to_string(), now), Ok(true));
     }
-    change(store, ann, bob, 1, MessageChange::Delete).expect("it is hers");
-    let kept = revisions();
-    let bodies: Vec<&str> = kept.iter().map(|revision| &*revision.body).collect();
-    assert_eq!(bodies, ["0", "11", "12", "13", "14", "15", "16", "17", "18", "19"]);
-    assert_eq!((bodies.len(), kept[0].until), (REVISIONS, Timestamp(NOW.0 + MINUTE)));
-    assert_eq!(ask(|done| store.revisions(direct(ann, bob), Seq(2), done)), []);
+    let last = REVISIONS.to_string();
+    assert_eq!(edit_at(1, &last, now), Ok(false), "it says so already");
+    assert_eq!(edit_at(1, "one more", now), Err(Refusal::NotAllowed));
+    let kept = revisions(1);
+    assert_eq!((kept.len(), &*kept[0].body, kept[0].until), (REVISIONS, "0", now));
+
+    let week_later = Timestamp(now.0 + EVIDENCE_MS);
+    assert_eq!(edit_at(1, "one more", week_later), Ok(true));
+    let kept = revisions(1);
+    assert_eq!((&*kept[0].body, &*kept[1].body, &*kept[REVISIONS - 1].body), ("0", "2", &*last));
+
+    let large = |number: usize| format!("{number:08192}");
+    say(store, ann, bob, "2", &large(0));
+    let fits = REVISION_BYTES / large(0).len();
+    let edits = (1..99).take_while(|number| edit_at(2, &large(*number), now) == Ok(true));
+    assert_eq!(edits.count(), fits);
+    assert_eq!(edit_at(2, "short", now), Err(Refusal::NotAllowed));
+    change(store, ann, bob, 2, MessageChange::Delete).expect("one may always take back");
+    assert_eq!(revisions(2).len(), fits + 1, "with what it said at last");
+    assert_eq!(revisions(3), []);
 }
 
 pub(crate) fn a_mention_counts_by_the_body_as_it_is_now(store: &dyn Store) {

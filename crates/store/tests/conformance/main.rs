@@ -75,7 +75,7 @@ every_store! {
         the_same_change_again_changes_nothing,
         what_is_not_there_cannot_change,
         reactions_are_in_the_order_in_which_they_came,
-        former_bodies_are_kept_the_first_and_the_newest,
+        more_edits_do_not_push_out_former_bodies,
         a_mention_counts_by_the_body_as_it_is_now,
         a_difference_has_old_messages_that_changed,
         more_changes_than_are_told_make_a_conversation_forgotten,

@@ -6,9 +6,9 @@ use super::{Conversation, Line, Tables, member_index};
 use crate::reactions::{NAMED, Reaction, room_for};
 use crate::room::Act;
 use crate::{
-    ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
+    ChangeMessage, ChangedMessage, ConversationId, KeptRevisions, LinkRule, MOST_PINNED, MessageChange,
     Reactions, Refusal, Request, Revision, Seq, SiteId, StoredMessage, Timestamp, UnpublishedPage, UserId,
-    directory, first_contact, is_gathered, may_change, may_edit, publishes_all,
+    directory, drops_revision, first_contact, is_gathered, may_change, may_edit, publishes_all,
 };
 
 /// The changes of a message since it was posted.
@@ -300,14 +300,16 @@ impl Line {
         match wanted.change {
             MessageChange::Edit(body) if body == self.body => Ok(false),
             MessageChange::Edit(body) => {
-                self.replace_body(body, wanted.time);
+                self.keep_revision(&MessageChange::Edit(body.clone()), wanted.time)?;
+                self.body = body;
                 self.since.edited = Some(wanted.time);
                 self.lose_preview();
                 Ok(true)
             }
             MessageChange::Delete if self.since.deleted => Ok(false),
             MessageChange::Delete => {
-                self.replace_body("".into(), wanted.time);
+                self.keep_revision(&MessageChange::Delete, wanted.time)?;
+                self.body = "".into();
                 self.since.deleted = true;
                 self.since.unpublished = false;
                 self.since.pinned = false;
@@ -324,12 +326,19 @@ impl Line {
         }
     }
 
-    fn replace_body(&mut self, body: Box<str>, until: Timestamp) {
+    /// Of the body as it is now, which the change replaces.
+    fn keep_revision(&mut self, change: &MessageChange, until: Timestamp) -> Result<(), Refusal> {
         let revisions = &mut self.since.revisions;
-        if revisions.len() >= REVISIONS {
+        let kept = |revisions: &[Revision]| KeptRevisions {
+            count: revisions.len(),
+            bytes: revisions.iter().map(|one| one.body.len()).sum(),
+            oldest: revisions.get(1).map(|one| one.until),
+        };
+        while drops_revision(change, kept(revisions), self.body.len(), until)? {
             revisions.remove(1);
         }
-        revisions.push(Revision { until, body: std::mem::replace(&mut self.body, body) });
+        revisions.push(Revision { until, body: self.body.clone() });
+        Ok(())
     }
 
     fn put(&mut self, reaction: Reaction, user: UserId) -> Result<bool, Refusal> {
