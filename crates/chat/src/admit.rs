@@ -5,6 +5,7 @@ use crate::limits::Rate;
 use crate::moderation::SiteRole;
 use crate::node::{Asker, GUEST_SHARE, Inner};
 use crate::privacy::Visibility;
+use crate::request_limits::RequestKind;
 use crate::session::{State, UserHere};
 use crate::settings::{Access, Settings};
 use crate::{Command, Refusal, SessionId, Timestamp};
@@ -52,6 +53,9 @@ impl Inner {
             site,
         };
         drop(shard);
+        if command.is_recorded() {
+            self.count_request(RequestKind::Recorded, session.user, asker.guest, now)?;
+        }
         let verdict = asker.may_publish(&command.published(), now)?;
         Ok(Admitted { asker, is_waiting, verdict })
     }

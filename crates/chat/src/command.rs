@@ -503,6 +503,74 @@ impl Command {
         }
     }
 
+    /// It may add a row to the record, which is kept for good.
+    pub(crate) fn is_recorded(&self) -> bool {
+        match self {
+            Command::ChangeRoom { .. }
+            | Command::SanctionMember { .. }
+            | Command::TakeBackLink { .. }
+            | Command::Moderate { .. }
+            | Command::Configure { .. } => true,
+            // An invitation adds one, too, but a room has a size, and a removal comes before the next one.
+            Command::Member { action, .. } => *action != MemberAction::Invite,
+            Command::ChangeMessage { change, .. } => match change {
+                MessageChange::Pin(_) | MessageChange::ClosePoll | MessageChange::Preview(_) => true,
+                // A deletion is recorded once for each message, which took a message to write.
+                MessageChange::Delete
+                | MessageChange::Edit(_)
+                | MessageChange::React { .. }
+                | MessageChange::Vote(_) => false,
+            },
+            Command::Send { .. }
+            | Command::Forward { .. }
+            | Command::Marker { .. }
+            | Command::Typing { .. }
+            | Command::Call { .. }
+            | Command::GroupCall { .. }
+            | Command::SetPresence(_)
+            | Command::Watch { .. }
+            | Command::Contact { .. }
+            | Command::Contacts { .. }
+            | Command::People { .. }
+            | Command::Profiles { .. }
+            | Command::Profile { .. }
+            | Command::ChangeProfile { .. }
+            | Command::Conversations { .. }
+            | Command::Conversation { .. }
+            | Command::Search { .. }
+            | Command::Pins { .. }
+            | Command::History { .. }
+            | Command::HistorySince { .. }
+            | Command::Thread { .. }
+            | Command::Threads { .. }
+            | Command::Sticker(_)
+            | Command::Stickers { .. }
+            | Command::CreateRoom { .. }
+            | Command::Join { .. }
+            | Command::Leave { .. }
+            | Command::Members { .. }
+            | Command::MakeLink { .. }
+            | Command::Links { .. }
+            | Command::OpenLink { .. }
+            | Command::JoinLink { .. }
+            | Command::Rooms { .. }
+            | Command::AnswerRequest { .. }
+            | Command::Report { .. }
+            | Command::Reports { .. }
+            | Command::Audit { .. }
+            | Command::Notices { .. }
+            | Command::Settings { .. }
+            | Command::TestFilter { .. }
+            | Command::Notifications { .. }
+            | Command::Devices { .. }
+            | Command::SignOut { .. }
+            | Command::Export { .. }
+            | Command::RemoveAccount { .. }
+            | Command::Resume { .. }
+            | Command::Token { .. } => false,
+        }
+    }
+
     pub(crate) fn answer_to(&self) -> AnswerTo {
         match self {
             Command::Send { client_id, .. } | Command::Forward { client_id, .. } => {

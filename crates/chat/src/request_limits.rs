@@ -28,6 +28,8 @@ pub enum RequestKind {
     Ice,
     /// Commands of a session that read far: searches for messages and people, and pages of exports. Half of the others' rate.
     Search,
+    /// Commands of a session that may add to the record, which is kept for good. A quarter of the others' rate.
+    Recorded,
 }
 
 /// How many requests of a kind, and how much they may cost. A quarter of a minute's requests may come at once. 0: no limit.
@@ -147,6 +149,7 @@ fn requests(kind: RequestKind, per_minute: u32) -> Rate {
         RequestKind::Rest | RequestKind::Files => per_minute,
         RequestKind::Ice => per_minute.div_ceil(10),
         RequestKind::Search => per_minute.div_ceil(2),
+        RequestKind::Recorded => per_minute.div_ceil(4),
     };
     Rate::per_minute((per_minute / 4).max(1), per_minute)
 }
@@ -267,6 +270,7 @@ mod tests {
         assert_eq!(passed(|| limits.of_site(RequestKind::Rest, SiteId(2), NOW)), 30, "another site");
         assert_eq!(passed(|| limits.of_user(RequestKind::Ice, user(4), false, NOW)), 2);
         assert_eq!(passed(|| limits.of_user(RequestKind::Search, user(5), false, NOW)), 10);
+        assert_eq!(passed(|| limits.of_user(RequestKind::Recorded, user(6), false, NOW)), 5);
     }
 
     #[test]

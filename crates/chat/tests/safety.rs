@@ -3,6 +3,7 @@
 
 mod scene;
 
+use chat::memory::MemoryStore;
 use chat::token::Claims;
 use chat::*;
 use scene::{Device, SITE, Scene, sub, to};
@@ -147,6 +148,41 @@ fn a_role_comes_by_the_token_and_stays_until_the_next_word() {
     let exp = (scene.now / 1000 + 3600) as f64;
     let claims = Claims { sub: "server".into(), role: Some("service".into()), exp, ..Claims::default() };
     assert_eq!(scene.refused_hello(Some(&scene.signed(&claims))), Refusal::BadToken);
+}
+
+#[test]
+fn a_moderator_does_not_hear_who_has_reported_them() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, _tom) = (scene.sign_in("ann", "a"), scene.sign_in("tom", "t"));
+    let (mia, moe) = (sign_in_as(&scene, "mia", "moderator"), sign_in_as(&scene, "moe", "moderator"));
+    let of = ReportOf::User(sub("mia"));
+    scene.ask(&ann, Command::Report { re: 3, of, reason: ReportReason::Abuse, text: "look".into() });
+    assert!(matches!(&scene.take(&moe)[..], [Event::Report(_)]));
+    assert!(scene.take(&mia).is_empty());
+    moderate(&scene, &moe, Moderate::TakeReport { report: 1 }).unwrap();
+    assert!(scene.take(&mia).is_empty());
+}
+
+#[test]
+fn acts_that_are_recorded_for_good_have_a_rate() {
+    let rates = RequestRates { user_per_minute: 80, ..RequestRates::UNLIMITED };
+    let mut config = scene::config();
+    config.limits.requests = rates;
+    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let ann = scene.sign_in("ann", "a");
+    let create = Command::CreateRoom { re: 1, name: "Bees".into(), kind: RoomKind::Public, topic: None };
+    let room = match scene.ask(&ann, create).as_slice() {
+        [Event::Conversation { conversation, .. }] => conversation.id,
+        other => panic!("no room: {other:?}"),
+    };
+    let change = |n: u32| RoomChange { slow_ms: Some(n), ..RoomChange::default() };
+    let changed = (0..40).filter(|n| {
+        let heard = scene.ask(&ann, Command::ChangeRoom { re: 4, conversation: room, change: change(*n) });
+        !heard
+            .iter()
+            .any(|event| matches!(event, Event::Refused { refusal: Refusal::RateLimited { .. }, .. }))
+    });
+    assert_eq!(changed.count(), 5, "a quarter of a quarter at once");
 }
 
 #[test]

@@ -93,13 +93,17 @@ impl Inner {
         self.store.report(report, Box::new(done));
     }
 
-    /// Those who look after reports and are here. In passing: the queue is in the store.
+    /// Tells moderators who are online, but not the one who is reported. Without a promise: the queue is in the store.
     pub(crate) fn tell_moderators(self: &Arc<Self>, site: SiteId, report: ReportRow) {
         let node = self.clone();
+        let reported = report.user.clone();
         let event = Event::Report(Box::new(report));
         let done = move |moderators: Result<Vec<UserId>, StoreError>| {
             for user in moderators.unwrap_or_default() {
-                node.tell_in_passing(user, None, event.clone());
+                let sub = node.here.lock(user).user(user).map(|here| here.sub.clone());
+                if sub.is_some() && sub != reported {
+                    node.tell_in_passing(user, None, event.clone());
+                }
             }
         };
         self.store.moderators(site, Box::new(done));

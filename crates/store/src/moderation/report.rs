@@ -221,19 +221,20 @@ pub(super) fn page(
     }
     let before = after.and_then(|after| after.parse::<i64>().ok()).unwrap_or(i64::MAX);
     let limit = limit as usize;
+    // Nobody reads who has reported them.
+    let me = asker.user().map_or(-1, |user| i64::from(user.num));
     let numbers: Vec<i64> = match state {
         Some(state) => {
             let sql = "SELECT number FROM report INDEXED BY report_state WHERE site = ?1 AND state = ?2 AND number < ?3 \
-                       ORDER BY number DESC LIMIT ?4";
+                       AND user <> ?5 ORDER BY number DESC LIMIT ?4";
             let mut statement = db.prepare_cached(sql)?;
-            let values = params![site.0, state_code(state), before, limit as i64 + 1];
+            let values = params![site.0, state_code(state), before, limit as i64 + 1, me];
             statement.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?
         }
         None => {
-            let sql =
-                "SELECT number FROM report WHERE site = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3";
+            let sql = "SELECT number FROM report WHERE site = ?1 AND number < ?2 AND user <> ?4 ORDER BY number DESC LIMIT ?3";
             let mut statement = db.prepare_cached(sql)?;
-            let values = params![site.0, before, limit as i64 + 1];
+            let values = params![site.0, before, limit as i64 + 1, me];
             statement.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?
         }
     };

@@ -427,6 +427,14 @@ pub(crate) fn nobody_decides_a_report_about_themselves(store: &dyn Store) {
         time: NOW,
     };
     let number = ask(|done| store.report(new, done)).expect("she is there").0.number;
+    let listed = |by, state| {
+        let page = ask(|done| store.reports(site, by, state, None, 9, done)).expect("one may look");
+        page.rows.iter().map(|row| row.number).collect::<Vec<u64>>()
+    };
+    for state in [None, Some(ReportState::Open)] {
+        assert!(listed(By::User(mia), state).is_empty(), "nor reads who has reported them");
+        assert_eq!((listed(By::User(noah), state), listed(By::Site, state)), (vec![number], vec![number]));
+    }
     let state =
         |by, what| act(store, site, by, what).map(|done| done.report.expect("it was about one").state);
     for what in [

@@ -300,6 +300,7 @@ impl Tables {
     ) -> Result<ReportsPage, Refusal> {
         self.may_on_site(site, asker, SiteAct::Look, SiteRole::Member)?;
         let before = after.and_then(|after| after.parse().ok()).unwrap_or(u64::MAX);
+        let me = asker.user().and_then(|id| self.user_by_id(id)).map(|row| row.profile.sub);
         let mut rows: Vec<ReportRow> = self
             .moderation
             .reports
@@ -308,6 +309,8 @@ impl Tables {
             .filter(|((of, number), _)| *of == site && *number < before)
             .map(|(_, report)| report.row.clone())
             .filter(|row| state.is_none_or(|state| state == row.state))
+            // Nobody reads who has reported them.
+            .filter(|row| me.is_none() || row.user != me)
             .collect();
         let more = rows.len() > limit as usize;
         rows.truncate(limit as usize);
