@@ -83,3 +83,32 @@ fn a_trusted_proxy_says_where_guests_are() {
     assert_eq!(status("nonsense"), "429");
     assert_eq!(node.metric("kith_web_untrusted_forwarded_total"), 0.0);
 }
+
+#[test]
+fn a_guest_becomes_a_member_by_command_and_only_with_their_own_token() {
+    let scratch = Scratch::new("guest-merge");
+    let node = Running::demo(&scratch);
+    let mut guest = Client::connect(node.http).unwrap();
+    guest.say(json!({ "t": "hello", "v": 1, "site": "demo", "device": "d" })).unwrap();
+    let welcome = guest.expect("welcome", |event| event["t"] == "welcome");
+    let token = scratch.path().join("token");
+    let name = token.to_str().unwrap();
+
+    let merge = |token: &str, account: &str| {
+        fs::write(scratch.path().join("token"), token).unwrap();
+        scratch.run(["user", "merge", "--site", "demo", "--guest-token-file", name, account])
+    };
+    let of_a_member = scratch.say("token --site demo --user tom");
+    for wrong in [welcome["me"]["user"].as_str().unwrap(), &of_a_member, ""] {
+        let answer = merge(wrong, "newcomer");
+        assert!(!answer.status.success(), "{wrong}");
+    }
+    let merged = merge(welcome["guest_token"].as_str().unwrap(), "newcomer");
+    assert!(merged.status.success(), "{}", String::from_utf8_lossy(&merged.stderr));
+    let bye = guest.expect("bye", |event| event["t"] == "bye");
+    assert_eq!(bye["code"], "token_expired");
+    let shown: Value = serde_json::from_str(&scratch.say("user show --site demo newcomer --json")).unwrap();
+    assert_eq!(shown["user"], "newcomer", "{shown}");
+    let elsewhere = merge(welcome["guest_token"].as_str().unwrap(), "somebody-else");
+    assert!(!elsewhere.status.success(), "a guest becomes one member");
+}
