@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{channel, sync_channel};
 
 use asking::{Directory, add_site, ask, direct, message, put, say, seqs, site, snapshot, sub, try_ask};
-use chat::{ChangeMessage, MessageChange, Reaction, Seq, SiteId, Store, StoreError, Sub, UserId};
+use chat::{ChangeMessage, MessageChange, Reaction, Seq, SiteId, Store, StoreError, Sub, Timestamp, UserId};
 use store::{Options, Sqlite};
 
 const PATH: &str = "KITH_STORE_TEST_PATH";
@@ -130,8 +130,11 @@ fn changes_until_killed() {
     let (told, answers) = channel();
     for number in 0..u32::MAX {
         let (at, told) = (u64::from(number % 8) + 1, told.clone());
+        // An hour for each edit: a message takes only so many in a week.
+        let hours = u64::from(round) * 10_000_000 + u64::from(number);
+        let time = Timestamp(asking::NOW.0 + hours * 3_600_000);
         store.change_message(
-            edit(at, &format!("{round:04}-{number:08}")),
+            ChangeMessage { time, ..edit(at, &format!("{round:04}-{number:08}")) },
             Box::new(move |outcome| {
                 let changed = outcome.expect("the store works").expect("it may be changed");
                 let line = format!("ack {at} {}\n", changed.message.body);
