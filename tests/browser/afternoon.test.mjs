@@ -149,7 +149,13 @@ function signed(secret, claims) {
 
 test('an afternoon', async t => {
   const nora = await comes('nora');
-  await kith.command('user', 'role', '--site', SITE, 'nora', 'moderator');
+  const promoted = () =>
+    kith.command('user', 'role', '--site', SITE, 'nora', 'moderator').then(
+      () => true,
+      () => false,
+    );
+  // A user exists after the first sign-in, which the page does not wait for.
+  await until(promoted, 'nora is a moderator');
   await nora.widget.page.reload();
   await nora.widget.show();
   const lena = await comes('lena');
