@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, launch, PHONE, until } from './browser.mjs';
+import { assertAccessible, launch, PHONE, shot, until } from './browser.mjs';
 import { Kith } from './kith.mjs';
 import { asMembers } from './widget.mjs';
 
@@ -186,7 +186,7 @@ test('the owner of a room chooses its picture, which all members see, and a mode
     await anna.page.locator('kith-widget .room-picture canvas').waitFor();
     assert.equal(await failed.count(), 0);
     await assertAccessible(anna.page, 'choosing the picture of a room');
-    if (process.env.LOOK) await anna.page.screenshot({ path: `${process.env.LOOK}/picture-chosen.png` });
+    await shot(anna.page, 'picture-chosen');
     await anna.page.getByRole('button', { name: 'Cancel' }).click();
     assert.equal(await raj.page.locator('kith-widget .room-head img').count(), 0);
 
@@ -196,7 +196,7 @@ test('the owner of a room chooses its picture, which all members see, and a mode
     await shown.waitFor();
     await until(() => shown.evaluate(one => one.complete && one.naturalWidth === 480), 'the picture is here');
     assert.match(await shown.getAttribute('src'), /\/v1\/room-pictures\/\d+\/[0-9a-f]{16}$/);
-    if (process.env.LOOK) await anna.page.screenshot({ path: `${process.env.LOOK}/picture-set.png` });
+    await shot(anna.page, 'picture-set');
 
     await anna.page.getByRole('button', { name: 'Back to chat' }).click();
     await withMember(anna, 'Raj', 'Make moderator');
@@ -241,7 +241,7 @@ test('an owner sees who is muted or banned, until when and why, and lifts both',
     await row('Mei').getByText('Banned · Permanent').waitFor();
     await row('Mei').getByText('Reason: Spam').waitFor();
     await assertAccessible(anna.page, 'who is muted in a room or banned from it');
-    if (process.env.LOOK) await anna.page.screenshot({ path: `${process.env.LOOK}/sanctioned.png` });
+    await shot(anna.page, 'sanctioned');
     await row('Raj').getByRole('button', { name: 'Unmute' }).click();
     await raj.field.waitFor();
     await row('Mei').getByRole('button', { name: 'Unban' }).click();

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, launch, PHONE, until } from './browser.mjs';
+import { assertAccessible, launch, PHONE, shot, until } from './browser.mjs';
 import { Kith } from './kith.mjs';
 import { asMembers } from './widget.mjs';
 
@@ -260,7 +260,7 @@ test("a blocked member's words are in no unread count, search or pin of the bloc
     await row(ingrid, 'Pruning').click();
     const pin = ingrid.page.locator('kith-widget .pin-text');
     await pin.filter({ hasText: /^…$/ }).waitFor();
-    if (process.env.LOOK) await ingrid.page.screenshot({ path: `${process.env.LOOK}/blocked-pin.png` });
+    await shot(ingrid.page, 'blocked-pin');
     const found = widget =>
       widget.page.evaluate(
         async () => (await (await globalThis.Kith.client()).search('loppers')).hits.length,

@@ -15,13 +15,13 @@ test('without a folder no picture is written', async () => {
   assert.deepEqual(paths, ['/pictures/chat.png']);
 });
 
-test('tests take pictures by `shot` alone', () => {
+test('tests write pictures by `shot` alone', () => {
   const files = readdirSync(import.meta.dirname).filter(name => name.endsWith('.test.mjs'));
   const own = import.meta.filename;
   const others = files.filter(name => !own.endsWith(`/${name}`));
   assert.ok(others.length > 10);
   const direct = others.filter(name =>
-    readFileSync(`${import.meta.dirname}/${name}`, 'utf8').includes('.screenshot('),
+    readFileSync(`${import.meta.dirname}/${name}`, 'utf8').includes('.screenshot({ path'),
   );
   assert.deepEqual(direct, []);
 });
