@@ -219,10 +219,9 @@ export function History({
       } else if (timeline.more && timeline.loading === 'no' && timeline.failed === undefined) {
         client.loadOlder(key);
       }
-    } else if (below < NEAR && window.below > 0) {
-      setWindow(downwards(window, items.length, element.clientHeight));
-    } else if (below < NEAR && timeline.later && timeline.failed === undefined) {
-      client.loadNewer(key);
+    } else if (below < NEAR) {
+      if (window.below > 0) setWindow(downwards(window, items.length, element.clientHeight));
+      else if (timeline.later && timeline.failed === undefined) client.loadNewer(key);
     }
   };
   const lastId = useRef(items.at(-1)?.id);
@@ -238,11 +237,15 @@ export function History({
     }
     if (stuck.current) setSeenUpTo(newest?.id);
   }, [items, newest?.id, stuck]);
-  // A short first page leaves nothing to scroll, and so would never load more.
+  // A short first page leaves nothing to scroll, and at the very top the wheel scrolls nothing: no event would draw what has arrived.
   useEffect(() => {
     const element = scroller.current;
     // In a hidden part of the page nothing has a height, and all would be loaded.
-    if (element?.clientHeight && element.scrollHeight <= element.clientHeight + NEAR) onScroll();
+    if (
+      element?.clientHeight &&
+      (element.scrollHeight <= element.clientHeight + NEAR || (from > 0 && element.scrollTop < NEAR))
+    )
+      onScroll();
   });
 
   const jump = useCallback(() => {
