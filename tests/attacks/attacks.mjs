@@ -392,7 +392,7 @@ async function gatheredVote(node) {
     members[1].next(event => event.t === 'message', 5_000),
     owner.post({ conversation }, 'Somebody else writes at once'),
   ]);
-  await node.stop('SIGKILL');
+  await node.kill();
   await node.up();
   const device = await node.enter('voter-1');
   const answer = await device.ask({ t: 'resume', position: later.position });

@@ -1,66 +1,31 @@
-// A real node with the demo community, on a free port and with a data directory of its own.
+// The node of the browser tests, as an operator starts it: its own data directory, and figures for those who have the token only.
 
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { freePort, Kith } from '../browser/kith.mjs';
 import { Client } from './client.mjs';
 
-const BINARY = process.env.KITH_BIN;
-const env = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_'))),
-  // A server for relays, so that its credentials can be asked for.
-  KITH_CALLS_LISTEN: '127.0.0.1:0',
-};
+// A server for relays, so that its credentials can be asked for.
+const SETTINGS = { KITH_CALLS_LISTEN: '127.0.0.1:0' };
 
 export const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 
-export class AttackedNode {
-  static async start(flags = ['--strangers']) {
-    const node = new AttackedNode();
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    node.http = `127.0.0.1:${server.address().port}`;
-    server.close();
-    node.home = await mkdtemp(join(tmpdir(), 'kith-attack-'));
-    node.data = join(node.home, 'data');
+export class AttackedNode extends Kith {
+  static async start() {
+    const home = await mkdtemp(join(tmpdir(), 'kith-attack-'));
+    // The node makes its directory, with the mode that it thinks right.
+    const node = new AttackedNode(await freePort(), join(home, 'data'), SETTINGS);
+    node.home = home;
+    node.flags = ['--strangers'];
     node.tokens = new Map();
-    await node.up(flags);
+    await node.up();
     return node;
   }
 
-  async up(flags = ['--strangers']) {
-    this.process = spawn(BINARY, ['demo', ...flags, '--data', this.data, '--http', this.http], {
-      stdio: 'ignore',
-      env,
-    });
-    for (let tries = 0; tries < 600; tries += 1) {
-      const answer = await fetch(`http://${this.http}/readyz`).catch(() => undefined);
-      if (answer?.ok) return;
-      await pause(50);
-    }
-    throw new Error('the node did not become ready');
-  }
-
-  async stop(signal = 'SIGTERM') {
-    const ended = once(this.process, 'exit');
-    this.process.kill(signal);
-    await ended;
-  }
-
   async remove() {
-    await this.stop('SIGKILL');
+    await this.kill();
     await rm(this.home, { recursive: true, force: true });
-  }
-
-  /** Standard output of another `kith` command on the same data. */
-  async command(...args) {
-    const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data], { env });
-    return stdout.trim();
   }
 
   async token(user, { site = 'demo', role } = {}) {

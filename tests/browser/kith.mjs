@@ -22,7 +22,7 @@ export class Kith {
   static async start(settings = {}, { strangers = true } = {}) {
     assert.ok(existsSync(BINARY), `no binary at ${BINARY}: cargo build --package server, or KITH_BIN=…`);
     const kith = new Kith(await freePort(), await mkdtemp(join(tmpdir(), 'kith-browser-')), settings);
-    kith.flags = strangers ? ['--strangers'] : [];
+    if (!strangers) kith.flags = ['--metrics-public'];
     await kith.up().catch(async error => {
       // Another test may have taken the port since it was free.
       if (kith.process.exitCode === null) throw error;
@@ -34,7 +34,8 @@ export class Kith {
 
   constructor(port, data, settings = {}) {
     this.settings = settings;
-    this.flags = ['--strangers'];
+    // Only tests of safety mind what strangers may write; they set it themselves.
+    this.flags = ['--metrics-public', '--strangers'];
     this.listensAt(port);
     this.data = data;
     this.log = '';
@@ -46,8 +47,7 @@ export class Kith {
   }
 
   async up() {
-    // Only tests of safety mind what strangers may write; they set it themselves.
-    const flags = [...this.flags, '--metrics-public', '--data', this.data, '--http', this.http];
+    const flags = [...this.flags, '--data', this.data, '--http', this.http];
     this.process = spawn(BINARY, ['demo', ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env, ...this.settings },
@@ -122,7 +122,7 @@ export class Kith {
   }
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

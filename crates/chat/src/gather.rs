@@ -153,9 +153,8 @@ impl Gathered {
 
 impl Waiting {
     fn add(&mut self, room: ConversationId, seq: Seq, now: Timestamp) {
-        let has_place =
-            self.messages.of(room.site) < MOST_OF_SITE && self.messages.has_place(room.site, MOST_WAITING);
-        let is_full = !has_place;
+        let is_full =
+            self.messages.of(room.site) >= MOST_OF_SITE || !self.messages.has_place(room.site, MOST_WAITING);
         let due = Timestamp(now.0.saturating_add(INTERVAL_MS));
         let of_room = match is_full {
             true => self.rooms.get_mut(&room),

@@ -47,7 +47,7 @@ pub fn routes(files: Files) -> Router {
     let uploads = Router::new()
         .route("/v1/files", any(upload::collection))
         .route("/v1/files/{site}/{id}", any(upload::one));
-    // Downloads need a signed link, and a page of history shows many pictures at once.
+    // Downloads need a signed link, and a page of history shows many pictures at once. Pictures of rooms are public, as stickers are.
     limited(uploads, RequestKind::Files, &node, clock)
         .route("/v1/files/{site}/{id}/{name}", get(download::download))
         .route("/v1/room-pictures/{site}/{id}", get(download::room_picture))
