@@ -96,7 +96,7 @@ async function buildModules() {
   const chunks = output.filter(one => one.type === 'chunk');
   const entry = name => chunks.find(one => one.isEntry && one.name === name)?.fileName;
   const shell = atOnce(chunks.filter(one => one.isEntry && one.name !== 'push'));
-  const calls = chunks.filter(one => one.facadeModuleId?.match(/\/call\/(call|check)\.tsx$/));
+  const calls = chunks.filter(one => one.facadeModuleId?.match(/\/calls\/call_(root|check)\.tsx$/));
   return {
     client: entry('client'),
     app: entry('app'),
@@ -104,7 +104,7 @@ async function buildModules() {
     /** Everything that must have arrived before one can chat: the entries and what they import at once. */
     shell: [...shell, largest(/wording\/(translated\/)?[a-z]{2}\.ts$/)],
     /** The call and the check before it, and what only they bring. */
-    call: [...atOnce(calls), largest(/\/call\/words\./)].filter(name => !shell.has(name)),
+    call: [...atOnce(calls), largest(/\/calls\/words\./)].filter(name => !shell.has(name)),
   };
 
   /** These chunks and all that they import before they run. */

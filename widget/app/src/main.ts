@@ -2,14 +2,14 @@
 
 import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
-import { formattedPart } from './body_text/body_text.tsx';
-import { fetchReader } from './body_text/plain.ts';
-import { createLine } from './call/line.ts';
-import { fetchPart } from './late.tsx';
-import { createNoticing } from './notices/noticing.ts';
-import { sheets } from './sheets.ts';
+import { createLine } from './features/calls/call_dispatcher.ts';
+import { formattedPart } from './features/message_text/message_text.tsx';
+import { fetchReader } from './features/message_text/plain_text.ts';
+import { createNoticing } from './features/toasts/alert_loader.ts';
 import { keyOfRoom, openShell } from './shell/open_shell.ts';
 import { Shell } from './shell/shell.tsx';
+import { sheets } from './shell/styles.ts';
+import { fetchPart } from './ui/lazy/lazy.tsx';
 import { fetchWording } from './wording/wording.ts';
 
 export default async function mount(stage: Stage): Promise<App> {

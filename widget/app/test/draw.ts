@@ -6,19 +6,19 @@ import { act } from 'preact/test-utils';
 import { vi } from 'vitest';
 import { FakeClient, type FakeOptions } from '../dev/fake_client.ts';
 import { FakePush } from '../dev/fake_push.ts';
-import { formattedPart } from '../src/body_text/body_text.tsx';
-import { fetchReader } from '../src/body_text/plain.ts';
-import type { CallDeed } from '../src/call/line.ts';
-import { concernsPart } from '../src/composer/composer.tsx';
-import { fetchPart } from '../src/late.tsx';
-import type { MenuRequest } from '../src/menu/menu.tsx';
-import { toolsPart } from '../src/message/message.tsx';
 import {
   type EmojiRequest,
   type Question,
   type Surroundings,
   SurroundingsContext,
-} from '../src/surroundings.tsx';
+} from '../src/app_context.tsx';
+import type { CallDeed } from '../src/features/calls/call_dispatcher.ts';
+import { concernsPart } from '../src/features/composer/composer.tsx';
+import { toolsPart } from '../src/features/message/message.tsx';
+import { formattedPart } from '../src/features/message_text/message_text.tsx';
+import { fetchReader } from '../src/features/message_text/plain_text.ts';
+import { fetchPart } from '../src/ui/lazy/lazy.tsx';
+import type { MenuRequest } from '../src/ui/menu/menu.tsx';
 import { en } from '../src/wording/en.ts';
 import { wordingFor } from '../src/wording/wording.ts';
 

@@ -2,7 +2,7 @@
 
 import { type ConversationKey, direct, pageRoom, room } from '@kith/client';
 import type { OpenPanel, Stage } from '@kith/loader/stage';
-import { INVITES } from '../invitation/address.ts';
+import { INVITES } from '../features/invite_links/invite_url.ts';
 
 export type Tab = OpenPanel['tab'];
 

@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
-import { Late, late, type Part } from '../late.tsx';
-import type { MenuRequest } from '../menu/menu.tsx';
-import type { Closable, EmojiRequest, Question, Surroundings } from '../surroundings.tsx';
+import type { Closable, EmojiRequest, Question, Surroundings } from '../app_context.tsx';
+import { Late, late, type Part } from '../ui/lazy/lazy.tsx';
+import type { MenuRequest } from '../ui/menu/menu.tsx';
 
 /** The surroundings that are equal in all places. */
 export type Below = Omit<Surroundings, 'openMenu' | 'pickEmoji' | 'confirm' | 'show'>;
@@ -62,6 +62,6 @@ interface Cover {
   props: object;
 }
 
-export const menuPart = late(() => import('../menu/menu.tsx'), 'Menu');
-export const confirm = late(() => import('../confirm/confirm.tsx'), 'Confirm');
-const picker = late(() => import('../emoji/picker.tsx'), 'Picker');
+export const menuPart = late(() => import('../ui/menu/menu.tsx'), 'Menu');
+export const confirm = late(() => import('../ui/confirm_dialog/confirm_dialog.tsx'), 'Confirm');
+const picker = late(() => import('../features/emoji/emoji_picker.tsx'), 'Picker');

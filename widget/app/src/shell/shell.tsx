@@ -4,22 +4,23 @@ import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
-import { bannerPart, useTrouble } from '../banner/trouble.ts';
-import type { Line } from '../call/line.ts';
-import { Chat, footPart, headPart, personHeadPart } from '../chat/chat.tsx';
-import { rowMenu } from '../chats_tab/chat_row.tsx';
-import { ChatsTab, searchPart } from '../chats_tab/chats_tab.tsx';
-import { concernsPart } from '../composer/composer.tsx';
-import { Icon } from '../icon/icon.tsx';
-import { INVITES } from '../invitation/address.ts';
-import { fetchLate, fetchPart, Late, late, type Part } from '../late.tsx';
-import { LiveRegion } from '../live_region/live_region.tsx';
-import { deleteQuestion } from '../message/asking.ts';
-import { failedPart, messageActions, reactionsPart } from '../message/message.tsx';
-import type { Noticing } from '../notices/noticing.ts';
-import { SurroundingsContext, useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
-import { type ThemeChoice, useTheme } from '../theme/theme.ts';
+import { SurroundingsContext, useClient, useSurroundings, useTopic, useWording } from '../app_context.tsx';
+import type { Line } from '../features/calls/call_dispatcher.ts';
+import { Chat, footPart, headPart, personHeadPart } from '../features/chat/chat.tsx';
+import { rowMenu } from '../features/chats/chat_row.tsx';
+import { ChatsTab, searchPart } from '../features/chats/chats_tab.tsx';
+import { concernsPart } from '../features/composer/composer.tsx';
+import { bannerPart, useTrouble } from '../features/connection/connection_problem.ts';
+import { INVITES } from '../features/invite_links/invite_url.ts';
+import { deleteQuestion } from '../features/message/confirm_delete.ts';
+import { failedPart, messageActions, reactionsPart } from '../features/message/message.tsx';
+import type { Noticing } from '../features/toasts/alert_loader.ts';
+import { Icon } from '../ui/icon/icon.tsx';
+import { fetchLate, fetchPart, Late, late, type Part } from '../ui/lazy/lazy.tsx';
+import { type ThemeChoice, useTheme } from '../ui/theme/theme.ts';
+import { useMedia } from '../ui/use_media/use_media.ts';
 import type { Wording } from '../wording/wording.ts';
+import { LiveRegion } from './live_region/live_region.tsx';
 import {
   BAR,
   keyOfRoom,
@@ -31,7 +32,6 @@ import {
 } from './open_shell.ts';
 import { type Below, confirm, menuPart, useOverlays } from './overlays.tsx';
 import { TabBar } from './tab_bar.tsx';
-import { useMedia } from './use_media.ts';
 
 interface Props {
   stage: Stage;
@@ -140,15 +140,15 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
   );
 }
 
-const contactsTab = late(() => import('../contacts_tab/contacts_tab.tsx'), 'ContactsTab');
-const roomsTab = late(() => import('../rooms_tab/rooms_tab.tsx'), 'RoomsTab');
-const meTab = late(() => import('../me_tab/me_tab.tsx'), 'MeTab');
-const linkPart = late(() => import('../rich/link.tsx'), 'Follow');
-const invitationPart = late(() => import('../invitation/card.tsx'), 'InvitationCard');
-const barPart = late(() => import('../bar/bar.tsx'), 'Bar');
-const toastPart = late(() => import('../notices/toast_place.tsx'), 'ToastPlace');
-const noticePart = late(() => import('../safety/notice_bar.tsx'), 'NoticeBar');
-const callPart = late(() => import('../call/call.tsx'), 'CallPlace');
+const contactsTab = late(() => import('../features/contacts/contacts_tab.tsx'), 'ContactsTab');
+const roomsTab = late(() => import('../features/rooms/rooms_tab.tsx'), 'RoomsTab');
+const meTab = late(() => import('../features/me/me_tab.tsx'), 'MeTab');
+const linkPart = late(() => import('../features/message_links/message_link.tsx'), 'Follow');
+const invitationPart = late(() => import('../features/invite_links/invite_card.tsx'), 'InvitationCard');
+const barPart = late(() => import('./bar/bar.tsx'), 'Bar');
+const toastPart = late(() => import('../features/toasts/toast_outlet.tsx'), 'ToastPlace');
+const noticePart = late(() => import('../features/moderation/moderator_warning.tsx'), 'NoticeBar');
+const callPart = late(() => import('../features/calls/call_root.tsx'), 'CallPlace');
 const ignored = () => undefined;
 
 /** One touch away. */
@@ -166,7 +166,7 @@ const PARTS = [
   failedPart,
   reactionsPart,
 ];
-const CODES = [rowMenu, () => import('../chat/chat_menu.ts'), messageActions, deleteQuestion];
+const CODES = [rowMenu, () => import('../features/chat/chat_menu.ts'), messageActions, deleteQuestion];
 
 interface PanelProps {
   shell: OpenShell;

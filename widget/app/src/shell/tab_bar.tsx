@@ -1,7 +1,7 @@
 // Chats, Contacts, Rooms, Me.
 
-import { Icon, type IconName } from '../icon/icon.tsx';
-import { useTopic, useWording } from '../surroundings.tsx';
+import { useTopic, useWording } from '../app_context.tsx';
+import { Icon, type IconName } from '../ui/icon/icon.tsx';
 import { isRtl } from '../wording/is_rtl.ts';
 import type { Tab } from './open_shell.ts';
 

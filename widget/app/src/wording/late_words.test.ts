@@ -54,10 +54,10 @@ test('no word of the shell is said a second time by a late catalogue', () => {
 });
 
 test('whoever draws a late shape brings it along', () => {
-  const shapes = Array.from(read('icon/late_shapes.ts').matchAll(/^ {2}(\w+):/gm), match => match[1]);
+  const shapes = Array.from(read('ui/icon/lazy_shapes.ts').matchAll(/^ {2}(\w+):/gm), match => match[1]);
   const drawn = new RegExp(`icon(?:=|: )'(?:${shapes.join('|')})'|<Icon name="(?:${shapes.join('|')})"`);
   const without = FILES.filter(name => /\.tsx?$/.test(name) && !name.includes('.test.'))
     .filter(name => drawn.test(read(name)))
-    .filter(name => !read(name).includes('late_shapes.ts'));
+    .filter(name => !read(name).includes('lazy_shapes.ts'));
   expect(without).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // Words of a part that comes late: fetched with it, in the language of the member and in no other.
 
-import { useWording } from '../surroundings.tsx';
+import { useWording } from '../app_context.tsx';
 import type { LateTranslation } from './translated/late_translation.ts';
 import type { Plural, Wording } from './wording.ts';
 

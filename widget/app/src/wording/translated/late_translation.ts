@@ -1,26 +1,26 @@
 /** The texts of a translated language for late parts, by the name that `LateWords` gives each. */
 
-import type { BannerWords } from '../../banner/words.en.ts';
-import type { BarWords } from '../../bar/words.en.ts';
-import type { CallWords } from '../../call/words.en.ts';
-import type { CallLogWords } from '../../call_log/words.en.ts';
-import type { PinWords } from '../../chat/words.en.ts';
-import type { ChatWords } from '../../chats_tab/words.en.ts';
-import type { PeopleWords } from '../../contacts_tab/words.en.ts';
-import type { EmojiWords } from '../../emoji/words.en.ts';
-import type { FilesWords } from '../../files/words.en.ts';
-import type { GuardWords } from '../../guard/words.en.ts';
-import type { InvitationWords } from '../../invitation/words.en.ts';
-import type { MeWords } from '../../me_tab/words.en.ts';
-import type { MessageWords } from '../../message/words.en.ts';
-import type { NoticeWords } from '../../notices/words.en.ts';
-import type { NotifyWords } from '../../notify/words.en.ts';
-import type { ProfileWords } from '../../profile/words.en.ts';
-import type { RichWords } from '../../rich/words.en.ts';
-import type { RoomWords } from '../../room/words.en.ts';
-import type { GroupWords } from '../../room_call/words.en.ts';
-import type { SafetyWords } from '../../safety/words.en.ts';
-import type { SearchWords } from '../../search/words.en.ts';
+import type { CallLogWords } from '../../features/call_log/words.en.ts';
+import type { CallWords } from '../../features/calls/words.en.ts';
+import type { ChatWords } from '../../features/chats/words.en.ts';
+import type { BannerWords } from '../../features/connection/words.en.ts';
+import type { PeopleWords } from '../../features/contacts/words.en.ts';
+import type { EmojiWords } from '../../features/emoji/words.en.ts';
+import type { FilesWords } from '../../features/files/words.en.ts';
+import type { GroupWords } from '../../features/group_calls/words.en.ts';
+import type { InvitationWords } from '../../features/invite_links/words.en.ts';
+import type { MeWords } from '../../features/me/words.en.ts';
+import type { MessageWords } from '../../features/message/words.en.ts';
+import type { RichWords } from '../../features/message_extras/words.en.ts';
+import type { SafetyWords } from '../../features/moderation/words.en.ts';
+import type { PinWords } from '../../features/pinned_messages/words.en.ts';
+import type { ProfileWords } from '../../features/profile/words.en.ts';
+import type { NotifyWords } from '../../features/push_settings/words.en.ts';
+import type { RoomWords } from '../../features/rooms/words.en.ts';
+import type { SearchWords } from '../../features/search/words.en.ts';
+import type { GuardWords } from '../../features/site_settings/words.en.ts';
+import type { NoticeWords } from '../../features/toasts/words.en.ts';
+import type { BarWords } from '../../shell/bar/words.en.ts';
 import type { Plural } from '../wording.ts';
 
 /** Missing parts are shown in English, part by part. */

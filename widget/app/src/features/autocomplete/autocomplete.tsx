@@ -1,0 +1,172 @@
+// Completion over the composer: emoji by shortcode, members by name. What it finds comes from elsewhere, when it is used.
+
+import type { Client, Conversation, KnownPerson } from '@kith/client';
+import { isRoom } from '@kith/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useSurroundings } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import css from './autocomplete.css?inline';
+import { SUGGESTIONS_ID, type SuggestHandle } from './handle.ts';
+import { type Trigger, triggerAt } from './trigger.ts';
+
+interface Props {
+  handle: { current: SuggestHandle | null };
+  field: { current: HTMLTextAreaElement | null };
+  text: string;
+  conversation: Conversation;
+  onInsert(piece: string, back: number): void;
+  /** The id of the chosen suggestion's element, while there are any. */
+  describe(id: string | undefined): void;
+}
+
+interface Suggestion {
+  id: string;
+  piece: string;
+  text: string;
+  hint: string;
+  emoji?: string;
+  person?: KnownPerson;
+}
+
+const MOST = 7;
+/** Typing goes faster than asking. */
+const ASK_DELAY = 120;
+
+export function Suggest({ handle, field, text, conversation, onInsert, describe }: Props) {
+  useSheet(css);
+  const { client, wording: words, announce } = useSurroundings();
+  const [list, setList] = useState<{ trigger: Trigger; items: readonly Suggestion[] }>();
+  const [chosen, setChosen] = useState(0);
+  const dismissed = useRef<string>(undefined);
+
+  useEffect(() => {
+    const trigger = triggerAt(text, field.current?.selectionStart ?? text.length);
+    if (trigger === undefined || text === dismissed.current) return setList(undefined);
+    let wanted = true;
+    const show = (items: readonly Suggestion[]) => {
+      if (!wanted) return;
+      const [only] = items;
+      if (trigger.kind === 'finished_emoji') {
+        setList(undefined);
+        if (only) onInsert(only.piece, trigger.length);
+        return;
+      }
+      setList(items.length > 0 ? { trigger, items } : undefined);
+      setChosen(0);
+      if (items.length > 0) announce(words.suggestions(items.length));
+    };
+    const ask = () => suggestions(client, conversation, trigger, words.everybody).then(show, () => show([]));
+    const timer = setTimeout(ask, trigger.kind === 'mention' ? ASK_DELAY : 0);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+    // Asked again for each text, and for nothing else.
+  }, [text]);
+  const current = list?.items[chosen];
+  useEffect(() => {
+    describe(current && optionId(current));
+    return () => describe(undefined);
+  }, [current]);
+
+  const pick = (one: Suggestion | undefined) => {
+    if (list === undefined || one === undefined) return;
+    setList(undefined);
+    onInsert(one.piece, list.trigger.length);
+  };
+  handle.current = {
+    onKey(event) {
+      if (list === undefined) return false;
+      const count = list.items.length;
+      if (event.key === 'ArrowDown') setChosen((chosen + 1) % count);
+      else if (event.key === 'ArrowUp') setChosen((chosen + count - 1) % count);
+      else if (event.key === 'Escape') {
+        dismissed.current = text;
+        setList(undefined);
+      } else if ((event.key === 'Enter' && !event.shiftKey) || (event.key === 'Tab' && !event.shiftKey))
+        pick(current);
+      else return false;
+      return true;
+    },
+  };
+  if (list === undefined) return null;
+  return (
+    <div
+      class="suggestions"
+      id={SUGGESTIONS_ID}
+      role="listbox"
+      aria-label={words.suggestions(list.items.length)}
+    >
+      {list.items.map((one, at) => (
+        <button
+          key={one.id}
+          type="button"
+          tabIndex={-1}
+          id={optionId(one)}
+          class="suggestion"
+          role="option"
+          aria-selected={at === chosen}
+          // The field keeps the focus.
+          onPointerDown={event => event.preventDefault()}
+          onClick={() => pick(one)}
+        >
+          {one.person && <Avatar person={one.person} size="small" />}
+          {one.emoji !== undefined && <span class="suggestion-emoji">{one.emoji}</span>}
+          <span class="clip">
+            <bdi>{one.text}</bdi>
+          </span>
+          <span class="suggestion-hint clip">
+            <bdi>{one.hint}</bdi>
+          </span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function optionId({ id }: Suggestion): string {
+  return `suggestion-${id}`;
+}
+
+async function suggestions(
+  client: Client,
+  conversation: Conversation,
+  { kind, query }: Trigger,
+  everybody: string,
+): Promise<readonly Suggestion[]> {
+  if (kind === 'mention') return mentions(client, conversation, query, everybody);
+  const { find, search, kept, toned } = await import('../emoji/emoji.ts');
+  const { tone } = kept();
+  const only = find(query);
+  const found = kind === 'finished_emoji' ? (only ? [only] : []) : search(query, MOST);
+  return found.map((one, at) => {
+    const char = toned(one, tone);
+    const code = one.codes.find(it => it.startsWith(query)) ?? one.codes[0] ?? '';
+    return { id: String(at), piece: `${char} `, text: `:${code}:`, hint: '', emoji: char };
+  });
+}
+
+async function mentions(
+  client: Client,
+  { key, room }: Conversation,
+  query: string,
+  everybody: string,
+): Promise<readonly Suggestion[]> {
+  if (!isRoom(key) || room?.role === undefined) return [];
+  const me = client.me()?.user;
+  const { members } = await client.members(key, query);
+  const found = members
+    .filter(one => one.user !== me)
+    .slice(0, MOST)
+    .map((one, at) => ({
+      id: String(at),
+      piece: `@${one.user} `,
+      text: one.name,
+      hint: one.name === one.user ? '' : `@${one.user}`,
+      person: { guest: false, ...one },
+    }));
+  const mayNameAll = room.role === 'owner' || room.role === 'moderator';
+  const all = { id: 'room', piece: '@room ', text: '@room', hint: everybody };
+  return mayNameAll && 'room'.startsWith(query) ? [...found, all] : found;
+}

@@ -1,0 +1,48 @@
+// The buttons above a direct chat: one for both kinds of calls where there is little room, one for each where there is more.
+
+import { Icon } from '../../ui/icon/icon.tsx';
+import '../../ui/icon/call_shapes.ts';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import css from './call_buttons.css?inline';
+import { callItems, mayCall } from './call_menu_items.ts';
+import { callLogWords } from './words.ts';
+
+export { callLogWords as words } from './words.ts';
+
+export function Buttons({ user }: { user: string }) {
+  useSheet(css);
+  const surroundings = useSurroundings();
+  const words = useWords(callLogWords);
+  const may = useTopic(`person:${user}`, client => mayCall(client, user));
+  if (!may) return null;
+  const items = callItems(surroundings, user);
+  return (
+    <>
+      {items.map(item => (
+        <button
+          key={item.icon}
+          type="button"
+          class="icon-button call-button"
+          aria-label={item.text}
+          title={item.text}
+          onClick={item.run}
+        >
+          <Icon name={item.icon} />
+        </button>
+      ))}
+      <button
+        type="button"
+        class="icon-button call-either"
+        aria-haspopup="menu"
+        aria-expanded="false"
+        aria-label={words.callOne}
+        title={words.callOne}
+        onClick={event => surroundings.openMenu({ anchor: event.currentTarget, label: words.callOne, items })}
+      >
+        <Icon name="phone" />
+      </button>
+    </>
+  );
+}

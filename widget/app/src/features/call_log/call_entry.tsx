@@ -1,0 +1,44 @@
+// A call among the messages: what became of it, and the way to call again.
+
+import { type ConversationKey, isRoom, type Message } from '@kith/client';
+import { Icon } from '../../ui/icon/icon.tsx';
+import '../../ui/icon/call_shapes.ts';
+import { useSurroundings } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import css from './call_entry.css?inline';
+import { callText, isMissed } from './call_text.ts';
+import { callLogWords } from './words.ts';
+
+export { words } from './call_text.ts';
+
+/** `to`: where it stands, a chat with one or a room. */
+export function Entry({ message, to }: { message: Message; to: ConversationKey }) {
+  useSheet(css);
+  const { call } = useSurroundings();
+  const words = useWords(callLogWords);
+  const { mine, call: entry } = message;
+  if (entry === undefined) return null;
+  const { media } = entry;
+  const missed = isMissed(message);
+  const inRoom = isRoom(to);
+  const again = () =>
+    call(inRoom ? { do: 'join', room: to, media } : { do: 'call', user: to.slice(1), media });
+  return (
+    <span class={missed ? 'call-entry call-missed' : 'call-entry'}>
+      <Icon name={missed ? 'missed' : media === 'video' ? 'camera' : 'phone'} />
+      <span class="call-entry-text" dir={words.direction}>
+        {callText(words, entry, mine)}
+      </span>
+      <button type="button" class="call-entry-again" onClick={again}>
+        {mine || inRoom ? words.callOnceMore : words.callBack}
+      </button>
+    </span>
+  );
+}
+
+/** In the list of chats. */
+export function Gist({ message }: { message: Message }) {
+  const words = useWords(callLogWords);
+  return <>{message.call && callText(words, message.call, message.mine)}</>;
+}

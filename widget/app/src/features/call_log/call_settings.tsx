@@ -1,0 +1,51 @@
+// Settings for calls, and the check before them.
+
+import { useState } from 'preact/hooks';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { hideAddress, hidesAddress } from '../calls/call_preferences.ts';
+import '../../ui/icon/call_shapes.ts';
+import '../../ui/icon/lazy_shapes.ts';
+import { useSurroundings } from '../../app_context.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import { callLogWords } from './words.ts';
+
+export function CallSettings() {
+  const { call } = useSurroundings();
+  const words = useWords(callLogWords);
+  const [hidden, setHidden] = useState(hidesAddress);
+  const turn = () => {
+    hideAddress(!hidden);
+    setHidden(!hidden);
+  };
+  return (
+    <div class="choices">
+      <button
+        type="button"
+        role="switch"
+        class="choice"
+        aria-checked={hidden}
+        aria-label={words.hideAddress}
+        aria-description={words.hideAddressHint}
+        onClick={turn}
+      >
+        <span class="choice-mark" aria-hidden="true">
+          <Icon name="shield" />
+        </span>
+        <span class="grow">
+          <span class="choice-name">{words.hideAddress}</span>
+          <span class="choice-hint">{words.hideAddressHint}</span>
+        </span>
+        <span class="switch" aria-hidden="true" />
+      </button>
+      <button type="button" class="choice" onClick={() => call({ do: 'check' })}>
+        <span class="choice-mark" aria-hidden="true">
+          <Icon name="dials" />
+        </span>
+        <span class="grow">
+          <span class="choice-name">{words.checkCalls}</span>
+          <span class="choice-hint">{words.checkCallsHint}</span>
+        </span>
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,166 @@
+// Before a call: does the microphone hear, does the camera see, and does the network let calls through?
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { CloseButton } from '../../ui/close_button/close_button.tsx';
+import { Icon } from '../../ui/icon/icon.tsx';
+import '../../ui/icon/lazy_shapes.ts';
+import { useClient, useSurroundings } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import { listen } from './audio_level.ts';
+import css from './call_check.css?inline';
+import { DeviceChoice } from './call_options.tsx';
+import { chooseDevice, type DeviceKind } from './call_preferences.ts';
+import { Trouble } from './device_error.tsx';
+import { OwnMedia, type Problem } from './local_media.ts';
+import { Sight } from './media_elements.tsx';
+import { type Reach, reach, verdict } from './relay_check.ts';
+import { keepInside } from './ring_card.tsx';
+import type { CallWords } from './words.en.ts';
+import { callWords } from './words.ts';
+
+export function Check({ onClose }: { onClose: () => void }) {
+  useSheet(css);
+  const { root } = useSurroundings();
+  const words = useWords(callWords);
+  const sheet = useRef<HTMLDivElement>(null);
+  const own = useMemo(() => new OwnMedia(() => undefined), []);
+  const [tracks, setTracks] = useState<{ mic?: MediaStreamTrack; camera?: MediaStreamTrack }>({});
+  const [problem, setProblem] = useState<Problem>();
+  const look = () =>
+    setTracks({ ...(own.mic && { mic: own.mic }), ...(own.camera && { camera: own.camera }) });
+  const open = async (what: 'mic' | 'camera', id?: string) => {
+    setProblem(await own.open(what, id));
+    // It may have been closed while the browser asked.
+    if (sheet.current === null) own.closeAll();
+    else look();
+  };
+  useEffect(() => {
+    void open('mic');
+    return () => own.closeAll();
+  }, [own]);
+  useLayoutEffect(() => {
+    const from = root?.activeElement as HTMLElement | null | undefined;
+    sheet.current?.focus();
+    return () => from?.focus();
+  }, []);
+  const choose = (kind: DeviceKind, id: string) => {
+    chooseDevice(kind, id);
+    if (kind === 'mic' || (kind === 'camera' && own.camera)) void open(kind, id);
+  };
+  const picture = useMemo(() => tracks.camera && new MediaStream([tracks.camera]), [tracks.camera]);
+  const turnCamera = () => {
+    if (!own.camera) return void open('camera');
+    own.close('camera');
+    look();
+  };
+  return (
+    <div class="check-veil">
+      <div
+        ref={sheet}
+        class="check"
+        role="dialog"
+        aria-modal="true"
+        aria-labelledby="check-title"
+        tabIndex={-1}
+        onKeyDown={event => {
+          if (event.key === 'Tab' && sheet.current) keepInside(event, sheet.current, root);
+          if (event.key !== 'Escape') return;
+          event.preventDefault();
+          event.stopPropagation();
+          onClose();
+        }}
+      >
+        <div class="check-head">
+          <h2 class="bar-title grow" id="check-title">
+            {words.checkTitle}
+          </h2>
+          <CloseButton label={words.close} onClose={onClose} />
+        </div>
+        {problem && (
+          <Trouble
+            problem={problem}
+            onAgain={() => void open(problem.of === 'camera' ? 'camera' : 'mic')}
+            onClose={() => setProblem(undefined)}
+          />
+        )}
+        <DeviceChoice key={`mic ${tracks.mic?.id}`} kind="mic" onChoose={choose} />
+        <Level track={tracks.mic} />
+        <DeviceChoice key={`camera ${tracks.camera?.id}`} kind="camera" onChoose={choose} />
+        {picture && <Sight stream={picture} label={words.ownVideo} class="check-picture" />}
+        <button type="button" class="button" aria-pressed={picture !== undefined} onClick={turnCamera}>
+          <Icon name="camera" />
+          {words.checkCamera}
+        </button>
+        <Reached />
+        <button type="button" class="button button-main" onClick={onClose}>
+          {words.done}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Level({ track }: { track: MediaStreamTrack | undefined }) {
+  const words = useWords(callWords);
+  const [level, setLevel] = useState(0);
+  useEffect(() => {
+    if (track) return listen(track, setLevel);
+  }, [track]);
+  return (
+    <div class="check-level">
+      <p class="call-hint">{words.checkMic}</p>
+      <meter min={0} max={1} value={level} aria-label={words.micLevel} />
+    </div>
+  );
+}
+
+function Reached() {
+  const client = useClient();
+  const words = useWords(callWords);
+  const [found, setFound] = useState<Reach | 'failed'>();
+  const ask = () => {
+    setFound(undefined);
+    reach(client).then(setFound, () => setFound('failed'));
+  };
+  useEffect(ask, []);
+  const failed = found === 'failed' ? words.reachSays.unknown : undefined;
+  const at = found === undefined || found === 'failed' ? undefined : found;
+  return (
+    <div class="check-reach">
+      <h3 class="check-title">{words.checkReach}</h3>
+      <div role="status">
+        {found === undefined && <p class="call-hint">{words.checking}</p>}
+        {at && (
+          <ul>
+            {at.asked && (
+              <Answer good={at.direct} text={at.direct ? words.reach.direct : words.reach.noDirect} />
+            )}
+            <Answer good={at.relays.length > 0} text={relayText(at, words.reach)} />
+          </ul>
+        )}
+        {(failed ?? at) && <p class="check-verdict">{failed ?? (at && words.reachSays[verdict(at)])}</p>}
+      </div>
+      {found !== undefined && (
+        <button type="button" class="button" onClick={ask}>
+          <Icon name="retry" />
+          {words.tryAgain}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function relayText({ hasRelay, relays }: Reach, says: CallWords['reach']): string {
+  if (!hasRelay) return says.noServers;
+  return relays.length > 0 ? says.relayed(relays.join(', ')) : says.noRelayed;
+}
+
+function Answer({ good, text }: { good: boolean; text: string }) {
+  return (
+    <li class={good ? 'check-answer is-good' : 'check-answer'}>
+      <Icon name={good ? 'check' : 'close'} />
+      {text}
+    </li>
+  );
+}

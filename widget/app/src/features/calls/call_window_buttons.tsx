@@ -1,0 +1,29 @@
+// The buttons in the corner of a call's window: moved by its handle, smaller or larger. What is over has none.
+
+import { useWords } from '../../wording/late_words.ts';
+import { RoundButton } from './round_button.tsx';
+import type { CallWindowState } from './use_call_window.ts';
+import { callWords } from './words.ts';
+
+export function WindowButtons({ pane }: { pane: CallWindowState }) {
+  const words = useWords(callWords);
+  const { drag, phone, large, over, setLarge } = pane;
+  if (over) return null;
+  return (
+    <>
+      {!large && !phone && (
+        <RoundButton
+          icon="move"
+          label={words.moveCall}
+          onKeyDown={drag.onKeyDown}
+          onClick={() => undefined}
+        />
+      )}
+      <RoundButton
+        icon={large ? 'collapse' : 'expand'}
+        label={large ? words.smaller : words.larger}
+        onClick={() => setLarge(!large)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+// @vitest-environment happy-dom
+
+import { beforeAll, expect, test, vi } from 'vitest';
+import { Drawing, WORDING } from '../../../test/draw.ts';
+import { begun, type Shown } from './call_view.ts';
+import { RingCard, type RingDeeds } from './ring_card.tsx';
+import { callWords } from './words.ts';
+
+beforeAll(() => callWords.fetch(WORDING));
+
+function card(more: Partial<Shown> = {}) {
+  const deeds = {
+    accept: vi.fn(),
+    decline: vi.fn(),
+    write: vi.fn(),
+    dismiss: vi.fn(),
+    silence: vi.fn(),
+  } satisfies RingDeeds;
+  const drawing = new Drawing();
+  const shown: Shown = { ...begun('u2', 'video', 'ringing', false), ...more };
+  drawing.draw(<RingCard shown={shown} deeds={deeds} />);
+  return { drawing, deeds };
+}
+
+test('it says who calls and how, and has an answer for each', () => {
+  const { drawing, deeds } = card();
+  expect(drawing.find('.call-card').getAttribute('aria-label')).toBe('Léa Okafor is calling with video');
+  drawing.button('Accept with video').click();
+  drawing.button('Accept with voice only').click();
+  drawing.button('Decline').click();
+  drawing.button('Decline and send a message').click();
+  expect(deeds.accept.mock.calls).toEqual([['video'], ['audio']]);
+  expect([deeds.decline.mock.calls.length, deeds.write.mock.calls.length]).toEqual([1, 1]);
+});
+
+test('who is called by voice answers by voice', () => {
+  const { drawing } = card({ media: 'audio' });
+  expect(() => drawing.button('Accept with video')).toThrow();
+  expect(drawing.find('.call-yes').getAttribute('aria-label')).toBe('Accept with voice only');
+});
+
+test('Escape ends the sound, not the call', () => {
+  const { drawing, deeds } = card();
+  expect(drawing.press(drawing.find('.call-card'), 'Escape').defaultPrevented).toBe(true);
+  expect([deeds.silence.mock.calls.length, deeds.decline.mock.calls.length]).toEqual([1, 0]);
+});
+
+test('a stranger to whom one would show one’s address is named', () => {
+  expect(card().drawing.has('.call-hint')).toBe(false);
+  expect(card({ exposed: true }).drawing.find('.call-hint').textContent).toContain(
+    'Léa Okafor is not in your contacts',
+  );
+});
+
+test('while it rings one reads why the microphone was not to be had, and tries again', () => {
+  const { drawing, deeds } = card({ problem: { of: 'mic', why: 'denied' } });
+  expect(drawing.find('.call-trouble').textContent).toContain('blocks the microphone on this page');
+  drawing.button('Try again').click();
+  drawing.button('Close').click();
+  expect([deeds.accept.mock.calls, deeds.dismiss.mock.calls.length]).toEqual([[['audio']], 1]);
+});

@@ -1,0 +1,149 @@
+// Somebody calls: who, and what one may do about it.
+
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { focusables } from '../../shell/focus.ts';
+import { PHONE } from '../../shell/open_shell.ts';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { useMedia } from '../../ui/use_media/use_media.ts';
+import { useWords } from '../../wording/late_words.ts';
+import type { Shown } from './call_view.ts';
+import { Trouble } from './device_error.tsx';
+import { callWords } from './words.ts';
+
+export interface RingDeeds {
+  accept(media: Shown['media']): void;
+  decline(): void;
+  write(): void;
+  /** One knows why the microphone was not to be had. */
+  dismiss(): void;
+  /** It goes on ringing elsewhere, and no sound comes from here. */
+  silence(): void;
+}
+
+export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
+  const { root } = useSurroundings();
+  const words = useWords(callWords);
+  const card = useRef<HTMLDivElement>(null);
+  const person = useTopic(`person:${shown.user}`, one => one.person(shown.user));
+  const phone = useMedia(PHONE);
+  const isVideo = shown.media === 'video';
+  useFocusKey(card, root);
+  // A card in the corner takes no focus from who is writing; one that covers everything does.
+  useLayoutEffect(() => {
+    if (phone) card.current?.focus();
+  }, [phone]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') deeds.silence();
+    else if (event.key === 'Tab' && phone && card.current) keepInside(event, card.current, root);
+    else return;
+    event.stopPropagation();
+    if (event.key === 'Escape') event.preventDefault();
+  };
+  return (
+    <div
+      ref={card}
+      class="call-card"
+      part="call-card"
+      role="dialog"
+      aria-modal={phone}
+      aria-label={words.isCalling[shown.media](person.name)}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+    >
+      <div class="call-caller">
+        <span class="call-pulse">
+          <Avatar person={person} size={phone ? 'large' : 'medium'} />
+        </span>
+        <div class="grow">
+          <p class="call-name clip">
+            <bdi>{person.name}</bdi>
+          </p>
+          <p class="call-kind">{words.incoming[shown.media]}</p>
+        </div>
+      </div>
+      {shown.problem && (
+        <Trouble
+          problem={shown.problem}
+          onAgain={() => deeds.accept(shown.problem?.of === 'camera' ? 'video' : 'audio')}
+          onClose={deeds.dismiss}
+        />
+      )}
+      {shown.exposed && <p class="call-hint">{words.exposedTo(person.name)}</p>}
+      <div class="call-answers">
+        <button type="button" class="call-answer call-no" onClick={deeds.decline}>
+          <span class="call-round">
+            <Icon name="hangUp" />
+          </span>
+          {words.declineCall}
+        </button>
+        <button
+          type="button"
+          class="call-answer"
+          aria-label={words.declineAndWrite}
+          title={words.declineAndWrite}
+          onClick={deeds.write}
+        >
+          <span class="call-round">
+            <Icon name="chat" />
+          </span>
+          {words.writeInstead}
+        </button>
+        <button
+          type="button"
+          class={isVideo ? 'call-answer' : 'call-answer call-yes'}
+          aria-label={words.acceptAudio}
+          title={words.acceptAudio}
+          onClick={() => deeds.accept('audio')}
+        >
+          <span class="call-round">
+            <Icon name="phone" />
+          </span>
+          {words.voice}
+        </button>
+        {isVideo && (
+          <button
+            type="button"
+            class="call-answer call-yes"
+            aria-label={words.acceptVideo}
+            title={words.acceptVideo}
+            onClick={() => deeds.accept('video')}
+          >
+            <span class="call-round">
+              <Icon name="camera" />
+            </span>
+            {words.video}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** F6 or Alt+C leads to what rings first, wherever the focus is. */
+export function useFocusKey(element: { current: HTMLElement | null }, root: ShadowRoot | undefined): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const altC = event.altKey && !event.ctrlKey && !event.metaKey && event.code === 'KeyC';
+      if ((event.key !== 'F6' && !altC) || event.defaultPrevented) return;
+      if (element.current === null || element.current.contains(root?.activeElement ?? null)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      (focusables(element.current)[0] ?? element.current).focus();
+    };
+    addEventListener('keydown', onKeyDown, { capture: true });
+    return () => removeEventListener('keydown', onKeyDown, { capture: true });
+  }, [root]);
+}
+
+/** Keeps Tab inside an element that covers everything. */
+export function keepInside(event: KeyboardEvent, element: HTMLElement, root: ShadowRoot | undefined): void {
+  const all = focusables(element);
+  const active = root?.activeElement ?? document.activeElement;
+  const edge = event.shiftKey ? all[0] : all.at(-1);
+  if (active !== edge && active !== element) return;
+  event.preventDefault();
+  (event.shiftKey ? all.at(-1) : all[0])?.focus();
+}

@@ -1,0 +1,60 @@
+// The one line of a call that says how it stands.
+
+import type { Wording } from '../../wording/wording.ts';
+import { duration } from '../call_log/call_duration.ts';
+import type { Shown } from './call_view.ts';
+import type { CallWords } from './words.en.ts';
+
+type Words = Wording & CallWords;
+
+/** Before voices flow, or when something is in their way; undefined where all is well. */
+export function trouble(shown: Shown, name: string, words: Words): string | undefined {
+  switch (shown.stage) {
+    case 'asking':
+      return words.asking;
+    case 'calling':
+      return words.callingThem;
+    case 'back':
+      return words.comingBack;
+    case 'over':
+      return sentence(shown, name, words);
+    default:
+      if (shown.away) return words.theyAreAway(name);
+      if (!shown.connected) return shown.quality ? words.reconnecting : words.joining;
+      if (shown.holding) return words.holding;
+      if (shown.held) return words.onHold(name);
+      if (shown.theirs?.weak) return words.theirVideoWeak(name);
+      if (shown.theirs && !shown.theirs.mic) return words.theirMicOff(name);
+      return undefined;
+  }
+}
+
+/** How long, which way, and how well. */
+export function quality({ since, quality: now, weak }: Shown, time: number, words: Words): string {
+  const parts = since === undefined ? [] : [duration(time - since)];
+  if (now?.way) parts.push(words[now.way]);
+  if (weak) parts.push(words.weakVideoOff);
+  else if (now?.weak) parts.push(words.weakNetwork);
+  return parts.join(' · ');
+}
+
+/** For who wants to know exactly. */
+export function figures({ quality: now }: Shown, words: Words): string | undefined {
+  if (now === undefined) return undefined;
+  const loss = new Intl.NumberFormat(words.language, { style: 'percent', maximumFractionDigits: 1 });
+  return words.lossAndRate(loss.format(now.loss), words.kbits(words.number(now.kbits)));
+}
+
+/** How it ended. */
+export function sentence({ end, ms }: Shown, name: string, words: Words): string {
+  if (end === 'ended' && ms !== undefined) return words.endedAfter(duration(ms));
+  return words.ends[end ?? 'ended'](name);
+}
+
+/** How to allow a refused device in this browser. */
+export function mend(why: string, agent: string, words: CallWords): string {
+  if (why !== 'denied') return words.mends[why as Exclude<keyof CallWords['mends'], 'denied'>];
+  if (/Android|iPhone|iPad|Mobile/.test(agent)) return words.mends.phone;
+  if (/Firefox\//.test(agent)) return words.mends.firefox;
+  return /Chrome\//.test(agent) ? words.mends.chromium : words.mends.safari;
+}

@@ -1,0 +1,50 @@
+// The bar above a conversation: the way back, who or what it is, and the menu of what one may do.
+
+import type { ComponentChildren } from 'preact';
+import { useSurroundings } from '../../app_context.tsx';
+import css from '../../ui/header_bar/header_bar.css?inline';
+import { Icon } from '../../ui/icon/icon.tsx';
+import type { MenuItem } from '../../ui/menu/menu.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+
+interface Props {
+  name: string;
+  /** Left out where the list stands beside the chat. */
+  onBack: (() => void) | undefined;
+  /** Asked for when the menu is opened. */
+  items(): MenuItem[] | Promise<MenuItem[]>;
+  corner: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function ChatBar({ name, onBack, items, corner, children }: Props) {
+  useSheet(css);
+  const { wording: words, openMenu, windowItems } = useSurroundings();
+  const label = words.actionsFor(name);
+  return (
+    <div class="bar chat-bar">
+      {onBack && (
+        <button type="button" class="icon-button" aria-label={words.back} title={words.back} onClick={onBack}>
+          <Icon name="back" />
+        </button>
+      )}
+      {children}
+      <button
+        type="button"
+        class="icon-button"
+        aria-haspopup="menu"
+        aria-expanded="false"
+        aria-label={label}
+        title={words.more}
+        onClick={event => {
+          const anchor = event.currentTarget;
+          const ofWindow = windowItems?.() ?? [];
+          openMenu(Promise.resolve(items()).then(all => ({ anchor, label, items: [...all, ...ofWindow] })));
+        }}
+      >
+        <Icon name="more" />
+      </button>
+      {corner}
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+// The menu of a chat: actions on its person and on the chat.
+
+import type { Conversation } from '@kith/client';
+import { rowActions } from '../chats/row_menu.ts';
+import { chatWords } from '../chats/words.ts';
+import { contactActions, words as contactWords } from '../contacts/contact_actions.ts';
+import '../../ui/icon/lazy_shapes.ts';
+import type { Surroundings } from '../../app_context.tsx';
+import type { MenuItem } from '../../ui/menu/menu.tsx';
+import { together } from '../../wording/late_words.ts';
+
+export const words = together(chatWords, contactWords);
+
+export function chatActions(
+  surroundings: Surroundings,
+  one: Conversation,
+  now: number,
+  { onSearch, onDate }: { onSearch(): void; onDate(): void },
+): MenuItem[] {
+  const { client, wording } = surroundings;
+  const { user } = one.with;
+  // The first of a person's is to write to them.
+  const [, ...withPerson] = contactActions(surroundings, client.person(user), client.contact(user));
+  if (!one.exists) return withPerson;
+  const words = chatWords.of(wording);
+  const search: MenuItem = { icon: 'search', text: words.searchHere, run: onSearch };
+  const date: MenuItem = { icon: 'calendar', text: words.jumpToDate, run: onDate };
+  return [search, date, ...rowActions(surroundings, one, now), ...withPerson];
+}

@@ -1,0 +1,74 @@
+// The head of a conversation with one person: name, presence, calls and the menu.
+
+import type { Conversation } from '@kith/client';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { fetchLate, Late, late } from '../../ui/lazy/lazy.tsx';
+import { openProfile } from '../profile/open_profile.ts';
+import { ChatBar } from './chat_header.tsx';
+
+interface Props {
+  conversation: Conversation;
+  /** Left out where the list stands beside the chat. */
+  onBack: (() => void) | undefined;
+  onSearch(): void;
+  corner: ComponentChildren;
+}
+
+const chatMenu = () => import('./chat_menu.ts');
+const dateJump = late(() => import('./date_jump.tsx'), 'DateJump');
+const callButtons = late(() => import('../call_log/call_buttons.tsx'), 'Buttons');
+
+export function ChatHead({ conversation, onBack, onSearch, corner }: Props) {
+  const surroundings = useSurroundings();
+  const { wording: words, client } = surroundings;
+  const now = useNow();
+  const [picksDate, setPicksDate] = useState(false);
+  const user = conversation.with.user;
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  const view = useTopic(`presence:${user}`, one => one.presence(user));
+  const typing = useTopic(`typing:${conversation.key}`, one => one.typing(conversation.key)).length > 0;
+  useEffect(() => client.watch([user], 'last_seen'), [client, user]);
+
+  const where =
+    view.presence === 'offline' && view.lastSeen !== undefined
+      ? words.lastSeen(words.ago(view.lastSeen, now))
+      : words[view.presence];
+  const items = async () => {
+    const menu = await fetchLate(chatMenu, words);
+    return menu.chatActions(surroundings, conversation, now, { onSearch, onDate: () => setPicksDate(true) });
+  };
+  return (
+    <>
+      <ChatBar name={person.name} onBack={onBack} items={items} corner={corner}>
+        <button
+          type="button"
+          class="chat-face"
+          aria-haspopup="dialog"
+          onClick={() => openProfile(surroundings, user)}
+        >
+          <Avatar person={person} size="small" presence={view.presence} />
+          <span class="hidden-text">{person.name}</span>
+        </button>
+        <div class="chat-who grow">
+          <h2 class="chat-name clip">
+            <bdi>{person.name}</bdi>
+          </h2>
+          <p class={typing ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
+            {typing ? words.typing : where}
+          </p>
+        </div>
+        <Late part={callButtons} props={{ user }} onFailed={() => undefined} />
+      </ChatBar>
+      {picksDate && (
+        <Late
+          part={dateJump}
+          props={{ conversation, onClose: () => setPicksDate(false) }}
+          onFailed={() => setPicksDate(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+// Shows how many messages are unread where the reader has jumped over them, leads to the first, and marks all as read.
+
+import { Icon } from '../../ui/icon/icon.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import { pinWords } from '../pinned_messages/words.ts';
+import css from './unread_bar.css?inline';
+
+export { pinWords as words } from '../pinned_messages/words.ts';
+
+interface Props {
+  count: number;
+  onJump(): void;
+  onRead(): void;
+}
+
+export function UnreadBar({ count, onJump, onRead }: Props) {
+  useSheet(css);
+  const words = useWords(pinWords);
+  return (
+    <div class="unread-bar">
+      <button type="button" class="unread-bar-jump clip" title={words.jumpToUnread} onClick={onJump}>
+        <Icon name="down" />
+        <bdi class="clip">{words.unread(count)}</bdi>
+        <span class="hidden-text">{words.jumpToUnread}</span>
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={words.markAllRead}
+        title={words.markAllRead}
+        onClick={onRead}
+      >
+        <Icon name="check" />
+      </button>
+    </div>
+  );
+}

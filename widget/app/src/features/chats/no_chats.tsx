@@ -1,0 +1,33 @@
+// The placeholder of an empty list.
+
+import type { ListName } from '@kith/client';
+import '../../ui/icon/lazy_shapes.ts';
+import { Empty } from '../../ui/empty_state/empty_state.tsx';
+import { together, useWords } from '../../wording/late_words.ts';
+import { HereNow, words as hereNowWords } from './online_now.tsx';
+import { chatWords } from './words.ts';
+
+export const words = together(chatWords, hereNowWords);
+
+interface Props {
+  list: ListName;
+  onFindPeople(): void;
+}
+
+export function Nothing({ list, onFindPeople }: Props) {
+  const words = useWords(chatWords);
+  if (list === 'main') {
+    return (
+      <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>
+        <HereNow />
+        <button type="button" class="button button-main" onClick={onFindPeople}>
+          {words.findPeople}
+        </button>
+      </Empty>
+    );
+  }
+  if (list === 'archived')
+    return <Empty icon="archive" title={words.noArchived} hint={words.noArchivedHint} />;
+  if (list === 'mentions') return <Empty icon="at" title={words.noMentions} hint={words.noMentionsHint} />;
+  return <Empty icon="check" title={words.noUnread} hint={words.noUnreadHint} />;
+}

@@ -1,0 +1,61 @@
+// Online members, for a member without chats.
+
+import { direct, type Person } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { useClient, useSurroundings, useTopic } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import { usePresences } from '../contacts/use_presences.ts';
+import { peopleWords } from '../contacts/words.ts';
+import css from './online_now.css?inline';
+
+export { peopleWords as words } from '../contacts/words.ts';
+
+const MOST = 6;
+
+export function HereNow() {
+  useSheet(css);
+  const client = useClient();
+  const { openChat } = useSurroundings();
+  const words = useWords(peopleWords);
+  const me = useTopic('me', one => one.me());
+  const contacts = useTopic('contacts', one => one.contacts());
+  const [directory, setDirectory] = useState<readonly Person[]>([]);
+  const open = me?.open === true;
+  usePresences();
+
+  useEffect(() => {
+    if (!open) return;
+    let wanted = true;
+    client.people().then(
+      page => wanted && setDirectory(page.people),
+      () => undefined,
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, open]);
+
+  const known = [...contacts.contacts.filter(contact => contact.state === 'contact'), ...directory];
+  const here = new Map<string, Person>();
+  for (const person of known) {
+    const isHere = (person.presence ?? client.presence(person.user).presence) === 'online';
+    if (isHere && person.user !== me?.user && here.size < MOST) here.set(person.user, person);
+  }
+  if (here.size === 0) return null;
+  return (
+    <ul class="here-now" aria-label={words.hereNow}>
+      {Array.from(here.values(), person => (
+        <li key={person.user}>
+          <button type="button" class="here-now-person" onClick={() => openChat(direct(person.user))}>
+            <Avatar person={{ guest: false, ...person }} presence="online" />
+            <span class="clip">
+              <bdi>{person.name}</bdi>
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,93 @@
+// A finger that draws a chat aside: towards the end it is read or unread, towards the beginning it is put away.
+
+import type { ConversationKey } from '@kith/client';
+import { useEffect } from 'preact/hooks';
+import { useSurroundings } from '../../app_context.tsx';
+import type { MenuItem } from '../../ui/menu/menu.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { isRtl } from '../../wording/is_rtl.ts';
+import { rowActions } from './row_menu.ts';
+import css from './swipe.css?inline';
+
+export { chatWords as words } from './words.ts';
+
+/** So far it must be drawn for something to happen. */
+const FAR = 80;
+/** From here on it is no tap and no scrolling. */
+const BEGINS = 12;
+
+export function Swipe({ list }: { list: { current: HTMLElement | null } }) {
+  useSheet(css);
+  const surroundings = useSurroundings();
+  useEffect(() => {
+    const element = list.current;
+    if (element === null) return;
+    const deeds = (key: ConversationKey) => {
+      const items = rowActions(surroundings, surroundings.client.conversation(key), Date.now());
+      return { end: items[0], start: items.at(-1) };
+    };
+    return swipes(element, deeds);
+  }, [list, surroundings]);
+  return null;
+}
+
+type Deeds = (key: ConversationKey) => Record<'end' | 'start', MenuItem | undefined>;
+
+/** Listens to the rows inside; returns the way out. */
+export function swipes(list: HTMLElement, deeds: Deeds): () => void {
+  let drawn: { row: HTMLElement; x: number; y: number; moved: number } | undefined;
+  const letGo = () => {
+    if (drawn === undefined) return;
+    drawn.row.style.removeProperty('--drawn');
+    delete drawn.row.dataset.swipe;
+    drawn = undefined;
+  };
+  const deedOf = (row: HTMLElement, moved: number) => {
+    const key = row.dataset.chat as ConversationKey;
+    return deeds(key)[moved < 0 === isRtl(row) ? 'end' : 'start'];
+  };
+  const down = (event: PointerEvent) => {
+    letGo();
+    const row = (event.target as HTMLElement).closest<HTMLElement>('[data-chat]');
+    if (event.pointerType !== 'touch' || !event.isPrimary || row === null) return;
+    drawn = { row, x: event.clientX, y: event.clientY, moved: 0 };
+  };
+  const move = (event: PointerEvent) => {
+    if (drawn === undefined) return;
+    const moved = event.clientX - drawn.x;
+    if (drawn.moved === 0) {
+      if (Math.abs(event.clientY - drawn.y) > BEGINS) return letGo();
+      if (Math.abs(moved) < BEGINS) return;
+    }
+    drawn.moved = moved;
+    const { row } = drawn;
+    row.style.setProperty('--drawn', `${moved}px`);
+    row.dataset.swipe = deedOf(row, moved)?.text ?? '';
+    row.classList.toggle('is-far', Math.abs(moved) >= FAR);
+    row.classList.toggle('is-drawn-back', moved < 0 !== isRtl(row));
+  };
+  const up = () => {
+    if (drawn === undefined) return;
+    const { row, moved } = drawn;
+    letGo();
+    if (moved !== 0) addEventListener('click', swallow, { capture: true, once: true });
+    // Where no click follows, the next one is meant.
+    setTimeout(() => removeEventListener('click', swallow, { capture: true }));
+    if (Math.abs(moved) >= FAR) deedOf(row, moved)?.run();
+  };
+  list.addEventListener('pointerdown', down);
+  list.addEventListener('pointermove', move);
+  list.addEventListener('pointerup', up);
+  list.addEventListener('pointercancel', letGo);
+  return () => {
+    list.removeEventListener('pointerdown', down);
+    list.removeEventListener('pointermove', move);
+    list.removeEventListener('pointerup', up);
+    list.removeEventListener('pointercancel', letGo);
+  };
+}
+
+function swallow(event: Event): void {
+  event.preventDefault();
+  event.stopPropagation();
+}

@@ -1,0 +1,135 @@
+// @vitest-environment happy-dom
+
+import { direct, type Message } from '@kith/client';
+import { createRef } from 'preact';
+import { expect, test, vi } from 'vitest';
+import { Drawing } from '../../../test/draw.ts';
+import { Composer } from './composer.tsx';
+
+const KEY = direct('u3');
+
+function composer(replyTo?: Message, editing?: Message) {
+  const drawing = new Drawing();
+  const field = createRef<HTMLTextAreaElement>();
+  const state = { sent: 0, cancelled: 0, last: 0 };
+  drawing.draw(
+    <Composer
+      conversation={drawing.client.conversation(KEY)}
+      field={field}
+      replyTo={replyTo}
+      editing={editing}
+      onCancel={() => {
+        state.cancelled += 1;
+      }}
+      onEditLast={() => {
+        state.last += 1;
+      }}
+      onSent={() => {
+        state.sent += 1;
+      }}
+    />,
+  );
+  const sends = () => drawing.client.calls.filter(call => call.startsWith('send'));
+  return { drawing, field: drawing.find<HTMLTextAreaElement>('textarea'), state, sends };
+}
+
+test('Enter sends, the field and the draft are empty again', () => {
+  const { drawing, field, state, sends } = composer();
+  drawing.type(field, 'hello ');
+  expect(drawing.client.draft(KEY)).toBe('hello ');
+  expect(drawing.press(field, 'Enter').defaultPrevented).toBe(true);
+  expect(sends()).toEqual([`send ${KEY} hello `]);
+  expect([field.value, drawing.client.draft(KEY), state.sent]).toEqual(['', '', 1]);
+});
+
+test('Shift and Enter make a line, also other keys with Enter are left alone', () => {
+  const { drawing, field, sends } = composer();
+  drawing.type(field, 'hello');
+  for (const key of ['shiftKey', 'altKey', 'ctrlKey', 'metaKey']) {
+    expect(drawing.press(field, 'Enter', { [key]: true }).defaultPrevented).toBe(false);
+  }
+  expect(sends()).toEqual([]);
+});
+
+test('nothing but blanks is not sent', () => {
+  const { drawing, field, sends } = composer();
+  drawing.type(field, ' \n ');
+  drawing.press(field, 'Enter');
+  drawing.do(() => drawing.button('Send').click());
+  expect(sends()).toEqual([]);
+});
+
+test('a text over the limit says how much and is kept', () => {
+  const { drawing, field, sends } = composer();
+  drawing.type(field, '€'.repeat(1_334));
+  drawing.press(field, 'Enter');
+  expect(drawing.text()).toContain('2 characters too long');
+  expect(field.getAttribute('aria-invalid')).toBe('true');
+  expect(sends()).toEqual([]);
+});
+
+test('Escape first takes back the reply', () => {
+  const message: Message = {
+    id: 'x',
+    seq: 4,
+    from: 'u3',
+    mine: false,
+    body: 'why?',
+    time: 0,
+    state: 'received',
+  };
+  const { drawing, field, state } = composer(message);
+  expect(drawing.text()).toContain('why?');
+  expect(drawing.press(field, 'Escape').defaultPrevented).toBe(true);
+  expect(state.cancelled).toBe(1);
+});
+
+const OWN: Message = {
+  id: 'm1',
+  seq: 4,
+  from: 'me',
+  mine: true,
+  body: 'helo',
+  time: 0,
+  state: 'read',
+};
+
+test('editing begins with the text, saves it, and leaves the draft alone', () => {
+  const { drawing, field, state, sends } = composer(undefined, OWN);
+  expect(field.value).toBe('helo');
+  drawing.type(field, 'hello');
+  expect(drawing.client.draft(KEY)).toBe('');
+  drawing.press(field, 'Enter');
+  expect(drawing.client.calls).toContain(`edit ${KEY} 4 hello`);
+  expect([state.sent, sends()]).toEqual([1, []]);
+});
+
+test('an edit that changes nothing says nothing, one that leaves nothing asks to delete', async () => {
+  const { drawing, field, state } = composer(undefined, OWN);
+  drawing.press(field, 'Enter');
+  expect(state.sent).toBe(1);
+  drawing.type(field, ' ');
+  drawing.press(field, 'Enter');
+  await vi.waitFor(() => expect(drawing.question?.title).toBe('Delete this message?'));
+  drawing.question?.onYes();
+  expect(drawing.client.calls.filter(one => /^(edit|remove)/.test(one))).toEqual([`remove ${KEY} 4`]);
+});
+
+test('ArrowUp in an empty field edits the last own message, in a text it moves', () => {
+  const { drawing, field, state } = composer();
+  drawing.press(field, 'ArrowUp');
+  drawing.type(field, 'a');
+  expect(drawing.press(field, 'ArrowUp').defaultPrevented).toBe(false);
+  expect(state.last).toBe(1);
+});
+
+test('Control and B makes what is marked bold, and plain again', () => {
+  const { drawing, field } = composer();
+  drawing.type(field, 'so big');
+  field.setSelectionRange(3, 6);
+  drawing.press(field, 'b', { ctrlKey: true });
+  expect(field.value).toBe('so **big**');
+  field.setSelectionRange(5, 8);
+  drawing.press(field, 'b', { ctrlKey: true });
+  expect(field.value).toBe('so big');
+});

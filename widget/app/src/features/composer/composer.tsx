@@ -1,0 +1,248 @@
+// Where a message is written.
+
+import type { Conversation, Message, Sticker } from '@kith/client';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useFace, useSurroundings, useTopic } from '../../app_context.tsx';
+import { PHONE } from '../../shell/open_shell.ts';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { Late, late } from '../../ui/lazy/lazy.tsx';
+import { MAY_COMPLETE, SUGGESTIONS_ID, type SuggestHandle } from '../autocomplete/handle.ts';
+import type { AttachHandle } from '../files/attach_files.tsx';
+import { askToDelete } from '../message/confirm_delete.ts';
+import { bytesOver } from './body_bytes.ts';
+
+interface Props {
+  conversation: Conversation;
+  field: { current: HTMLTextAreaElement | null };
+  replyTo: Message | undefined;
+  /** Its text is changed instead of a new one being written. */
+  editing: Message | undefined;
+  /** Neither to answer nor to edit any more. */
+  onCancel(): void;
+  /** ArrowUp in an empty field. */
+  onEditLast(): void;
+  onSent(): void;
+}
+
+const MOST_HEIGHT = 132;
+const attachPart = late(() => import('../files/attach_files.tsx'), 'Attach');
+export const concernsPart = late(() => import('./reply_or_edit_bar.tsx'), 'Concerns');
+const suggestions = late(() => import('../autocomplete/autocomplete.tsx'), 'Suggest');
+/** The counter shows from here on. */
+const NEAR_LIMIT = 200;
+
+export function Composer(props: Props) {
+  const { conversation, field, replyTo, editing, onCancel, onEditLast, onSent } = props;
+  const surroundings = useSurroundings();
+  const { client, wording: words, pickEmoji, takesFocus } = surroundings;
+  const key = conversation.key;
+  const me = useTopic('me', one => one.me());
+  const face = useFace(conversation);
+  const draft = useTopic(`draft:${key}`, one => one.draft(key));
+  const [text, setText] = useState(editing?.body ?? draft);
+  const suggest = useRef<SuggestHandle | null>(null);
+  /** Something was typed that may be completed: from then on it is looked for. */
+  const completes = useRef(false);
+  completes.current ||= MAY_COMPLETE.test(text);
+  /** The id of the suggestion that is chosen, while some are shown. */
+  const [listed, setListed] = useState<string>();
+  const concerned = editing ?? replyTo;
+  const attach = useRef<AttachHandle | null>(null);
+  const [files, setFiles] = useState(0);
+  const over = bytesOver(text.trimEnd(), me?.limits.body_bytes);
+  const sendable = (text.trim() !== '' || files > 0) && !(over !== undefined && over > 0);
+
+  // The draft may have been written, or sent, in another tab. Before anything is painted, as the focus is set: whoever
+  // types at once would otherwise lose the first letters.
+  useLayoutEffect(() => {
+    if (editing) return;
+    if (document.activeElement === null || draft === '' || text === '' || !isFocused(field.current))
+      setText(draft);
+  }, [draft, field, editing]);
+  useLayoutEffect(() => grow(field.current), [text, field]);
+  useLayoutEffect(() => {
+    // On a phone the keyboard would cover what one wants to read first.
+    if (editing || (takesFocus() && !matchMedia(PHONE).matches))
+      field.current?.focus({ preventScroll: true });
+    // When editing begins, the cursor stands at the end.
+    const end = field.current?.value.length ?? 0;
+    if (editing) field.current?.setSelectionRange(end, end);
+  }, [field, editing]);
+  useEffect(() => () => client.setTyping(key, false), [client, key]);
+
+  const write = (value: string) => {
+    setText(value);
+    if (editing) return;
+    client.setDraft(key, value);
+    client.setTyping(key, value.trim() !== '');
+  };
+  const save = (message: Message) => {
+    if (over !== undefined && over > 0) return;
+    if (text.trim() === '') {
+      return askToDelete(surroundings, () => {
+        client.remove(key, message.seq ?? 0);
+        onSent();
+      });
+    }
+    if (text.trimEnd() !== message.body) client.edit(key, message.seq ?? 0, text);
+    onSent();
+  };
+  /** Puts a text where the cursor is, instead of what is marked or of the `back` characters before. */
+  const insert = (piece: string, back = 0) => {
+    const element = field.current;
+    if (element === null) return;
+    const from = element.selectionStart - back;
+    const { selectionEnd } = element;
+    write(element.value.slice(0, from) + piece + element.value.slice(selectionEnd));
+    requestAnimationFrame(() => {
+      element.focus({ preventScroll: true });
+      element.setSelectionRange(from + piece.length, from + piece.length);
+    });
+  };
+  const send = () => {
+    if (editing) return save(editing);
+    if (!sendable) return;
+    if (!attach.current?.(text, replyTo?.seq)) client.send(key, text, replyTo?.seq);
+    setText('');
+    client.setDraft(key, '');
+    onSent();
+    field.current?.focus();
+  };
+  const onSticker = (sticker: Sticker) => {
+    client.rich().then(one => one.sticker(key, sticker, { replyTo: replyTo?.seq }));
+    onSent();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While a character is being composed, Enter chooses it; Safari says so only by the key code.
+    if (event.isComposing || event.keyCode === 229) return;
+    if (suggest.current?.onKey(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if (event.key === 'Escape' && (replyTo !== undefined || editing !== undefined)) {
+      event.preventDefault();
+      onCancel();
+    } else if (event.key === 'ArrowUp' && text === '' && !editing && !event.shiftKey) {
+      event.preventDefault();
+      onEditLast();
+    } else if ((event.ctrlKey || event.metaKey) && !event.altKey && /^[bi]$/i.test(event.key)) {
+      event.preventDefault();
+      mark(event.currentTarget as HTMLTextAreaElement, event.key.toLowerCase() === 'b' ? '**' : '_', write);
+    } else if (
+      event.key === 'Enter' &&
+      !event.shiftKey &&
+      !event.altKey &&
+      !event.ctrlKey &&
+      !event.metaKey
+    ) {
+      event.preventDefault();
+      send();
+    }
+  };
+
+  return (
+    <form
+      class="composer"
+      onSubmit={event => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {completes.current && (
+        <Late
+          part={suggestions}
+          props={{ handle: suggest, field, text, conversation, onInsert: insert, describe: setListed }}
+          onFailed={() => undefined}
+        />
+      )}
+      {concerned && (
+        <Late
+          part={concernsPart}
+          props={{ message: concerned, editing: concerned === editing, onCancel }}
+          onFailed={() => undefined}
+        />
+      )}
+      <div class="composer-line">
+        {!editing && (
+          <Late
+            part={attachPart}
+            props={{ handle: attach, field, conversation, replyTo: replyTo?.seq, onChange: setFiles, onSent }}
+            onFailed={() => undefined}
+          />
+        )}
+        <textarea
+          ref={field}
+          class="composer-field"
+          rows={1}
+          dir={text === '' ? undefined : 'auto'}
+          enterkeyhint="send"
+          autocapitalize="sentences"
+          aria-label={editing ? words.editing : words.writeTo(face.name)}
+          aria-autocomplete="list"
+          aria-controls={listed === undefined ? undefined : SUGGESTIONS_ID}
+          aria-activedescendant={listed}
+          aria-describedby={over === undefined ? undefined : 'composer-limit'}
+          aria-invalid={over !== undefined && over > 0}
+          placeholder={words.writeTo(face.name)}
+          value={text}
+          onInput={event => write(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+        <button
+          type="button"
+          class="icon-button composer-emoji"
+          aria-label={words.emoji}
+          title={words.emoji}
+          onClick={event =>
+            pickEmoji({
+              anchor: event.currentTarget,
+              onPick: emoji => insert(emoji),
+              ...(!editing && { onSticker }),
+            })
+          }
+        >
+          <Icon name="smile" />
+        </button>
+        <button
+          type="submit"
+          class="composer-send"
+          aria-label={editing ? words.save : words.send}
+          title={editing ? words.save : words.send}
+          aria-disabled={!sendable && !editing}
+        >
+          <Icon name={editing ? 'check' : 'send'} />
+        </button>
+      </div>
+      {over !== undefined && over > -NEAR_LIMIT && (
+        <p id="composer-limit" class={over > 0 ? 'composer-limit is-over' : 'composer-limit'}>
+          {over > 0 ? words.bytesOver(over) : words.bytesLeft(-over)}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** Puts the marks of bold or italic around what is marked, or takes them away. */
+function mark(element: HTMLTextAreaElement, sign: string, write: (value: string) => void): void {
+  const { value, selectionStart: from, selectionEnd: to } = element;
+  const marked = value.slice(from, to);
+  const has = value.slice(from - sign.length, from) === sign && value.slice(to, to + sign.length) === sign;
+  const n = has ? -sign.length : sign.length;
+  write(
+    has
+      ? value.slice(0, from + n) + marked + value.slice(to - n)
+      : value.slice(0, from) + sign + marked + sign + value.slice(to),
+  );
+  requestAnimationFrame(() => element.setSelectionRange(from + n, to + n));
+}
+
+function isFocused(element: HTMLElement | null): boolean {
+  return element !== null && (element.getRootNode() as ShadowRoot).activeElement === element;
+}
+
+/** As tall as its text, up to a bound. */
+function grow(element: HTMLTextAreaElement | null): void {
+  if (element === null) return;
+  element.style.height = 'auto';
+  element.style.height = `${Math.min(element.scrollHeight, MOST_HEIGHT)}px`;
+  element.style.overflowY = element.scrollHeight > MOST_HEIGHT ? 'auto' : 'hidden';
+}

@@ -1,0 +1,120 @@
+// Requests, who is online, contacts, and everybody; and finding one of them.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useClient, useSurroundings, useTopic, useWatch, useWording } from '../../app_context.tsx';
+import choicesCss from '../../ui/choice_list/choice_list.css?inline';
+import { Empty } from '../../ui/empty_state/empty_state.tsx';
+import { SearchField } from '../../ui/search_field/search_field.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import css from './contacts_tab.css?inline';
+import { PersonRow } from './person_row.tsx';
+import { RequestRow } from './request_row.tsx';
+import { found, type Row, sections } from './sections.ts';
+import { useDirectory, useSearch } from './use_directory.ts';
+import { usePresences } from './use_presences.ts';
+import { peopleWords } from './words.ts';
+
+export { words } from './contact_actions.ts';
+
+const HEIGHTS: Record<Row['kind'], number> = { heading: 38, request: 104, person: 60 };
+const heightOf = (row: Row) => HEIGHTS[row.kind];
+const keyOf = (row: Row) => row.id;
+const stopsAt = (row: Row) => row.kind !== 'heading';
+
+export function ContactsTab() {
+  useSheet(choicesCss);
+  useSheet(css);
+  const client = useClient();
+  const { announce } = useSurroundings();
+  const words = useWords(peopleWords);
+  const [query, setQuery] = useState('');
+  const [visible, setVisible] = useState<readonly Row[]>([]);
+  const me = useTopic('me', one => one.me());
+  const list = useTopic('contacts', one => one.contacts());
+  const directory = useDirectory(me?.open === true);
+  const search = useSearch(query.trim());
+  const users = useMemo(() => watched(visible), [visible]);
+  useWatch(users, 'last_seen');
+  const presences = usePresences();
+
+  useEffect(() => client.loadContacts(), [client]);
+  // Where only contacts see each other the server searches nobody: then all contacts are needed here.
+  const needsAll = query.trim() !== '' && me?.open === false && list.more && !list.loading;
+  const askedAt = useRef(-1);
+  useEffect(() => {
+    // Once for each page: one that is refused brings nothing, and is not asked for again.
+    if (!needsAll || askedAt.current === list.contacts.length) return;
+    askedAt.current = list.contacts.length;
+    client.loadContacts();
+  }, [client, needsAll, list.contacts.length]);
+  const rows = useMemo(() => {
+    const known = {
+      contacts: list.contacts,
+      more: list.more,
+      directory: directory.people,
+      me: me?.user,
+      presenceOf: (user: string) => client.presence(user).presence,
+    };
+    return query.trim() === '' ? sections(known, words) : found(query, known, search.people);
+    // `presences` counts the changes.
+  }, [client, list, directory.people, me, query, search.people, words, presences]);
+  useEffect(() => {
+    if (query.trim() !== '' && !search.loading) announce(words.results(rows.length));
+  }, [announce, words, query, search.loading, rows.length]);
+
+  const nothing = rows.length === 0;
+  const loading = query.trim() === '' ? list.loading || directory.loading : search.loading;
+  return (
+    <>
+      <div class="list-tools">
+        <SearchField label={words.search} value={query} onChange={setQuery} />
+      </div>
+      {nothing && loading ? (
+        <Skeleton />
+      ) : nothing && query.trim() !== '' ? (
+        <Empty icon="search" title={words.nobodyFound(query.trim())} hint={words.nobodyFoundHint} />
+      ) : nothing ? (
+        <Empty icon="people" title={words.noContacts} hint={words.noContactsHint} />
+      ) : (
+        <VirtualList
+          key={query.trim() === '' ? 'all' : 'found'}
+          label={words.people}
+          rows={rows}
+          keyOf={keyOf}
+          heightOf={heightOf}
+          stopsAt={stopsAt}
+          draw={(row, tabIndex) => <DrawnRow row={row} tabIndex={tabIndex} />}
+          onVisible={setVisible}
+          onNearEnd={() => {
+            if (query.trim() !== '') return;
+            if (list.more && !list.loading) client.loadContacts();
+            else directory.loadMore();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
+  const words = useWording();
+  if (row.kind === 'request') return <RequestRow person={row.person} tabIndex={tabIndex} />;
+  if (row.kind === 'person') return <PersonRow person={row.person} tabIndex={tabIndex} />;
+  return (
+    <h3 class="section-title">
+      {row.text}
+      {row.count !== undefined && (
+        <span class="section-count">{`${words.number(row.count)}${row.more ? '+' : ''}`}</span>
+      )}
+    </h3>
+  );
+}
+
+function watched(rows: readonly Row[]): string[] {
+  const users = new Set<string>();
+  for (const row of rows) if (row.kind !== 'heading') users.add(row.person.user);
+  return Array.from(users);
+}

@@ -1,0 +1,142 @@
+// The ways in which a file gets into a message: a button, the clipboard, a drop anywhere on the widget, the microphone.
+
+import type { Conversation } from '@kith/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from '../../ui/icon/icon.tsx';
+import '../../ui/icon/lazy_shapes.ts';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { Late, late } from '../../ui/lazy/lazy.tsx';
+import type { MenuItem } from '../../ui/menu/menu.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import { askPoll } from '../message_extras/extra_actions.ts';
+import { richWords } from '../message_extras/words.ts';
+import css from './attach_files.css?inline';
+import { hasTray } from './upload_trays.ts';
+import { catalogues, useFileWords } from './words.ts';
+
+export const words = together(catalogues, richWords);
+
+/** Sends the text with the files, if there are some; true where it took it. */
+export type AttachHandle = (text: string, replyTo: number | undefined) => boolean;
+
+interface Props {
+  handle: { current: AttachHandle | null };
+  field: { current: HTMLTextAreaElement | null };
+  conversation: Conversation;
+  replyTo: number | undefined;
+  onChange(count: number): void;
+  onSent(): void;
+}
+
+const trayPart = late(() => import('./upload_tray_view.tsx'), 'TrayView');
+const recorderPart = late(() => import('./voice_recorder.tsx'), 'Recorder');
+
+export function Attach({ handle, field, conversation, replyTo, onChange, onSent }: Props) {
+  useSheet(css);
+  const surroundings = useSurroundings();
+  const { client, openMenu } = surroundings;
+  const fileWords = useFileWords();
+  const words = { ...fileWords, ...useWords(richWords) };
+  const takesFiles = useTopic('me', one => one.me())?.limits.file_bytes !== undefined;
+  const { key } = conversation;
+  const isEmpty = useTopic(`draft:${key}`, one => one.draft(key)) === '';
+  const input = useRef<HTMLInputElement>(null);
+  const [picked, setPicked] = useState<readonly File[] | undefined>(hasTray(client, key) ? [] : undefined);
+  const [count, setCount] = useState(0);
+  const [recording, setRecording] = useState(false);
+
+  useEffect(() => {
+    const { current } = field;
+    const place = current?.getRootNode();
+    const form = current?.form;
+    const stop = new AbortController();
+    const { signal } = stop;
+    const take = (event: Event, data: DataTransfer | null) => {
+      if (!takesFiles || !data?.types.includes('Files')) return;
+      event.preventDefault();
+      if (data.files.length > 0) setPicked([...data.files]);
+    };
+    current?.addEventListener('paste', event => take(event, event.clipboardData), { signal });
+    const dragged = (event: Event) => {
+      const { dataTransfer } = event as DragEvent;
+      const brings = dataTransfer?.types.includes('Files') ?? false;
+      form?.classList.toggle('is-dropping', brings && event.type === 'dragover');
+      if (event.type === 'drop') take(event, dataTransfer);
+      else if (brings) event.preventDefault();
+    };
+    for (const type of ['dragover', 'dragleave', 'drop']) place?.addEventListener(type, dragged, { signal });
+    return () => stop.abort();
+  }, [field, takesFiles]);
+
+  const items: MenuItem[] = [{ icon: 'poll', text: words.pollNew, run: () => askPoll(key, surroundings) }];
+  if (takesFiles) items.unshift({ icon: 'file', text: words.attachFile, run: () => input.current?.click() });
+  return (
+    <>
+      <button
+        type="button"
+        class="icon-button attach-add"
+        aria-label={words.attachMenu}
+        title={words.attachMenu}
+        aria-haspopup="menu"
+        aria-expanded="false"
+        onClick={event => openMenu({ anchor: event.currentTarget, label: words.attachMenu, items })}
+      >
+        <Icon name="plus" />
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={({ currentTarget }) => {
+          if (currentTarget.files?.length) setPicked([...currentTarget.files]);
+          currentTarget.value = '';
+        }}
+      />
+      {takesFiles && isEmpty && count === 0 && 'mediaDevices' in navigator && (
+        <button
+          type="button"
+          class="icon-button attach-mic"
+          aria-label={words.record}
+          title={words.record}
+          onClick={() => setRecording(true)}
+        >
+          <Icon name="mic" />
+        </button>
+      )}
+      {picked && (
+        <Late
+          part={trayPart}
+          props={{
+            handle,
+            conversation,
+            picked,
+            onChange: (now: number) => {
+              setCount(now);
+              onChange(now);
+            },
+          }}
+          onFailed={() => setPicked(undefined)}
+        />
+      )}
+      {recording && (
+        <Late
+          part={recorderPart}
+          props={{
+            conversation,
+            replyTo,
+            onDone: (sent: boolean) => {
+              setRecording(false);
+              // Until it has arrived, the tray shows it.
+              setPicked(before => before ?? []);
+              if (sent) onSent();
+              field.current?.focus();
+            },
+          }}
+          onFailed={() => setRecording(false)}
+        />
+      )}
+    </>
+  );
+}

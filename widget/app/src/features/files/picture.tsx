@@ -1,0 +1,86 @@
+// A picture, drawn on a canvas: it is fetched as data, so a page need not allow pictures of another origin for it
+// (`connect-src`, which it allows anyway, is enough).
+
+import type { Client, SentFile } from '@kith/client';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useClient } from '../../app_context.tsx';
+import { pixels } from './blurhash.ts';
+import { fetchFile } from './file_url.ts';
+
+interface Props {
+  file: SentFile;
+  /** The whole, and not its thumbnail. */
+  whole?: boolean;
+  /** Only the blur of it: nothing of the picture is fetched. */
+  veiled?: boolean;
+  label: string;
+  onLost(): void;
+}
+
+export function Picture({ file, whole = false, veiled = false, label, onLost }: Props) {
+  const client = useClient();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [here, setHere] = useState(false);
+  useLayoutEffect(() => {
+    if (canvas.current && !here) blur(canvas.current, file);
+  }, [file.id]);
+  useEffect(() => {
+    if (veiled) return;
+    let wanted = true;
+    load(client, file, !whole && file.thumb !== undefined).then(
+      bitmap => {
+        if (!wanted || canvas.current === null) return;
+        draw(canvas.current, bitmap);
+        setHere(true);
+      },
+      () => wanted && onLost(),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, file.id, whole, veiled]);
+  return <canvas ref={canvas} class={here ? 'picture is-here' : 'picture'} role="img" aria-label={label} />;
+}
+
+/** Decoded pictures that were shown last. */
+const kept = new Map<string, Promise<ImageBitmap>>();
+const MOST_KEPT = 40;
+
+function load(client: Client, file: SentFile, thumbnail: boolean): Promise<ImageBitmap> {
+  // The id names it; the link to it may be a newer one each time.
+  const name = `${file.id} ${thumbnail}`;
+  const old = kept.get(name);
+  kept.delete(name);
+  const bitmap = old ?? fetchFile(client, file, thumbnail).then(blob => createImageBitmap(blob));
+  kept.set(name, bitmap);
+  bitmap.catch(() => kept.delete(name));
+  for (const [oldest] of kept) {
+    if (kept.size <= MOST_KEPT) break;
+    // Closed by the collector: it may be on the screen still.
+    kept.delete(oldest);
+  }
+  return bitmap;
+}
+
+function draw(canvas: HTMLCanvasElement, bitmap: ImageBitmap): void {
+  canvas.width = bitmap.width;
+  canvas.height = bitmap.height;
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0);
+}
+
+const BLUR = 24;
+
+function blur(canvas: HTMLCanvasElement, file: SentFile): void {
+  const { width = 1, height = 1, blurhash } = file;
+  const scale = BLUR / Math.max(width, height);
+  const [across, down] = [width, height].map(side => Math.max(1, Math.round(side * scale))) as [
+    number,
+    number,
+  ];
+  const points = blurhash === undefined ? undefined : pixels(blurhash, across, down);
+  const context = canvas.getContext('2d');
+  if (points === undefined || !context) return;
+  canvas.width = across;
+  canvas.height = down;
+  context.putImageData(new ImageData(points, across, down), 0, 0);
+}

@@ -1,0 +1,107 @@
+// Where a message is forwarded to: a chat of one's own, or somebody of the directory.
+
+import { type ConversationKey, direct, isRoom, type Message, type Person } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { useFace, useSurroundings, useTopic } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { SearchField } from '../../ui/search_field/search_field.tsx';
+import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import css from '../message_extras/message_extras.css?inline';
+import { richWords } from '../message_extras/words.ts';
+import { silenced } from '../rooms/may_write.ts';
+
+export { richWords as words } from '../message_extras/words.ts';
+
+interface Props {
+  from: ConversationKey;
+  message: Message;
+  onClose(): void;
+}
+
+const MOST_CHATS = 30;
+const WAIT_MS = 250;
+
+export function Forward({ from, message, onClose }: Props) {
+  useSheet(css);
+  const { client, announce } = useSurroundings();
+  const words = useWords(richWords);
+  const [query, setQuery] = useState('');
+  const chats = useTopic('conversations', one => one.conversations('main')).keys;
+  const people = usePeople(query.trim());
+  const wanted = query.trim().toLocaleLowerCase();
+  const mayTake = (key: ConversationKey) => {
+    const { room, with: face } = client.conversation(key);
+    if (room && silenced(room)) return false;
+    return wanted === '' || face.name.toLocaleLowerCase().includes(wanted);
+  };
+  const found = chats.filter(mayTake).slice(0, MOST_CHATS);
+  const others = people.filter(one => !found.includes(direct(one.user)));
+  const send = (to: ConversationKey, name: string) => {
+    client.rich().then(
+      rich => {
+        rich.forward(from, message, to);
+        announce(words.forwarded(name));
+        onClose();
+      },
+      () => announce(words.loadFailed),
+    );
+  };
+  return (
+    <Sheet title={words.forwardTitle} onClose={onClose}>
+      <div class="list-tools">
+        <div class="grow">
+          <SearchField label={words.forwardSearch} value={query} onChange={setQuery} />
+        </div>
+      </div>
+      <ul class="forward-list">
+        {found.map(key => (
+          <li key={key}>
+            <Chat of={key} onPick={name => send(key, name)} />
+          </li>
+        ))}
+        {others.map(one => (
+          <li key={one.user}>
+            <button type="button" class="forward-row" onClick={() => send(direct(one.user), one.name)}>
+              <Avatar person={{ guest: false, ...one }} size="small" />
+              <bdi class="clip grow">{one.name}</bdi>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length + others.length === 0 && <p class="sheet-hint forward-none">{words.forwardNothing}</p>}
+    </Sheet>
+  );
+}
+
+function Chat({ of: key, onPick }: { of: ConversationKey; onPick(name: string): void }) {
+  const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
+  const face = useFace(conversation);
+  return (
+    <button type="button" class="forward-row" onClick={() => onPick(face.name)}>
+      <Avatar person={face} size="small" {...(isRoom(key) && { room: true })} />
+      <bdi class="clip grow">{face.name}</bdi>
+    </button>
+  );
+}
+
+function usePeople(query: string): readonly Person[] {
+  const { client } = useSurroundings();
+  const [people, setPeople] = useState<readonly Person[]>([]);
+  useEffect(() => {
+    if (query === '') return setPeople([]);
+    let wants = true;
+    const timer = setTimeout(() => {
+      client.people(query).then(
+        page => wants && setPeople(page.people),
+        () => undefined,
+      );
+    }, WAIT_MS);
+    return () => {
+      wants = false;
+      clearTimeout(timer);
+    };
+  }, [client, query]);
+  return people;
+}

@@ -1,0 +1,66 @@
+// Where the call of a room is drawn, and who comes and goes is said.
+
+import type { ConversationKey, Media } from '@kith/client';
+import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
+import { useSurroundings } from '../../app_context.tsx';
+import { together, useWords } from '../../wording/late_words.ts';
+import { tabStorage } from '../calls/call_storage.ts';
+import { callWords } from '../calls/words.ts';
+import { Grouping } from './group_call_session.ts';
+import type { Tile } from './group_call_view.ts';
+import { GroupWindow } from './group_call_window.tsx';
+import { groupWords } from './words.ts';
+
+export const words = together(callWords, groupWords);
+
+/** Another object for each time that it is wanted. `back`: after a reload, into the call of before. */
+export type GroupWish = { room: ConversationKey; media: Media } | 'back';
+
+export function GroupPlace({ wish, onCheck }: { wish: GroupWish; onCheck(): void }) {
+  const { client, announce } = useSurroundings();
+  const words = useWords(groupWords);
+  const grouping = useMemo(
+    () => new Grouping({ client, storage: tabStorage(), now: () => Date.now() }),
+    [client],
+  );
+  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
+  useEffect(() => grouping.subscribe(() => redraw(undefined)), [grouping]);
+  useEffect(() => () => grouping.destroy(), [grouping]);
+  useEffect(() => {
+    if (wish === 'back') void grouping.comeBack();
+    else {
+      // The notice of the last call is read.
+      if (grouping.shown()?.stage === 'over') grouping.close();
+      void grouping.join(wish.room, wish.media);
+    }
+  }, [grouping, wish]);
+
+  const shown = grouping.shown();
+  const stage = shown?.stage;
+  const before = useRef<readonly Tile[] | undefined>(undefined);
+  useEffect(() => {
+    if (stage !== 'in') {
+      before.current = undefined;
+      return;
+    }
+    const tiles = shown?.tiles ?? [];
+    const { came, went } = comings(before.current ?? tiles, tiles);
+    before.current = tiles;
+    const said = [
+      ...came.map(user => words.cameIn(client.person(user).name)),
+      ...went.map(user => words.wentOut(client.person(user).name)),
+    ];
+    if (said.length > 0) announce(said.join(' '));
+  }, [stage, shown?.tiles]);
+  return shown ? <GroupWindow key={shown.room} grouping={grouping} shown={shown} onCheck={onCheck} /> : null;
+}
+
+/** A member who reconnects has neither left nor joined. */
+export function comings(
+  before: readonly Pick<Tile, 'user'>[],
+  now: readonly Pick<Tile, 'user'>[],
+): { came: string[]; went: string[] } {
+  const missing = (from: readonly Pick<Tile, 'user'>[], all: readonly Pick<Tile, 'user'>[]) =>
+    all.map(one => one.user).filter(user => !from.some(one => one.user === user));
+  return { came: missing(before, now), went: missing(now, before) };
+}

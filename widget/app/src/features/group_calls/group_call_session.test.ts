@@ -1,0 +1,211 @@
+// @vitest-environment happy-dom
+
+import type { Event, GroupCallEvent, Participant, Status, Unnumbered } from '@kith/client';
+import { RequestError, room } from '@kith/client';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { hideAddress } from '../calls/call_preferences.ts';
+import { Grouping } from './group_call_session.ts';
+
+const RELAY = [{ urls: ['turn:im.example'], username: 'u', credential: 'p' }];
+const connections: Connection[] = [];
+
+/** As much of a browser's as a call uses; nothing ever flows. */
+class Connection {
+  connectionState = 'new';
+  signalingState = 'stable';
+  remoteDescription: RTCSessionDescriptionInit | null = null;
+  localDescription: RTCSessionDescriptionInit | null = null;
+  onconnectionstatechange: (() => void) | null = null;
+  closed = false;
+  tracks: (Track | null)[] = [];
+
+  constructor(public configuration: RTCConfiguration) {
+    connections.push(this);
+  }
+
+  createDataChannel = () => ({ readyState: 'connecting', send: () => undefined });
+  addTransceiver = (what: string | Track) => void this.tracks.push(typeof what === 'string' ? null : what);
+  getTransceivers = () =>
+    this.tracks.map((track, at) => ({
+      direction: 'sendrecv',
+      receiver: { track: { kind: at === 0 ? 'audio' : 'video' } },
+      sender: {
+        track,
+        replaceTrack: async (next: Track | null) => {
+          this.tracks[at] = next;
+        },
+        getParameters: () => ({ encodings: [] }),
+        setParameters: async () => undefined,
+      },
+    }));
+  getReceivers = () => [];
+  getStats = async () => new Map();
+  createOffer = async () => ({ type: 'offer' as const, sdp: 'offer' });
+  setConfiguration = () => undefined;
+  addIceCandidate = async () => undefined;
+
+  async setLocalDescription(description?: RTCSessionDescriptionInit) {
+    this.localDescription = description ?? { type: 'answer', sdp: 'answer' };
+    this.signalingState = description ? 'have-local-offer' : 'stable';
+  }
+
+  async setRemoteDescription(description: RTCSessionDescriptionInit) {
+    this.remoteDescription = description;
+    if (description.type === 'answer') this.signalingState = 'stable';
+  }
+
+  close() {
+    this.closed = true;
+  }
+
+  becomes(state: string) {
+    this.connectionState = state;
+    this.onconnectionstatechange?.();
+  }
+}
+
+interface Track {
+  kind: string;
+  enabled: boolean;
+  onended: null;
+  stop(): void;
+  getSettings(): object;
+}
+
+const track = (kind: string): Track => ({
+  kind,
+  enabled: true,
+  onended: null,
+  stop: () => undefined,
+  getSettings: () => ({}),
+});
+
+const ben: Participant = { user: 'ben', place: 7 };
+const carla: Participant = { user: 'carla', place: 8 };
+
+function scene(here: Participant[], refused?: RequestError) {
+  const said: Unnumbered[] = [];
+  const listeners = new Set<(event: never) => void>();
+  const tell = (news: object) => {
+    const event = { t: 'group_call', conversation: 'r1', ...news } as GroupCallEvent;
+    for (const listener of listeners) listener(event as never);
+    return event as Event;
+  };
+  const status: Status = { state: 'online', shared: false };
+  const client = {
+    ask: async (request: Unnumbered) => {
+      said.push(request);
+      const { action } = request as { action?: string };
+      if (action !== 'join') return tell({ re: 1, news: action === 'leave' ? 'left' : 'done' });
+      if (refused) throw refused;
+      const joined = { news: 'joined', place: 9, media: 'audio', since: 5, most: 6, here, ice: RELAY };
+      return tell({ re: 1, ...joined });
+    },
+    on: (_: string, listener: (event: never) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    contact: () => 'contact' as const,
+    status: () => status,
+    subscribe: () => () => undefined,
+  };
+  const storage = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
+  const grouping = new Grouping({ client: client as never, storage, now: () => Date.now() });
+  const actions = () =>
+    said.map(one => {
+      const { action, to } = one as { action?: string; to?: number };
+      return to === undefined ? action : `${action} ${to}`;
+    });
+  const states = () => grouping.shown()?.tiles.map(one => `${one.user} ${one.state}`);
+  return { grouping, tell, actions, states };
+}
+
+const settled = () => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  connections.length = 0;
+  vi.stubGlobal('RTCPeerConnection', Connection);
+  vi.stubGlobal('MediaStream', class {});
+  vi.stubGlobal('navigator', {
+    userAgent: 'test',
+    mediaDevices: {
+      getUserMedia: async (wanted: object) => ({
+        getTracks: () => [track('audio' in wanted ? 'audio' : 'video')],
+      }),
+    },
+  });
+});
+afterEach(() => {
+  hideAddress(false);
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+test('who comes offers to each who is here, but not to who is away or apart', async () => {
+  const away = { user: 'dan', place: 10, away: true };
+  const apart = { user: 'eve', place: 11, apart: true };
+  const { grouping, actions, states } = scene([ben, carla, away, apart]);
+  await grouping.join(room('r1'), 'audio');
+  await settled();
+  expect(actions()).toEqual(['join', 'offer 7', 'offer 8']);
+  expect(states()).toEqual(['ben connecting', 'carla connecting', 'dan away', 'eve apart']);
+  connections[0]?.becomes('connected');
+  expect(states()?.[0]).toBe('ben connected');
+  await vi.advanceTimersByTimeAsync(25_000);
+  expect(states()?.[1]).toBe('carla unreachable');
+  grouping.destroy();
+});
+
+test('who is here answers, once for a connection and again for what has changed', async () => {
+  const { grouping, tell, actions, states } = scene([]);
+  await grouping.join(room('r1'), 'audio');
+  tell({ news: 'came', ...ben });
+  expect(states()).toEqual(['ben connecting']);
+  tell({ news: 'offer', from: 7, sdp: 'o1' });
+  await settled();
+  tell({ news: 'offer', from: 7, sdp: 'o2' });
+  await settled();
+  expect([connections.length, actions()]).toEqual([1, ['join', 'answer 7', 'answer 7']]);
+  // From nobody who is here.
+  tell({ news: 'offer', from: 99, sdp: 'o' });
+  await settled();
+  expect(connections.length).toBe(1);
+  // He comes again, and the connection of before is gone.
+  tell({ news: 'came', user: 'ben', place: 12 });
+  tell({ news: 'offer', from: 12, sdp: 'o3' });
+  await settled();
+  expect([connections.length, connections[0]?.closed, actions().at(-1)]).toEqual([2, true, 'answer 12']);
+  tell({ news: 'apart', place: 12 });
+  expect([connections[1]?.closed, states()]).toEqual([true, ['ben apart']]);
+  grouping.destroy();
+});
+
+test('leaving ends all connections, and tells the server once', async () => {
+  const { grouping, actions } = scene([ben, carla]);
+  await grouping.join(room('r1'), 'video');
+  await settled();
+  grouping.hangUp();
+  await settled();
+  expect(connections.every(one => one.closed)).toBe(true);
+  expect([grouping.shown(), actions().filter(one => one === 'leave').length]).toEqual([undefined, 1]);
+});
+
+test('what the server refuses is said, and what it ends', async () => {
+  const full = scene([], new RequestError('call_full'));
+  await full.grouping.join(room('r1'), 'audio');
+  expect([full.grouping.shown()?.stage, full.grouping.shown()?.end]).toEqual(['over', 'full']);
+  const out = scene([ben]);
+  await out.grouping.join(room('r1'), 'audio');
+  out.tell({ news: 'left' });
+  expect([out.grouping.shown()?.stage, out.grouping.shown()?.end]).toEqual(['over', 'taken_out']);
+});
+
+test('who hides the address makes relayed connections only', async () => {
+  hideAddress(true);
+  const { grouping } = scene([ben]);
+  await grouping.join(room('r1'), 'audio');
+  await settled();
+  expect(connections[0]?.configuration.iceTransportPolicy).toBe('relay');
+  grouping.destroy();
+});

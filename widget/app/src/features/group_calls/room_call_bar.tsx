@@ -1,0 +1,93 @@
+// The call of a room as its chat shows it: the button that begins one, and the line that says that one stands there.
+
+import type { ConversationKey } from '@kith/client';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { callLogWords } from '../call_log/words.ts';
+import '../../ui/icon/call_shapes.ts';
+import { useSurroundings, useTopic, useWording } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import css from './room_call_bar.css?inline';
+import { useStanding } from './room_call_status.ts';
+import { groupWords } from './words.ts';
+
+export const words = together(groupWords, callLogWords);
+
+export function RoomCallButton({ room }: { room: ConversationKey }) {
+  const { call, openMenu } = useSurroundings();
+  const words = useWords(groupWords);
+  const kinds = useWords(callLogWords);
+  const standing = useStanding(room);
+  if (standing === undefined || standing.most === 0 || standing.now) return null;
+  const items = [
+    { icon: 'phone', text: kinds.callWithVoice, run: () => call({ do: 'join', room, media: 'audio' }) },
+    { icon: 'camera', text: kinds.callWithVideo, run: () => call({ do: 'join', room, media: 'video' }) },
+  ] as const;
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-haspopup="menu"
+      aria-expanded="false"
+      aria-label={words.startCall}
+      title={words.startCall}
+      onClick={event => openMenu({ anchor: event.currentTarget, label: words.startCall, items: [...items] })}
+    >
+      <Icon name="phone" />
+    </button>
+  );
+}
+
+export function RoomCallLine({ room }: { room: ConversationKey }) {
+  useSheet(css);
+  const { call } = useSurroundings();
+  const words = useWords(groupWords);
+  const standing = useStanding(room);
+  const me = useTopic('me', one => one.me());
+  const { most = 0, now } = standing ?? {};
+  if (now === undefined) return null;
+  const { here, media } = now;
+  const isIn = me !== undefined && here.includes(me.user);
+  const isFull = !isIn && here.length >= most;
+  const count = words.number(here.length);
+  return (
+    <div class="room-call" role="status">
+      <Icon name={media === 'video' ? 'camera' : 'phone'} />
+      <p class="grow">
+        {isFull ? words.callIsFull(words.number(most)) : words.callStands(count)}
+        <Faces users={here} />
+      </p>
+      {isIn ? (
+        <span class="room-call-note">{words.inThisCall}</span>
+      ) : (
+        !isFull && (
+          <button type="button" class="button button-main" onClick={() => call({ do: 'join', room, media })}>
+            {words.joinCall}
+          </button>
+        )
+      )}
+    </div>
+  );
+}
+
+/** Where people do not write that of English. */
+const COMMAS: Record<string, string> = { ar: '، ', fa: '، ', ja: '、', zh: '、' };
+
+function Faces({ users }: { users: readonly string[] }) {
+  const words = useWording();
+  return (
+    <span class="room-call-names clip">
+      {users.map((user, at) => (
+        <span key={user}>
+          {at > 0 && (COMMAS[words.language.slice(0, 2)] ?? ', ')}
+          <Name user={user} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Name({ user }: { user: string }) {
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  return <bdi>{person.name}</bdi>;
+}

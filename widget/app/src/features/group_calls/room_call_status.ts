@@ -1,0 +1,73 @@
+// How the calls of rooms stand, for all that is drawn of them on this page.
+
+import type { Client, ConversationKey, GroupCall, GroupCallEvent } from '@kith/client';
+import { useEffect, useReducer, useState } from 'preact/hooks';
+import { useClient, useTopic } from '../../app_context.tsx';
+import { idOfRoom } from './room_id.ts';
+
+export interface Standing {
+  /** So many may be in it; 0: rooms of this site have no calls. */
+  most: number;
+  now?: GroupCall;
+}
+
+export class Standings {
+  /** By the ids of rooms. */
+  #byRoom = new Map<string, Standing>();
+  #listeners = new Set<() => void>();
+
+  constructor(private readonly client: Pick<Client, 'ask' | 'on'>) {
+    client.on('group_call', event => this.#heard(event));
+  }
+
+  of(id: string | undefined): Standing | undefined {
+    return id === undefined ? undefined : this.#byRoom.get(id);
+  }
+
+  /** Asks the server, which tells of every change from then on. */
+  look(id: string): void {
+    // The answer comes to all tabs, as news do.
+    this.client.ask({ t: 'group_call', conversation: id, action: 'look' }).catch(() => undefined);
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #heard(event: GroupCallEvent): void {
+    if (event.news !== 'standing') return;
+    const { most, now } = event;
+    this.#byRoom.set(event.conversation, { most, ...(now && { now }) });
+    for (const listener of Array.from(this.#listeners)) listener();
+  }
+}
+
+const all = new WeakMap<object, Standings>();
+
+export function standingsOf(client: Pick<Client, 'ask' | 'on'>): Standings {
+  const known = all.get(client) ?? new Standings(client);
+  all.set(client, known);
+  return known;
+}
+
+/** Of a room that is on the screen. */
+export function useStanding(room: ConversationKey): Standing | undefined {
+  const client = useClient();
+  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
+  const online = useTopic('status', one => one.status()).state === 'online';
+  const standings = standingsOf(client);
+  const [known, setKnown] = useState<{ room: ConversationKey; id: string }>();
+  const id = known?.room === room ? known.id : undefined;
+  useEffect(() => {
+    idOfRoom(client, room).then(
+      id => setKnown({ room, id }),
+      () => undefined,
+    );
+  }, [client, room]);
+  useEffect(() => standings.subscribe(() => redraw(undefined)), [standings]);
+  useEffect(() => {
+    if (online && id !== undefined) standings.look(id);
+  }, [standings, id, online]);
+  return standings.of(id);
+}

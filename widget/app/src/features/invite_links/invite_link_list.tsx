@@ -1,0 +1,244 @@
+// The links that invite into a room: making one, and those that hold.
+
+import { type Conversation, type Link, RequestError } from '@kith/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import choicesCss from '../../ui/choice_list/choice_list.css?inline';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import '../../ui/icon/lazy_shapes.ts';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import { failureOf } from '../rooms/room_errors.ts';
+import { roomWords } from '../rooms/words.ts';
+import css from './invite_links.css?inline';
+import { addressOf } from './invite_url.ts';
+import { invitationWords } from './words.ts';
+
+export const words = together(invitationWords, roomWords);
+
+const DAYS = [1, 7, 30, 365] as const;
+/** 0: as many as the room takes. */
+const PEOPLE = [0, 1, 10, 100] as const;
+
+export function RoomLinks({ conversation }: { conversation: Conversation }) {
+  useSheet(choicesCss);
+  useSheet(css);
+  const { client, announce, confirm } = useSurroundings();
+  const words = useWords(invitationWords);
+  const aboutRooms = useWords(roomWords);
+  const [days, setDays] = useState<number>(7);
+  const [people, setPeople] = useState<number>(0);
+  const [links, setLinks] = useState<readonly Link[]>();
+  const [made, setMade] = useState<string>();
+  const [failed, setFailed] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const title = useRef<HTMLHeadingElement>(null);
+  const { key } = conversation;
+
+  const fail = (error: unknown) => {
+    setBusy(false);
+    const code = error instanceof RequestError ? error.code : undefined;
+    if (code === 'too_many_invitations') setFailed(words.linkTooMany);
+    else if (code === 'not_allowed') setFailed(words.linkNotAllowed);
+    else setFailed(failureOf(error, aboutRooms));
+  };
+  useEffect(() => {
+    let wanted = true;
+    client
+      .invitations()
+      .then(one => one.links(key))
+      .then(
+        now => wanted && setLinks(now),
+        (error: unknown) => {
+          if (!wanted) return;
+          setLinks([]);
+          fail(error);
+        },
+      );
+    return () => {
+      wanted = false;
+    };
+  }, [client, key]);
+  const make = () => {
+    if (busy) return;
+    setBusy(true);
+    setFailed(undefined);
+    client
+      .invitations()
+      .then(one => one.makeLink(key, days * 24, people || undefined))
+      .then(link => {
+        setBusy(false);
+        setMade(link.code);
+        setLinks((before = []) => [link, ...before]);
+        announce(words.linkMade);
+      }, fail);
+  };
+  const takeBack = ({ code }: Link) =>
+    confirm({
+      title: words.linkRevokeAsk,
+      text: words.linkRevokeExplain,
+      action: words.linkRevoke,
+      onYes: () =>
+        client
+          .invitations()
+          .then(one => one.takeBackLink(key, code))
+          .then(left => {
+            setLinks(left);
+            setFailed(undefined);
+            announce(words.linkRevoked);
+            // The focused element was removed.
+            title.current?.focus();
+          }, fail),
+    });
+
+  return (
+    <div class="invitations">
+      <form
+        class="room-form"
+        onSubmit={event => {
+          event.preventDefault();
+          make();
+        }}
+      >
+        <p class="invitation-hint">{words.linkHint}</p>
+        <div class="invitation-bounds">
+          <label>
+            {words.linkExpiresAfter}
+            <select value={String(days)} onChange={event => setDays(Number(event.currentTarget.value))}>
+              {DAYS.map(one => (
+                <option key={one} value={String(one)} selected={one === days}>
+                  {one === 365 ? words.linkYear : words.linkDays(one)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            {words.linkFor}
+            <select value={String(people)} onChange={event => setPeople(Number(event.currentTarget.value))}>
+              {PEOPLE.map(one => (
+                <option key={one} value={String(one)} selected={one === people}>
+                  {one === 0 ? words.linkForAll : words.linkForPeople(one)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+        {failed && (
+          <p class="room-failed" role="alert">
+            {failed}
+          </p>
+        )}
+        <div class="room-form-buttons">
+          <button type="submit" class="button button-main" aria-disabled={busy}>
+            {words.linkMake}
+          </button>
+        </div>
+      </form>
+      <h3 ref={title} class="section-title" tabIndex={-1}>
+        {words.activeLinks}
+      </h3>
+      {links === undefined ? (
+        <Skeleton />
+      ) : links.length === 0 ? (
+        <p class="invitation-hint invitation-none">{words.linksNone}</p>
+      ) : (
+        <ul class="invitation-list">
+          {links.map(one => (
+            <StandingLink
+              key={one.code}
+              link={one}
+              room={conversation.with.name}
+              isNew={one.code === made}
+              onTakeBack={() => takeBack(one)}
+            />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+interface LinkProps {
+  link: Link;
+  room: string;
+  /** It was made a moment ago: what one does next is to copy it. */
+  isNew: boolean;
+  onTakeBack(): void;
+}
+
+function StandingLink({ link: { code, by, until, uses, used }, room, isNew, onTakeBack }: LinkProps) {
+  const { announce } = useSurroundings();
+  const words = useWords(invitationWords);
+  const name = useTopic(`person:${by}`, one => one.person(by).name);
+  const [copied, setCopied] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const copier = useRef<HTMLButtonElement>(null);
+  const id = `link-${code}`;
+  useEffect(() => {
+    if (isNew) copier.current?.focus();
+  }, [isNew]);
+  const url = addressOf(location.href, code);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(url);
+      setCopied(true);
+      announce(words.linkCopied);
+    } catch {
+      // Browsers keep the clipboard from pages that came without TLS.
+      field.current?.select();
+      announce(words.somethingFailed);
+    }
+  };
+  const about = [
+    words.linkBy(name),
+    words.linkUntil(words.full(until)),
+    uses === undefined ? words.linkUsed(used) : words.linkUsedOf(used, uses),
+  ];
+  const copyText = copied ? words.linkCopied : words.linkCopy;
+  return (
+    <li>
+      <div class="invitation-line">
+        <input
+          ref={field}
+          class="grow"
+          readOnly
+          dir="ltr"
+          aria-label={words.link}
+          aria-describedby={id}
+          value={url}
+          onFocus={event => event.currentTarget.select()}
+        />
+        <button
+          ref={copier}
+          type="button"
+          class="icon-button"
+          aria-label={copyText}
+          aria-describedby={id}
+          title={copyText}
+          onClick={copy}
+        >
+          <Icon name={copied ? 'check' : 'copy'} />
+        </button>
+        {'share' in navigator && (
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={words.linkShare}
+            aria-describedby={id}
+            title={words.linkShare}
+            onClick={() => navigator.share({ title: room, url }).catch(() => undefined)}
+          >
+            <Icon name="forward" />
+          </button>
+        )}
+      </div>
+      <p class="invitation-hint" id={id}>
+        {about.join(' · ')}
+      </p>
+      <button type="button" class="button" aria-describedby={id} onClick={onTakeBack}>
+        {words.linkRevoke}
+      </button>
+    </li>
+  );
+}

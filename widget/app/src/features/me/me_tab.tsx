@@ -1,0 +1,178 @@
+// Oneself: how one is seen, and how this looks and sounds.
+
+import type { SetPresence } from '@kith/client';
+import { useMemo, useState } from 'preact/hooks';
+import { Avatar, PresenceMark } from '../../ui/avatar/avatar.tsx';
+import choicesCss from '../../ui/choice_list/choice_list.css?inline';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { CallSettings } from '../call_log/call_settings.tsx';
+import { callLogWords } from '../call_log/words.ts';
+import '../../ui/icon/lazy_shapes.ts';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { BAR, type OpenShell } from '../../shell/open_shell.ts';
+import { late } from '../../ui/lazy/lazy.tsx';
+import { Segmented } from '../../ui/segmented/segmented.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import type { ThemeChoice } from '../../ui/theme/theme.ts';
+import { useMedia } from '../../ui/use_media/use_media.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import { Account } from '../profile/account_section.tsx';
+import { profileWords } from '../profile/words.ts';
+import { Notify } from '../push_settings/push_settings.tsx';
+import { notifyWords } from '../push_settings/words.ts';
+import { createChime } from '../toasts/chime.ts';
+import { chooseSound, soundIsOn } from '../toasts/sound_preference.ts';
+import css from './me_tab.css?inline';
+import { meWords } from './words.ts';
+
+export const words = together(meWords, notifyWords, callLogWords, profileWords);
+
+const moderationPart = late(() => import('../moderation/report_queue.tsx'), 'Moderation');
+
+const CHOICES: readonly SetPresence[] = ['online', 'away', 'busy', 'invisible'];
+
+/** `shell`: left out where there is nothing to choose about it. */
+export function MeTab({ theme, shell }: { theme: ThemeChoice; shell?: OpenShell }) {
+  useSheet(choicesCss);
+  useSheet(css);
+  const { client, show } = useSurroundings();
+  const words = useWords(meWords);
+  const calls = useWords(callLogWords);
+  const me = useTopic('me', one => one.me());
+  const roomy = useMedia(BAR);
+  if (me === undefined) return <div class="empty">{words.connecting}</div>;
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = CHOICES.indexOf(me.presence);
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = (at + step + CHOICES.length) % CHOICES.length;
+    client.setPresence(CHOICES[next] ?? 'online');
+    (event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role=radio]')[next]?.focus();
+  };
+  return (
+    <div class="me">
+      <div class="me-card">
+        <Avatar person={me} size="large" presence={me.presence === 'invisible' ? 'offline' : me.presence} />
+        <p class="me-name">
+          <bdi>{me.name}</bdi>
+        </p>
+        <p class="me-hint" dir="auto">
+          {me.guest ? words.guest : words.nameFromSite}
+        </p>
+      </div>
+      {me.role && (
+        <div class="choices">
+          <button type="button" class="choice" onClick={() => show(moderationPart, {})}>
+            <span class="choice-mark" aria-hidden="true">
+              <Icon name="shield" />
+            </span>
+            <span class="grow">
+              <span class="choice-name">{words.moderation}</span>
+              <span class="choice-hint">{words.moderationHint}</span>
+            </span>
+          </button>
+        </div>
+      )}
+      <h3 class="section-title" id="me-presence">
+        {words.presence}
+      </h3>
+      <div class="choices" role="radiogroup" aria-labelledby="me-presence" onKeyDown={onKeyDown}>
+        {CHOICES.map(choice => (
+          <button
+            key={choice}
+            type="button"
+            role="radio"
+            class="choice"
+            aria-checked={choice === me.presence}
+            tabIndex={choice === me.presence ? 0 : -1}
+            onClick={() => client.setPresence(choice)}
+          >
+            <span class="choice-mark" aria-hidden="true">
+              <PresenceMark presence={choice === 'invisible' ? 'offline' : choice} />
+            </span>
+            <span class="grow">
+              <span class="choice-name">{words[choice]}</span>
+              <span class="choice-hint">{words.presenceHint[choice]}</span>
+            </span>
+            {choice === me.presence && <Icon name="check" />}
+          </button>
+        ))}
+      </div>
+      <Account />
+      <h3 class="section-title">{words.notifications}</h3>
+      <SoundSwitch />
+      <Notify />
+      <h3 class="section-title">{calls.callsTitle}</h3>
+      <CallSettings />
+      <h3 class="section-title">{words.appearance}</h3>
+      <div class="me-theme">
+        <Segmented
+          label={words.appearance}
+          look="switch"
+          value={theme.choice}
+          choices={[
+            { value: 'auto', text: words.themeAuto, icon: 'auto' },
+            { value: 'light', text: words.themeLight, icon: 'sun' },
+            { value: 'dark', text: words.themeDark, icon: 'moon' },
+          ]}
+          onChange={theme.choose}
+        />
+      </div>
+      {shell?.corner && roomy && (
+        <>
+          <h3 class="section-title">{words.layout}</h3>
+          <div class="me-theme">
+            <Segmented
+              label={words.layout}
+              look="switch"
+              value={shell.state().bar ? 'bar' : 'bubble'}
+              choices={[
+                { value: 'bubble', text: words.layoutBubble },
+                { value: 'bar', text: words.layoutBar },
+              ]}
+              onChange={to => shell.chooseBar(to === 'bar')}
+            />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function SoundSwitch() {
+  const words = useWords(meWords);
+  const [on, setOn] = useState(soundIsOn);
+  const chime = useMemo(createChime, []);
+  const turn = () => {
+    chooseSound(!on);
+    setOn(!on);
+    // So that one knows what it is that one has turned on.
+    if (!on) chime();
+  };
+  return (
+    <div class="choices">
+      <button
+        type="button"
+        role="switch"
+        class="choice"
+        aria-checked={on}
+        aria-label={words.sound}
+        aria-describedby="me-sound-hint"
+        onClick={turn}
+      >
+        <span class="choice-mark" aria-hidden="true">
+          <Icon name={on ? 'bell' : 'muted'} />
+        </span>
+        <span class="grow">
+          <span class="choice-name">{words.sound}</span>
+          <span class="choice-hint" id="me-sound-hint">
+            <bdi>{words.soundHint}</bdi>
+          </span>
+        </span>
+        <span class="switch" aria-hidden="true" />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+// In the place of a message in a room whose author the member has blocked.
+
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import { peopleWords } from '../contacts/words.ts';
+import css from './collapsed_message.css?inline';
+
+export const words = peopleWords;
+
+export function Collapsed({ onShow }: { onShow: () => void }) {
+  useSheet(css);
+  const words = useWords(peopleWords);
+  return (
+    <span class="collapsed">
+      <span class="collapsed-text">{words.blockedMessage}</span>
+      <button type="button" class="button button-plain" onClick={onShow}>
+        {words.showBlocked}
+      </button>
+    </span>
+  );
+}

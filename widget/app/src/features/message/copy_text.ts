@@ -1,0 +1,13 @@
+// Puts the text of a message into the clipboard.
+
+import type { Message } from '@kith/client';
+import type { Surroundings } from '../../app_context.tsx';
+import { messageWords } from './words.ts';
+
+export function copyText(message: Message, { announce, wording }: Surroundings): void {
+  const words = messageWords.of(wording);
+  navigator.clipboard?.writeText(message.body).then(
+    () => announce(words.copied),
+    () => announce(words.somethingFailed),
+  );
+}

@@ -1,0 +1,267 @@
+// @vitest-environment happy-dom
+
+import { direct, type KnownPerson, type Message } from '@kith/client';
+import { beforeAll, expect, test } from 'vitest';
+import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
+import { fetchPart, type Part } from '../../ui/lazy/lazy.tsx';
+import { collapsedPart, failedPart, MessageView, reactionsPart } from './message.tsx';
+import type { MessageDeeds } from './message_menu.ts';
+
+beforeAll(() =>
+  Promise.all(
+    [failedPart, reactionsPart, collapsedPart].map(part => fetchPart(part as Part<never>, WORDING)),
+  ),
+);
+
+function drawn(
+  message: { [K in keyof Message]?: Message[K] | undefined },
+  more: {
+    linksInert?: boolean;
+    sayState?: boolean;
+    keepsOrder?: boolean;
+    readOnly?: boolean;
+    sender?: KnownPerson;
+  } = {},
+) {
+  const whole = {
+    id: 'm1',
+    seq: 1,
+    from: 'u1',
+    mine: false,
+    body: 'hi',
+    time: NOW,
+    state: 'received',
+    ...message,
+  } as Message;
+  const replies: Message[] = [];
+  const done: string[] = [];
+  const deeds: MessageDeeds = {
+    conversation: direct('ana'),
+    reply: one => replies.push(one),
+    edit: one => done.push(`edit ${one.id}`),
+    remove: one => done.push(`remove ${one.id}`),
+    react: (one, reaction, on) => done.push(`react ${one.id} ${reaction} ${on}`),
+    showOriginal: seq => done.push(`original ${seq}`),
+    mayRemove: () => more.keepsOrder ?? false,
+    pin: (one, on) => done.push(`pin ${one.id} ${on}`),
+    mayPin: more.keepsOrder ?? false,
+    openThread: () => undefined,
+    hasThreads: false,
+    readOnly: more.readOnly ?? false,
+    veiled: false,
+  };
+  const drawing = new Drawing().draw(
+    <MessageView
+      message={whole}
+      name="Ana"
+      quoted={undefined}
+      first
+      last
+      sayState={more.sayState ?? false}
+      linksInert={more.linksInert ?? false}
+      tabIndex={0}
+      sender={more.sender}
+      deeds={deeds}
+      onFocus={() => undefined}
+    />,
+  );
+  return { drawing, replies, done };
+}
+
+test('markup in a message is text', () => {
+  const { drawing } = drawn({ body: '<img src=x onerror=alert(1)> <b>bold</b>' });
+  expect(drawing.find('.body-text').textContent).toBe('<img src=x onerror=alert(1)> <b>bold</b>');
+  expect(drawing.has('.body-text img, .body-text b')).toBe(false);
+});
+
+test('an address is a link that gives nothing away, from a stranger it is text', () => {
+  const body = 'see https://a.example/x';
+  const link = drawn({ body }).drawing.find<HTMLAnchorElement>('a');
+  expect([link.getAttribute('href'), link.target]).toEqual(['https://a.example/x', '_blank']);
+  expect(link.rel).toContain('noopener');
+  const strange = drawn({ body }, { linksInert: true }).drawing;
+  expect(strange.has('a')).toBe(false);
+  expect(strange.text()).toContain(body);
+});
+
+test('each state of an own message is told in words', () => {
+  for (const [state, words] of [
+    ['sending', 'Sending'],
+    ['sent', 'Sent'],
+    ['received', 'Delivered'],
+    ['read', 'Read'],
+    ['failed', 'Not sent'],
+  ] as const) {
+    expect(drawn({ mine: true, state }).drawing.find('.state .hidden-text').textContent).toBe(words);
+  }
+  expect(drawn({ mine: false }).drawing.has('.state')).toBe(false);
+});
+
+test('a message that failed says why, and is tried again with the same id', async () => {
+  const { drawing } = drawn({ id: 'm-7', mine: true, state: 'failed', code: 'frozen' });
+  expect(drawing.text()).toContain('This room is paused.');
+  drawing.do(() => drawing.button('Retry').click());
+  drawing.do(() => drawing.button('Discard').click());
+  expect(drawing.client.calls).toEqual(['retry m-7', 'discard m-7']);
+});
+
+test('Enter opens what can be done with it', async () => {
+  const { drawing, replies } = drawn({ body: 'hi' });
+  drawing.press(drawing.find('article'), 'Enter');
+  const { items } = await drawing.shownMenu();
+  expect(items.map(item => item.text)).toEqual(['Reply', 'Copy text', 'Copy link', 'Forward', 'Report']);
+  items[0]?.run();
+  expect(replies.map(one => one.id)).toEqual(['m1']);
+});
+
+test('what is not on the server yet cannot be answered', () => {
+  const near = (drawing: Drawing) =>
+    drawing.do(() => void drawing.find('article').dispatchEvent(new Event('pointerenter')));
+  const { drawing: sent } = drawn({ mine: true, state: 'sent' });
+  expect(sent.has('[aria-label=Reply]')).toBe(false);
+  near(sent);
+  expect(sent.has('[aria-label=Reply]')).toBe(true);
+  const queued = drawn({ mine: true, state: 'sending', seq: undefined }, { sayState: true }).drawing;
+  near(queued);
+  expect(queued.has('[aria-label=Reply]')).toBe(false);
+  expect(queued.text()).toContain('Sending');
+});
+
+test('what can be done depends on whose it is', async () => {
+  const items = async (...args: Parameters<typeof drawn>) => {
+    const { drawing } = drawn(...args);
+    drawing.press(drawing.find('article'), 'Enter');
+    return (await drawing.shownMenu()).items.map(item => item.text);
+  };
+  expect(await items({ mine: true })).toEqual([
+    'Reply',
+    'Copy text',
+    'Copy link',
+    'Forward',
+    'Edit',
+    'Delete',
+  ]);
+  expect(await items({ mine: false, replyTo: 3 })).toEqual([
+    'Reply',
+    'Show the original message',
+    'Copy text',
+    'Copy link',
+    'Forward',
+    'Report',
+  ]);
+  expect(await items({ mine: false }, { keepsOrder: true })).toEqual([
+    'Reply',
+    'Copy text',
+    'Copy link',
+    'Forward',
+    'Pin for everyone',
+    'Delete',
+    'Report',
+  ]);
+  expect(await items({ mine: false }, { readOnly: true })).toEqual([
+    'Copy text',
+    'Copy link',
+    'Forward',
+    'Report',
+  ]);
+  expect(await items({ mine: true, deleted: true, body: '' })).toEqual([]);
+  expect(await items({ mine: true, seq: undefined, state: 'failed' })).toEqual([
+    'Copy text',
+    'Retry',
+    'Discard',
+  ]);
+});
+
+test('a refusal that is final offers no retry, but the text', async () => {
+  const failed = (code: NonNullable<Message['code']>) =>
+    drawn({ mine: true, seq: undefined, state: 'failed', code }).drawing;
+  for (const code of [
+    'not_allowed',
+    'room_banned',
+    'too_large',
+    'bad_body',
+    'filtered',
+    'no_such_user',
+  ] as const) {
+    const drawing = failed(code);
+    expect([code, drawing.text()]).toEqual([code, expect.not.stringContaining('Retry')]);
+    expect(drawing.text()).toContain('Copy text');
+    drawing.press(drawing.find('article'), 'Enter');
+    expect((await drawing.shownMenu()).items.map(item => item.text)).toEqual(['Copy text', 'Discard']);
+    drawing.do(() => drawing.button('Discard').click());
+    expect(drawing.client.calls).toEqual(['discard m1']);
+  }
+  for (const code of ['muted', 'frozen', 'rate_limited', 'slow_mode', 'request_pending'] as const) {
+    expect([code, failed(code).text()]).toEqual([code, expect.stringContaining('Retry')]);
+  }
+});
+
+test('a reaction is given and taken back in the menu, by the chips, and by any emoji', async () => {
+  const reactions = [
+    { reaction: '👍', count: 2, users: ['me', 'u3'], mine: true },
+    { reaction: '🎉', count: 1, users: ['u3'], mine: false },
+  ];
+  const { drawing, done } = drawn({ reactions });
+  drawing.press(drawing.find('article'), 'Enter');
+  const quick = (await drawing.shownMenu()).quick?.items ?? [];
+  expect(quick.map(one => [one.text, one.on])).toContainEqual(['👍', true]);
+  quick[0]?.run();
+  quick[1]?.run();
+  quick.at(-1)?.run();
+  drawing.picking?.onPick('🦊');
+  const [thumbs, tada] = Array.from(drawing.root.querySelectorAll<HTMLElement>('.reaction'));
+  expect([thumbs?.getAttribute('aria-pressed'), tada?.getAttribute('aria-pressed')]).toEqual([
+    'true',
+    'false',
+  ]);
+  expect(thumbs?.getAttribute('aria-label')).toBe('👍 from 2 people');
+  drawing.do(() => thumbs?.click());
+  drawing.do(() => tada?.click());
+  expect(done).toEqual([
+    'react m1 👍 false',
+    'react m1 ❤️ true',
+    'react m1 🦊 true',
+    'react m1 👍 false',
+    'react m1 🎉 true',
+  ]);
+});
+
+test('an edited one says so, a deleted one leaves its place', () => {
+  expect(drawn({ edited: NOW }).drawing.find('.meta').textContent).toContain('edited');
+  const { drawing } = drawn({ deleted: true, body: '', mine: true, state: 'read' });
+  expect(drawing.find('.bubble').textContent).toContain('Message deleted');
+  expect(drawing.has('.state')).toBe(false);
+});
+
+test('a change that has not arrived shows so', () => {
+  expect(drawn({ changing: true }).drawing.find('.state .hidden-text').textContent).toBe('Sending');
+});
+
+test('a right click opens what can be done with it; on a link the menu is that of the browser', async () => {
+  const { drawing } = drawn({ body: 'see https://kith.example/' });
+  const click = (on: Element) => {
+    const event = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
+    drawing.do(() => void on.dispatchEvent(event));
+    return event.defaultPrevented;
+  };
+  expect(click(drawing.find('.bubble a'))).toBe(false);
+  expect(drawing.menu).toBeUndefined();
+  expect(click(drawing.find('.bubble'))).toBe(true);
+  expect((await drawing.shownMenu()).items.map(item => item.text)).toContain('Reply');
+});
+
+test('a message of somebody one has blocked is collapsed until it is asked for, and opens with the block', () => {
+  const sender = { user: 'u1', name: 'Tom Costa', guest: false };
+  const { drawing } = drawn({ body: 'Words' }, { sender });
+  expect(drawing.text()).toContain('Words');
+  const { client } = drawing;
+  client.contact = () => 'blocked';
+  drawing.do(() => client.change('contacts'));
+  expect(drawing.text()).toContain('Message from somebody you blocked');
+  expect(drawing.text()).not.toContain('Words');
+  drawing.do(() => drawing.button('Show message').click());
+  expect(drawing.text()).toContain('Words');
+  client.contact = () => 'none';
+  drawing.do(() => client.change('contacts'));
+  expect(drawing.text()).toContain('Words');
+});

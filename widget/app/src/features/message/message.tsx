@@ -1,0 +1,237 @@
+// One message as a bubble.
+
+import type { KnownPerson, Message } from '@kith/client';
+import { Component } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { hueOf } from '../../ui/avatar/hue.ts';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { Said } from '../../ui/labeled_text/labeled_text.tsx';
+import { fetchLate, Late, late } from '../../ui/lazy/lazy.tsx';
+import type { NameOf } from '../message_text/formatting.ts';
+import { BodyText } from '../message_text/message_text.tsx';
+import { longPress } from './long_press.ts';
+import type { MessageDeeds } from './message_menu.ts';
+import { StateIcon } from './state_icon.tsx';
+
+export interface MessageProps {
+  message: Message;
+  name: string;
+  /** The author, in chats of more than two; then name and picture stand beside the message. */
+  sender: KnownPerson | undefined;
+  /** The message that this one answers, where it is loaded. */
+  quoted: { name: string; body: string } | undefined;
+  first: boolean;
+  last: boolean;
+  /** The newest own one says its state in words. */
+  sayState: boolean;
+  linksInert: boolean;
+  tabIndex: 0 | -1;
+  nameOf?: NameOf | undefined;
+  deeds: MessageDeeds;
+  onFocus(id: string): void;
+}
+
+/** Draws again only when something of its own changed: a chat holds hundreds. */
+export class MessageView extends Component<MessageProps> {
+  override shouldComponentUpdate(next: MessageProps): boolean {
+    const now: MessageProps = this.props;
+    return (
+      now.message !== next.message ||
+      now.name !== next.name ||
+      now.sender !== next.sender ||
+      now.first !== next.first ||
+      now.last !== next.last ||
+      now.sayState !== next.sayState ||
+      now.linksInert !== next.linksInert ||
+      now.tabIndex !== next.tabIndex ||
+      now.nameOf !== next.nameOf ||
+      now.quoted?.name !== next.quoted?.name ||
+      now.quoted?.body !== next.quoted?.body ||
+      now.deeds !== next.deeds
+    );
+  }
+
+  override render() {
+    return <Bubble {...this.props} />;
+  }
+}
+
+function Bubble(props: MessageProps) {
+  const { message, name, sender, first, last, sayState, tabIndex, deeds } = props;
+  const surroundings = useSurroundings();
+  const { wording: words, openMenu } = surroundings;
+  const more = useRef<HTMLButtonElement>(null);
+  const blocked = useTopic('contacts', one => sender && one.contact(sender.user) === 'blocked');
+  const [opened, open] = useState(false);
+  const collapsed = blocked && !opened;
+  const row = useRef<HTMLElement>(null);
+  // The tools are half of a row's elements, and most rows are only scrolled past.
+  const [near, setNear] = useState(false);
+  const comesNear = () => setNear(true);
+  const showMenu = () => {
+    const anchor = more.current ?? row.current;
+    if (anchor === null) return;
+    const menu = fetchLate(messageActions, words);
+    openMenu(menu.then(one => one.messageMenu(message, deeds, surroundings, anchor)));
+  };
+  const shownMenu = useRef(showMenu);
+  shownMenu.current = showMenu;
+  const press = useMemo(() => longPress(() => shownMenu.current()), []);
+  const classes = ['message', message.mine ? 'own' : 'other', first ? 'first' : '', last ? 'last' : ''];
+  if (sender !== undefined) classes.push('has-sender');
+  if (message.deleted) classes.push('is-deleted');
+  return (
+    <article
+      ref={row}
+      class={classes.join(' ')}
+      data-message={message.id}
+      tabIndex={tabIndex}
+      onPointerEnter={comesNear}
+      onFocusIn={() => {
+        comesNear();
+        props.onFocus(message.id);
+      }}
+      onKeyDown={event => {
+        if (event.target !== event.currentTarget) return;
+        if (event.key !== 'Enter' && event.key !== 'ContextMenu') return;
+        event.preventDefault();
+        showMenu();
+      }}
+    >
+      {sender && first && (
+        <p class="sender-name clip" aria-hidden="true" style={{ '--hue': String(hueOf(sender.user)) }}>
+          <bdi>{sender.name}</bdi>
+        </p>
+      )}
+      <div class="bubble-line" {...press}>
+        {sender && (
+          <span class="sender-picture" aria-hidden="true">
+            {last && <Avatar person={sender} size="small" />}
+          </span>
+        )}
+        <div class="bubble" dir="auto">
+          <bdi class="hidden-text">{`${message.mine ? words.you : name}: `}</bdi>
+          {collapsed ? (
+            <Late part={collapsedPart} props={{ onShow: () => open(true) }} />
+          ) : (
+            <Content {...props} near={near} />
+          )}
+        </div>
+        {near && !collapsed && (
+          <Late part={toolsPart} props={{ message, deeds, more, showMenu }} onFailed={() => undefined} />
+        )}
+      </div>
+      {message.reactions && !collapsed && (
+        <Late
+          part={reactionsPart}
+          props={{
+            message,
+            tabIndex,
+            onReact: (reaction: string, on: boolean) => {
+              if (!deeds.readOnly) deeds.react(message, reaction, on);
+            },
+          }}
+        />
+      )}
+      {(message.state === 'failed' || message.state === 'held') && (
+        <Late part={failedPart} props={{ message }} />
+      )}
+      {sayState && message.state !== 'failed' && message.state !== 'held' && !message.deleted && (
+        <p class="message-note" aria-hidden="true">
+          {words[message.state]}
+        </p>
+      )}
+    </article>
+  );
+}
+
+export const messageActions = () => import('./message_menu.ts');
+export const toolsPart = late(() => import('./hover_tools.tsx'), 'Tools');
+export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
+export const collapsedPart = late(() => import('./collapsed_message.tsx'), 'Collapsed');
+export const failedPart = late(() => import('./send_failure.tsx'), 'Failed');
+const callPart = late(() => import('../call_log/call_entry.tsx'), 'Entry');
+const stickerPart = late(() => import('../stickers/sticker.tsx'), 'StickerView');
+const filesPart = late(() => import('../files/message_files.tsx'), 'Files');
+const shown = () => import('../message_extras/message_extras.tsx');
+const abovePart = late(shown, 'Above');
+const belowPart = late(shown, 'Below');
+
+function Content({
+  message,
+  quoted,
+  last,
+  linksInert,
+  nameOf,
+  deeds,
+  near,
+}: MessageProps & { near: boolean }) {
+  const { wording: words, announce } = useSurroundings();
+  const rich = { props: { message, deeds } };
+  return (
+    <>
+      {(message.forwarded || message.thread) && <Late part={abovePart} {...rich} />}
+      {message.replyTo !== undefined && (
+        <button
+          type="button"
+          class="quote"
+          dir={words.direction}
+          tabIndex={-1}
+          title={words.showOriginal}
+          onClick={() => deeds.showOriginal(message.replyTo ?? 0)}
+        >
+          <span class="quote-name clip">
+            <bdi>{quoted?.name ?? words.quoted}</bdi>
+          </span>
+          {quoted && <Said class="quote-body">{quoted.body.slice(0, 200)}</Said>}
+        </button>
+      )}
+      {message.files && (
+        <Late part={filesPart} props={{ message, deeds }} onFailed={() => announce(words.loadFailed)} />
+      )}
+      {message.deleted ? (
+        <span class="body-text body-deleted">
+          <Icon name="trash" />
+          {words.deletedMessage}
+        </span>
+      ) : message.call || message.sticker ? (
+        <Late
+          part={message.call ? callPart : stickerPart}
+          props={{ message, to: deeds.conversation }}
+          meanwhile={<span>{message.body}</span>}
+        />
+      ) : (
+        message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
+      )}
+      {(message.poll || message.replies || message.preview) && <Late part={belowPart} {...rich} />}
+      <span
+        class={last || message.mine || message.pinned || message.edited ? 'meta' : 'hidden-text'}
+        dir={words.direction}
+      >
+        {message.pinned && (
+          <span class="meta-pin" title={words.pinned}>
+            <Icon name="pin" />
+            <span class="hidden-text">{words.pinned}</span>
+          </span>
+        )}
+        {message.edited !== undefined && !message.deleted && (
+          <span title={words.editedAt(words.full(message.edited))}>{words.edited}</span>
+        )}
+        <time
+          class={last ? undefined : 'hidden-text'}
+          dateTime={new Date(message.time).toISOString()}
+          title={near ? words.full(message.time) : undefined}
+        >
+          {words.clock(message.time)}
+        </time>
+        {message.changing ? (
+          <StateIcon state="sending" />
+        ) : (
+          message.mine && !message.deleted && <StateIcon state={message.state} />
+        )}
+      </span>
+    </>
+  );
+}

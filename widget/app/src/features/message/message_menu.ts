@@ -1,0 +1,195 @@
+// The menu of a message. Loaded when the first one is opened.
+
+import type { Client, ConversationKey, Message } from '@kith/client';
+import '../../ui/icon/lazy_shapes.ts';
+import type { Surroundings } from '../../app_context.tsx';
+import { late } from '../../ui/lazy/lazy.tsx';
+import type { MenuItem, MenuRequest, QuickItem } from '../../ui/menu/menu.tsx';
+import { together } from '../../wording/late_words.ts';
+import { askToClose, copyLink, dropPreview, forward } from '../message_extras/extra_actions.ts';
+import { richWords } from '../message_extras/words.ts';
+import { askToReport } from '../moderation/open_report.ts';
+import { isOpen } from '../polls/poll_result.ts';
+import { hasSeenBy } from '../read_receipts/seen_by.ts';
+import { copyText } from './copy_text.ts';
+import { mayEdit } from './may_edit.ts';
+import { mayRetry } from './refusal.ts';
+import { messageWords } from './words.ts';
+
+export const words = together(messageWords, richWords);
+
+const seenBySheet = late(() => import('../read_receipts/seen_by_sheet.tsx'), 'SeenBySheet');
+
+/** Actions that a message needs from its chat. */
+export interface MessageDeeds {
+  conversation: ConversationKey;
+  reply(message: Message): void;
+  edit(message: Message): void;
+  remove(message: Message): void;
+  react(message: Message, reaction: string, on: boolean): void;
+  /** To the message that this one answers. */
+  showOriginal(seq: number): void;
+  /** All that are loaded in the conversation. */
+  messages?(): readonly Message[];
+  /** Others' messages may be deleted by those who keep order. */
+  mayRemove(message: Message): boolean;
+  pin(message: Message, on: boolean): void;
+  mayPin: boolean;
+  /** One may not write here, and so not react either. */
+  readOnly: boolean;
+  /** Shows the thread below this seq. */
+  openThread(root: number): void;
+  /** It is a room: messages may have threads. */
+  hasThreads: boolean;
+  /** It is drawn in its thread. */
+  inThread?: boolean;
+  /** Pictures of the other one are shown when they are asked for: they are a stranger. */
+  veiled: boolean;
+}
+
+const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;
+
+export function messageMenu(
+  message: Message,
+  deeds: MessageDeeds,
+  surroundings: Surroundings,
+  anchor: HTMLElement,
+): MenuRequest {
+  const words = messageWords.of(surroundings.wording);
+  const quick = mayReact(message, deeds) ? quickItems(message, deeds, surroundings, anchor) : undefined;
+  return {
+    anchor,
+    label: words.messageActions,
+    items: items(message, deeds, surroundings),
+    ...(quick && { quick: { label: words.quickReactions, items: quick } }),
+  };
+}
+
+function mayReact(message: Message, deeds: MessageDeeds): boolean {
+  return message.seq !== undefined && !message.deleted && !deeds.readOnly;
+}
+
+function quickItems(
+  message: Message,
+  deeds: MessageDeeds,
+  { wording: words, pickEmoji }: Surroundings,
+  anchor: HTMLElement,
+): QuickItem[] {
+  const has = (reaction: string) =>
+    message.reactions?.some(one => one.reaction === reaction && one.mine) ?? false;
+  const quick = QUICK.map(text => ({
+    text,
+    label: text,
+    on: has(text),
+    run: () => deeds.react(message, text, !has(text)),
+  }));
+  const more: QuickItem = {
+    text: '+',
+    icon: 'smile',
+    label: words.react,
+    run: () => pickEmoji({ anchor, onPick: emoji => deeds.react(message, emoji, true) }),
+  };
+  return [...quick, more];
+}
+
+function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
+  const { client } = surroundings;
+  const words = messageWords.of(surroundings.wording);
+  const stored = message.seq !== undefined;
+  const all: (MenuItem | false)[] = [
+    stored &&
+      !message.deleted &&
+      !deeds.readOnly && { icon: 'reply', text: words.reply, run: () => deeds.reply(message) },
+    message.replyTo !== undefined && {
+      icon: 'jump',
+      text: words.showOriginal,
+      run: () => deeds.showOriginal(message.replyTo ?? 0),
+    },
+    ...threadItems(message, deeds, surroundings),
+    !message.deleted && { icon: 'copy', text: words.copy, run: () => copyText(message, surroundings) },
+    ...richItems(message, deeds, surroundings),
+    stored &&
+      !message.deleted &&
+      deeds.mayPin && {
+        icon: 'pin',
+        text: message.pinned ? words.unpinMessage : words.pinMessage,
+        run: () => deeds.pin(message, !message.pinned),
+      },
+    message.mine &&
+      stored &&
+      !message.deleted &&
+      hasSeenBy(client, deeds.conversation) && {
+        icon: 'check',
+        text: words.seenBy,
+        run: () =>
+          surroundings.show(seenBySheet, { conversation: deeds.conversation, seq: message.seq ?? 0 }),
+      },
+    mayEdit(message) && !deeds.readOnly && { icon: 'edit', text: words.edit, run: () => deeds.edit(message) },
+    stored &&
+      !message.deleted &&
+      (message.mine || deeds.mayRemove(message)) && {
+        icon: 'trash',
+        text: words.delete,
+        danger: true,
+        run: () => deeds.remove(message),
+      },
+    stored &&
+      !message.deleted &&
+      !message.mine && {
+        icon: 'flag',
+        text: words.report,
+        run: () =>
+          askToReport(surroundings, { key: deeds.conversation, seq: message.seq ?? 0 }, message.from),
+      },
+    ...failedItems(message, client, words),
+  ];
+  return all.filter(one => one !== false);
+}
+
+function threadItems(message: Message, deeds: MessageDeeds, { wording }: Surroundings): MenuItem[] {
+  const { seq, thread } = message;
+  if (!deeds.hasThreads || deeds.inThread || seq === undefined || message.deleted) return [];
+  const words = richWords.of(wording);
+  const is = thread !== undefined || message.replies !== undefined;
+  if (!is && deeds.readOnly) return [];
+  const text = is ? words.openThread : words.replyInThread;
+  return [{ icon: 'thread', text, run: () => deeds.openThread(thread ?? seq) }];
+}
+
+function richItems(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
+  const { seq, poll, preview } = message;
+  if (seq === undefined || message.deleted) return [];
+  const words = richWords.of(surroundings.wording);
+  const mayClose = poll && isOpen(poll, Date.now()) && (message.mine || deeds.mayRemove(message));
+  const all: (MenuItem | false | undefined)[] = [
+    { icon: 'link', text: words.copyLink, run: () => copyLink(message, deeds.conversation, surroundings) },
+    !poll &&
+      !message.id.startsWith('call:') && {
+        icon: 'forward',
+        text: words.forward,
+        run: () => forward(message, deeds.conversation, surroundings),
+      },
+    preview &&
+      (message.mine || deeds.mayRemove(message)) && {
+        icon: 'close',
+        text: words.dropPreview,
+        run: () => dropPreview(message, deeds.conversation, surroundings),
+      },
+    mayClose && {
+      icon: 'check',
+      text: words.pollClose,
+      run: () => askToClose(message, deeds.conversation, surroundings),
+    },
+  ];
+  return all.filter(one => typeof one === 'object');
+}
+
+function failedItems(message: Message, client: Client, words: Surroundings['wording']): MenuItem[] {
+  if (message.state !== 'failed') return [];
+  return [
+    ...(mayRetry(message.code)
+      ? [{ icon: 'retry', text: words.retry, run: () => client.retry(message.id) } as const]
+      : []),
+    { icon: 'close', text: words.discard, danger: true, run: () => client.discard(message.id) },
+  ];
+}

@@ -1,0 +1,54 @@
+// Reactions to a message: one chip each. Pressing a chip adds or removes one's own reaction.
+
+import type { Message, Reaction } from '@kith/client';
+import { useSurroundings } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import css from './reactions.css?inline';
+
+interface Props {
+  message: Message;
+  tabIndex: 0 | -1;
+  onReact(reaction: string, on: boolean): void;
+}
+
+/** So many are named before the others are counted. */
+const NAMED = 8;
+
+export function Reactions({ message, tabIndex, onReact }: Props) {
+  useSheet(css);
+  const { wording: words } = useSurroundings();
+  if (message.reactions === undefined || message.reactions.length === 0) return null;
+  return (
+    <ul class="reactions" aria-label={words.reactions}>
+      {message.reactions.map(one => (
+        <li key={one.reaction}>
+          <Chip one={one} tabIndex={tabIndex} onReact={onReact} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Chip({ one, tabIndex, onReact }: { one: Reaction } & Pick<Props, 'tabIndex' | 'onReact'>) {
+  const { wording: words, client } = useSurroundings();
+  const me = client.me()?.user;
+  const who = () => {
+    const named = one.users.slice(0, NAMED).map(user => (user === me ? words.you : client.person(user).name));
+    const more = one.count - named.length;
+    return words.list(more > 0 ? [...named, words.andMore(more)] : named);
+  };
+  return (
+    <button
+      type="button"
+      class="reaction"
+      tabIndex={tabIndex}
+      aria-pressed={one.mine}
+      aria-label={words.reactedBy(one.reaction, one.count)}
+      title={who()}
+      onClick={() => onReact(one.reaction, !one.mine)}
+    >
+      <span class="reaction-emoji">{one.reaction}</span>
+      <bdi>{words.number(one.count)}</bdi>
+    </button>
+  );
+}

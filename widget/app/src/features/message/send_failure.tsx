@@ -1,0 +1,94 @@
+// Why a message was not sent, and what can be done about it.
+
+import type { Code, Message } from '@kith/client';
+import { useSurroundings } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import type { Wording } from '../../wording/wording.ts';
+import type { RoomWords } from '../rooms/words.en.ts';
+import { roomWords } from '../rooms/words.ts';
+import type { GuardWords } from '../site_settings/words.en.ts';
+import { guardWords } from '../site_settings/words.ts';
+import { copyText } from './copy_text.ts';
+import { mayRetry } from './refusal.ts';
+import css from './send_failure.css?inline';
+import type { MessageWords } from './words.en.ts';
+import { messageWords } from './words.ts';
+
+export const words = together(messageWords, roomWords, guardWords);
+
+export function Failed({ message }: { message: Message }) {
+  useSheet(css);
+  const surroundings = useSurroundings();
+  const { client } = surroundings;
+  const words = { ...useWords(messageWords), ...useWords(roomWords) };
+  const guarding = useWords(guardWords);
+  if (message.state === 'held') return <p class="message-note">{guarding.waitsForModerator}</p>;
+  return (
+    <p class="message-note message-failed">
+      <span>{reason(message.code, words, guarding)}</span>
+      {message.why && <q dir="auto">{message.why}</q>}
+      {mayRetry(message.code) ? (
+        <button type="button" class="button button-plain" onClick={() => client.retry(message.id)}>
+          {words.retry}
+        </button>
+      ) : (
+        message.body !== '' && (
+          <button type="button" class="button button-plain" onClick={() => copyText(message, surroundings)}>
+            {words.copy}
+          </button>
+        )
+      )}
+      <button type="button" class="button button-plain" onClick={() => client.discard(message.id)}>
+        {words.discard}
+      </button>
+    </p>
+  );
+}
+
+function reason(
+  code: Code | undefined,
+  words: Wording & MessageWords & RoomWords,
+  guarding: GuardWords,
+): string {
+  switch (code) {
+    case 'not_allowed':
+    case 'no_such_user':
+      return words.notAllowed;
+    case 'rate_limited':
+      return words.slowDown;
+    case 'not_a_member':
+      return words.notAMember;
+    case 'room_banned':
+      return words.roomBanned;
+    case 'muted':
+      return words.mutedHere;
+    case 'first_contact':
+      return words.firstContact;
+    case 'request_pending':
+      return words.requestPending;
+    case 'too_many_requests':
+      return words.tooManyRequests;
+    case 'filtered':
+      return words.filtered;
+    case 'site_read_only':
+      return words.siteReadOnly;
+    case 'too_new':
+      return guarding.tooNew;
+    case 'raid':
+      return guarding.raid;
+    case 'read_only':
+      return words.onlyModeratorsWrite;
+    case 'frozen':
+      return words.frozenHere;
+    case 'room_full':
+      return words.roomFull;
+    case 'bad_body':
+    case 'too_large':
+      return words.tooLong;
+    case 'unavailable':
+      return words.serverBusy;
+    default:
+      return words.failed;
+  }
+}

@@ -1,0 +1,50 @@
+// Further actions on a message: forward it, copy its link, end its poll.
+
+import type { ConversationKey, Message } from '@kith/client';
+import type { Surroundings } from '../../app_context.tsx';
+import { late } from '../../ui/lazy/lazy.tsx';
+import { linkTo } from '../message_links/message_link.tsx';
+import { richWords } from './words.ts';
+
+const forwardPart = late(() => import('../forwarding/forward.tsx'), 'Forward');
+const pollForm = late(() => import('../polls/poll_form.tsx'), 'PollForm');
+
+export function forward(message: Message, from: ConversationKey, { show }: Surroundings): void {
+  show(forwardPart, { from, message });
+}
+
+export function askPoll(conversation: ConversationKey, { show }: Surroundings): void {
+  show(pollForm, { conversation });
+}
+
+export function copyLink(message: Message, key: ConversationKey, surroundings: Surroundings): void {
+  const { client, announce, wording } = surroundings;
+  const words = richWords.of(wording);
+  client
+    .rich()
+    .then(rich => navigator.clipboard.writeText(linkTo(location.href, rich.idOf(key), message.seq ?? 0)))
+    .then(
+      () => announce(words.linkCopied),
+      () => announce(words.somethingFailed),
+    );
+}
+
+export function dropPreview(message: Message, key: ConversationKey, surroundings: Surroundings): void {
+  const { client, announce, wording } = surroundings;
+  client
+    .rich()
+    .then(rich => rich.dropPreview(key, message.seq ?? 0))
+    .catch(() => announce(richWords.of(wording).somethingFailed));
+}
+
+export function askToClose(message: Message, key: ConversationKey, surroundings: Surroundings): void {
+  const { client, announce, confirm, wording } = surroundings;
+  const words = richWords.of(wording);
+  const close = () => {
+    client
+      .rich()
+      .then(rich => rich.closePoll(key, message.seq ?? 0))
+      .catch(() => announce(words.somethingFailed));
+  };
+  confirm({ title: words.pollCloseAsk, text: words.pollCloseExplain, action: words.pollClose, onYes: close });
+}

@@ -1,0 +1,88 @@
+// The rich parts of a message's bubble: the origin above the text, poll and thread below it.
+
+import type { Message } from '@kith/client';
+import { Icon } from '../../ui/icon/icon.tsx';
+import '../../ui/icon/lazy_shapes.ts';
+import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import { isolated } from '../../wording/wording.ts';
+import { PreviewCard } from '../link_previews/link_preview.tsx';
+import type { MessageDeeds } from '../message/message_menu.ts';
+import { PollView } from '../polls/poll.tsx';
+import css from './message_extras.css?inline';
+import { richWords } from './words.ts';
+
+export { richWords as words } from './words.ts';
+
+interface Props {
+  message: Message;
+  deeds: MessageDeeds;
+}
+
+export function Above({ message, deeds }: Props) {
+  useSheet(css);
+  const words = useWords(richWords);
+  const { thread } = message;
+  return (
+    <>
+      {message.forwarded && <Origin user={message.forwarded.from} />}
+      {thread !== undefined && !deeds.inThread && (
+        <button
+          type="button"
+          class="rich-origin rich-link"
+          dir={words.direction}
+          tabIndex={-1}
+          title={words.openThread}
+          onClick={() => deeds.openThread(thread)}
+        >
+          <Icon name="thread" />
+          {words.inThread}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Origin({ user }: { user: string | undefined }) {
+  const words = useWords(richWords);
+  return (
+    <p class="rich-origin" dir={words.direction}>
+      <Icon name="forward" />
+      {user === undefined ? words.forwardedHidden : <Named user={user} />}
+    </p>
+  );
+}
+
+function Named({ user }: { user: string }) {
+  const words = useWords(richWords);
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  return <>{words.forwardedFrom(isolated(person.name))}</>;
+}
+
+export function Below({ message, deeds }: Props) {
+  useSheet(css);
+  const words = useWords(richWords);
+  const { wording } = useSurroundings();
+  const now = useNow();
+  const { poll, replies, seq, preview } = message;
+  return (
+    <>
+      {preview && <PreviewCard preview={preview} />}
+      {poll && <PollView message={message} poll={poll} deeds={deeds} />}
+      {replies && seq !== undefined && !deeds.inThread && (
+        <button
+          type="button"
+          class="rich-replies"
+          dir={words.direction}
+          title={words.openThread}
+          onClick={() => deeds.openThread(seq)}
+        >
+          <Icon name="thread" />
+          <b>{words.replies(replies.count)}</b>
+          <span>{words.lastReply(wording.short(replies.last, now))}</span>
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+// A link to a message: made from it, and followed when a page is opened by one.
+
+import { type Client, type ConversationKey, RequestError } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { useSurroundings } from '../../app_context.tsx';
+import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import { online } from '../connection/wait_until_online.ts';
+import { richWords } from '../message_extras/words.ts';
+
+export { richWords as words } from '../message_extras/words.ts';
+
+const MARK = '#kith=';
+
+/** `conversation`: its id on the wire. */
+export function linkTo(page: string, conversation: string, seq: number): string {
+  return `${page.split('#', 1)[0]}${MARK}${conversation}.${seq}`;
+}
+
+/** The message that a link's fragment names; undefined if the link is not one of ours. */
+export function readLink(hash: string): { conversation: string; seq: number } | undefined {
+  const [, conversation, seq] = /^#kith=([\w-]{1,64})\.([1-9]\d{0,15})$/.exec(hash) ?? [];
+  return conversation === undefined ? undefined : { conversation, seq: Number(seq) };
+}
+
+interface Props {
+  hash: string;
+  onDone(): void;
+}
+
+/** Opens the message as soon as there is a connection, or says why it does not. */
+export function Follow({ hash, onDone }: Props) {
+  const { client, openChat } = useSurroundings();
+  const words = useWords(richWords);
+  const [why, setWhy] = useState<'refused' | 'offline'>();
+  useEffect(() => {
+    let wants = true;
+    follow(client, hash).then(
+      found => {
+        if (!wants) return;
+        onDone();
+        openChat(found.key, found.seq);
+      },
+      (error: unknown) => {
+        const offline = error instanceof RequestError && error.code === 'offline';
+        if (wants) setWhy(offline ? 'offline' : 'refused');
+      },
+    );
+    return () => {
+      wants = false;
+    };
+  }, [client, hash]);
+  if (why === undefined) return null;
+  return (
+    <Sheet title={words.linkTitle} onClose={onDone}>
+      <div class="sheet-form">
+        <p class="sheet-hint">{why === 'offline' ? words.linkOffline : words.linkRefused}</p>
+        <div class="sheet-buttons">
+          <button type="button" class="button button-main" onClick={onDone}>
+            {words.linkOk}
+          </button>
+        </div>
+      </div>
+    </Sheet>
+  );
+}
+
+async function follow(client: Client, hash: string): Promise<{ key: ConversationKey; seq: number }> {
+  const link = readLink(hash);
+  if (link === undefined) throw new RequestError('bad_value');
+  await online(client);
+  const rich = await client.rich();
+  try {
+    return { key: await rich.keyOf(link.conversation), seq: link.seq };
+  } catch (error) {
+    // Visitors who are not members may still read a public room.
+    const { rooms } = await client.rooms();
+    const room = rooms.find(one => one.key === `#${link.conversation}`);
+    if (room === undefined) throw error;
+    return { key: room.key, seq: link.seq };
+  }
+}

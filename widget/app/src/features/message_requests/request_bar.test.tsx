@@ -1,0 +1,34 @@
+// @vitest-environment happy-dom
+
+import { room } from '@kith/client';
+import { beforeAll, expect, test } from 'vitest';
+import { Drawing, WORDING } from '../../../test/draw.ts';
+import { isolated } from '../../wording/wording.ts';
+import { RequestBar, words } from './request_bar.tsx';
+
+beforeAll(() => words.fetch(WORDING));
+
+test('an invitation into a room names who invites, and is accepted, declined or answered with a block', () => {
+  const drawing = new Drawing();
+  const { client } = drawing;
+  const key = room('8000000000000001');
+  const chat = client.conversation(key);
+  drawing.draw(
+    <RequestBar
+      conversation={{
+        ...chat,
+        with: { user: key, name: 'Bikers', guest: false },
+        request: 'received',
+        requestedBy: 'u1',
+      }}
+      onGone={undefined}
+    />,
+  );
+  // Each name in its own direction, whatever that of the sentence is.
+  expect(drawing.text()).toContain(`${isolated('Tom Costa')} invites you to “${isolated('Bikers')}”`);
+  drawing.do(() => drawing.button('Decline').click());
+  drawing.do(() => drawing.button('Accept').click());
+  expect(client.calls).toEqual([`answerRequest ${key} dismiss`, `answerRequest ${key} accept`]);
+  drawing.do(() => drawing.button('Block').click());
+  expect(drawing.question?.title).toBe('Block Tom Costa?');
+});

@@ -1,0 +1,87 @@
+// A conversation that waits for an answer: a stranger's first message, or an invitation into a room.
+
+import { type Conversation, direct } from '@kith/client';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { askToBlock } from '../contacts/contact_actions.ts';
+import { peopleWords } from '../contacts/words.ts';
+import '../../ui/icon/lazy_shapes.ts';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import { isolated } from '../../wording/wording.ts';
+import { askToReport } from '../moderation/open_report.ts';
+import { safetyWords } from '../moderation/words.ts';
+import css from './stranger_banner.css?inline';
+
+export const words = together(safetyWords, peopleWords);
+
+export function RequestBar({
+  conversation,
+  onGone,
+}: {
+  conversation: Conversation;
+  onGone: (() => void) | undefined;
+}) {
+  useSheet(css);
+  const surroundings = useSurroundings();
+  const { client, announce } = surroundings;
+  const words = useWords(safetyWords);
+  const blocking = useWords(peopleWords);
+  const { key } = conversation;
+  const { requestedBy } = conversation;
+  const user = requestedBy ?? conversation.with.user;
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  const answer = (what: 'accept' | 'dismiss') => () =>
+    client.answerRequest(key, what).then(
+      () => {
+        if (what === 'accept') return;
+        announce(words.requestDismissed);
+        onGone?.();
+      },
+      () => announce(words.somethingFailed),
+    );
+  if (conversation.request === 'sent') {
+    return (
+      <div class="stranger stranger-low">
+        <p class="grow">{words.requestSent(person.name)}</p>
+      </div>
+    );
+  }
+  const last = conversation.last?.seq;
+  const report = () =>
+    askToReport(
+      surroundings,
+      requestedBy !== undefined || last === undefined ? { user } : { key: direct(user), seq: last },
+      user,
+    );
+  const [title, hint, no] =
+    requestedBy === undefined
+      ? [words.requestTitle(isolated(person.name)), words.requestHint, words.dismissRequest]
+      : [
+          words.roomRequestTitle(isolated(person.name), isolated(conversation.with.name)),
+          words.roomRequestHint,
+          blocking.decline,
+        ];
+  return (
+    <div class="stranger">
+      <p class="stranger-title">{title}</p>
+      <p class="stranger-hint">{hint}</p>
+      <div class="stranger-buttons">
+        <button type="button" class="button button-main" onClick={answer('accept')}>
+          {words.acceptRequest}
+        </button>
+        <button type="button" class="button" onClick={answer('dismiss')}>
+          {no}
+        </button>
+        <button type="button" class="button button-plain" onClick={() => askToBlock(surroundings, person)}>
+          <Icon name="block" />
+          {blocking.block}
+        </button>
+        <button type="button" class="button button-plain" onClick={report}>
+          <Icon name="flag" />
+          {words.report}
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+// The text of a message in one line, without its marks.
+
+import type { CallEntry, Message } from '@kith/client';
+import { clock } from '../files/sound_duration.ts';
+import type { NameOf } from './formatting.ts';
+
+type PlainOf = (body: string, nameOf?: NameOf) => string;
+
+let read: PlainOf = body => body;
+
+/** As it was written, until the reader of marks has come. */
+export function plainOf(body: string, nameOf?: NameOf): string {
+  return read(body, nameOf);
+}
+
+/** One line for a whole message: its text, its files, or its call. */
+export function gistOf(
+  { body, files, call, mine = false }: Pick<Message, 'body' | 'files' | 'call'> & { mine?: boolean },
+  nameOf?: NameOf,
+): string {
+  if (call && readCall) return readCall(call, mine);
+  return (
+    plainOf(body, nameOf) ||
+    (files ?? [])
+      .map(file => (file.voice ? `🎤 ${clock((file.duration ?? 0) / 1_000)}` : `📎 ${file.name}`))
+      .join(', ')
+  );
+}
+
+let readCall: ((call: CallEntry, mine: boolean) => string) | undefined;
+
+/** Until then the server's English stands there. */
+export function readCallsWith(read: typeof readCall): void {
+  readCall = read;
+}
+
+export async function fetchReader(): Promise<void> {
+  read = (await import('./formatting.ts')).plainOf;
+}

@@ -1,0 +1,88 @@
+// The record of moderators' acts, newest first.
+
+import type { AuditEntry } from '@kith/client';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import { guardWords } from '../site_settings/words.ts';
+import { safetyWords } from './words.ts';
+
+export function Audit() {
+  const { client } = useSurroundings();
+  const words = useWords(safetyWords);
+  const [rows, setRows] = useState<readonly AuditEntry[]>();
+  const [next, setNext] = useState<string>();
+  const load = useCallback(
+    (after?: string) =>
+      client.audit(after).then(
+        page => {
+          setRows(before => [...(after ? (before ?? []) : []), ...page.entries]);
+          setNext(page.next);
+        },
+        () => setRows(before => before ?? []),
+      ),
+    [client],
+  );
+  useEffect(() => void load(), [load]);
+  if (rows === undefined) return <Skeleton />;
+  return (
+    <ol class="audit" aria-label={words.record}>
+      {rows.map(one => (
+        <Entry key={one.number} entry={one} />
+      ))}
+      {next !== undefined && (
+        <li>
+          <button type="button" class="button" onClick={() => load(next)}>
+            {words.more}
+          </button>
+        </li>
+      )}
+    </ol>
+  );
+}
+
+function Entry({ entry }: { entry: AuditEntry }) {
+  const guarding = useWords(guardWords);
+  const words = useWords(safetyWords);
+  const now = useNow();
+  const by = entry.by ?? '';
+  const user = entry.user ?? '';
+  const moderator = useTopic(`person:${by}`, one => (by === '' ? undefined : one.person(by).name));
+  const name = useTopic(`person:${user}`, one => (user === '' ? undefined : one.person(user).name));
+  return (
+    <li class="audit-entry">
+      <p>
+        <bdi>{moderator ?? words.bySite}</bdi>{' '}
+        {words.recordActs[entry.act] ?? guarding.recorded[entry.act] ?? entry.act} {name && <bdi>{name}</bdi>}
+      </p>
+      <p class="report-by">
+        {words.ago(entry.time, now)}
+        {entry.detail && (
+          <>
+            {' · '}
+            <bdi>{detailOf(entry.detail, words.full)}</bdi>
+          </>
+        )}
+      </p>
+    </li>
+  );
+}
+
+/** The record has ends as milliseconds, and settings as a merge patch. */
+function detailOf(detail: string, full: (time: number) => string): string {
+  if (detail.startsWith('{')) {
+    try {
+      return settingsOf(JSON.parse(detail)).join(', ');
+    } catch {
+      // As it is.
+    }
+  }
+  return detail.replace(/^until (\d+)/, (_, time) => `→ ${full(Number(time))}`);
+}
+
+function settingsOf(patch: unknown, path = ''): string[] {
+  if (patch === null || typeof patch !== 'object' || Array.isArray(patch))
+    return [`${path} = ${typeof patch === 'string' ? patch : JSON.stringify(patch)}`];
+  return Object.entries(patch).flatMap(([name, one]) => settingsOf(one, path ? `${path}.${name}` : name));
+}

@@ -1,0 +1,86 @@
+// A poll in its message: one presses a choice to vote for it, and once more to take that back.
+
+import { type Message, type Poll, RequestError } from '@kith/client';
+import { useState } from 'preact/hooks';
+import { useNow, useSurroundings } from '../../app_context.tsx';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import type { MessageDeeds } from '../message/message_menu.ts';
+import { richWords } from '../message_extras/words.ts';
+import { isOpen, percentOf } from './poll_result.ts';
+
+interface Props {
+  message: Message;
+  poll: Poll;
+  deeds: MessageDeeds;
+}
+
+/** So many are named before the others are counted. */
+const NAMED = 8;
+
+export function PollView({ message, poll, deeds }: Props) {
+  const { client, announce } = useSurroundings();
+  const words = useWords(richWords);
+  const now = useNow();
+  const [busy, setBusy] = useState(false);
+  const mine = poll.choices.flatMap((one, at) => (one.mine ? [at] : []));
+  const mayVote = message.seq !== undefined && isOpen(poll, now) && !deeds.readOnly;
+  const vote = (at: number) => {
+    if (!mayVote || busy || message.seq === undefined) return;
+    const others = poll.multiple ? mine.filter(one => one !== at) : [];
+    const choices = mine.includes(at) ? others : [...others, at];
+    setBusy(true);
+    client
+      .rich()
+      .then(rich => rich.vote(deeds.conversation, message.seq ?? 0, choices))
+      .catch((error: unknown) => {
+        const over = error instanceof RequestError && error.code === 'poll_closed';
+        announce(over ? words.pollClosedCode : words.somethingFailed);
+      })
+      .finally(() => setBusy(false));
+  };
+  const who = (users: readonly string[] = [], votes: number) => {
+    const me = client.me()?.user;
+    const named = users.slice(0, NAMED).map(user => (user === me ? words.you : client.person(user).name));
+    return words.list(votes > named.length ? [...named, words.andMore(votes - named.length)] : named);
+  };
+  return (
+    <div class="poll" role="group" aria-label={words.poll}>
+      {poll.choices.map(({ text, votes, users, mine: chosen }, at) => {
+        const percent = percentOf(votes, poll.voters);
+        return (
+          <button
+            key={text}
+            type="button"
+            class="poll-choice"
+            aria-pressed={chosen ?? false}
+            aria-disabled={!mayVote || busy}
+            title={users && votes > 0 && !poll.anonymous ? who(users, votes) : undefined}
+            style={{ '--share': `${percent}%` }}
+            onClick={() => vote(at)}
+          >
+            <span class="poll-mark">{chosen && <Icon name="check" />}</span>
+            <span class="poll-text" dir="auto">
+              {text}
+            </span>{' '}
+            <span class="poll-percent">{words.number(percent)} %</span>
+            <span class="hidden-text"> {words.pollVotesFor(votes)}</span>
+          </button>
+        );
+      })}
+      <p class="poll-note">{notesOf(poll, now, words).join(' · ')}</p>
+    </div>
+  );
+}
+
+function notesOf(poll: Poll, now: number, words: ReturnType<typeof richWords.of>): string[] {
+  const total = poll.multiple ? words.pollVoters(poll.voters) : words.pollVotes(poll.voters);
+  const open = isOpen(poll, now);
+  return [
+    total,
+    ...(poll.multiple && open ? [words.pollMultipleNote] : []),
+    ...(poll.anonymous ? [words.pollAnonymousNote] : []),
+    ...(open ? [] : [words.pollClosed]),
+    ...(open && poll.ends !== undefined ? [words.pollEndsAt(words.full(poll.ends))] : []),
+  ];
+}

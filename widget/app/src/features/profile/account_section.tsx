@@ -1,0 +1,95 @@
+// On the tab about oneself: what one says, who may see one, and whom one has blocked.
+
+import type { Profile } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { Icon, type IconName } from '../../ui/icon/icon.tsx';
+import '../../ui/icon/lazy_shapes.ts';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { late } from '../../ui/lazy/lazy.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import css from './profile.css?inline';
+import { askProfile } from './profile_requests.ts';
+import { profileWords } from './words.ts';
+
+const statusPart = late(() => import('./status_sheet.tsx'), 'StatusSheet');
+const privacyPart = late(() => import('./privacy_sheet.tsx'), 'PrivacySheet');
+const devicesPart = late(() => import('./devices_sheet.tsx'), 'DevicesSheet');
+const dataPart = late(() => import('./data_sheet.tsx'), 'DataSheet');
+const blockedPart = late(() => import('./blocked_sheet.tsx'), 'BlockedSheet');
+
+export function Account() {
+  useSheet(css);
+  const { client, show } = useSurroundings();
+  const words = useWords(profileWords);
+  const [profile, setProfile] = useState<Profile>();
+  const online = useTopic('status', one => one.status().state) === 'online';
+  useEffect(() => {
+    if (online) askProfile(client).then(setProfile, () => undefined);
+  }, [client, online]);
+  const blocked = useTopic('contacts', one => one.contacts()).contacts.filter(one => one.state === 'blocked');
+  const mayRemove = profile?.own?.may_remove === true;
+  const open = profile && { profile, onChanged: (now: Profile) => setProfile(now) };
+  return (
+    <>
+      <h3 class="section-title">{words.account}</h3>
+      <div class="choices">
+        <Row
+          icon="smile"
+          name={profile?.status ?? words.statusNone}
+          hint={words.statusHint}
+          onOpen={() => open && show(statusPart, open)}
+        />
+        <Row
+          icon="lock"
+          name={words.privacy}
+          hint={words.privacyHint}
+          onOpen={() => open && show(privacyPart, open)}
+        />
+        <Row
+          icon="block"
+          name={words.blocked}
+          hint={blocked.length === 0 ? words.blockedNobody : words.blockedCount(blocked.length)}
+          onOpen={() => show(blockedPart, {})}
+        />
+        {profile?.own?.devices && (
+          <Row
+            icon="shield"
+            name={words.devices}
+            hint={words.devicesRow}
+            onOpen={() => show(devicesPart, {})}
+          />
+        )}
+        <Row
+          icon="save"
+          name={words.yourData}
+          hint={mayRemove ? words.yourDataHint : words.yourDataCopy}
+          onOpen={() => show(dataPart, { mayRemove })}
+        />
+      </div>
+    </>
+  );
+}
+
+interface RowProps {
+  icon: IconName;
+  name: string;
+  hint: string;
+  onOpen(): void;
+}
+
+function Row({ icon, name, hint, onOpen }: RowProps) {
+  return (
+    <button type="button" class="choice" aria-haspopup="dialog" onClick={onOpen}>
+      <span class="choice-mark" aria-hidden="true">
+        <Icon name={icon} />
+      </span>
+      <span class="grow account-row">
+        <span class="choice-name clip" dir="auto">
+          {name}
+        </span>
+        <span class="choice-hint">{hint}</span>
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,56 @@
+// Whom the member has blocked, and the way to take it back.
+
+import { useEffect } from 'preact/hooks';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { Empty } from '../../ui/empty_state/empty_state.tsx';
+import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import { changeContact } from '../contacts/contact_actions.ts';
+import { peopleWords } from '../contacts/words.ts';
+import css from './profile.css?inline';
+import { profileWords } from './words.ts';
+
+export const words = together(profileWords, peopleWords);
+
+export function BlockedSheet({ onClose }: { onClose: () => void }) {
+  useSheet(css);
+  const surroundings = useSurroundings();
+  const { client } = surroundings;
+  const words = useWords(profileWords);
+  const people = useWords(peopleWords);
+  const list = useTopic('contacts', one => one.contacts());
+  // It is by name, so the blocked ones may stand on any page of it.
+  useEffect(() => {
+    if (list.more && !list.loading) client.loadContacts();
+  }, [client, list]);
+  const blocked = list.contacts.filter(one => one.state === 'blocked');
+  return (
+    <Sheet title={words.blocked} onClose={onClose}>
+      {blocked.length === 0 ? (
+        <Empty icon="block" title={words.blockedNobody} hint={words.blockedHint} />
+      ) : (
+        <>
+          <ul class="blocked-list">
+            {blocked.map(one => (
+              <li key={one.user} class="blocked-row">
+                <Avatar person={{ guest: false, ...one }} />
+                <bdi class="grow clip">{one.name}</bdi>
+                <button
+                  type="button"
+                  class="button"
+                  aria-label={words.unblockOne(one.name)}
+                  onClick={() => changeContact(surroundings, 'unblock', one.user)}
+                >
+                  {people.unblock}
+                </button>
+              </li>
+            ))}
+          </ul>
+          <p class="sheet-form privacy-note">{words.blockedHint}</p>
+        </>
+      )}
+    </Sheet>
+  );
+}

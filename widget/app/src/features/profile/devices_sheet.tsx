@@ -1,0 +1,85 @@
+// In which browsers and apps the member is signed in, and the way to sign one out from here.
+
+import { type Client, type Device, type Event, RequestError, type Unnumbered } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { useNow, useSurroundings } from '../../app_context.tsx';
+import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import css from './profile.css?inline';
+import { profileWords } from './words.ts';
+
+export { profileWords as words } from './words.ts';
+
+async function askDevices(client: Client, request: Unnumbered): Promise<readonly Device[]> {
+  const event: Event = await client.ask(request);
+  if (event.t !== 'devices') throw new RequestError('internal');
+  return event.devices;
+}
+
+export function DevicesSheet({ onClose }: { onClose: () => void }) {
+  useSheet(css);
+  const { client, announce } = useSurroundings();
+  const words = useWords(profileWords);
+  const [devices, setDevices] = useState<readonly Device[]>();
+  const [failed, setFailed] = useState(false);
+  const change = (request: Unnumbered) =>
+    askDevices(client, request).then(
+      now => {
+        setDevices(now);
+        setFailed(false);
+        return true;
+      },
+      () => {
+        setFailed(true);
+        return false;
+      },
+    );
+  useEffect(() => void change({ t: 'devices' }), [client]);
+  const signOut = (one: Device) =>
+    change({ t: 'sign_out', device: one.device }).then(done => done && announce(words.deviceIsOut));
+  return (
+    <Sheet title={words.devices} onClose={onClose}>
+      {failed && (
+        <p class="sheet-form sheet-failed" role="alert">
+          {words.profileFailed.other}
+        </p>
+      )}
+      {devices === undefined ? (
+        !failed && <Skeleton />
+      ) : (
+        <ul class="blocked-list">
+          {devices.map(one => (
+            <Row key={one.device} device={one} onSignOut={() => signOut(one)} />
+          ))}
+        </ul>
+      )}
+      <p class="sheet-form privacy-note">{words.devicesHint}</p>
+    </Sheet>
+  );
+}
+
+function Row({ device, onSignOut }: { device: Device; onSignOut(): void }) {
+  const words = useWords(profileWords);
+  const now = useNow();
+  const name = words.deviceName(device.browser, device.system);
+  const when = device.this
+    ? words.thisDevice
+    : device.here
+      ? words.online
+      : words.lastSeen(words.ago(device.used, now));
+  return (
+    <li class="blocked-row">
+      <span class="grow account-row">
+        <span class="choice-name clip">{name}</span>
+        <span class="choice-hint">{when}</span>
+      </span>
+      {!device.this && (
+        <button type="button" class="button" aria-label={words.signOutOf(name)} onClick={onSignOut}>
+          {words.signOut}
+        </button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,144 @@
+// @vitest-environment happy-dom
+
+import { direct, type Event, RequestError, type Unnumbered } from '@kith/client';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
+import { peopleWords } from '../contacts/words.ts';
+import { exportLines } from './account_export.ts';
+import { BlockedSheet } from './blocked_sheet.tsx';
+import { DataSheet } from './data_sheet.tsx';
+import { DevicesSheet } from './devices_sheet.tsx';
+import { PrivacySheet } from './privacy_sheet.tsx';
+import { ProfileCard } from './profile_card.tsx';
+import { endOf, StatusSheet } from './status_sheet.tsx';
+import { profileWords } from './words.ts';
+
+beforeAll(() => Promise.all([profileWords.fetch(WORDING), peopleWords.fetch(WORDING)]));
+
+const nothing = () => undefined;
+
+test('a profile has name, status and presence, and what one can do with them', async () => {
+  const drawing = new Drawing();
+  const user = drawing.client.contacts().contacts[0]?.user ?? '';
+  const closed = vi.fn();
+  drawing.draw(<ProfileCard user={user} onClose={closed} />);
+  await vi.waitFor(() => expect(drawing.text()).toContain('On holiday'));
+  expect(drawing.find('h3').textContent).toBe(drawing.client.person(user).name);
+  drawing.do(() => drawing.button('Message').click());
+  expect([closed.mock.calls.length, drawing.opened]).toEqual([1, [direct(user)]]);
+  drawing.do(() => drawing.button('Report').click());
+  expect(drawing.covers).toEqual([{ target: { user }, user }]);
+});
+
+test('ones own profile offers nothing to do', () => {
+  const drawing = new Drawing();
+  drawing.draw(<ProfileCard user={drawing.client.me().user} onClose={nothing} />);
+  expect([drawing.text().includes('Your profile'), drawing.has('.choices')]).toEqual([true, false]);
+});
+
+test('a status is set with its end, and is not sent while it is too long', async () => {
+  const drawing = new Drawing();
+  const profile = { user: 'me', name: 'Me', state: 'none', own: drawing.client.own } as const;
+  const changed = vi.fn();
+  drawing.draw(<StatusSheet profile={profile} onChanged={changed} onClose={nothing} />);
+  const field = drawing.find<HTMLInputElement>('#profile-status');
+  drawing.type(field, 'x'.repeat(141));
+  expect(drawing.button('Save').hasAttribute('disabled')).toBe(true);
+  expect(drawing.text()).toContain('1 character too long');
+  drawing.type(field, ' On holiday ');
+  drawing.do(() => drawing.button('Save').click());
+  await vi.waitFor(() => expect(changed).toHaveBeenCalled());
+  expect(drawing.client.calls.at(-1)).toBe('{"t":"change_profile","status":"On holiday"}');
+  expect(drawing.said).toEqual(['Saved']);
+});
+
+test('a status ends by the clock of the member', () => {
+  expect(endOf('never', NOW)).toBeUndefined();
+  expect(endOf('hour', NOW)).toBe(NOW + 3_600_000);
+  const midnight = new Date(endOf('today', NOW) ?? 0);
+  expect([midnight.getHours(), midnight.getTime() > NOW]).toEqual([0, true]);
+});
+
+test('privacy holds as soon as it is chosen', async () => {
+  const drawing = new Drawing();
+  const profile = { user: 'me', name: 'Me', state: 'none', own: drawing.client.own } as const;
+  drawing.draw(<PrivacySheet profile={profile} onChanged={nothing} onClose={nothing} />);
+  const radio = drawing.find<HTMLInputElement>('[name=see_last_seen][value=contacts]');
+  drawing.do(() => radio.click());
+  await vi.waitFor(() => expect(drawing.said).toEqual(['Saved']));
+  expect(drawing.client.calls.at(-1)).toBe('{"t":"change_profile","see_last_seen":"contacts"}');
+  expect(radio.checked).toBe(true);
+});
+
+test('a copy has everything, page by page, and waits where the server asks for it', async () => {
+  const pages: Record<string, Event[]> = {
+    profile: [{ t: 'profile', re: 0, profile: { user: 'me', name: 'Me', state: 'none' } }],
+    contacts: [
+      { t: 'contacts', re: 0, contacts: [{ user: 'ana', name: 'Ana', state: 'contact' }], next: '1' },
+      { t: 'contacts', re: 0, contacts: [{ user: 'ben', name: 'Ben', state: 'blocked' }] },
+    ],
+    conversations: [
+      { t: 'conversations', re: 0, conversations: [] },
+      { t: 'conversations', re: 0, conversations: [] },
+    ],
+    export: [
+      { t: 'exported', re: 0, messages: [], next: '2' },
+      {
+        t: 'exported',
+        re: 0,
+        messages: [{ conversation: 'c', seq: 1, from: 'ana', id: 'a', body: 'Hi', time: 5 }],
+      },
+    ],
+  };
+  const waits: number[] = [];
+  let refused = false;
+  const ask = (request: Unnumbered) => {
+    if (request.t === 'export' && !refused) {
+      refused = true;
+      return Promise.reject(new RequestError('rate_limited', 700));
+    }
+    const next = pages[request.t]?.shift();
+    return next ? Promise.resolve(next) : Promise.reject(new RequestError('internal'));
+  };
+  const pause = async (ms: number) => void waits.push(ms);
+  const types: string[] = [];
+  for await (const line of exportLines(ask, pause, new AbortController().signal)) {
+    types.push(JSON.parse(line).type);
+  }
+  expect(types).toEqual(['profile', 'contact', 'contact', 'message']);
+  expect(waits).toEqual([700]);
+});
+
+test('devices are listed, and one is signed out', async () => {
+  const drawing = new Drawing();
+  drawing.draw(<DevicesSheet onClose={nothing} />);
+  await vi.waitFor(() => expect(drawing.text()).toContain('Firefox on Linux'));
+  expect(drawing.text()).toContain('This device');
+  drawing.do(() => drawing.button('Sign out of Safari on iPhone').click());
+  await vi.waitFor(() => expect(drawing.said).toEqual(['Device signed out']));
+  expect(drawing.text()).not.toContain('Safari');
+});
+
+test('an account is removed after a question, where the site lets one', () => {
+  const drawing = new Drawing();
+  drawing.draw(<DataSheet mayRemove={false} onClose={nothing} />);
+  expect(drawing.text()).not.toContain('Delete my account');
+  drawing.draw(<DataSheet mayRemove onClose={nothing} />);
+  drawing.do(() => drawing.find<HTMLInputElement>('[type=checkbox]').click());
+  drawing.do(() => drawing.button('Delete my account').click());
+  expect(drawing.question?.text).toContain('deleted for everyone');
+  drawing.question?.onYes();
+  expect(drawing.client.calls.at(-1)).toBe('{"t":"remove_account","messages":true}');
+});
+
+test('who is blocked is listed, and let go', () => {
+  const drawing = new Drawing();
+  const user = drawing.client.contacts().contacts.find(one => one.state === 'contact')?.user ?? '';
+  drawing.draw(<BlockedSheet onClose={nothing} />);
+  expect(drawing.text()).toContain('No blocked people');
+  drawing.do(() => void drawing.client.changeContact('block', user));
+  const { name } = drawing.client.person(user);
+  expect(drawing.text()).toContain(name);
+  drawing.do(() => drawing.button(`Unblock ${name}`).click());
+  expect(drawing.text()).toContain('No blocked people');
+});

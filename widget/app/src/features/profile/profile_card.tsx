@@ -1,0 +1,117 @@
+// The profile of somebody: who they are, how they are, and what can be done with them.
+
+import type { KnownPerson, Presence, Profile } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import choicesCss from '../../ui/choice_list/choice_list.css?inline';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { contactActions } from '../contacts/contact_actions.ts';
+import { peopleWords } from '../contacts/words.ts';
+import '../../ui/icon/lazy_shapes.ts';
+import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import css from './profile.css?inline';
+import { askProfile } from './profile_requests.ts';
+import { profileWords } from './words.ts';
+
+export const words = together(profileWords, peopleWords);
+
+interface Props {
+  user: string;
+  onClose(): void;
+}
+
+export function ProfileCard({ user, onClose }: Props) {
+  useSheet(choicesCss);
+  useSheet(css);
+  const { client } = useSurroundings();
+  const words = useWords(profileWords);
+  const [profile, setProfile] = useState<Profile | 'gone'>();
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  const view = useTopic(`presence:${user}`, one => one.presence(user));
+  const me = client.me()?.user === user;
+  useEffect(() => client.watch([user], 'last_seen'), [client, user]);
+  useEffect(() => {
+    askProfile(client, user).then(setProfile, () => setProfile('gone'));
+  }, [client, user]);
+  const known = profile === 'gone' ? undefined : profile;
+  const presence = me ? known?.presence : view.presence;
+  return (
+    <Sheet title={me ? words.yourProfile : words.profile} onClose={onClose}>
+      <div class="profile">
+        <Avatar person={person} size="large" {...(presence && { presence })} />
+        <h3 class="profile-name">
+          <bdi>{person.name}</bdi>
+        </h3>
+        <Tags person={person} role={known?.role} />
+        {presence && <Here presence={presence} lastSeen={view.lastSeen ?? known?.last_seen} />}
+        {known?.status && <Said status={known.status} until={known.status_until} />}
+        {profile === 'gone' && <p class="profile-hint">{words.profileGone}</p>}
+      </div>
+      {!me && <Actions person={person} onClose={onClose} />}
+    </Sheet>
+  );
+}
+
+function Tags({ person, role }: { person: KnownPerson; role: string | undefined }) {
+  const words = useWords(profileWords);
+  const roleName = role && words.siteRoles[role];
+  if (!person.guest && !roleName) return null;
+  return (
+    <p class="profile-tags">
+      {person.guest && <span class="tag">{words.guest}</span>}
+      {roleName && <span class="tag">{roleName}</span>}
+    </p>
+  );
+}
+
+function Here({ presence, lastSeen }: { presence: Presence; lastSeen: number | undefined }) {
+  const words = useWords(profileWords);
+  const now = useNow();
+  const wasHere = presence === 'offline' && lastSeen !== undefined;
+  return <p class="profile-hint">{wasHere ? words.lastSeen(words.ago(lastSeen, now)) : words[presence]}</p>;
+}
+
+function Said({ status, until }: { status: string; until: number | undefined }) {
+  const words = useWords(profileWords);
+  return (
+    <div class="profile-status">
+      <p dir="auto">{status}</p>
+      {until !== undefined && <p class="profile-hint">{words.statusUntil(words.full(until))}</p>}
+    </div>
+  );
+}
+
+/** These change only how one stands to the other. */
+const STAYS: ReadonlySet<string> = new Set(['add', 'remove', 'check']);
+
+/** The actions of the lists' menus, without the one that leads here. */
+function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) {
+  const surroundings = useSurroundings();
+  const words = useWords(profileWords);
+  const state = useTopic(`person:${person.user}`, one => one.contact(person.user));
+  const items = contactActions(surroundings, person, state).filter(item => item.icon !== 'person');
+  return (
+    <div class="choices" role="group" aria-label={words.actionsFor(person.name)}>
+      {items.map(item => (
+        <button
+          key={item.text}
+          type="button"
+          class={item.danger ? 'choice profile-danger' : 'choice'}
+          onClick={() => {
+            // The card would cover the part that opens.
+            if (!STAYS.has(item.icon)) onClose();
+            item.run();
+          }}
+        >
+          <span class="choice-mark" aria-hidden="true">
+            <Icon name={item.icon} />
+          </span>
+          <span class="grow choice-name">{item.text}</span>
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,220 @@
+// Notifications while the site is closed: in this browser, with or without message text, and quiet hours.
+
+import type { NotificationSettings, NotificationsChange, QuietHours } from '@kith/client';
+import type { Push, PushError, PushState } from '@kith/loader/stage';
+import { useEffect, useState } from 'preact/hooks';
+import { Icon } from '../../ui/icon/icon.tsx';
+import '../../ui/icon/lazy_shapes.ts';
+import { useSurroundings } from '../../app_context.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import { minutesOf, offsetNow, timeOf } from './clock_time.ts';
+import css from './push_settings.css?inline';
+import type { NotifyWords } from './words.en.ts';
+import { notifyWords } from './words.ts';
+
+/** The initial quiet hours. */
+const NIGHT = { from: 22 * 60, to: 7 * 60 };
+
+type Failure = keyof NotifyWords['notifyFailed'];
+
+export function Notify() {
+  useSheet(css);
+  const { client, push: fetchPush } = useSurroundings();
+  const words = useWords(notifyWords);
+  const [push, setPush] = useState<Push>();
+  const [state, setState] = useState<PushState>();
+  const [settings, setSettings] = useState<NotificationSettings>();
+  const [failed, setFailed] = useState<Failure>();
+  const [busy, setBusy] = useState(false);
+  const change = (what?: NotificationsChange) =>
+    client.notifications(what).then(now => {
+      setFailed(undefined);
+      setSettings(now);
+      return now;
+    });
+  useEffect(() => {
+    const { quiet } = settings ?? {};
+    // Quiet hours follow the clock of the member, also on journeys and when the clock changes.
+    if (quiet && quiet.offset !== offsetNow()) void change({ quiet: { ...quiet, offset: offsetNow() } });
+  }, [settings]);
+  useEffect(() => {
+    change().catch(() => setFailed('offline'));
+    fetchPush?.().then(
+      part => {
+        setPush(part);
+        setState(part.state());
+      },
+      () => setFailed('offline'),
+    );
+  }, []);
+  const turn = () => {
+    if (busy || push === undefined) return;
+    setBusy(true);
+    (state === 'on' ? push.turnOff() : push.turnOn())
+      .then(
+        () => change().catch(() => setFailed('offline')),
+        (error: Partial<PushError>) => setFailed(error.why ?? 'offline'),
+      )
+      .finally(() => {
+        setBusy(false);
+        setState(push.state());
+      });
+  };
+  const set = (what: NotificationsChange) => change(what).catch(() => setFailed('offline'));
+  const canPush = settings === undefined || settings.key !== undefined;
+
+  return (
+    <>
+      {canPush && (
+        <div class="choices">
+          <Switch
+            icon="bell"
+            on={state === 'on'}
+            name={words.notifyHere}
+            hint={words.notifyHint}
+            disabled={busy || (state !== 'on' && state !== 'off')}
+            onTurn={turn}
+          />
+        </div>
+      )}
+      {canPush && state === 'blocked' && <p class="notify-said">{words.notifyBlocked}</p>}
+      {canPush && state === 'unsupported' && <p class="notify-said">{words.notifyUnsupported}</p>}
+      {failed && state !== 'blocked' && (
+        <p class="notify-said" role="alert">
+          {words.notifyFailed[failed]}
+        </p>
+      )}
+      {settings && (state === 'on' || settings.devices > 0) && (
+        <Details words={words} settings={settings} onChange={set} />
+      )}
+      {settings?.mail && <Mail words={words} mail={settings.mail} onChange={after => set({ mail: after })} />}
+    </>
+  );
+}
+
+interface DetailsProps {
+  words: NotifyWords;
+  settings: NotificationSettings;
+  onChange(what: NotificationsChange): void;
+}
+
+/** For all browsers of the member. */
+function Details({ words, settings: { bodies, quiet }, onChange }: DetailsProps) {
+  const turnQuiet = () => {
+    const none: QuietHours = { from: 0, to: 0, offset: 0 };
+    onChange({ quiet: quiet ? none : { ...NIGHT, offset: offsetNow() } });
+  };
+  const setTime = (which: 'from' | 'to', time: string) => {
+    const minutes = minutesOf(time);
+    // Equal minutes would mean no quiet hours.
+    if (quiet === undefined || minutes === undefined || minutes === quiet[which === 'from' ? 'to' : 'from'])
+      return;
+    onChange({ quiet: { ...quiet, [which]: minutes, offset: offsetNow() } });
+  };
+  return (
+    <>
+      <div class="choices">
+        <Switch
+          icon="chat"
+          on={bodies}
+          name={words.notifyBodies}
+          hint={words.notifyBodiesHint}
+          onTurn={() => onChange({ bodies: !bodies })}
+        />
+        <Switch
+          icon="moon"
+          on={quiet !== undefined}
+          name={words.quietHours}
+          hint={words.quietHint}
+          onTurn={turnQuiet}
+        />
+      </div>
+      {quiet && (
+        <div class="quiet-times" role="group" aria-label={words.quietHours}>
+          <label>
+            {words.quietFrom}
+            <input
+              type="time"
+              required
+              value={timeOf(quiet.from)}
+              onChange={event => setTime('from', event.currentTarget.value)}
+            />
+          </label>
+          <label>
+            {words.quietTo}
+            <input
+              type="time"
+              required
+              value={timeOf(quiet.to)}
+              onChange={event => setTime('to', event.currentTarget.value)}
+            />
+          </label>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Minutes that can be chosen; another one that holds is among them. */
+const AFTER = [0, 30, 60, 240, 1_440];
+
+interface MailProps {
+  words: NotifyWords;
+  mail: NonNullable<NotificationSettings['mail']>;
+  onChange(after: number): void;
+}
+
+function Mail({ words, mail: { address, after }, onChange }: MailProps) {
+  const text = (minutes: number) => {
+    if (minutes === 0) return words.mailNever;
+    return minutes % 60 === 0 ? words.mailHours(minutes / 60) : words.mailMinutes(minutes);
+  };
+  const choices = AFTER.includes(after) ? AFTER : [...AFTER, after].sort((a, b) => a - b);
+  return (
+    <label class="notify-mail">
+      <span class="choice-name">{words.mail}</span>
+      <span class="choice-hint">{words.mailHint(address)}</span>
+      <select value={String(after)} onChange={event => onChange(Number(event.currentTarget.value))}>
+        {choices.map(minutes => (
+          <option key={minutes} value={String(minutes)}>
+            {text(minutes)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface SwitchProps {
+  icon: Parameters<typeof Icon>[0]['name'];
+  on: boolean;
+  name: string;
+  hint: string;
+  disabled?: boolean;
+  onTurn(): void;
+}
+
+function Switch({ icon, on, name, hint, disabled = false, onTurn }: SwitchProps) {
+  return (
+    <button
+      type="button"
+      role="switch"
+      class="choice"
+      aria-checked={on}
+      aria-label={name}
+      aria-description={hint}
+      aria-disabled={disabled}
+      onClick={disabled ? undefined : onTurn}
+    >
+      <span class="choice-mark" aria-hidden="true">
+        <Icon name={icon} />
+      </span>
+      <span class="grow">
+        <span class="choice-name">{name}</span>
+        <span class="choice-hint">{hint}</span>
+      </span>
+      <span class="switch" aria-hidden="true" />
+    </button>
+  );
+}

@@ -1,0 +1,11 @@
+// Texts of the notification settings.
+
+import { LateWords } from '../../wording/late_words.ts';
+
+export const notifyWords = new LateWords(
+  {
+    en: () => import('./words.en.ts').then(one => one.en),
+    de: () => import('./words.de.ts').then(one => one.de),
+  },
+  'notify',
+);

@@ -1,0 +1,405 @@
+// A room's members, and for those who keep order in it, its settings.
+
+import {
+  type Conversation,
+  direct,
+  type Member,
+  type MemberAction,
+  type Role,
+  type RoomView,
+} from '@kith/client';
+import type { ComponentChildren } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import choicesCss from '../../ui/choice_list/choice_list.css?inline';
+import barCss from '../../ui/header_bar/header_bar.css?inline';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { useSearch } from '../contacts/use_directory.ts';
+import { peopleWords } from '../contacts/words.ts';
+import '../../ui/icon/lazy_shapes.ts';
+import { type Surroundings, useSurroundings, useTopic, useWatch } from '../../app_context.tsx';
+import { Late, late } from '../../ui/lazy/lazy.tsx';
+import type { MenuItem } from '../../ui/menu/menu.tsx';
+import { SearchField } from '../../ui/search_field/search_field.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
+import { together, useWords } from '../../wording/late_words.ts';
+import { askToReport } from '../moderation/open_report.ts';
+import { openProfile } from '../profile/open_profile.ts';
+import { keepsOrder } from './may_write.ts';
+import css from './room.css?inline';
+import { failureOf } from './room_errors.ts';
+import { RoomSettings } from './room_settings.tsx';
+import { roomWords } from './words.ts';
+
+export const words = together(roomWords, peopleWords);
+const sanctionPart = late(() => import('./sanction_form.tsx'), 'SanctionForm');
+const sanctionedPart = late(() => import('./sanction_list.tsx'), 'Sanctioned');
+const linksPart = late(() => import('../invite_links/invite_link_list.tsx'), 'RoomLinks');
+
+const ROW = 60;
+const heightOf = () => ROW;
+const keyOf = (one: Member) => one.user;
+
+interface Props {
+  conversation: Conversation;
+  onBack(): void;
+  corner: ComponentChildren;
+}
+
+export function About({ conversation, onBack, corner }: Props) {
+  useSheet(barCss);
+  useSheet(choicesCss);
+  useSheet(css);
+  const surroundings = useSurroundings();
+  const words = useWords(roomWords);
+  const [part, setPart] = useState<'members' | 'settings' | 'invite' | 'links' | 'sanctioned'>('members');
+  const back = useRef<HTMLButtonElement>(null);
+  useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
+  const { room, with: face } = conversation;
+  if (room === undefined) return null;
+  const title = {
+    members: words.aboutRoom,
+    settings: words.settings,
+    invite: words.invite,
+    links: words.inviteByLink,
+    sanctioned: words.restricted,
+  }[part];
+  const mayInvite = keepsOrder(room) || (room.kind === 'public' && room.role === 'member');
+  const leave = part === 'members' ? onBack : () => setPart('members');
+  return (
+    <div
+      class="room-about"
+      onKeyDown={event => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.preventDefault();
+        leave();
+      }}
+    >
+      <div class="bar chat-bar">
+        <button
+          ref={back}
+          type="button"
+          class="icon-button"
+          aria-label={words.backToChat}
+          title={words.backToChat}
+          onClick={leave}
+        >
+          <Icon name="back" />
+        </button>
+        <h2 class="chat-name grow">{title}</h2>
+        {corner}
+      </div>
+      {part === 'settings' && <RoomSettings conversation={conversation} room={room} />}
+      {part === 'invite' && <Invite conversation={conversation} />}
+      {part === 'links' && (
+        <Late
+          part={linksPart}
+          props={{ conversation }}
+          meanwhile={<Skeleton />}
+          onFailed={() => {
+            surroundings.announce(words.loadFailed);
+            setPart('members');
+          }}
+        />
+      )}
+      {part === 'sanctioned' && (
+        <Late
+          part={sanctionedPart}
+          props={{ conversation }}
+          meanwhile={<Skeleton />}
+          onFailed={() => {
+            surroundings.announce(words.loadFailed);
+            setPart('members');
+          }}
+        />
+      )}
+      {part === 'members' && (
+        <>
+          <div class="room-card">
+            <Avatar person={face} size="large" room />
+            <h3>
+              <bdi>{room.name}</bdi>
+            </h3>
+            <p>{`${words.roomKinds[room.kind]} · ${words.roomCount(room.members, words.number(room.members))}`}</p>
+            {room.topic && <p dir="auto">{room.topic}</p>}
+          </div>
+          {mayInvite && (
+            <div class="room-buttons">
+              <button type="button" class="button" onClick={() => setPart('invite')}>
+                <Icon name="add" />
+                {words.invite}
+              </button>
+              {/* That of a page is found by its page. */}
+              {room.page === undefined && (
+                <button type="button" class="button" onClick={() => setPart('links')}>
+                  <Icon name="link" />
+                  {words.inviteByLink}
+                </button>
+              )}
+              {keepsOrder(room) && (
+                <button type="button" class="button" onClick={() => setPart('settings')}>
+                  <Icon name="gear" />
+                  {words.settings}
+                </button>
+              )}
+              {keepsOrder(room) && (
+                <button type="button" class="button" onClick={() => setPart('sanctioned')}>
+                  <Icon name="block" />
+                  {words.restricted}
+                </button>
+              )}
+            </div>
+          )}
+          {room.role !== undefined && <Members conversation={conversation} room={room} />}
+          <button
+            type="button"
+            class="button button-plain"
+            onClick={() => askToReport(surroundings, { room: conversation.key })}
+          >
+            <Icon name="flag" />
+            {words.reportRoom}
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Pages of the list, as far as it is looked at; begins anew with each query. */
+function useMembers({ key }: Conversation, query: string) {
+  const { client } = useSurroundings();
+  const [state, setState] = useState<{
+    query: string;
+    members: readonly Member[];
+    next?: string | undefined;
+  }>();
+  const busy = useRef(false);
+  useEffect(() => {
+    let wanted = true;
+    const timer = setTimeout(
+      () => {
+        client.members(key, query).then(
+          page => wanted && setState({ query, members: page.members, next: page.next }),
+          () => wanted && setState({ query, members: [] }),
+        );
+      },
+      query === '' ? 0 : 200,
+    );
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [client, key, query]);
+  const more = () => {
+    const next = state?.next;
+    if (busy.current || next === undefined) return;
+    busy.current = true;
+    client.members(key, query, next).then(
+      page => {
+        busy.current = false;
+        setState(old => old && { query, members: [...old.members, ...page.members], next: page.next });
+      },
+      () => {
+        busy.current = false;
+      },
+    );
+  };
+  const changed = useCallback((member: Member) => {
+    setState(old => {
+      if (old === undefined) return old;
+      const rest = old.members.filter(one => one.user !== member.user);
+      const at = old.members.findIndex(one => one.user === member.user);
+      return { ...old, members: member.role ? rest.toSpliced(at === -1 ? 0 : at, 0, member) : rest };
+    });
+  }, []);
+  return { members: state?.members, more, changed };
+}
+
+function Members({ conversation, room }: { conversation: Conversation; room: RoomView }) {
+  const words = useWords(roomWords);
+  const [query, setQuery] = useState('');
+  const [visible, setVisible] = useState<readonly Member[]>([]);
+  const { members, more, changed } = useMembers(conversation, query.trim());
+  // Of ten thousand only those on the screen are asked for.
+  useWatch(visible.map(one => one.user));
+  return (
+    <>
+      <div class="list-tools">
+        <SearchField label={words.searchMembers} value={query} onChange={setQuery} />
+      </div>
+      {members === undefined ? (
+        <Skeleton />
+      ) : (
+        <VirtualList
+          key={query}
+          label={words.members}
+          rows={members}
+          keyOf={keyOf}
+          heightOf={heightOf}
+          draw={(one, tabIndex) => (
+            <MemberRow
+              member={one}
+              conversation={conversation}
+              room={room}
+              tabIndex={tabIndex}
+              onChanged={changed}
+            />
+          )}
+          onVisible={setVisible}
+          onNearEnd={more}
+        />
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  member: Member;
+  conversation: Conversation;
+  room: RoomView;
+  tabIndex: 0 | -1;
+  onChanged(member: Member): void;
+}
+
+function MemberRow({ member, conversation, room, tabIndex, onChanged }: RowProps) {
+  const surroundings = useSurroundings();
+  const { openMenu, client } = surroundings;
+  const words = useWords(roomWords);
+  const main = useRef<HTMLButtonElement>(null);
+  const view = useTopic(`presence:${member.user}`, one => one.presence(member.user));
+  const me = client.me()?.user === member.user;
+  const showMenu = () => {
+    if (main.current === null) return;
+    const items = memberActions(surroundings, conversation, room, member, onChanged);
+    if (items.length > 0) openMenu({ anchor: main.current, label: words.actionsFor(member.name), items });
+  };
+  const role = member.role && member.role !== 'member' ? words.roles[member.role] : undefined;
+  return (
+    <div class="row room-row">
+      <button
+        ref={main}
+        type="button"
+        class="row-main"
+        data-stop
+        tabIndex={tabIndex}
+        {...(!me && { 'aria-haspopup': 'menu' as const, 'aria-expanded': false })}
+        onClick={showMenu}
+      >
+        <Avatar person={{ guest: false, ...member }} {...(!me && { presence: view.presence })} />
+        <span class="row-text">
+          <span class="row-line">
+            <span class="row-name clip">
+              <bdi>{member.name}</bdi>
+            </span>
+            {me && <span class="row-preview">{`(${words.you})`}</span>}
+          </span>
+          {role && <span class="row-preview">{role}</span>}
+        </span>
+      </button>
+    </div>
+  );
+}
+
+function memberActions(
+  surroundings: Surroundings,
+  { key }: Conversation,
+  room: RoomView,
+  member: Member,
+  onChanged: (member: Member) => void,
+): MenuItem[] {
+  const { client, openChat, show, announce } = surroundings;
+  const words = roomWords.of(surroundings.wording);
+  const aboutPeople = peopleWords.of(surroundings.wording);
+  if (member.user === client.me()?.user) return [];
+  const change = (action: MemberAction, role?: Role) => () =>
+    client.changeMember(key, member.user, action, role && { role }).then(
+      now => onChanged(now),
+      (error: unknown) => announce(failureOf(error, words)),
+    );
+  const sanction = (kind: 'mute' | 'ban') => () =>
+    show(sanctionPart, { room: key, member, kind, onDone: onChanged });
+  const items: MenuItem[] = [
+    { icon: 'chat', text: words.message, run: () => openChat(direct(member.user)) },
+    { icon: 'person', text: aboutPeople.profile, run: () => openProfile(surroundings, member.user) },
+  ];
+  // A moderator keeps order among members; an owner among all.
+  const owner = room.role === 'owner';
+  const below = owner || (room.role === 'moderator' && (member.role === 'member' || member.role === 'muted'));
+  if (!below) return items;
+  if (owner && member.role !== 'moderator')
+    items.push({ icon: 'check', text: words.makeModerator, run: change('set_role', 'moderator') });
+  if (owner && member.role !== 'owner')
+    items.push({ icon: 'check', text: words.makeOwner, run: change('set_role', 'owner') });
+  if (owner && (member.role === 'moderator' || member.role === 'owner'))
+    items.push({ icon: 'person', text: words.makeMember, run: change('set_role', 'member') });
+  if (member.role === 'muted')
+    items.push({ icon: 'bell', text: words.unmuteMember, run: change('set_role', 'member') });
+  else if (member.role === 'member')
+    items.push({ icon: 'muted', text: words.muteMember, run: sanction('mute') });
+  return [
+    ...items,
+    { icon: 'remove', text: words.removeMember, danger: true, run: change('remove') },
+    { icon: 'block', text: words.banMember, danger: true, run: sanction('ban') },
+  ];
+}
+
+function Invite({ conversation: { key } }: { conversation: Conversation }) {
+  const { client, announce } = useSurroundings();
+  const words = useWords(roomWords);
+  const aboutPeople = useWords(peopleWords);
+  const [query, setQuery] = useState('');
+  const [invited, setInvited] = useState<ReadonlySet<string>>(new Set());
+  const [failed, setFailed] = useState<string>();
+  const found = useSearch(query.trim());
+  const contacts = useTopic('contacts', one => one.contacts()).contacts;
+  const people = query.trim() === '' ? contacts.filter(one => one.state === 'contact') : found.people;
+  const invite = (user: string, name: string) =>
+    client.changeMember(key, user, 'invite').then(
+      ({ requested }) => {
+        setInvited(before => new Set(before).add(user));
+        announce(requested ? words.wasAsked(name) : words.invited(name));
+      },
+      (error: unknown) => setFailed(failureOf(error, words)),
+    );
+  return (
+    <>
+      <div class="list-tools">
+        <SearchField label={aboutPeople.search} value={query} onChange={setQuery} />
+        {failed && (
+          <p class="room-failed" role="alert">
+            {failed}
+          </p>
+        )}
+      </div>
+      <VirtualList
+        key={query}
+        label={aboutPeople.people}
+        rows={people}
+        keyOf={one => one.user}
+        heightOf={heightOf}
+        draw={(one, tabIndex) => (
+          <div class="row room-row">
+            <button
+              type="button"
+              class="row-main"
+              data-stop
+              tabIndex={tabIndex}
+              aria-disabled={invited.has(one.user)}
+              onClick={() => !invited.has(one.user) && invite(one.user, one.name)}
+            >
+              <Avatar person={{ guest: false, ...one }} />
+              <span class="row-text">
+                <span class="row-name clip">
+                  <bdi>{one.name}</bdi>
+                </span>
+              </span>
+              <Icon name={invited.has(one.user) ? 'check' : 'plus'} />
+            </button>
+          </div>
+        )}
+      />
+    </>
+  );
+}

@@ -1,0 +1,176 @@
+// One's own rooms, the directory of the site's, and making a new one.
+
+import { type ConversationKey, isRoom, type KnownPerson, type ListedRoom, type RoomView } from '@kith/client';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import choicesCss from '../../ui/choice_list/choice_list.css?inline';
+import { Empty } from '../../ui/empty_state/empty_state.tsx';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { RoomMark } from '../chats/chat_row.tsx';
+import '../../ui/icon/lazy_shapes.ts';
+import { useClient, useSurroundings, useTopic } from '../../app_context.tsx';
+import { SearchField } from '../../ui/search_field/search_field.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import { CreateRoom } from './create_room.tsx';
+import css from './room.css?inline';
+import { roomWords } from './words.ts';
+
+export { roomWords as words } from './words.ts';
+
+type Row =
+  | { kind: 'heading'; id: string; text: string }
+  | { kind: 'room'; id: string; key: ConversationKey; face: KnownPerson; room: RoomView; own: boolean };
+
+const heightOf = (row: Row) => (row.kind === 'heading' ? 38 : 68);
+const keyOf = (row: Row) => row.id;
+const stopsAt = (row: Row) => row.kind === 'room';
+/** Typing goes faster than asking. */
+const SEARCH_DELAY = 200;
+
+export function RoomsTab() {
+  useSheet(choicesCss);
+  useSheet(css);
+  const { client, openChat } = useSurroundings();
+  const words = useWords(roomWords);
+  const [query, setQuery] = useState('');
+  const [creating, setCreating] = useState(false);
+  const list = useTopic('conversations', one => one.conversations());
+  const directory = useRooms(query.trim());
+
+  const rows = useMemo(() => {
+    const wanted = query.trim().toLowerCase();
+    const own = list.keys.filter(isRoom).flatMap((key): Row[] => {
+      const { room, with: face } = client.conversation(key);
+      if (room === undefined || !room.name.toLowerCase().includes(wanted)) return [];
+      return [{ kind: 'room', id: key, key, face, room, own: true }];
+    });
+    const known = new Set(own.map(row => row.id));
+    const others = (directory.rooms ?? [])
+      .filter(one => !known.has(one.key))
+      .map((one): Row => ({ kind: 'room', id: one.key, ...one, own: false }));
+    return [
+      ...(own.length > 0 ? [{ kind: 'heading', id: 'own', text: words.yourRooms } as const] : []),
+      ...own,
+      ...(others.length > 0 ? [{ kind: 'heading', id: 'all', text: words.allRooms } as const] : []),
+      ...others,
+    ];
+  }, [client, list, directory.rooms, query, words]);
+
+  if (creating) {
+    return (
+      <CreateRoom
+        onCancel={() => setCreating(false)}
+        onMade={key => {
+          setCreating(false);
+          openChat(key);
+        }}
+      />
+    );
+  }
+  return (
+    <>
+      <div class="list-tools">
+        <SearchField label={words.searchRooms} value={query} onChange={setQuery} />
+      </div>
+      {rows.length === 0 && directory.rooms === undefined ? (
+        <Skeleton />
+      ) : rows.length === 0 && query.trim() !== '' ? (
+        <Empty icon="search" title={words.noRoomFound(query.trim())} hint={words.noRoomFoundHint} />
+      ) : rows.length === 0 ? (
+        <Empty icon="rooms" title={words.noRooms} hint={words.noRoomsHint} />
+      ) : (
+        <VirtualList
+          key={query.trim()}
+          label={words.rooms}
+          rows={rows}
+          keyOf={keyOf}
+          heightOf={heightOf}
+          stopsAt={stopsAt}
+          draw={(row, tabIndex) => <DrawnRow row={row} tabIndex={tabIndex} />}
+          onNearEnd={directory.more}
+        />
+      )}
+      <div class="room-buttons">
+        <button type="button" class="button button-main" onClick={() => setCreating(true)}>
+          <Icon name="plus" />
+          {words.createRoom}
+        </button>
+      </div>
+    </>
+  );
+}
+
+function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
+  const { openChat } = useSurroundings();
+  const words = useWords(roomWords);
+  if (row.kind === 'heading') return <h3 class="section-title">{row.text}</h3>;
+  const { room, face } = row;
+  return (
+    <div class="row room-row">
+      <button type="button" class="row-main" data-stop tabIndex={tabIndex} onClick={() => openChat(row.key)}>
+        <Avatar person={face} room />
+        <span class="row-text">
+          <span class="row-line">
+            <RoomMark room={room} />
+            <span class="row-name clip">
+              <bdi>{room.name}</bdi>
+            </span>
+          </span>
+          <span class="row-preview clip" dir="auto">
+            {[words.roomCount(room.members, words.number(room.members)), room.topic]
+              .filter(Boolean)
+              .join(' · ')}
+          </span>
+        </span>
+        {!row.own && <Icon name="back" />}
+      </button>
+    </div>
+  );
+}
+
+/** Pages of the directory as far as they are looked at; begins anew with each query and with each connection. */
+function useRooms(query: string) {
+  const client = useClient();
+  const [state, setState] = useState<{
+    query: string;
+    rooms: readonly ListedRoom[];
+    next?: string | undefined;
+  }>();
+  const online = useTopic('status', one => one.status()).state === 'online';
+  const busy = useRef(false);
+  useEffect(() => {
+    if (!online) return;
+    let wanted = true;
+    const timer = setTimeout(
+      () => {
+        client.rooms(query).then(
+          page => wanted && setState({ query, rooms: page.rooms, next: page.next }),
+          () => wanted && setState({ query, rooms: [] }),
+        );
+      },
+      query === '' ? 0 : SEARCH_DELAY,
+    );
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [client, query, online]);
+  const more = () => {
+    const next = state?.next;
+    if (busy.current || next === undefined) return;
+    busy.current = true;
+    client.rooms(query, next).then(
+      page => {
+        busy.current = false;
+        setState(old => old && { ...old, rooms: [...old.rooms, ...page.rooms], next: page.next });
+      },
+      () => {
+        busy.current = false;
+      },
+    );
+  };
+  return { rooms: state?.rooms, more };
+}

@@ -1,0 +1,305 @@
+// Searching people, rooms and messages in one field; and the messages of one chat.
+
+import { type Conversation, type ConversationKey, direct, isRoom, type Message } from '@kith/client';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import choicesCss from '../../ui/choice_list/choice_list.css?inline';
+import { Empty } from '../../ui/empty_state/empty_state.tsx';
+import barCss from '../../ui/header_bar/header_bar.css?inline';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { Said } from '../../ui/labeled_text/labeled_text.tsx';
+import { SearchField } from '../../ui/search_field/search_field.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useWords } from '../../wording/late_words.ts';
+import { isolated } from '../../wording/wording.ts';
+import { plainOf } from '../message_text/formatting.ts';
+import { excerpt, marked, type Piece } from './highlight.ts';
+import css from './search_pane.css?inline';
+import { type FoundRoom, type Results, useFound } from './use_search_results.ts';
+import { searchWords } from './words.ts';
+
+export { searchWords as words } from './words.ts';
+
+/** In the place of the list. */
+export function Search({ onClose }: { onClose: () => void }) {
+  return <Pane onClose={onClose} />;
+}
+
+/** In the place of a chat. */
+export function ChatSearch({
+  conversation,
+  onBack,
+  corner,
+}: {
+  conversation: Conversation;
+  onBack: () => void;
+  corner: ComponentChildren;
+}) {
+  const words = useWords(searchWords);
+  return (
+    <>
+      <div class="bar chat-bar">
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={words.backToChat}
+          title={words.backToChat}
+          onClick={onBack}
+        >
+          <Icon name="back" />
+        </button>
+        <h2 class="chat-name clip grow">{words.searchIn(isolated(conversation.with.name))}</h2>
+        {corner}
+      </div>
+      <Pane within={conversation.key} onClose={onBack} onFound={onBack} />
+    </>
+  );
+}
+
+interface Option {
+  id: string;
+  draw(): ComponentChildren;
+  pick(): void;
+}
+
+interface PaneProps {
+  within?: ConversationKey;
+  onClose(): void;
+  /** Something was chosen. */
+  onFound?(): void;
+}
+
+const LIST = 'search-found';
+
+function Pane({ within, onClose, onFound }: PaneProps) {
+  useSheet(barCss);
+  useSheet(choicesCss);
+  useSheet(css);
+  const words = useWords(searchWords);
+  const { announce, openChat } = useSurroundings();
+  const [typed, setTyped] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const query = typed.trim() === '' ? '' : typed;
+  const { results, loading, more } = useFound(query, within);
+  useLayoutEffect(() => input.current?.focus({ preventScroll: true }), []);
+  useEffect(() => setChosen(0), [results?.query]);
+  useEffect(() => {
+    if (results) announce(words.found(count(results)));
+  }, [announce, words, results?.query]);
+
+  const pick = (key: ConversationKey, at?: number) => {
+    openChat(key, at);
+    onFound?.();
+  };
+  const groups = results ? groupsOf(results, pick) : [];
+  if (results?.next !== undefined) {
+    groups.at(-1)?.options.push({ id: 'found-more', draw: () => <More />, pick: more });
+  }
+  const options = groups.flatMap(one => one.options);
+  const current = options[Math.min(chosen, options.length - 1)];
+  useLayoutEffect(() => {
+    const element = Array.from(list.current?.querySelectorAll('[role=option]') ?? []).find(
+      one => one.id === current?.id,
+    );
+    element?.scrollIntoView({ block: 'nearest' });
+  }, [current?.id]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    // The field has cleared itself, and is drawn anew by now.
+    if (event.isComposing || event.defaultPrevented) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && options.length > 0) {
+      setChosen(before => (Math.min(before, options.length - 1) + step + options.length) % options.length);
+    } else if (event.key === 'Enter' && current !== undefined) current.pick();
+    else if (event.key === 'Escape' && typed === '') onClose();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <>
+      <div class="list-tools search-tools" onKeyDown={onKeyDown}>
+        <div class="grow">
+          <SearchField
+            label={within === undefined ? words.searchEverything : words.searchMessages}
+            value={typed}
+            onChange={setTyped}
+            field={{
+              ref: input,
+              role: 'combobox',
+              'aria-expanded': options.length > 0,
+              'aria-controls': LIST,
+              'aria-autocomplete': 'list',
+              ...(current && { 'aria-activedescendant': current.id }),
+            }}
+          />
+        </div>
+        {within === undefined && (
+          <button type="button" class="button button-plain" onClick={onClose}>
+            {words.cancel}
+          </button>
+        )}
+      </div>
+      {query === '' ? (
+        <Empty
+          icon="search"
+          title={words.searchTitle}
+          hint={within ? words.searchHereHint : words.searchHint}
+        />
+      ) : options.length > 0 || loading ? (
+        <div ref={list} class="found" id={LIST} role="listbox" aria-label={words.results} aria-busy={loading}>
+          {groups.map(group => (
+            <div key={group.title} role="group" aria-label={words[group.title]}>
+              <div class="section-title" aria-hidden="true">
+                {words[group.title]}
+              </div>
+              {group.options.map(one => (
+                <button
+                  key={one.id}
+                  type="button"
+                  tabIndex={-1}
+                  id={one.id}
+                  role="option"
+                  class="found-row"
+                  aria-selected={one === current}
+                  onClick={one.pick}
+                >
+                  {one.draw()}
+                </button>
+              ))}
+            </div>
+          ))}
+        </div>
+      ) : (
+        <Empty
+          icon="search"
+          title={words.nothingFound(query.trim())}
+          hint={results?.failed ? words.loadFailed : words.nothingFoundHint}
+        />
+      )}
+    </>
+  );
+}
+
+interface Group {
+  title: 'people' | 'rooms' | 'messages';
+  options: Option[];
+}
+
+function groupsOf(
+  { query, people, rooms, hits }: Results,
+  pick: (key: ConversationKey, at?: number) => void,
+): Group[] {
+  const groups: Group[] = [
+    {
+      title: 'people',
+      options: people.map(person => ({
+        id: `found-person-${person.user}`,
+        draw: () => <Face person={person} query={query} />,
+        pick: () => pick(direct(person.user)),
+      })),
+    },
+    {
+      title: 'rooms',
+      options: rooms.map(room => ({
+        id: `found-room-${room.key}`,
+        draw: () => <Room room={room} query={query} />,
+        pick: () => pick(room.key),
+      })),
+    },
+    {
+      title: 'messages',
+      options: hits.map(({ key, message }) => ({
+        id: `found-message-${key}-${message.seq}`,
+        draw: () => <Hit conversation={key} message={message} query={query} />,
+        pick: () => pick(key, message.seq),
+      })),
+    },
+  ];
+  return groups.filter(one => one.options.length > 0);
+}
+
+function count({ people, rooms, hits }: Results): number {
+  return people.length + rooms.length + hits.length;
+}
+
+function Marked({ pieces }: { pieces: readonly Piece[] }) {
+  return <>{pieces.map((one, at) => (one.hit ? <mark key={at}>{one.text}</mark> : one.text))}</>;
+}
+
+function Face({ person, query }: { person: Parameters<typeof Avatar>[0]['person']; query: string }) {
+  const presence = useTopic(`presence:${person.user}`, client => client.presence(person.user));
+  return (
+    <>
+      <Avatar person={person} presence={presence.presence} />
+      <span class="found-text clip" dir="auto">
+        <Marked pieces={marked(person.name, query)} />
+      </span>
+    </>
+  );
+}
+
+function Room({ room: { face, room }, query }: { room: FoundRoom; query: string }) {
+  return (
+    <>
+      <Avatar person={face} room />
+      <span class="found-text">
+        <span class="clip" dir="auto">
+          <Marked pieces={marked(face.name, query)} />
+        </span>
+        {room?.topic && (
+          <span class="found-more clip" dir="auto">
+            {room.topic}
+          </span>
+        )}
+      </span>
+    </>
+  );
+}
+
+function Hit({
+  conversation: key,
+  message,
+  query,
+}: {
+  conversation: ConversationKey;
+  message: Message;
+  query: string;
+}) {
+  const { wording } = useSurroundings();
+  const now = useNow();
+  const conversation = useTopic(`conversation:${key}`, client => client.conversation(key));
+  const other = useTopic(`person:${conversation.with.user}`, client =>
+    isRoom(key) ? undefined : client.person(conversation.with.user),
+  );
+  const sender = useTopic(`person:${message.from}`, client => client.person(message.from));
+  const face = other ?? conversation.with;
+  const who = message.mine ? wording.you : isRoom(key) ? sender.name : '';
+  return (
+    <>
+      <Avatar person={face} {...(isRoom(key) && { room: true })} />
+      <span class="found-text">
+        <span class="found-line">
+          <span class="clip grow" dir="auto">
+            {face.name}
+          </span>
+          <time class="row-time" dir="auto" dateTime={new Date(message.time).toISOString()}>
+            {wording.short(message.time, now)}
+          </time>
+        </span>
+        <Said class="found-more" label={who !== '' && wording.said(isolated(who))}>
+          <Marked pieces={excerpt(plainOf(message.body), query)} />
+        </Said>
+      </span>
+    </>
+  );
+}
+
+function More() {
+  const words = useWords(searchWords);
+  return <span class="found-text found-next">{words.more}</span>;
+}

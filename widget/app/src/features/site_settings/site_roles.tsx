@@ -1,0 +1,81 @@
+// For admins: who keeps order on the site.
+
+import { type Person, RequestError, type SiteRole } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { useSurroundings } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import { safetyWords } from '../moderation/words.ts';
+import { guardWords } from './words.ts';
+
+const GIVEN = ['member', 'moderator'] as const satisfies readonly SiteRole[];
+
+export function Roles() {
+  const { client } = useSurroundings();
+  const words = useWords(guardWords);
+  const [query, setQuery] = useState('');
+  const [people, setPeople] = useState<readonly Person[]>([]);
+  useEffect(() => {
+    let wanted = true;
+    const found = query.trim() === '' ? Promise.resolve({ people: [] }) : client.people(query.trim());
+    found.then(
+      page => wanted && setPeople(page.people.slice(0, 8)),
+      () => undefined,
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, query]);
+  return (
+    <section class="guard-part" aria-label={words.roles}>
+      <h3>{words.roles}</h3>
+      <p class="sheet-hint">{words.rolesHint}</p>
+      <label class="sheet-field">
+        {words.findMember}
+        <input
+          type="search"
+          dir="auto"
+          value={query}
+          onInput={event => setQuery(event.currentTarget.value)}
+        />
+      </label>
+      <ul class="guard-people">
+        {people.map(one => (
+          <RoleOf key={one.user} person={one} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function RoleOf({ person }: { person: Person }) {
+  const { client, announce } = useSurroundings();
+  const words = useWords(guardWords);
+  const order = useWords(safetyWords);
+  const known = client.person(person.user);
+  const give = (role: SiteRole) =>
+    client.moderate({ act: 'set_role', user: person.user, role }).then(
+      () => announce(order.done),
+      (error: unknown) => {
+        const isMine = error instanceof RequestError && error.code === 'not_allowed';
+        announce(isMine ? order.notAllowedHere : words.somethingFailed);
+      },
+    );
+  return (
+    <li class="guard-person">
+      <Avatar person={known} size="small" />
+      <bdi class="grow clip">{person.name}</bdi>
+      {GIVEN.map(role => (
+        <button
+          key={role}
+          type="button"
+          class="button"
+          aria-label={`${words.roleOf(person.name)}: ${words.roleNames[role]}`}
+          onClick={() => give(role)}
+        >
+          {words.roleNames[role]}
+        </button>
+      ))}
+    </li>
+  );
+}

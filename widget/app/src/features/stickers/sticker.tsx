@@ -1,0 +1,29 @@
+// A sticker in its bubble, or its words where the site does not have it any more.
+
+import type { ConversationKey, Message, SentFile, Sticker } from '@kith/client';
+import { useState } from 'preact/hooks';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { Picture } from '../files/picture.tsx';
+import css from './sticker.css?inline';
+
+/** Longest side, in pixels of the page. */
+const SIDE = 160;
+
+export function StickerView({ message }: { message: Message; to: ConversationKey }) {
+  useSheet(css);
+  const [lost, setLost] = useState(false);
+  const { sticker, body } = message;
+  if (sticker === undefined || lost) return <span class="body-text">{body}</span>;
+  const scale = Math.min(1, SIDE / Math.max(sticker.width, sticker.height, 1));
+  const [width, height] = [sticker.width, sticker.height].map(side => `${Math.round(side * scale)}px`);
+  return (
+    <span class="sticker" title={body} style={{ width, height }}>
+      <Picture file={fileOf(sticker)} label={body} onLost={() => setLost(true)} />
+    </span>
+  );
+}
+
+/** Stickers are drawn as pictures are. */
+export function fileOf({ id, words, url, width, height }: Sticker): SentFile {
+  return { id, name: words, type: 'image/png', size: 0, url, width, height };
+}

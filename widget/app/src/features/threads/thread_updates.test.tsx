@@ -1,0 +1,37 @@
+// @vitest-environment happy-dom
+
+import { type Rich, room, type ThreadView } from '@kith/client';
+import { act } from 'preact/test-utils';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { Drawing, WORDING } from '../../../test/draw.ts';
+import { richWords } from '../message_extras/words.ts';
+import { ThreadsMark } from './thread_updates.tsx';
+
+beforeAll(() => richWords.fetch(WORDING));
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+async function drawn(unread: readonly number[], onOpen = () => undefined) {
+  const drawing = new Drawing({ rooms: 1 });
+  const rich = await drawing.client.rich();
+  const threads = async () => unread.map(one => ({ unread: one }) as ThreadView);
+  drawing.client.rich = () => Promise.resolve({ ...rich, threads } as Rich);
+  drawing.draw(<ThreadsMark conversation={room('r1')} onOpen={onOpen} />);
+  await act(async () => {
+    await vi.advanceTimersByTimeAsync(1_000);
+  });
+  return drawing;
+}
+
+test('what is new in threads is counted above the room', async () => {
+  const opened = vi.fn();
+  const drawing = await drawn([2, 1], opened);
+  expect(drawing.find('.threads-mark').textContent).toBe('Threads3 new');
+  drawing.do(() => drawing.find('.threads-mark').click());
+  expect(opened).toHaveBeenCalled();
+});
+
+test('nothing is shown where nothing is new', async () => {
+  expect((await drawn([0, 0])).has('.threads-mark')).toBe(false);
+});

@@ -1,0 +1,51 @@
+// @vitest-environment happy-dom
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { FakeClient } from '../../../dev/fake_client.ts';
+import { createNoticing } from './alert_loader.ts';
+import { SETTLE_MS } from './message_alerts.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function scene() {
+  const client = new FakeClient({ people: 8, chats: 4, now: Date.now() });
+  const noticing = createNoticing(client, () => false);
+  client.on('message', noticing.hear);
+  const here = () => vi.waitFor(() => expect(noticing.notices()).toBeDefined());
+  const settled = () => vi.advanceTimersByTimeAsync(SETTLE_MS);
+  return { client, noticing, here, settled };
+}
+
+test('what is heard before the notices are here is told by them', async () => {
+  const { client, noticing, here, settled } = scene();
+  expect(noticing.notices()).toBeUndefined();
+  client.arrive('u2', 'early');
+  noticing.readOut();
+  await here();
+  await settled();
+  expect(noticing.notices()?.toast()).toMatchObject({ message: { body: 'early' }, unheard: true });
+  client.arrive('u2', 'later');
+  await settled();
+  expect(noticing.notices()?.toast()).toMatchObject({ message: { body: 'later' }, unheard: false });
+});
+
+test('they come by themselves when there is time, and it is said', async () => {
+  const { noticing, here } = scene();
+  let changed = 0;
+  noticing.listen(() => {
+    changed += 1;
+  });
+  await vi.advanceTimersByTimeAsync(1_000);
+  await here();
+  expect(changed).toBe(1);
+});
+
+test('nothing is told once it is over', async () => {
+  const { client, noticing, here, settled } = scene();
+  client.arrive('u2', 'hello');
+  noticing.destroy();
+  await here();
+  await settled();
+  expect(noticing.notices()?.toast()).toBeUndefined();
+});

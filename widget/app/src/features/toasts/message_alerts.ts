@@ -1,0 +1,116 @@
+// Notices of a new message: a sound, and a toast if its chat is not on the screen.
+
+import type { Client, ConversationKey, Happenings, Message } from '@kith/client';
+import type { Chime } from './chime.ts';
+import { soundIsOn } from './sound_preference.ts';
+
+export interface Toast {
+  key: ConversationKey;
+  /** The newest. */
+  message: Message;
+  /** So many came while it was shown. */
+  count: number;
+  /** Came before anything could read it out. */
+  unheard: boolean;
+}
+
+export interface NoticesHost {
+  client: Client;
+  chime: Chime;
+  soundIsOn(): boolean;
+  /** The chat, or the list with its row, is before the member's eyes. */
+  onScreen(key: ConversationKey): boolean;
+}
+
+/** Where the chat is open in whatever tab, what is read by then makes no noise. */
+export const SETTLE_MS = 400;
+/** A flood sounds once in this time. */
+export const CHIME_MS = 4_000;
+
+export function createNotices(client: Client, onScreen: NoticesHost['onScreen']): Notices {
+  return new Notices({ client, chime: ring, soundIsOn, onScreen });
+}
+
+export class Notices {
+  #toast: Toast | undefined;
+  #waiting: Toast | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #chimedAt = Number.NEGATIVE_INFINITY;
+  #listeners = new Set<() => void>();
+  #leave: (() => void) | undefined;
+
+  constructor(private readonly host: NoticesHost) {}
+
+  toast(): Toast | undefined {
+    return this.#toast;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** `unheard`: nothing could read it out when it came. */
+  hear({ key, message }: Pick<Happenings['message'], 'key' | 'message'>, unheard = false): void {
+    // No notice for members who were in the call or declined it.
+    if (/ended|lost|declined/.test(message.call?.outcome ?? '')) return;
+    const before = this.#waiting?.key === key ? this.#waiting.count : 0;
+    this.#waiting = { key, message, count: before + 1, unheard };
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      if (waiting) this.#settled(waiting);
+    }, SETTLE_MS);
+  }
+
+  dismiss(): void {
+    this.#show(undefined);
+  }
+
+  destroy(): void {
+    clearTimeout(this.#timer);
+    this.#leave?.();
+    this.#listeners.clear();
+  }
+
+  #settled(heard: Toast): void {
+    const { client } = this.host;
+    const { unread, mutedUntil } = client.conversation(heard.key);
+    const now = Date.now();
+    if (unread === 0 || mutedUntil > now || client.me()?.presence === 'busy') return;
+    if (this.host.soundIsOn() && now - this.#chimedAt >= CHIME_MS) {
+      this.#chimedAt = now;
+      this.host.chime();
+    }
+    if (this.host.onScreen(heard.key)) return;
+    const shown = this.#toast?.key === heard.key ? this.#toast.count : 0;
+    this.#show({ ...heard, count: shown + heard.count });
+  }
+
+  #show(toast: Toast | undefined): void {
+    if (toast === this.#toast) return;
+    this.#leave?.();
+    this.#toast = toast;
+    // Read anywhere, it goes everywhere.
+    this.#leave =
+      toast &&
+      this.host.client.subscribe(`conversation:${toast.key}`, () => {
+        if (this.host.client.conversation(toast.key).unread === 0) this.dismiss();
+      });
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+let chime: Promise<() => void> | undefined;
+
+/** The sound is made when it is heard first. */
+function ring(): void {
+  chime ??= import('./chime.ts').then(one => one.createChime());
+  chime.then(
+    sound => sound(),
+    () => {
+      chime = undefined;
+    },
+  );
+}

@@ -1,0 +1,104 @@
+// A message whose chat is not on the screen, for some seconds in the corner.
+
+import { isRoom } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { Icon } from '../../ui/icon/icon.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
+import { together, useWords } from '../../wording/late_words.ts';
+import { isolated } from '../../wording/wording.ts';
+import { words as callWords } from '../call_log/call_text.ts';
+import { gistOf } from '../message_text/plain_text.ts';
+import type { Toast } from './message_alerts.ts';
+import css from './toast.css?inline';
+import { noticeWords } from './words.ts';
+
+/** Also of calls that one has missed. */
+export const words = together(noticeWords, callWords);
+
+export const SHOWN_MS = 7_000;
+
+export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
+  useSheet(css);
+  const { client, openChat, announce } = useSurroundings();
+  const words = useWords(noticeWords);
+  const { key, message, count, unheard } = toast;
+  const person = useTopic(`person:${message.from}`, one => one.person(message.from));
+  const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
+  const name = isolated(person.name);
+  const where = isRoom(key) ? words.inRoom(name, isolated(conversation.with.name)) : name;
+  const [held, setHeld] = useState(false);
+
+  // Time passes while somebody can see it, and does not hold it.
+  useEffect(() => {
+    if (held) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = () => {
+      clearTimeout(timer);
+      timer = document.visibilityState === 'visible' ? setTimeout(onDone, SHOWN_MS) : undefined;
+    };
+    look();
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+    // A newer message begins anew.
+  }, [held, message.id]);
+  useEffect(() => {
+    if (unheard) announce(words.said(client.person(message.from).name) + gistOf(message));
+  }, [unheard, message.id]);
+
+  return (
+    <div
+      class="toast"
+      part="toast"
+      role="group"
+      aria-label={words.messageFrom(person.name)}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocusIn={() => setHeld(true)}
+      onFocusOut={() => setHeld(false)}
+      onKeyDown={event => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        event.stopPropagation();
+        onDone();
+      }}
+    >
+      <button
+        type="button"
+        class="toast-main"
+        onClick={() => {
+          onDone();
+          openChat(key);
+        }}
+      >
+        <Avatar person={person} size="small" />
+        <span class="toast-words grow">
+          <span class="toast-name clip">{where}</span>
+          {/* Cut where its own direction ends, not where the widget's does. */}
+          <span class="toast-text" dir="auto">
+            {gistOf(message)}
+          </span>
+        </span>
+        {count > 1 && (
+          <span class="badge">
+            <span aria-hidden="true">{words.number(count)}</span>
+            <span class="hidden-text">{words.unread(count)}</span>
+          </span>
+        )}
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={words.dismiss}
+        title={words.dismiss}
+        onClick={onDone}
+      >
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+// Where the toast stands, if there is one.
+
+import type { ConversationKey } from '@kith/client';
+import { useEffect, useReducer } from 'preact/hooks';
+import type { Notices } from './message_alerts.ts';
+import { DrawnToast } from './toast.tsx';
+
+export { words } from './toast.tsx';
+
+/** `onScreen`: what the member has opened meanwhile needs no toast any more. */
+export function ToastPlace({
+  notices,
+  onScreen,
+}: {
+  notices: Notices;
+  onScreen(key: ConversationKey): boolean;
+}) {
+  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
+  useEffect(() => notices.subscribe(() => redraw(undefined)), [notices]);
+  const toast = notices.toast();
+  const superfluous = toast !== undefined && onScreen(toast.key);
+  useEffect(() => {
+    if (superfluous) notices.dismiss();
+  }, [notices, superfluous]);
+  if (toast === undefined || superfluous) return null;
+  const dismiss = () => notices.dismiss();
+  return <DrawnToast key={toast.key} toast={toast} onDone={dismiss} />;
+}

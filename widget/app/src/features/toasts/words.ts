@@ -1,0 +1,11 @@
+// Texts of toasts.
+
+import { LateWords } from '../../wording/late_words.ts';
+
+export const noticeWords = new LateWords(
+  {
+    en: () => import('./words.en.ts').then(one => one.en),
+    de: () => import('./words.de.ts').then(one => one.de),
+  },
+  'notices',
+);

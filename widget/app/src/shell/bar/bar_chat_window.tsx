@@ -1,0 +1,91 @@
+// One chat that stands open above the bar.
+
+import type { ConversationKey } from '@kith/client';
+import { useMemo, useRef } from 'preact/hooks';
+import { Chat } from '../../features/chat/chat.tsx';
+import { bannerPart, useTrouble } from '../../features/connection/connection_problem.ts';
+import { CloseButton } from '../../ui/close_button/close_button.tsx';
+import { Icon } from '../../ui/icon/icon.tsx';
+import '../../ui/icon/lazy_shapes.ts';
+import { SurroundingsContext, useFace, useSurroundings, useTopic } from '../../app_context.tsx';
+import { Late } from '../../ui/lazy/lazy.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import { type Below, useOverlays } from '../overlays.tsx';
+import { barWords } from './words.ts';
+
+interface Props {
+  conversation: ConversationKey;
+  /** How far from the corner it stands. */
+  place: number;
+  at: { seq: number } | undefined;
+  /** The member has opened it on this page. */
+  asked: boolean;
+  onPutAway(): void;
+  onClose(): void;
+  onMoved(to: ConversationKey): void;
+}
+
+export function Window({ conversation: key, place, at, asked, onPutAway, onClose, onMoved }: Props) {
+  const words = useWords(barWords);
+  const trouble = useTrouble();
+  const outer = useSurroundings();
+  const section = useRef<HTMLElement>(null);
+  const wanted = useRef(asked);
+  wanted.current ||= asked;
+  const below = useMemo<Below>(
+    () => ({
+      ...outer,
+      windowItems: () => [],
+      takesFocus: () =>
+        wanted.current || section.current?.contains(outer.root?.activeElement ?? null) === true,
+    }),
+    [outer],
+  );
+  const { surroundings, covered, layer } = useOverlays(below, false);
+  const face = useFace(useTopic(`conversation:${key}`, one => one.conversation(key)));
+
+  const corner = (
+    <>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={words.minimize}
+        title={words.minimize}
+        onClick={onPutAway}
+      >
+        <Icon name="minus" />
+      </button>
+      <CloseButton label={words.close} onClose={onClose} />
+    </>
+  );
+  return (
+    <SurroundingsContext.Provider value={surroundings}>
+      <section
+        ref={section}
+        class="panel window"
+        part="window"
+        data-chat={key}
+        style={{ '--place': String(place) }}
+        aria-label={face.name}
+        tabIndex={-1}
+        onKeyDown={event => {
+          if (event.key !== 'Escape' || event.defaultPrevented) return;
+          event.preventDefault();
+          onClose();
+        }}
+      >
+        <div class="pane pane-chat" inert={covered}>
+          <Chat
+            conversation={key}
+            at={at}
+            onBack={undefined}
+            onMoved={onMoved}
+            corner={corner}
+            banner={trouble && <Late part={bannerPart} props={{ trouble }} onFailed={() => undefined} />}
+          />
+        </div>
+        {layer}
+      </section>
+    </SurroundingsContext.Provider>
+  );
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { en } from '../../wording/en.ts';
+import { wordingFor } from '../../wording/wording.ts';
+import { Announcer, QUIET } from './announcer.ts';
+
+const words = wordingFor(['en'], { en });
+const ana = (text: string) => ({ chat: '@ana', name: 'Ana', text });
+const tom = (text: string) => ({ chat: '@tom', name: 'Tom', text });
+
+test('a single message is read out at once', () => {
+  expect(new Announcer(words).hear(ana('hi'), 1_000)).toEqual({ say: 'Ana: hi' });
+});
+
+test('a flood from one chat becomes one sentence', () => {
+  const announcer = new Announcer(words);
+  announcer.hear(ana('1'), 0);
+  for (const text of ['2', '3', '4']) expect(announcer.hear(ana(text), 100)).toEqual({ dueAt: QUIET });
+  expect(announcer.due(200)).toBeUndefined();
+  expect(announcer.due(QUIET)).toBe('3 new messages from Ana');
+  expect(announcer.due(QUIET + 1)).toBeUndefined();
+});
+
+test('a flood from several chats names none', () => {
+  const announcer = new Announcer(words);
+  announcer.hear(ana('1'), 0);
+  announcer.hear(ana('2'), 1);
+  announcer.hear(tom('3'), 2);
+  expect(announcer.due(QUIET)).toBe('2 new messages');
+});
+
+test('after the quiet time messages are read out again', () => {
+  const announcer = new Announcer(words);
+  announcer.hear(ana('1'), 0);
+  expect(announcer.hear(ana('2'), QUIET)).toEqual({ say: 'Ana: 2' });
+});
+
+test('a very long message is cut, not spoken for minutes', () => {
+  const said = new Announcer(words).hear(ana('x'.repeat(5_000)), 0);
+  expect('say' in said && said.say.length).toBeLessThan(200);
+});

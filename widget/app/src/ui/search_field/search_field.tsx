@@ -1,0 +1,48 @@
+// Where one types what one looks for.
+
+import type { InputHTMLAttributes, Ref } from 'preact';
+import { useWording } from '../../app_context.tsx';
+import { Icon } from '../icon/icon.tsx';
+import { useSheet } from '../styles/use_styles.ts';
+import css from './search_field.css?inline';
+
+interface Props {
+  label: string;
+  value: string;
+  onChange(value: string): void;
+  /** Further attributes of the field. */
+  field?: InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> };
+}
+
+export function SearchField({ label, value, onChange, field }: Props) {
+  useSheet(css);
+  const words = useWording();
+  return (
+    <div class="search" role="search">
+      <Icon name="search" />
+      <input
+        type="text"
+        inputMode="search"
+        enterkeyhint="search"
+        autocomplete="off"
+        spellcheck={false}
+        dir={value === '' ? undefined : 'auto'}
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        onInput={event => onChange(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key !== 'Escape' || value === '') return;
+          event.preventDefault();
+          onChange('');
+        }}
+        {...field}
+      />
+      {value !== '' && (
+        <button type="button" class="icon-button" aria-label={words.clearSearch} onClick={() => onChange('')}>
+          <Icon name="close" />
+        </button>
+      )}
+    </div>
+  );
+}
