@@ -22,7 +22,7 @@ const withoutPreload = {
 /** The imports of each entry at its start, for one chunk instead of one for each set of late parts that use it, too. */
 const atStart = { client: new Set(), app: new Set(), push: new Set() };
 const entries = {
-  client: join(root, 'loader/src/session.ts'),
+  client: join(root, 'loader/src/client_entry.ts'),
   app: join(root, 'app/src/main.ts'),
   push: join(root, 'loader/src/push/push.ts'),
 };

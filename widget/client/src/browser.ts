@@ -1,7 +1,7 @@
 // The environment of a page in a browser. Nothing is read or written before it is called.
 
 import type { Channel, Environment, KeyValues, Locks, Page, PageEvent } from './environment.ts';
-import { lateTransport } from './late_transport.ts';
+import { lateTransport } from './lazy_transport.ts';
 import { type Socket, websocket } from './websocket.ts';
 
 /** `server`: origin and path prefix of the Kith server, without a slash at the end. */

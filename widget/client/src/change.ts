@@ -1,7 +1,7 @@
 // Changes of a replica. The leader applies them in order and sends them to the other tabs, which do the same.
 
 import type { ConversationKey, Status } from './client.ts';
-import type { Bears } from './rich.ts';
+import type { Bears } from './message_extras.ts';
 import type { Code, Command, Event, SentFile, SetPresence } from './wire.ts';
 
 export type Change =

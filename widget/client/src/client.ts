@@ -1,7 +1,7 @@
 // The interface of Kith for user interfaces: values to read, topics to watch, things to do.
 
 import type { Unnumbered } from './engine.ts';
-import type { Bears } from './rich.ts';
+import type { Bears } from './message_extras.ts';
 import type {
   AuditEntry,
   CallAction,

@@ -2,7 +2,7 @@
 
 import { backoff } from './backoff.ts';
 import type { Status, TransportName } from './client.ts';
-import { claims } from './token.ts';
+import { claims } from './token_claims.ts';
 import { COMES_BACK, type Code, type Command, type Event, type Welcome } from './wire.ts';
 
 /** Inputs of the state machine. `link` is the number of the attempt, so that events of an abandoned one are ignored. */

@@ -1,13 +1,14 @@
 // All conversations that are known here, and what the server's records, messages and markers make of them.
 
-import type { Changed } from './changed.ts';
+import type { Changed } from './changed_topics.ts';
 import { type ConversationKey, direct, isRoom, type PagedList, pageRoom, room } from './client.ts';
-import { type Counts, withCounts } from './counts.ts';
-import { blank, type Known, names, readUpTo, told } from './known.ts';
-import { renamed } from './renamed.ts';
+import { blank, type Known, names, readUpTo, told } from './conversation_state.ts';
+import { type Counts, withCounts } from './message_counts.ts';
+import { cover, covers, find, isNewer, newest, trim } from './message_range.ts';
+import { renamed } from './renamed_user.ts';
 import { FIRST_PAGE, type Paging } from './snapshot.ts';
-import { cover, covers, find, isNewer, newest, trim } from './stretch.ts';
 import type { Typing } from './typing.ts';
+import type { Written } from './unsent.ts';
 import type {
   ContactState,
   Conversation,
@@ -18,7 +19,6 @@ import type {
   SendTo,
   ThreadCount,
 } from './wire.ts';
-import type { Written } from './written.ts';
 
 /** Messages of conversations that are not in the list yet; beyond, the oldest are left to `history`. */
 const MAX_ORPHANS = 200;

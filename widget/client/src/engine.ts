@@ -8,9 +8,9 @@ import { type ConversationKey, RequestError, type TransportName } from './client
 import { Connection, type Effect } from './connection.ts';
 import type { Environment, Link } from './environment.ts';
 import { uuid7 } from './id.ts';
-import { commandOf } from './pending.ts';
+import { commandOf } from './pending_changes.ts';
+import { type Wanted, Watch } from './presence_watch.ts';
 import type { Replica } from './replica.ts';
-import { type Wanted, Watch } from './watch.ts';
 import { COMES_BACK, type Command, type Event, type SetPresence, VERSION } from './wire.ts';
 
 /** A command that is answered; its number is given by the engine. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { uuid7 } from './id.ts';
-import { claims } from './token.ts';
+import { claims } from './token_claims.ts';
 
 test('the example of RFC 9562, appendix A.6', () => {
   const random = Uint8Array.from([

@@ -2,10 +2,10 @@
 
 import { addressee } from './addressee.ts';
 import { type ConversationKey, type PagedList, type RequestError, type Topic, topicOf } from './client.ts';
+import type { Known } from './conversation_state.ts';
 import type { Unnumbered } from './engine.ts';
-import type { Known } from './known.ts';
+import { covers, newest } from './message_range.ts';
 import type { Replica } from './replica.ts';
-import { covers, newest } from './stretch.ts';
 import { type OnScreen, shown, type Views } from './views.ts';
 import type { Event } from './wire.ts';
 

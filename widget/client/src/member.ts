@@ -1,6 +1,7 @@
 // The client: puts replica, views, tabs and engine together for one member of one site in one tab.
 
 import { backoff } from './backoff.ts';
+import { Cupboard } from './browser_storage.ts';
 import type { Action, Change } from './change.ts';
 import {
   type Access,
@@ -33,22 +34,21 @@ import {
   type Topic,
   type Totals,
 } from './client.ts';
-import { Cupboard } from './cupboard.ts';
+import { skipsUnread } from './conversation_state.ts';
 import type { Unnumbered } from './engine.ts';
 import type { Environment, PageEvent } from './environment.ts';
-import { Listeners } from './happenings.ts';
 import { uuid7 } from './id.ts';
-import { skipsUnread } from './known.ts';
-import { GUEST, Leading } from './leading.ts';
+import { GUEST, Leading } from './leadership.ts';
+import { Listeners } from './listeners.ts';
 import { Loading } from './loading.ts';
-import { page } from './page.ts';
+import type { Bears } from './message_extras.ts';
+import { page } from './page_request.ts';
+import { joined, type Wanted } from './presence_watch.ts';
 import { Profiles } from './profiles.ts';
 import { Replica } from './replica.ts';
-import type { Bears } from './rich.ts';
 import type { Rooms } from './rooms.ts';
-import { claims } from './token.ts';
+import { claims } from './token_claims.ts';
 import { Views } from './views.ts';
-import { joined, type Wanted } from './watch.ts';
 import type {
   CallAction,
   Contact,
@@ -564,7 +564,10 @@ class Member implements Client {
   }
 
   async rich(): Promise<Rich> {
-    return (await import('./rich.ts')).richOf({ ...this.#reach, send: (...one) => this.send(...one) });
+    return (await import('./message_extras.ts')).richOf({
+      ...this.#reach,
+      send: (...one) => this.send(...one),
+    });
   }
 
   async pins(key: ConversationKey): Promise<readonly Message[]> {
@@ -742,10 +745,10 @@ const failed = () => {
 };
 
 /** Code that is needed when somebody minds something. */
-const order = () => import('./order.ts').catch(failed);
+const order = () => import('./moderation.ts').catch(failed);
 
 /** Code that is needed when somebody looks for something. */
-const askedMessages = () => import('./asked_messages.ts').catch(failed);
+const askedMessages = () => import('./message_queries.ts').catch(failed);
 
 /** Code that is needed by who comes to a room, or is in one. */
 const rooms = () => import('./rooms.ts').catch(failed);

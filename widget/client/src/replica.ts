@@ -1,7 +1,7 @@
 // One tab's copy of what the browser knows: changes go in, the names of what changed come out. No clock, no network.
 
 import type { Action, Change } from './change.ts';
-import { Changed } from './changed.ts';
+import { Changed } from './changed_topics.ts';
 import {
   type ConversationKey,
   direct,
@@ -12,13 +12,14 @@ import {
   type Topic,
   topicOf,
 } from './client.ts';
+import type { Known } from './conversation_state.ts';
 import { Conversations, FIRST_PAGES, keyOfRecord } from './conversations.ts';
-import type { Known } from './known.ts';
-import { type ChangeCommand, PendingChanges } from './pending.ts';
+import { drawn } from './message_view.ts';
+import { type ChangeCommand, PendingChanges } from './pending_changes.ts';
 import { People } from './people.ts';
-import { drawn } from './seen.ts';
 import { paging, type Snapshot } from './snapshot.ts';
 import { Typing } from './typing.ts';
+import { Written } from './unsent.ts';
 import {
   type CallsFrom,
   COMES_BACK,
@@ -40,7 +41,6 @@ import {
   type ThreadCount,
   type Welcome,
 } from './wire.ts';
-import { Written } from './written.ts';
 
 type Happened = { [K in keyof Happenings]: [K, Happenings[K]] }[keyof Happenings];
 

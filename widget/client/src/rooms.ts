@@ -14,9 +14,9 @@ import {
 } from './client.ts';
 import { keyOfRecord } from './conversations.ts';
 import type { Unnumbered } from './engine.ts';
-import { page } from './page.ts';
+import { roomView } from './message_view.ts';
+import { page } from './page_request.ts';
 import type { Replica } from './replica.ts';
-import { roomView } from './seen.ts';
 import type { Views } from './views.ts';
 import type { Event, Link, Member, MemberAction, RoomKind } from './wire.ts';
 

@@ -2,8 +2,8 @@
 
 import type { Pending, Queued } from './change.ts';
 import type { ConversationKey, KnownPerson, Status } from './client.ts';
-import type { Known } from './known.ts';
-import { trim } from './stretch.ts';
+import type { Known } from './conversation_state.ts';
+import { trim } from './message_range.ts';
 import type {
   CallsFrom,
   ContactState,

@@ -4,8 +4,8 @@ import type { Action, Change } from './change.ts';
 import { RequestError } from './client.ts';
 import type { Unnumbered } from './engine.ts';
 import type { Channel, Environment } from './environment.ts';
+import type { Wanted } from './presence_watch.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { Wanted } from './watch.ts';
 import type { Event } from './wire.ts';
 
 /** The tab's actions in its role. */

@@ -1,6 +1,6 @@
 // Users who are typing, per conversation, until the entry expires. Neither stored nor passed on.
 
-import type { Changed } from './changed.ts';
+import type { Changed } from './changed_topics.ts';
 import type { ConversationKey } from './client.ts';
 
 const LAPSES_MS = 6_000;

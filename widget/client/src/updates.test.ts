@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { direct } from './client.ts';
+import { find } from './message_range.ts';
 import { Replica } from './replica.ts';
-import { find } from './stretch.ts';
 import type { Command, Event, Message } from './wire.ts';
 
 const vectors: { name: string; json: Event }[] = JSON.parse(

@@ -20,12 +20,12 @@ import {
   type Totals,
   topicOf,
 } from './client.ts';
-import { isOwn, type Known, listOf } from './known.ts';
-import { foreseen } from './pending.ts';
+import { isOwn, type Known, listOf } from './conversation_state.ts';
+import { around, newest, type Stretch } from './message_range.ts';
+import { roomView, seenOf } from './message_view.ts';
+import { foreseen } from './pending_changes.ts';
 import { UNKNOWN } from './people.ts';
 import type { Replica } from './replica.ts';
-import { roomView, seenOf } from './seen.ts';
-import { around, newest, type Stretch } from './stretch.ts';
 import type { Code, Contact, Room, Message as WireMessage } from './wire.ts';
 
 export type Loading = 'no' | 'newest' | 'older' | 'newer' | 'gap';

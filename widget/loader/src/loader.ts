@@ -52,7 +52,7 @@ function embed(settings: Settings, script: HTMLScriptElement): void {
 }
 
 function start(settings: Settings, place: HTMLElement): Kith {
-  const fetchClient = late<typeof import('./session.ts')>(`${settings.server}/${KITH_CLIENT}`);
+  const fetchClient = late<typeof import('./client_entry.ts')>(`${settings.server}/${KITH_CLIENT}`);
   const fetchApp = late<{ default: Mount }>(`${settings.server}/${KITH_APP}`);
   const fetchPush = late<typeof import('./push/push.ts')>(`${settings.server}/${KITH_PUSH}`);
   const parts = { client: fetchClient, app: fetchApp, push: fetchPush, idle: whenIdle };

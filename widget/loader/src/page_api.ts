@@ -45,7 +45,7 @@ export interface PageEvents {
 
 /** How the parts that come late are fetched; each rejects where it cannot be had now. */
 export interface Parts {
-  client(): Promise<typeof import('./session.ts')>;
+  client(): Promise<typeof import('./client_entry.ts')>;
   app(): Promise<{ default: Mount }>;
   push(): Promise<typeof import('./push/push.ts')>;
   /** Calls when the page has nothing better to do. */

@@ -1,7 +1,7 @@
 // Notices while the site is closed: this browser's subscription, and what a click on a notice opens.
 
 import type { Client, ConversationKey, PushSubscribing } from '@kith/client';
-import { isWorthANotice, noticeOf } from './unseen.ts';
+import { isWorthANotice, noticeOf } from './local_notifications.ts';
 import { show, TAG } from './worker.ts';
 
 export interface PushHost {

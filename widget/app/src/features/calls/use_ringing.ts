@@ -1,6 +1,6 @@
 // Ringing before a call: on the side of the called member and of the caller.
 
-import { isQuiet } from '@kith/client/quiet';
+import { isQuiet } from '@kith/client/do_not_disturb';
 import { useEffect, useState } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';

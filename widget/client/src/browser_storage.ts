@@ -5,7 +5,7 @@
 import type { TransportName } from './client.ts';
 import type { KeyValues } from './environment.ts';
 import type { Snapshot } from './snapshot.ts';
-import { claims } from './token.ts';
+import { claims } from './token_claims.ts';
 
 /**
  * A cache of another member that is older goes when this one's is written: the next person at this browser is not to

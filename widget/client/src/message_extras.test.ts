@@ -2,9 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { direct, RequestError, room } from './client.ts';
+import { richOf } from './message_extras.ts';
+import { find } from './message_range.ts';
 import { Replica } from './replica.ts';
-import { richOf } from './rich.ts';
-import { find } from './stretch.ts';
 import type { Event, Message, Welcome } from './wire.ts';
 
 const ROOM = room('r_9');

@@ -2,8 +2,8 @@
 
 import { type ConversationKey, type Found, type Message, RequestError } from './client.ts';
 import type { Unnumbered } from './engine.ts';
+import { drawn } from './message_view.ts';
 import type { Replica } from './replica.ts';
-import { drawn } from './seen.ts';
 import type { Event } from './wire.ts';
 
 interface Host {

@@ -1,6 +1,6 @@
 import type { Me, NotificationSettings } from '@kith/client';
 import { expect, test } from 'vitest';
-import { isQuiet, isWithin } from './quiet.ts';
+import { isQuiet, isWithin } from './do_not_disturb.ts';
 
 const at = (hours: number, minutes = 0) => new Date(2026, 2, 12, hours, minutes);
 const NIGHT = { from: 22 * 60, to: 7 * 60 };

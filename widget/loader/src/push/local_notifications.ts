@@ -1,7 +1,7 @@
 // Notices of messages that arrive while all tabs are hidden: the same text, as rarely, as from the server.
 
 import type { Client, ConversationKey, NotificationSettings } from '@kith/client';
-import { isWithin } from '@kith/client/quiet';
+import { isWithin } from '@kith/client/do_not_disturb';
 import type { Notice } from './worker.ts';
 
 /** In larger rooms only who is named is told. */

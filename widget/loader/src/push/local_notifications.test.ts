@@ -1,6 +1,6 @@
 import type { Client, Conversation, ConversationKey, Me } from '@kith/client';
 import { expect, test } from 'vitest';
-import { isWorthANotice, noticeOf } from './unseen.ts';
+import { isWorthANotice, noticeOf } from './local_notifications.ts';
 
 const NOW = new Date('2026-11-21T12:00:00');
 const TOM = '@tom' as unknown as ConversationKey;

@@ -1,7 +1,7 @@
 // Text that the server does not have yet: queued messages, and drafts.
 
 import type { Action, Queued } from './change.ts';
-import type { Changed } from './changed.ts';
+import type { Changed } from './changed_topics.ts';
 import type { ConversationKey } from './client.ts';
 import type { Code, Held } from './wire.ts';
 

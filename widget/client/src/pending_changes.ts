@@ -1,7 +1,7 @@
 // Changes of messages that the member has made and the server has not confirmed: drawn at once, undone if refused.
 
 import type { Pending } from './change.ts';
-import type { Changed } from './changed.ts';
+import type { Changed } from './changed_topics.ts';
 import type { ConversationKey } from './client.ts';
 import type { Command, Message, Reaction } from './wire.ts';
 

@@ -10,7 +10,7 @@ import {
   type SiteSettings,
 } from './client.ts';
 import type { Unnumbered } from './engine.ts';
-import { page } from './page.ts';
+import { page } from './page_request.ts';
 import type { Replica } from './replica.ts';
 import type { AuditEntry, Event, Report, ReportReason, ReportState, RequestAnswer } from './wire.ts';
 

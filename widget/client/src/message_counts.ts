@@ -1,6 +1,6 @@
 // Reactions, votes and flags arrive without the message that they belong to.
 
-import { NAMED } from './pending.ts';
+import { NAMED } from './pending_changes.ts';
 import type { Event, Message } from './wire.ts';
 
 export type Counts = Event & { t: 'counts' };

@@ -11,8 +11,8 @@ import {
   type ThreadView,
 } from './client.ts';
 import type { Unnumbered } from './engine.ts';
+import { drawn } from './message_view.ts';
 import type { Replica } from './replica.ts';
-import { drawn } from './seen.ts';
 import type { Event, Thread, Message as WireMessage } from './wire.ts';
 
 interface Host {

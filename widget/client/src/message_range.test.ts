@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { chance } from '../test/clock.ts';
-import { cover, covers, newest, type Stretch, trim } from './stretch.ts';
+import { cover, covers, newest, type Stretch, trim } from './message_range.ts';
 import type { Message } from './wire.ts';
 
 test('stretches that touch become one, in whatever order they come', () => {

@@ -1,7 +1,7 @@
 // One conversation as far as it is known here.
 
 import { type ConversationKey, isRoom } from './client.ts';
-import { around, newest, type Stretch } from './stretch.ts';
+import { around, newest, type Stretch } from './message_range.ts';
 import type { RequestState, Room } from './wire.ts';
 
 export interface Known {

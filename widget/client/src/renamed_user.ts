@@ -1,6 +1,6 @@
 // A user has another id now: erased, or a guest who became a member.
 
-import { deleted } from './pending.ts';
+import { deleted } from './pending_changes.ts';
 import type { Message, Renamed } from './wire.ts';
 
 /** The message with the new id of its author, and of those who are named in it. */

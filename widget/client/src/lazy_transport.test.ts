@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { settle } from '../test/clock.ts';
 import type { LinkListener, OpenLink } from './environment.ts';
-import { lateTransport } from './late_transport.ts';
+import { lateTransport } from './lazy_transport.ts';
 
 function scene() {
   const did: string[] = [];

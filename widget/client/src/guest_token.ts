@@ -1,8 +1,8 @@
 // Which guest this browser keeps, to be found again.
 
-import type { Cupboard } from './cupboard.ts';
+import type { Cupboard } from './browser_storage.ts';
 import type { Replica } from './replica.ts';
-import { claims } from './token.ts';
+import { claims } from './token_claims.ts';
 import type { Event } from './wire.ts';
 
 /**

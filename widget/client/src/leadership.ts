@@ -1,19 +1,19 @@
 // This tab among those of its member: it leads, with the connection, or follows the one that does. What is done here goes
 // to the server either way.
 
+import type { Cupboard } from './browser_storage.ts';
 import type { Action, Change, Pending } from './change.ts';
 import { type ConversationKey, RequestError } from './client.ts';
-import type { Cupboard } from './cupboard.ts';
 import { Engine, type Unnumbered } from './engine.ts';
 import type { Environment } from './environment.ts';
-import { keepGuest } from './guest.ts';
+import { keepGuest } from './guest_token.ts';
 import { uuid7 } from './id.ts';
+import type { Wanted } from './presence_watch.ts';
 import type { Replica } from './replica.ts';
 import { cached } from './snapshot.ts';
 import { Tabs } from './tabs.ts';
-import type { Wanted } from './watch.ts';
+import type { Written } from './unsent.ts';
 import type { Event } from './wire.ts';
-import type { Written } from './written.ts';
 
 export interface LeadingHost {
   /** Key of the site. */
