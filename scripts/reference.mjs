@@ -198,7 +198,7 @@ function* routes(text) {
   }
 }
 
-/** Settings of an owner, from `crates/chat/src/settings.rs` and the features whose structs it holds. */
+/** Settings of an owner, from `crates/chat/src/site/settings.rs` and the features whose structs it holds. */
 function settings() {
   const text = rustOf('crates/chat/src/');
   const rows = [];

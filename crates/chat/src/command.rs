@@ -4,12 +4,12 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::erase::Messages;
+use crate::account::erasure::Messages;
+use crate::account::profile::ProfileChange;
+use crate::contacts::message_requests::RequestAnswer;
 use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
-use crate::notify::NotifyChange;
-use crate::profile::ProfileChange;
-use crate::requests::RequestAnswer;
-use crate::room::{LinkCode, MemberAction, PageKey, RoomChange, RoomKind, RoomName, RoomSanction};
+use crate::notifications::NotifyChange;
+use crate::rooms::{LinkCode, MemberAction, PageKey, RoomChange, RoomKind, RoomName, RoomSanction};
 use crate::{
     Agent, CallAction, ConversationId, DeviceId, FileId, GroupAction, NewPreview, NewRich, Position,
     Reaction, SendSticker, Seq, SiteId, Sub, ThreadChange, Timestamp,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::held::Held;
+use crate::contacts::message_requests::Request;
+use crate::messages::held::Held;
 use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteRole, SiteState};
-use crate::requests::Request;
-use crate::room::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
+use crate::rooms::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
 use crate::{
     CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, NotifySettings,
     Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SetPresence, Sticker, Sub,

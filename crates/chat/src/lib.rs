@@ -6,113 +6,59 @@
 //!
 //! Read first: [`Node`] (what gateways call), [`Event`] (what they hear back), [`Store`].
 
-mod admission;
-mod admit;
-mod cache;
-mod call;
-mod changes;
+mod account;
+mod calls;
 mod command;
 mod contacts;
-mod conversations;
-mod counts;
-mod delivery;
-mod device;
-mod erase;
 mod event;
-mod export;
-mod files;
-mod filters;
-mod forward;
-mod gather;
-mod guest;
-mod held;
 mod id;
 mod import;
-mod key_end;
 mod limits;
-mod marker;
-mod merge;
+mod messages;
 mod moderation;
 mod node;
-mod notify;
-mod owner;
-mod peer;
-mod people;
-mod pins;
-mod poll;
+mod notifications;
 mod presence;
-mod preview;
-mod privacy;
-mod profile;
-mod published;
-mod raid;
-mod reactions;
 mod refusal;
-mod request_limits;
-mod requests;
-mod resume;
-mod retention;
-mod rich;
-mod roll;
-mod room;
-mod search;
-mod send;
+mod rooms;
 mod session;
 mod sign_in;
-mod sign_in_log;
 mod site;
-mod site_change;
-mod site_share;
-mod sites;
 mod stats;
-mod sticker;
 mod store;
-mod thread;
-mod trust;
-mod typing;
-mod watch;
-mod watch_contacts;
+mod users;
 
-pub mod directory;
 pub mod memory;
-pub mod settings;
-pub mod token;
 
-pub use call::{
+pub use account::devices::{
+    Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
+};
+pub use account::erasure::{
+    ERASE_SLICE, EraseSlice, EraseStore, Erased, MOST_RENAMED, Messages, NewErasure, Renamed,
+};
+pub use account::export::{ExportPage, ExportStore};
+pub use account::guest_merge::{Merge, MergeStore};
+pub use account::profile::{
+    NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
+};
+pub use calls::{
     AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEntry, CallEvent, CallId, CallNews, CallStep,
     CallTicket, CallsFrom, DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding,
     GroupUnderWay, Ice, IceTurn, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place,
     RINGS_MS, Turn, is_call_entry,
 };
-pub use changes::{
-    KeptRevisions, REVISION_BYTES, REVISIONS, drops_revision, may_change, may_change_in_room, may_edit,
-    recorded_change,
-};
 pub use command::{
     Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MemberList,
     MessageChange, PageOf, SetPresence, To,
 };
-pub use conversations::MOST_PINNED;
-pub use counts::{Counted, CountedBy, Counts, PollCounts};
-pub use device::{
-    Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
+pub use contacts::message_requests::{
+    LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
+    first_contact, has_link, is_stranger,
 };
-pub use erase::{ERASE_SLICE, EraseSlice, EraseStore, Erased, MOST_RENAMED, Messages, NewErasure, Renamed};
 pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, MemberSanction, Message, Person,
     Presence, Reactions, Welcome, With,
 };
-pub use export::{ExportPage, ExportStore};
-pub use files::{
-    ANSWER_WITHIN, Blob, Blobs, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileStore, FileType,
-    Identified, MOST_FILES, MOST_LOOSE, NewFile, Peaks, Picture, Rendition, Wish, file_name, has_room,
-    may_send_files,
-};
-pub use filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links, Pattern};
-pub use forward::{Forwarded, NewForward};
-pub use gather::{UnpublishedPage, is_gathered, publishes_all};
-pub use guest::GuestProof;
-pub use held::{Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };
@@ -120,8 +66,39 @@ pub use import::{
     IMPORT_JOB, ImportFloor, ImportItem, ImportJob, ImportKey, ImportMessage, ImportOutcome, ImportRefusal,
     ImportRules, ImportStore, ImportTo, Imported, Late, imported_client_id,
 };
-pub use marker::markers_after;
-pub use merge::{Merge, MergeStore};
+pub use messages::changes::{
+    KeptRevisions, REVISION_BYTES, REVISIONS, drops_revision, may_change, may_change_in_room, may_edit,
+    recorded_change,
+};
+pub use messages::conversations::MOST_PINNED;
+pub use messages::counts::{Counted, CountedBy, Counts, PollCounts};
+pub use messages::files::{
+    ANSWER_WITHIN, Blob, Blobs, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileStore, FileType,
+    Identified, MOST_FILES, MOST_LOOSE, NewFile, Peaks, Picture, Rendition, Wish, file_name, has_room,
+    may_send_files,
+};
+pub use messages::forward::{Forwarded, NewForward};
+pub use messages::gather::{UnpublishedPage, is_gathered, publishes_all};
+pub use messages::held::{
+    Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld,
+};
+pub use messages::link_previews::{NewPicture, NewPreview, Preview, PreviewWanted, Previewer, first_link};
+pub use messages::markers::markers_after;
+pub use messages::polls::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
+pub use messages::reactions::{NAMED, Reaction, room_for};
+pub use messages::retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, Trimmed};
+pub use messages::rich::{InThread, NewRich, Replies, Rich, ThreadCount};
+pub use messages::search::{Word, words};
+pub use messages::stickers::{
+    MOST_STICKERS, NewSticker, NoSticker, SERIES_BYTES, STICKER_BYTES, SendSticker, Sticker, StickerId,
+    StickerStore, WORDS_BYTES,
+};
+pub use messages::threads::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
+pub use messages::{
+    EVERYBODY, MOST_BLOCKED_LOOKED_AT, MOST_MENTIONED, MOST_SEEN_BY, Markers, is_left_out, mentioned,
+};
+pub use moderation::raid::Raid;
+pub use moderation::trust::{Level, Trust, level};
 pub use moderation::{
     AuditEntry, AuditPage, By, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest,
     LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct,
@@ -129,57 +106,40 @@ pub use moderation::{
     ReportState, ReportsPage, RoleClaim, Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState,
     kept_with_report, may_decide_report, may_on_site, until_and_reason,
 };
+pub use node::callers::{Caller, NotSet, SiteNotSet, Told};
 pub use node::{Limits, Node, NodeConfig, Outbox};
-pub use notify::{
+pub use notifications::{
     Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress,
     MailDue, MailView, Mailer, News, Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore,
     NotifyView, Push, PushDevice, PushNotice, QuietHours, Ring, Talk,
 };
-pub use owner::{Caller, NotSet, SiteNotSet, Told};
-pub use poll::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
-pub use preview::{NewPicture, NewPreview, Preview, PreviewWanted, Previewer, first_link};
-pub use privacy::{Audience, Privacy, Signal, Visibility};
-pub use profile::{
-    NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
-};
-pub use raid::Raid;
-pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;
-pub use request_limits::{RequestKind, RequestRates};
-pub use requests::{
-    LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
-    first_contact, has_link, is_stranger,
+pub use rooms::{
+    Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Invitation, Invited, Joined,
+    KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,
+    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink,
+    NewRoom, PageKey, Post, Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits,
+    RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction, RoomSanctionKind,
+    RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome, after_sanction, keeps_links,
+    kept_sanction, may, may_as_site_moderator, may_make_link, may_show, requested_conversation,
+    sanction_behind, takes_link,
 };
-pub use retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, Trimmed};
-pub use rich::{InThread, NewRich, Replies, Rich, ThreadCount};
-pub use room::{
-    Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, EVERYBODY, Invitation, Invited,
-    Joined, KeptSanction, LeftReason, LinkCode, LinkStore, MOST_BLOCKED_LOOKED_AT, MOST_LEFT_BY_BLOCK,
-    MOST_LINKS, MOST_LINKS_EACH, MOST_MENTIONED, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY,
-    Markers, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink, NewRoom, PageKey, Post, Posted,
-    Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName,
-    RoomRequestState, RoomRequestStore, RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules,
-    SanctionedPage, Standing, add_outcome, after_sanction, is_left_out, keeps_links, kept_sanction, may,
-    may_as_site_moderator, may_make_link, may_show, mentioned, requested_conversation, sanction_behind,
-    takes_link,
-};
-pub use search::{Word, words};
-pub use settings::{Settings, SettingsError};
-pub use sign_in_log::{Door, SignInLog, SignInOutcome, SignInRecord};
-pub use site::{Mode, Secret, SecretKind, Site};
-pub use site_change::{
+pub use session::request_limits::{RequestKind, RequestRates};
+pub use sign_in::guests::GuestProof;
+pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
+pub use site::change::{
     MOST_KEYS, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin, public_key,
 };
+pub use site::filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links, Pattern};
+pub use site::settings::{Settings, SettingsError};
+pub use site::{Mode, Secret, SecretKind, Site};
+pub use site::{settings, token};
 pub use stats::Stats;
-pub use sticker::{
-    MOST_STICKERS, NewSticker, NoSticker, SERIES_BYTES, STICKER_BYTES, SendSticker, Sticker, StickerId,
-    StickerStore, WORDS_BYTES,
-};
 pub use store::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationOf,
     ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MOST_BLOCKED_FIRST, MarkerRow, Met,
     PeoplePage, Profile, Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage,
     TokenUser, UserRow,
 };
-pub use thread::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
-pub use trust::{Level, Trust, level};
+pub use users::directory;
+pub use users::privacy::{Audience, Privacy, Signal, Visibility};

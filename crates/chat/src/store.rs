@@ -10,19 +10,19 @@
 
 use std::sync::Arc;
 
-use crate::device::DeviceStore;
-use crate::erase::{EraseStore, Renamed};
-use crate::export::ExportStore;
-use crate::held::HeldStore;
+use crate::account::devices::DeviceStore;
+use crate::account::erasure::{EraseStore, Renamed};
+use crate::account::export::ExportStore;
+use crate::account::guest_merge::MergeStore;
+use crate::account::profile::ProfileStore;
+use crate::contacts::message_requests::{Request, RequestStore};
 use crate::import::ImportStore;
-use crate::merge::MergeStore;
+use crate::messages::held::HeldStore;
+use crate::messages::retention::RetentionStore;
 use crate::moderation::{ModerationStore, RoleClaim, SiteStanding};
-use crate::notify::NotifyStore;
-use crate::privacy::Privacy;
-use crate::profile::ProfileStore;
-use crate::requests::{Request, RequestStore};
-use crate::retention::RetentionStore;
-use crate::room::{LeftReason, LinkStore, Role, Room, RoomRequestStore, RoomStore};
+use crate::notifications::NotifyStore;
+use crate::rooms::{LeftReason, LinkStore, Role, Room, RoomRequestStore, RoomStore};
+use crate::users::privacy::Privacy;
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
     NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, StickerStore, Sub,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{ImportFloor, ImportItem, ImportJob, ImportOutcome, ImportRules, Imported, Late};
+use crate::import::{ImportFloor, ImportItem, ImportJob, ImportOutcome, ImportRules, Imported, Late};
 use crate::node::{Inner, unavailable};
 use crate::sign_in::session_ids;
 use crate::{

@@ -1,7 +1,7 @@
 //! The part of the port that is about devices.
 
 use super::MemoryStore;
-use crate::device::{DeviceRow, DeviceStore, NewDevice, SignedOut};
+use crate::account::devices::{DeviceRow, DeviceStore, NewDevice, SignedOut};
 use crate::{Done, SiteId, Sub, Timestamp, UserId};
 
 impl DeviceStore for MemoryStore {

@@ -1,7 +1,7 @@
 //! The part of the port that is about erasing users.
 
 use super::MemoryStore;
-use crate::erase::{EraseSlice, EraseStore, Erased, NewErasure};
+use crate::account::erasure::{EraseSlice, EraseStore, Erased, NewErasure};
 use crate::{Done, Refusal, Timestamp};
 
 impl EraseStore for MemoryStore {

@@ -1,7 +1,7 @@
 //! The part of the port that is about exports.
 
 use super::MemoryStore;
-use crate::export::{ExportPage, ExportStore};
+use crate::account::export::{ExportPage, ExportStore};
 use crate::{Done, UserId};
 
 impl ExportStore for MemoryStore {

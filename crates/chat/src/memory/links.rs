@@ -1,7 +1,7 @@
 //! The part of the port that is about invitations into rooms.
 
 use super::MemoryStore;
-use crate::room::{Invited, Joined, LinkCode, LinkStore, NewLink, RoomLimits, RoomLink};
+use crate::rooms::{Invited, Joined, LinkCode, LinkStore, NewLink, RoomLimits, RoomLink};
 use crate::{ConversationId, Done, Refusal, Timestamp, UserId};
 
 impl LinkStore for MemoryStore {

@@ -1,7 +1,7 @@
 //! The part of the port that is about guests who become members.
 
 use super::MemoryStore;
-use crate::merge::{Merge, MergeStore};
+use crate::account::guest_merge::{Merge, MergeStore};
 use crate::{Done, Refusal, StoreError, UserId, UserRow};
 
 impl MergeStore for MemoryStore {

@@ -1,7 +1,9 @@
 //! The part of the port that is about notifications.
 
 use super::MemoryStore;
-use crate::notify::{MailAddress, MailDue, NotifyChange, NotifyFacts, NotifyStore, NotifyView, PushDevice};
+use crate::notifications::{
+    MailAddress, MailDue, NotifyChange, NotifyFacts, NotifyStore, NotifyView, PushDevice,
+};
 use crate::{ConversationId, Done, SiteId, StoreError, Timestamp, UserId};
 
 impl NotifyStore for MemoryStore {

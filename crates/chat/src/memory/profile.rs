@@ -1,7 +1,7 @@
 //! The part of the port that is about profiles.
 
 use super::MemoryStore;
-use crate::profile::{ProfileChange, ProfileStore, ProfileView};
+use crate::account::profile::{ProfileChange, ProfileStore, ProfileView};
 use crate::{Done, Sub, UserId};
 
 impl ProfileStore for MemoryStore {

@@ -1,7 +1,7 @@
 //! The part of the port that is about retention.
 
 use super::MemoryStore;
-use crate::retention::{RetentionStore, Trim, Trimmed};
+use crate::messages::retention::{RetentionStore, Trim, Trimmed};
 use crate::{Done, SiteId};
 
 impl RetentionStore for MemoryStore {

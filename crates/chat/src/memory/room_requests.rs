@@ -1,7 +1,7 @@
 //! The part of the port that is about room requests.
 
 use super::MemoryStore;
-use crate::room::{AddMember, MemberChanged, RoomLimits, RoomRequestStore};
+use crate::rooms::{AddMember, MemberChanged, RoomLimits, RoomRequestStore};
 use crate::{ConversationId, Done, Position, Refusal, UserId};
 
 impl RoomRequestStore for MemoryStore {

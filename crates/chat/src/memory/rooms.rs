@@ -1,7 +1,7 @@
 //! The rooms' part of the port.
 
 use super::{MemoryStore, Tables};
-use crate::room::{
+use crate::rooms::{
     Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Post, Posted, RoomChange, RoomChanged,
     RoomLimits, RoomMembers, RoomName, RoomSanction, RoomStore, RoomsPage, SanctionedPage,
 };

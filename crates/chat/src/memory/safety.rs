@@ -1,9 +1,9 @@
 //! The parts of the port that are about requests, about messages beside the log, and about order.
 
 use super::MemoryStore;
-use crate::held::{Held, HeldStore, Kept, NewHeld};
+use crate::contacts::message_requests::RequestStore;
+use crate::messages::held::{Held, HeldStore, Kept, NewHeld};
 use crate::moderation::ModerationStore;
-use crate::requests::RequestStore;
 use crate::{
     Append, AuditPage, By, ConversationId, DeviceBan, Done, Ended, Moderated, ModeratorAct, NewReport,
     Notice, Refusal, ReportRow, ReportState, ReportsPage, RequestAnswer, RequestAnswered, RequestRules,

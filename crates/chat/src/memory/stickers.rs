@@ -2,7 +2,7 @@
 
 use super::MemoryStore;
 use super::tables::Tables;
-use crate::sticker::{MOST_STICKERS, NewSticker, Sticker, StickerId, StickerStore};
+use crate::messages::stickers::{MOST_STICKERS, NewSticker, Sticker, StickerId, StickerStore};
 use crate::{Done, FileType, SiteId};
 
 impl StickerStore for MemoryStore {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Conversation, Line, Tables, member_index};
-use crate::reactions::{NAMED, Reaction, room_for};
-use crate::room::Act;
+use crate::messages::reactions::{NAMED, Reaction, room_for};
+use crate::rooms::Act;
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, KeptRevisions, LinkRule, MOST_PINNED, MessageChange,
     Reactions, Refusal, Request, Revision, Seq, SiteId, StoredMessage, Timestamp, UnpublishedPage, UserId,

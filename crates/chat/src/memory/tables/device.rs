@@ -1,7 +1,7 @@
 //! Devices of members.
 
 use super::Tables;
-use crate::device::{DeviceRow, MOST_DEVICES, NewDevice, SignedOut};
+use crate::account::devices::{DeviceRow, MOST_DEVICES, NewDevice, SignedOut};
 use crate::{SiteId, Sub, Timestamp, UserId};
 
 pub(super) struct Entry {

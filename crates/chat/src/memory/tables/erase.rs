@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Tables, member_index};
-use crate::erase::{EraseSlice, Erased, MOST_RENAMED, Messages, NewErasure, Renamed};
-use crate::room::{LeftReason, Role};
+use crate::account::erasure::{EraseSlice, Erased, MOST_RENAMED, Messages, NewErasure, Renamed};
+use crate::rooms::{LeftReason, Role};
 use crate::{
     By, ContactState, ConversationId, Privacy, Profile, Refusal, Seq, SetPresence, SiteAct, SiteRole,
     SiteStanding, Timestamp, UserId,

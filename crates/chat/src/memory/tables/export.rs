@@ -1,7 +1,7 @@
 //! Everything that was said to a member or by them.
 
 use super::Tables;
-use crate::export::ExportPage;
+use crate::account::export::ExportPage;
 use crate::{ConversationId, Seq, UserId};
 
 impl Tables {

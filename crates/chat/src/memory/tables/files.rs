@@ -1,7 +1,7 @@
 //! Files in memory: the plain reading of what `FileStore` promises.
 
 use super::Tables;
-use crate::room::{Act, Role, Standing, may};
+use crate::rooms::{Act, Role, Standing, may};
 use crate::{
     ANSWER_WITHIN, Append, Appended, ConversationId, File, FileFound, FileId, FileLimits, FilePlace, FileRow,
     FileType, MOST_LOOSE, NewFile, Refusal, Seq, SiteId, Timestamp, UserId, has_room, may_send_files,

@@ -1,7 +1,7 @@
 //! Messages beside the log in memory: the plain reading of what `HeldStore` promises.
 
 use super::{Tables, moderation::Report};
-use crate::held::{Held, HeldPlace, HeldState, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};
+use crate::messages::held::{Held, HeldPlace, HeldState, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};
 use crate::moderation::{LINES_AROUND, may_decide_report};
 use crate::{
     Act, By, ConversationId, Refusal, ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, Role,

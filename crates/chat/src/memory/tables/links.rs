@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::Tables;
-use crate::room::{
+use crate::rooms::{
     Act, Invited, Joined, LinkCode, NewLink, RoomLimits, RoomLink, keeps_links, may_make_link, takes_link,
 };
-use crate::settings::Invitations;
+use crate::site::settings::Invitations;
 use crate::{By, ConversationId, Refusal, SiteId, Timestamp, UserId};
 
 pub(super) struct Entry {

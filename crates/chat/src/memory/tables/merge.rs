@@ -1,8 +1,8 @@
 //! Guests who become members.
 
 use super::Tables;
-use crate::erase::Renamed;
-use crate::merge::Merge;
+use crate::account::erasure::Renamed;
+use crate::account::guest_merge::Merge;
 use crate::{Profile, Refusal, SiteId, UserRow};
 
 impl Tables {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Tables;
-use crate::notify::{
+use crate::notifications::{
     MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView,
     NotifyChange, NotifyFacts, NotifySettings, NotifyView, PushDevice, Talk,
 };

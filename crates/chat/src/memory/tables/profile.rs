@@ -1,7 +1,7 @@
 //! Profiles: what members say of themselves, and have chosen.
 
 use super::Tables;
-use crate::profile::{NameChange, ProfileChange, ProfileView};
+use crate::account::profile::{NameChange, ProfileChange, ProfileView};
 use crate::{SiteId, Sub, UserId};
 
 impl Tables {

@@ -1,7 +1,7 @@
 //! Retention: the oldest messages of a conversation go, from its beginning on.
 
 use super::Tables;
-use crate::retention::{Trim, Trimmed};
+use crate::messages::retention::{Trim, Trimmed};
 use crate::{ConversationId, Seq, SiteId, Timestamp};
 
 impl Tables {

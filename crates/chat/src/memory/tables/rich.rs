@@ -1,7 +1,7 @@
 //! What messages bear besides body and files, in memory: polls, what was forwarded, threads.
 
 use super::{Line, Tables};
-use crate::room::{Act, Standing};
+use crate::rooms::{Act, Standing};
 use crate::{
     ANSWER_WITHIN, Choice, ConversationId, File, Forwarded, HistoryPage, InThread, MOST_BLOCKED_LOOKED_AT,
     NAMED, NewPoll, NewPreview, NewRich, NewSticker, Poll, Preview, Refusal, Replies, Rich, Seq, StickerId,

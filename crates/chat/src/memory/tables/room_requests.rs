@@ -1,7 +1,7 @@
 //! Room requests in memory: the plain reading of what `RoomRequestStore` promises.
 
 use super::Tables;
-use crate::room::{
+use crate::rooms::{
     Act, AddMember, AddOutcome, BeforeAdd, LeftReason, MOST_ROOM_ANSWERS, MemberChanged, MemberRow,
     RoomLimits, RoomRequestState, Standing, add_outcome, may_show, requested_conversation,
 };

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::changes::Since;
 use super::{Line, Tables, cut};
-use crate::room::{
-    Act, EVERYBODY, Joined, LeftReason, MOST_BLOCKED_LOOKED_AT, MemberAction, MemberChanged, MemberRow,
-    MembersPage, NewRoom, Post, Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind,
-    RoomLimits, RoomMembers, RoomName, RoomSanction, RoomsPage, SanctionedPage, Standing, after_sanction,
-    is_left_out, kept_sanction, may, may_as_site_moderator, mentioned, sanction_behind,
+use crate::messages::{EVERYBODY, MOST_BLOCKED_LOOKED_AT, is_left_out, mentioned};
+use crate::rooms::{
+    Act, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, MembersPage, NewRoom, Post, Posted,
+    Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomMembers, RoomName,
+    RoomSanction, RoomsPage, SanctionedPage, Standing, after_sanction, kept_sanction, may,
+    may_as_site_moderator, sanction_behind,
 };
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,

@@ -1,0 +1,93 @@
+//! The commands: one's devices, and signing one out.
+
+use std::sync::Arc;
+
+use crate::account::devices::{DeviceRow, KnownDevice, NewDevice};
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{Agent, Event, Refusal, SessionId, StoreError, Timestamp, UserId};
+
+impl Inner {
+    pub(crate) fn devices(self: &Arc<Self>, asker: &Asker, re: u64) {
+        if !keeps_devices(asker) {
+            return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
+        }
+        let (node, session) = (self.clone(), asker.session);
+        let done = move |rows: Result<Vec<DeviceRow>, StoreError>| match rows {
+            Ok(rows) => {
+                let (this, here) = node.devices_here(session);
+                let device = |row: DeviceRow| KnownDevice {
+                    here: here.contains(&row.id),
+                    this: this == Some(row.id),
+                    row,
+                };
+                let devices = rows.into_iter().map(device).collect();
+                node.outbox.deliver(session.handle, Event::Devices { re, devices });
+            }
+            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        self.store.devices(session.user, Box::new(done));
+    }
+
+    /// Answered with those that are left, or, where it is one's own, by the end of the session.
+    pub(crate) fn sign_out(self: &Arc<Self>, asker: Asker, re: u64, device: u64, now: Timestamp) {
+        if !keeps_devices(&asker) {
+            return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
+        }
+        let user = asker.session.user;
+        let ends = self.session_of(user, device).map_or(0, |(_, ends)| u64::from(ends) * 1_000);
+        let node = self.clone();
+        let done = move |has_browser: Result<Option<bool>, StoreError>| match has_browser {
+            Ok(Some(has_browser)) => {
+                if !has_browser {
+                    node.desk.lose(user);
+                }
+                let gone = node.session_of(user, device).map(|(session, _)| session);
+                if let Some(session) = gone {
+                    node.end_session(session, Refusal::SignedOut, now);
+                }
+                if gone != Some(asker.session) {
+                    node.devices(&asker, re);
+                }
+            }
+            Ok(None) => node.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice),
+            Err(error) => node.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        self.store.sign_out(user, device, Timestamp(ends), now, Box::new(done));
+    }
+
+    /// A device has signed in.
+    pub(crate) fn remember_device(
+        &self,
+        user: UserId,
+        id: u64,
+        agent: Agent,
+        expires: Timestamp,
+        time: Timestamp,
+    ) {
+        self.store.put_device(user, NewDevice { id, agent, expires, time });
+    }
+
+    /// The device that asks, where the site keeps devices.
+    pub(crate) fn kept_device(&self, asker: &Asker) -> Option<u64> {
+        if keeps_devices(asker) { self.devices_here(asker.session).0 } else { None }
+    }
+
+    fn devices_here(&self, asker: SessionId) -> (Option<u64>, Vec<u64>) {
+        let mut shard = self.here.lock(asker.user);
+        let this = shard.session(asker.user, asker.handle).map(|session| session.device);
+        let here = shard.user(asker.user).map(|user| user.sessions.iter().map(|one| one.device).collect());
+        (this, here.unwrap_or_default())
+    }
+
+    /// And the second at which its token ends.
+    fn session_of(&self, user: UserId, device: u64) -> Option<(SessionId, u32)> {
+        let mut shard = self.here.lock(user);
+        let session = shard.user(user)?.sessions.iter().find(|session| session.device == device)?;
+        Some((SessionId { user, handle: session.handle }, session.ends))
+    }
+}
+
+fn keeps_devices(asker: &Asker) -> bool {
+    asker.site.site.settings.members.devices && !asker.guest
+}

@@ -1,0 +1,89 @@
+//! Who asks for it: the member, where the site lets them, or the site.
+
+use std::sync::{Arc, PoisonError};
+
+use crate::account::erasure::{Erased, Messages, NewErasure};
+use crate::command::AnswerTo;
+use crate::moderation::{By, EVIDENCE_AFTER_ERASURE_MS};
+use crate::node::{Asker, Inner, unavailable};
+use crate::sign_in::guests::random_letters;
+use crate::{
+    Caller, Contact, ContactState, Event, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
+};
+
+/// Called once, perhaps on a thread of the store.
+type Then = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
+
+impl Inner {
+    /// A member's own account. The session ends as all of theirs do.
+    pub(crate) fn remove_account(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        messages: Messages,
+        now: Timestamp,
+    ) {
+        let (handle, user) = (asker.session.handle, asker.session.user);
+        if !asker.site.site.settings.members.remove {
+            return self.refuse(handle, AnswerTo::Request(re), Refusal::NotAllowed);
+        }
+        let node = self.clone();
+        let then = move |outcome| {
+            if let Err(refusal) = outcome {
+                node.refuse(handle, AnswerTo::Request(re), refusal);
+            }
+        };
+        self.begin_erasure(user, By::User(user), messages, now, Box::new(then));
+    }
+
+    pub(crate) fn erase(
+        self: &Arc<Self>,
+        caller: &Caller,
+        sub: Sub,
+        messages: Messages,
+        now: Timestamp,
+        then: Then,
+    ) {
+        let (node, by) = (self.clone(), caller.by());
+        let found = move |row: Result<Option<UserRow>, StoreError>| match row {
+            Ok(Some(row)) => node.begin_erasure(row.id, by, messages, now, then),
+            Ok(None) => then(Err(Refusal::NoSuchUser)),
+            Err(error) => then(Err(unavailable(error))),
+        };
+        self.store.user(caller.site(), sub, Box::new(found));
+    }
+
+    fn begin_erasure(self: &Arc<Self>, user: UserId, by: By, messages: Messages, now: Timestamp, then: Then) {
+        let Some(live) = self.sites.by_id(user.site) else { return then(Err(Refusal::NoSuchSite)) };
+        let letters = random_letters(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner), 16);
+        let alias = Sub::parse(&format!("deleted-{letters}")).expect("letters and a hyphen are a sub");
+        let name = live.site.settings.members.deleted_name.as_str().into();
+        let erasure = NewErasure { user, alias, name, messages, by, time: now };
+        if messages == Messages::Erased {
+            self.ends_at(Timestamp(now.0.saturating_add(EVIDENCE_AFTER_ERASURE_MS)));
+        }
+        let node = self.clone();
+        let done = move |erased: Result<Result<Erased, Refusal>, StoreError>| match erased {
+            Ok(Ok(erased)) => {
+                node.erased(&erased);
+                then(Ok(()));
+            }
+            Ok(Err(refusal)) => then(Err(refusal)),
+            Err(error) => then(Err(unavailable(error))),
+        };
+        self.store.begin_erasure(erasure, Box::new(done));
+    }
+
+    /// Everybody who has them on a list is told that they are on it no more, and the sessions end.
+    fn erased(self: &Arc<Self>, erased: &Erased) {
+        let Erased { before, parted, position, .. } = erased;
+        self.recent.clear();
+        let person = crate::users::person(before, Some(Presence::Offline));
+        for other in parted {
+            let contact = Contact { person: person.clone(), state: ContactState::None };
+            self.tell(*other, *position, None, Event::Contact { re: None, contact, position: *position });
+        }
+        self.end_user(before.id, Refusal::Removed);
+        self.erasing.begin();
+    }
+}

@@ -1,0 +1,94 @@
+//! The slices: one after the other as time passes, each told to those who have it on their screens.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::account::erasure::{ERASE_SLICE, EraseSlice};
+use crate::node::Inner;
+use crate::users::Shown;
+use crate::{Event, Presence, StoreError, Sub, Timestamp};
+
+/// Between two slices, so that what members write goes first.
+const EVERY_MS: u64 = 100;
+
+/// Whether anything is left to do. A node that begins looks once.
+pub(crate) struct Erasing {
+    is_due: AtomicBool,
+    under_way: AtomicBool,
+    last: AtomicU64,
+}
+
+impl Default for Erasing {
+    fn default() -> Erasing {
+        Erasing { is_due: AtomicBool::new(true), under_way: AtomicBool::new(false), last: AtomicU64::new(0) }
+    }
+}
+
+impl Erasing {
+    pub(crate) fn begin(&self) {
+        self.is_due.store(true, Ordering::Release);
+    }
+
+    /// May a slice be done now?
+    fn take(&self, now: Timestamp) -> bool {
+        let waits = now.0.abs_diff(self.last.load(Ordering::Relaxed)) < EVERY_MS;
+        if waits || !self.is_due.load(Ordering::Acquire) || self.under_way.swap(true, Ordering::AcqRel) {
+            return false;
+        }
+        self.last.store(now.0, Ordering::Relaxed);
+        self.is_due.store(false, Ordering::Release);
+        true
+    }
+
+    /// `more`: there is, or it is not known.
+    fn done(&self, more: bool) {
+        if more {
+            self.begin();
+        }
+        self.under_way.store(false, Ordering::Release);
+    }
+}
+
+impl Inner {
+    pub(crate) fn erase_what_is_left(self: &Arc<Self>, now: Timestamp) {
+        if !self.erasing.take(now) {
+            return;
+        }
+        let node = self.clone();
+        let done = move |slice: Result<EraseSlice, StoreError>| match slice {
+            Ok(slice) => {
+                let more = slice.more;
+                node.tell_slice(slice);
+                node.erasing.done(more);
+            }
+            // The store logs its errors; the next slice tries again.
+            Err(_) => node.erasing.done(true),
+        };
+        self.store.erase_some(now, ERASE_SLICE, Box::new(done));
+    }
+
+    fn tell_slice(self: &Arc<Self>, slice: EraseSlice) {
+        let EraseSlice { renamed, audience, renamed_at, rooms, conversations, changed, position, more: _ } =
+            slice;
+        if let Some((site, renamed)) = renamed {
+            for members in audience {
+                let event = Event::Renamed { renamed: renamed.clone(), position: renamed_at };
+                self.tell_members(site, &members, renamed_at, None, event);
+            }
+        }
+        for (conversation, room, members) in rooms {
+            let event = Event::Room { conversation, room, position };
+            self.tell_members(conversation.site, &members, position, None, event);
+        }
+        for (other, row) in conversations {
+            let shown = Shown { presence: Some(Presence::Offline), markers: true };
+            let seen = crate::messages::conversations::conversation(row, shown);
+            let event = Event::Conversation { re: None, conversation: Box::new(seen), position };
+            self.tell(other, position, None, event);
+        }
+        for changed in changed {
+            let by: Sub = changed.message.from_sub.clone();
+            self.tell_changed(by, changed);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The command by which a member changes their own profile, and what others see of them from then on.
+
+use std::sync::Arc;
+
+use crate::account::profile::{ProfileChange, ProfileView};
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{Hit, Refusal, ReportAbout, StoreError, Timestamp, UserRow};
+
+impl Inner {
+    pub(crate) fn change_profile(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        change: ProfileChange,
+        flagged: Option<Vec<Hit>>,
+        now: Timestamp,
+    ) {
+        let change = match change.tidied(now).and_then(|change| may_change(&asker, change)) {
+            Ok(change) => change,
+            Err(refusal) => return self.refuse(asker.session.handle, AnswerTo::Request(re), refusal),
+        };
+        let (node, user) = (self.clone(), asker.session.user);
+        let done = move |view: Result<Option<ProfileView>, StoreError>| {
+            let view = view.map_err(unavailable).and_then(|view| view.ok_or(Refusal::NoSession));
+            if let Ok(view) = &view {
+                node.recent.user_is(&view.row);
+                node.privacy_changed(&asker, &view.row);
+                if let Some(hits) = &flagged {
+                    node.flag_about(user.site, ReportAbout::User(user), hits, now);
+                }
+            }
+            let card = view.map(|view| node.card(&asker, view, now));
+            node.answer_profile(&asker, re, card);
+        };
+        self.store.change_profile(user, change, Box::new(done));
+    }
+
+    /// Applies the stored choices to the user's sessions, and sends watchers the presence they may see now.
+    fn privacy_changed(self: &Arc<Self>, asker: &Asker, row: &UserRow) {
+        let mut shard = self.here.lock(row.id);
+        let Some(user) = shard.user(row.id) else { return };
+        if std::mem::replace(&mut user.privacy, row.privacy) == row.privacy {
+            return;
+        }
+        // The next round publishes changes that everybody sees; this publishes those that only some see.
+        shard.mark_changed(row.id);
+        drop(shard);
+        self.sight_of_changed(asker.site.site.mode, row);
+    }
+}
+
+/// Its texts have passed the gate before, see `node/published.rs`.
+fn may_change(asker: &Asker, change: ProfileChange) -> Result<ProfileChange, Refusal> {
+    let settings = &asker.site.site.settings;
+    if change.name.is_some() && !settings.members.rename {
+        return Err(Refusal::NotAllowed);
+    }
+    Ok(change)
+}

@@ -1,0 +1,64 @@
+//! The command that shows a profile.
+
+use std::sync::Arc;
+
+use crate::account::profile::{OwnCard, ProfileCard, ProfileView};
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::users::privacy::{Signal, Visibility};
+use crate::users::{person, presence_shown};
+use crate::{Event, Presence, Refusal, StoreError, Sub, Timestamp};
+
+impl Inner {
+    /// `of`: None for one's own.
+    pub(crate) fn profile(self: &Arc<Self>, asker: Asker, re: u64, of: Option<Sub>, now: Timestamp) {
+        let (node, user) = (self.clone(), asker.session.user);
+        let of = of.unwrap_or_else(|| asker.sub.clone());
+        let done = move |view: Result<Option<ProfileView>, StoreError>| {
+            let card = view.map_err(unavailable).and_then(|view| {
+                let view = view.filter(|view| !view.row.banned).ok_or(Refusal::NoSuchUser)?;
+                Ok(node.card(&asker, view, now))
+            });
+            node.answer_profile(&asker, re, card);
+        };
+        self.store.profile(user, of, Box::new(done));
+    }
+
+    pub(super) fn answer_profile(&self, asker: &Asker, re: u64, card: Result<ProfileCard, Refusal>) {
+        let handle = asker.session.handle;
+        match card {
+            Ok(card) => self.outbox.deliver(handle, Event::Profile { re, card: Box::new(card) }),
+            Err(refusal) => self.refuse(handle, AnswerTo::Request(re), refusal),
+        }
+    }
+
+    /// A block shows what being a stranger shows who may see nothing: neither presence nor status.
+    pub(super) fn card(&self, asker: &Asker, view: ProfileView, now: Timestamp) -> ProfileCard {
+        let ProfileView { row, status, relation } = view;
+        let mode = asker.site.site.mode;
+        let is_me = row.id == asker.session.user;
+        let told = self.told(row.id);
+        let presence = if is_me { Some(told.presence) } else { presence_shown(mode, relation, told) };
+        let sees = is_me || crate::users::peer::may_see(mode, relation);
+        let is_away = sees && presence == Some(Presence::Offline) && !is_me;
+        let of = Visibility { privacy: row.privacy, ..Visibility::default() };
+        let sends_last_seen = of.sends(Signal::LastSeen, mode, relation);
+        let last_seen = Some(row.last_seen).filter(|seen| *seen > Timestamp(0));
+        ProfileCard {
+            status: status.and_then(|status| status.at(now)).filter(|_| sees),
+            last_seen: last_seen.filter(|_| is_away && sends_last_seen),
+            role: row.on_site.role,
+            contact: relation.of_a,
+            own: is_me.then(|| {
+                let members = &asker.site.site.settings.members;
+                OwnCard {
+                    privacy: row.privacy,
+                    may_rename: members.rename,
+                    may_remove: members.remove,
+                    devices: members.devices && !row.profile.guest,
+                }
+            }),
+            person: person(&row, presence),
+        }
+    }
+}

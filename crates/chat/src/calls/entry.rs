@@ -1,0 +1,136 @@
+//! What stays of a call in its conversation: a message of the caller with an id that no client can give.
+
+use crate::{Appended, CallId, ConversationId, Media, Message, Outcome, Sub};
+
+/// Beginning of the id of such a message. A colon is in no id of a client's ([`check`](crate::messages::send)), so nobody makes one up.
+const MARK: &str = "call:";
+
+/// How a call went, read from the id of its message. The id alone says it: the row is like any other, and a message that is
+/// no call's costs one comparison. The body says the same in English, for those who show messages and know no calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallEntry {
+    pub call: CallId,
+    pub media: Media,
+    pub outcome: Outcome,
+    /// How long it was under way.
+    pub ms: u64,
+}
+
+/// Is a message with this id what has stayed of a call? Nobody edits one.
+pub fn is_call_entry(client_id: &str) -> bool {
+    client_id.starts_with(MARK)
+}
+
+impl CallEntry {
+    pub fn of(client_id: &str) -> Option<CallEntry> {
+        let mut parts = client_id.strip_prefix(MARK)?.split(':');
+        let entry = CallEntry {
+            call: CallId::parse(parts.next()?)?,
+            media: media(parts.next()?)?,
+            outcome: outcome(parts.next()?)?,
+            ms: parts.next()?.parse().ok()?,
+        };
+        parts.next().is_none().then_some(entry)
+    }
+
+    /// Did the callee take no part in it?
+    pub fn is_missed(self) -> bool {
+        match self.outcome {
+            Outcome::Busy | Outcome::Cancelled | Outcome::Missed => true,
+            Outcome::Ended | Outcome::Lost | Outcome::Declined => false,
+        }
+    }
+
+    /// As its members are told of it, once it is stored. `from`: whose message it is.
+    pub(crate) fn message(self, conversation: ConversationId, from: Sub, appended: &Appended) -> Message {
+        let Appended { seq, time, .. } = *appended;
+        Message { seq, ..Message::fresh(conversation, from, self.client_id(), self.body(), time) }
+    }
+
+    /// Equal for each attempt, so that the store keeps one entry.
+    pub(crate) fn client_id(self) -> Box<str> {
+        let CallEntry { call, media, outcome, ms } = self;
+        format!("{MARK}{call}:{}:{}:{ms}", media_word(media), outcome_word(outcome)).into()
+    }
+
+    pub(crate) fn body(self) -> Box<str> {
+        let what = match self.media {
+            Media::Audio => "Audio call",
+            Media::Video => "Video call",
+        };
+        let seconds = self.ms / 1000;
+        let (minutes, seconds) = (seconds / 60, seconds % 60);
+        match self.outcome {
+            Outcome::Ended | Outcome::Lost => format!("{what}, {minutes}:{seconds:02}"),
+            Outcome::Declined => format!("{what}, declined"),
+            Outcome::Busy => format!("{what}, busy"),
+            Outcome::Cancelled | Outcome::Missed => format!("{what}, missed"),
+        }
+        .into()
+    }
+}
+
+fn media_word(media: Media) -> &'static str {
+    match media {
+        Media::Audio => "audio",
+        Media::Video => "video",
+    }
+}
+
+fn media(word: &str) -> Option<Media> {
+    [Media::Audio, Media::Video].into_iter().find(|media| media_word(*media) == word)
+}
+
+fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Ended => "ended",
+        Outcome::Lost => "lost",
+        Outcome::Declined => "declined",
+        Outcome::Busy => "busy",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Missed => "missed",
+    }
+}
+
+fn outcome(word: &str) -> Option<Outcome> {
+    use Outcome::{Busy, Cancelled, Declined, Ended, Lost, Missed};
+    [Ended, Lost, Declined, Busy, Cancelled, Missed].into_iter().find(|one| outcome_word(*one) == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        use Outcome::{Busy, Cancelled, Declined, Ended, Lost, Missed};
+        for media in [Media::Audio, Media::Video] {
+            for outcome in [Ended, Lost, Declined, Busy, Cancelled, Missed] {
+                let entry = CallEntry { call: CallId(0xfeed), media, outcome, ms: u64::MAX };
+                let id = entry.client_id();
+                assert!(id.len() <= 64 && is_call_entry(&id), "{id}");
+                assert_eq!(CallEntry::of(&id), Some(entry));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_one() {
+        let right = "call:000000000000feed:audio:ended:5";
+        assert!(CallEntry::of(right).is_some());
+        for wrong in ["call", "call:", "call:feed:audio:ended:5", "0193a5e0-7c1b-7d6e-9f3a-2b6c1d4e8f01"] {
+            assert_eq!(CallEntry::of(wrong), None, "{wrong}");
+        }
+        for (from, to) in [("audio", "smell"), ("ended", "won"), (":5", ":-5"), (":5", ""), (":5", ":5:6")] {
+            assert_eq!(CallEntry::of(&right.replace(from, to)), None, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn those_who_know_no_calls_read_a_sentence() {
+        let entry = |outcome, ms| CallEntry { call: CallId(1), media: Media::Audio, outcome, ms }.body();
+        assert_eq!(&*entry(Outcome::Ended, 73_999), "Audio call, 1:13");
+        assert_eq!(&*entry(Outcome::Lost, 3_600_000), "Audio call, 60:00");
+        assert_eq!(&*entry(Outcome::Missed, 0), "Audio call, missed");
+    }
+}

@@ -1,0 +1,337 @@
+//! Carries out what clients want of the call of a room, and what time, lost sessions and moderators do to it.
+
+use std::sync::Arc;
+
+use crate::calls::group::machine::{GroupEffects, Joining};
+use crate::calls::group::seats::{Came, GroupLeft, GroupMoved};
+use crate::calls::group::{
+    GroupAction, GroupCall, GroupEvent, GroupNews, GroupStanding, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Place,
+};
+use crate::calls::signal::answer_to;
+use crate::calls::table::Shard;
+use crate::calls::{CallId, CredentialFor, Media};
+use crate::limits::Rate;
+use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
+use crate::rooms::{Post, Posted, RoomName};
+use crate::session::Handles;
+use crate::{
+    ContactState, ConversationId, Event, Refusal, Relation, SessionId, StoreError, Timestamp, UserId,
+};
+
+/// So often others come while it is read how they stand to somebody who wants to.
+const MOST_TRIES: u32 = 8;
+
+/// Somebody on their way into the call of a room.
+struct Comer {
+    asker: Asker,
+    re: Option<u64>,
+    room: ConversationId,
+    media: Media,
+    members: Arc<[u32]>,
+    /// How these stand to them is known, and of which of them they are apart.
+    known: Vec<UserId>,
+    apart: Vec<UserId>,
+    tries: u32,
+}
+
+impl Inner {
+    pub(crate) fn group_call(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: Option<u64>,
+        room: ConversationId,
+        action: GroupAction,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let moved = match action {
+            _ if !room.is_room() => Err(Refusal::NoSuchConversation),
+            GroupAction::Look => return self.look_for_group(&asker, re, room),
+            GroupAction::Join { media } => return self.join_group(asker, re, room, media, now),
+            GroupAction::Leave => {
+                self.in_group(room, Some((session, re)), now, |call| call.leave(session.handle))
+            }
+            GroupAction::Signal { to, signal } => self.in_group(room, Some((session, re)), now, |call| {
+                call.signal(session.handle, to, signal, now)
+            }),
+        };
+        if let Err(refusal) = moved {
+            self.refuse(session.handle, answer_to(re), refusal);
+        }
+    }
+
+    /// Whether there is a call is nobody's to know who may not come: they hear of none. Where there is none, nothing is read.
+    fn look_for_group(self: &Arc<Self>, asker: &Asker, re: Option<u64>, room: ConversationId) {
+        let (session, most) = (asker.session, asker.most_in_group());
+        let none = GroupNews::Standing(GroupStanding { most, call: None });
+        if self.calls.lock(session.user.site).group_of_room(room).is_none() {
+            return self.tell_of_group(session, re, room, None, none);
+        }
+        let node = self.clone();
+        let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
+            let members = match members {
+                Ok(Ok(members)) => members.iter().map(|member| member.num).collect(),
+                Ok(Err(_)) => return node.tell_of_group(session, re, room, None, none),
+                Err(error) => return node.refuse(session.handle, answer_to(re), unavailable(error)),
+            };
+            let mut shard = node.calls.lock(session.user.site);
+            let standing = shard.group_of_room(room).map(|call| {
+                call.told_are(members);
+                GroupNews::Standing(call.standing())
+            });
+            node.tell_of_group(session, re, room, None, standing.unwrap_or(none));
+        };
+        self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
+    }
+
+    /// Members who may write in the room may join, and participants may rejoin although the room was frozen
+    /// meanwhile.
+    fn join_group(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: Option<u64>,
+        room: ConversationId,
+        media: Media,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        if asker.most_in_group() == 0 {
+            return self.refuse(session.handle, answer_to(re), Refusal::NotAllowed);
+        }
+        let node = self.clone();
+        let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
+            let members = match members.map_err(unavailable).flatten() {
+                Ok(members) => members.iter().map(|member| member.num).collect(),
+                Err(refusal) => match node.goes_on(session.user, room, refusal) {
+                    Some(members) => members,
+                    None => return node.refuse(session.handle, answer_to(re), refusal),
+                },
+            };
+            let (known, apart) = (Vec::new(), Vec::new());
+            node.come_to_group(Comer { asker, re, room, media, members, known, apart, tries: 0 }, now);
+        };
+        self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
+    }
+
+    /// The members who hear of it, where this user has a place that the refusal does not take: who may not be there at all is
+    /// [out of it](Inner::out_of_group) already.
+    fn goes_on(&self, user: UserId, room: ConversationId, refusal: Refusal) -> Option<Arc<[u32]>> {
+        let silences_all = matches!(refusal, Refusal::Frozen | Refusal::ReadOnly);
+        let mut shard = self.calls.lock(room.site);
+        let call = shard.group_of_room(room).filter(|_| silences_all)?;
+        call.users().any(|one| one == user).then(|| call.members().clone())
+    }
+
+    fn come_to_group(self: &Arc<Self>, comer: Comer, now: Timestamp) {
+        let (asker, config) = (&comer.asker, &self.config.calls);
+        let (session, re, room) = (asker.session, comer.re, comer.room);
+        let pace = Rate::per_minute(config.burst, config.per_minute);
+        let pace = if asker.guest { pace.slowed(GUEST_SHARE) } else { pace };
+        let (id, _) = self.draw();
+        let joining = Joining {
+            session,
+            sub: asker.sub.clone(),
+            place: Place(0),
+            most: asker.most_in_group(),
+            apart: comer.apart.clone(),
+            members: comer.members.clone(),
+        };
+        let is_here = || self.here.lock(session.user).session(session.user, session.handle).is_some();
+        let mut shard = self.calls.lock(session.user.site);
+        let call = (id, room, comer.media);
+        let came = shard.come(call, joining, &comer.known, pace, config.most, is_here, now);
+        match came {
+            Ok(Came::In(moved)) => {
+                self.carry_group(&mut shard, *moved, Some((session, re)));
+            }
+            Ok(Came::Unknown(_)) if comer.tries >= MOST_TRIES => {
+                drop(shard);
+                let refusal = Refusal::Overloaded { retry_after_ms: 1_000 };
+                self.refuse(session.handle, answer_to(re), refusal);
+            }
+            Ok(Came::Unknown(others)) => {
+                drop(shard);
+                self.ask_who_is_apart(comer, &others, now);
+            }
+            Err(refusal) => {
+                drop(shard);
+                self.refuse(session.handle, answer_to(re), refusal);
+            }
+        }
+    }
+
+    fn ask_who_is_apart(self: &Arc<Self>, comer: Comer, others: &[UserId], now: Timestamp) {
+        let (node, user, asked) = (self.clone(), comer.asker.session.user, others.to_vec());
+        self.with_relations(user, others, move |relations| match relations {
+            Ok(relations) => {
+                let both = asked.iter().zip(&relations);
+                let apart = both.filter(|(_, relation)| is_apart(**relation)).map(|(other, _)| *other);
+                let apart = apart.collect();
+                node.come_to_group(Comer { known: asked, apart, tries: comer.tries + 1, ..comer }, now);
+            }
+            Err(error) => {
+                node.refuse(comer.asker.session.handle, answer_to(comer.re), unavailable(error));
+            }
+        });
+    }
+
+    /// A step in the call of this room.
+    fn in_group(
+        self: &Arc<Self>,
+        room: ConversationId,
+        asker: Option<(SessionId, Option<u64>)>,
+        now: Timestamp,
+        step: impl FnOnce(&mut GroupCall) -> Result<GroupEffects, Refusal>,
+    ) -> Result<(), Refusal> {
+        let mut shard = self.calls.lock(room.site);
+        let moved = shard.step_in_room(room, now, step)?;
+        let left = self.carry_group(&mut shard, moved, asker);
+        drop(shard);
+        self.keep_group(left, now);
+        Ok(())
+    }
+
+    /// They are no member of the room any more, or muted: then they are in its call no more. `hears`: they still hear how it stands.
+    pub(crate) fn out_of_group(self: &Arc<Self>, user: UserId, room: ConversationId, hears: bool) {
+        if self.calls.groups() == 0 {
+            return;
+        }
+        let now = self.last_tick();
+        let mut shard = self.calls.lock(room.site);
+        let moved = shard.step_in_room(room, now, |call| {
+            if !hears {
+                call.no_member(user);
+            }
+            call.take_out(user).ok_or(Refusal::NoSuchCall)
+        });
+        let Ok(moved) = moved else { return };
+        let left = self.carry_group(&mut shard, moved, None);
+        drop(shard);
+        // A user who is out of the room does not enter it by the entry of the call.
+        self.keep_group(left.filter(|left| hears || left.from.0 != user), now);
+    }
+
+    /// Of two who are in one call, one has blocked the other.
+    pub(crate) fn blocked_in_group(&self, one: UserId, other: UserId) {
+        if self.calls.groups() == 0 {
+            return;
+        }
+        let mut shard = self.calls.lock(one.site);
+        let moved = shard.step_of_user(one, self.last_tick(), |call| call.blocked(one, other));
+        if let Some(moved) = moved {
+            self.carry_group(&mut shard, moved, None);
+        }
+    }
+
+    /// A session is out of the table of those who are here.
+    pub(crate) fn group_lost(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
+        if self.calls.groups() == 0 {
+            return;
+        }
+        let mut shard = self.calls.lock(session.user.site);
+        let Some(moved) = shard.session_left_group(session, on_purpose, now) else { return };
+        let left = self.carry_group(&mut shard, moved, None);
+        drop(shard);
+        self.keep_group(left, now);
+    }
+
+    /// Removes participants who were away for too long.
+    pub(crate) fn end_groups(self: &Arc<Self>, now: Timestamp) {
+        if self.calls.groups() == 0 {
+            return;
+        }
+        for mut shard in self.calls.each() {
+            let mut all = Vec::new();
+            while let Some(moved) = shard.next_due_group(now) {
+                all.push(self.carry_group(&mut shard, moved, None));
+            }
+            drop(shard);
+            all.into_iter().for_each(|left| self.keep_group(left, now));
+        }
+    }
+
+    /// Hands over what a step leads to, while the shard is locked: all hear of the next one after it.
+    fn carry_group(
+        &self,
+        locked: &mut Shard,
+        mut moved: GroupMoved,
+        asker: Option<(SessionId, Option<u64>)>,
+    ) -> Option<GroupLeft> {
+        let room = moved.room;
+        if let (Some((session, re)), Some(answer)) = (asker, moved.take_answer()) {
+            // A request without a number gets no plain *done*.
+            if re.is_some() || !matches!(answer, GroupNews::Done) {
+                let call = locked.by_user.get(&session.user).copied();
+                self.tell_of_group(session, re, room, call, answer);
+            }
+        }
+        for (handle, news) in moved.effects.told {
+            let event = GroupEvent { re: None, room, news, ice: None };
+            self.outbox.deliver(handle, Event::GroupCall(Arc::new(event)));
+        }
+        if let Some((members, standing)) = moved.standing {
+            let mut handles = Handles::new();
+            for &num in members.iter() {
+                let user = UserId { site: room.site, num };
+                self.here.lock(user).live(user, None, &mut handles);
+            }
+            let news = GroupNews::Standing(standing);
+            let event = GroupEvent { re: None, room, news, ice: None };
+            self.deliver(&handles, Event::GroupCall(Arc::new(event)));
+        }
+        moved.left
+    }
+
+    fn tell_of_group(
+        &self,
+        to: SessionId,
+        re: Option<u64>,
+        room: ConversationId,
+        call: Option<CallId>,
+        news: GroupNews,
+    ) {
+        let joined = call.filter(|_| matches!(news, GroupNews::Joined { .. }));
+        let ice =
+            joined.map(|call| self.config.calls.ice(to.user, CredentialFor::Call(call), self.last_tick()));
+        self.outbox.deliver(to.handle, Event::GroupCall(Arc::new(GroupEvent { re, room, news, ice })));
+    }
+
+    /// Writes what is left of a call into the room. Where that fails nobody waits for it: the call itself is over.
+    fn keep_group(self: &Arc<Self>, left: Option<GroupLeft>, now: Timestamp) {
+        let Some(GroupLeft { entry, room, from: (user, sub) }) = left else { return };
+        let post = Post {
+            room: RoomName::Id(room),
+            from: user,
+            client_id: entry.client_id(),
+            body: entry.body(),
+            time: now,
+            reply_to: None,
+            files: Vec::new(),
+            rich: None,
+        };
+        let node = self.clone();
+        let done = move |posted: Result<Result<Posted, Refusal>, StoreError>| match posted {
+            Ok(Ok(Posted { appended, members, .. })) => {
+                node.counters.messages.add(1);
+                let message = entry.message(room, sub, &appended);
+                let event = Event::Message(Arc::new(message), appended.position);
+                node.tell_members(room.site, &members, appended.position, None, event);
+            }
+            // The last one was put out of the room: it has no entry, as what they would write has none.
+            Ok(Err(refusal)) => tracing::debug!(%refusal, "the store refused the entry of a group call"),
+            Err(error) => tracing::warn!(%error, "cannot store the entry of a group call"),
+        };
+        self.store.post(post, self.config.limits.rooms, Box::new(done));
+    }
+}
+
+impl Asker {
+    /// How many may be in a call of a room here.
+    fn most_in_group(&self) -> u8 {
+        self.site.site.settings.calls.group.min(MOST_IN_GROUP)
+    }
+}
+
+fn is_apart(relation: Relation) -> bool {
+    relation.of_a == ContactState::Blocked || relation.of_b == ContactState::Blocked
+}

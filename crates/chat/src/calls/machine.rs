@@ -1,0 +1,428 @@
+//! One call of two users: what each step leads to. Knows no clock, no table and no socket.
+//!
+//! ```text
+//!            accept                    hang-up, or one is away too long
+//! Ringing ────────────► Up ───────────────────────────────────────────► over
+//!    │  decline · hang-up · 45 s · the caller is away too long            ▲
+//!    └───────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! A party is the place of one session. A session that ends leaves the place empty for 20 s, in which another session
+//! that shows the place's ticket takes it.
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::calls::{
+    AWAY_MS, CANDIDATE_BYTES, CallId, CallNews, CallStep, CallTicket, DESCRIPTION_BYTES, Media, Outcome,
+    RINGS_MS,
+};
+use crate::limits::{Due, Rate};
+use crate::{Refusal, SessionHandle, SessionId, Sub, Timestamp, UserId};
+
+/// Candidates that wait for a device to accept; more are refused until then.
+const WAITING_CANDIDATES: usize = 64;
+
+/// A path needs a dozen of candidates, and twice as many after a change of network.
+fn candidate_rate() -> Rate {
+    Rate::per_minute(100, 60)
+}
+
+/// Offers and answers, comings back and holds: what people do by hand, or a network that comes and goes.
+fn description_rate() -> Rate {
+    Rate::per_minute(20, 60)
+}
+
+/// A call. Some 200 bytes while it is up; what rings has the offer too.
+pub(crate) struct Call {
+    pub(crate) id: CallId,
+    pub(crate) media: Media,
+    pub(crate) caller: Party,
+    pub(crate) callee: Party,
+    stage: Stage,
+}
+
+pub(crate) struct Party {
+    pub(crate) user: UserId,
+    pub(crate) sub: Sub,
+    seat: Seat,
+    ticket: CallTicket,
+    candidates: Due,
+    descriptions: Due,
+    holds: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seat {
+    /// No device of the callee has accepted yet.
+    Free,
+    Taken(SessionHandle),
+    /// Its session has ended.
+    Away(Timestamp),
+}
+
+enum Stage {
+    Ringing(Box<Ringing>),
+    Up { since: Timestamp },
+}
+
+struct Ringing {
+    since: Timestamp,
+    offer: Arc<str>,
+    /// Of the caller, for the device that will accept.
+    candidates: Vec<Arc<str>>,
+}
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Caller,
+    Callee,
+}
+
+/// The effects of a step.
+#[derive(Default)]
+pub(crate) struct Effects {
+    /// For the session that asked.
+    pub(crate) answer: Option<CallNews>,
+    pub(crate) told: SmallVec<[(Hearer, CallNews); 2]>,
+    pub(crate) over: Option<Over>,
+}
+
+/// The receivers of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hearer {
+    Session(SessionHandle),
+    /// All sessions of the callee, but that one.
+    Callee {
+        except: Option<SessionHandle>,
+    },
+}
+
+/// Both hear the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Over {
+    pub(crate) outcome: Outcome,
+    pub(crate) ms: u64,
+}
+
+impl Call {
+    /// Somebody calls. `caller`: the session that does, with its ticket.
+    pub(crate) fn new(
+        id: CallId,
+        media: Media,
+        caller: (SessionId, Sub, CallTicket),
+        callee: (UserId, Sub),
+        offer: Arc<str>,
+        now: Timestamp,
+    ) -> Call {
+        let (session, sub, ticket) = caller;
+        let caller = Party::new(session.user, sub, Seat::Taken(session.handle), ticket);
+        // Nobody can show it before a device has accepted and gets one of its own.
+        let callee = Party::new(callee.0, callee.1, Seat::Free, CallTicket::of(0));
+        let stage = Stage::Ringing(Box::new(Ringing { since: now, offer, candidates: Vec::new() }));
+        Call { id, media, caller, callee, stage }
+    }
+
+    pub(crate) fn rings(&self) -> bool {
+        matches!(self.stage, Stage::Ringing(_))
+    }
+
+    /// The event for the callee's devices while it rings.
+    pub(crate) fn ring(&self, glare: bool) -> Option<CallNews> {
+        let Stage::Ringing(ringing) = &self.stage else { return None };
+        let (from, offer) = (self.caller.sub.clone(), ringing.offer.clone());
+        Some(CallNews::Ring { from, media: self.media, offer, glare })
+    }
+
+    /// Bytes that are kept only while it rings.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        match &self.stage {
+            Stage::Ringing(ringing) => {
+                ringing.offer.len() + ringing.candidates.iter().map(|text| text.len()).sum::<usize>()
+            }
+            Stage::Up { .. } => 0,
+        }
+    }
+
+    /// A session of one of the two does something. `ticket`: a fresh one, should it need one.
+    ///
+    /// [`Refusal::NoSuchCall`] is the one answer to whoever has no part in the call, and to what cannot be done with it
+    /// now: nobody learns from it who calls whom.
+    pub(crate) fn step(
+        &mut self,
+        by: SessionId,
+        step: CallStep,
+        ticket: CallTicket,
+        now: Timestamp,
+    ) -> Result<Effects, Refusal> {
+        step.check()?;
+        let role = self.role_of(by.user).ok_or(Refusal::NoSuchCall)?;
+        match step {
+            CallStep::Rejoin { ticket, offer } => self.rejoin(role, by.handle, ticket, offer, now),
+            CallStep::Accept { answer } if role == Role::Callee => {
+                self.accept(by.handle, answer, ticket, now)
+            }
+            CallStep::Decline { busy } if role == Role::Callee && self.rings() => {
+                Ok(self.over(if busy { Outcome::Busy } else { Outcome::Declined }, Some(by.handle), now))
+            }
+            // While it rings, all devices of the callee are equal.
+            CallStep::HangUp if role == Role::Callee && self.rings() => {
+                Ok(self.over(Outcome::Declined, Some(by.handle), now))
+            }
+            step if self.party(role).seat == Seat::Taken(by.handle) => {
+                self.of_party(role, by.handle, step, now)
+            }
+            _ => Err(Refusal::NoSuchCall),
+        }
+    }
+
+    fn of_party(
+        &mut self,
+        role: Role,
+        me: SessionHandle,
+        step: CallStep,
+        now: Timestamp,
+    ) -> Result<Effects, Refusal> {
+        if let CallStep::HangUp = step {
+            let outcome = if self.rings() { Outcome::Cancelled } else { Outcome::Ended };
+            return Ok(self.over(outcome, Some(me), now));
+        }
+        if let CallStep::Candidate(candidate) = step {
+            candidate_rate().take(&mut self.party_mut(role).candidates, now)?;
+            return self.candidate(role, candidate);
+        }
+        if self.rings() {
+            return Err(Refusal::NoSuchCall);
+        }
+        let news = match step {
+            CallStep::Offer(offer) => CallNews::Offer(offer),
+            CallStep::Answer(answer) => CallNews::Answer(answer),
+            CallStep::Hold(on) => CallNews::Hold(on),
+            _ => return Err(Refusal::NoSuchCall),
+        };
+        let party = self.party_mut(role);
+        description_rate().take(&mut party.descriptions, now)?;
+        if let CallNews::Hold(on) = news {
+            party.holds = on;
+        }
+        Ok(self.pass_on(role, news))
+    }
+
+    fn candidate(&mut self, role: Role, candidate: Arc<str>) -> Result<Effects, Refusal> {
+        let Stage::Ringing(ringing) = &mut self.stage else {
+            return Ok(self.pass_on(role, CallNews::Candidate(candidate)));
+        };
+        if ringing.candidates.len() == WAITING_CANDIDATES {
+            return Err(Refusal::RateLimited { retry_after_ms: 1_000 });
+        }
+        ringing.candidates.push(candidate);
+        Ok(Effects { answer: Some(CallNews::Done), ..Effects::default() })
+    }
+
+    /// To the other one, if they are here: who is away begins anew when they are back, and needs nothing of before.
+    fn pass_on(&self, from: Role, news: CallNews) -> Effects {
+        let mut effects = Effects { answer: Some(CallNews::Done), ..Effects::default() };
+        if let Seat::Taken(other) = self.party(from.other()).seat {
+            effects.told.push((Hearer::Session(other), news));
+        }
+        effects
+    }
+
+    /// The first device wins, the others hear that it has.
+    fn accept(
+        &mut self,
+        by: SessionHandle,
+        answer: Arc<str>,
+        ticket: CallTicket,
+        now: Timestamp,
+    ) -> Result<Effects, Refusal> {
+        let Stage::Ringing(ringing) = &mut self.stage else { return Err(Refusal::NoSuchCall) };
+        let candidates = std::mem::take(&mut ringing.candidates);
+        self.callee.seat = Seat::Taken(by);
+        self.callee.ticket = ticket;
+        self.stage = Stage::Up { since: now };
+        let mut told = smallvec![(Hearer::Callee { except: Some(by) }, CallNews::Elsewhere)];
+        match self.caller.seat {
+            Seat::Taken(caller) => {
+                told.push((Hearer::Session(caller), CallNews::Accepted { answer }));
+                let of_caller = candidates.into_iter().map(CallNews::Candidate);
+                told.extend(of_caller.map(|candidate| (Hearer::Session(by), candidate)));
+            }
+            // They come back with another offer, or not at all.
+            _ => told.push((Hearer::Session(by), CallNews::Away)),
+        }
+        Ok(Effects { answer: Some(CallNews::Joined { ticket }), told, over: None })
+    }
+
+    /// From whatever session of the user, also while the one of before has not been missed yet.
+    fn rejoin(
+        &mut self,
+        role: Role,
+        by: SessionHandle,
+        shown: CallTicket,
+        offer: Arc<str>,
+        now: Timestamp,
+    ) -> Result<Effects, Refusal> {
+        let party = self.party_mut(role);
+        if party.seat == Seat::Free || !party.ticket.is(shown) {
+            return Err(Refusal::NoSuchCall);
+        }
+        description_rate().take(&mut party.descriptions, now)?;
+        let before = std::mem::replace(&mut party.seat, Seat::Taken(by));
+        party.holds = false;
+        let mut effects = Effects::default();
+        if let Seat::Taken(before) = before
+            && before != by
+        {
+            effects.told.push((Hearer::Session(before), CallNews::Elsewhere));
+        }
+        let other = self.party(role.other());
+        let (hold, away) = (other.holds, matches!(other.seat, Seat::Away(_)));
+        let ms = match &self.stage {
+            Stage::Ringing(_) => None,
+            Stage::Up { since } => Some(now.since(*since)),
+        };
+        effects.answer = Some(CallNews::Rejoined { media: self.media, hold, away, ms });
+        let other = other.seat;
+        match (&mut self.stage, other) {
+            (Stage::Ringing(ringing), _) => {
+                ringing.offer = offer;
+                ringing.candidates.clear();
+                let again = self.ring(false).expect("it rings");
+                effects.told.push((Hearer::Callee { except: None }, again));
+            }
+            (Stage::Up { .. }, Seat::Taken(other)) => {
+                effects.told.push((Hearer::Session(other), CallNews::Back { offer }));
+            }
+            (Stage::Up { .. }, _) => {}
+        }
+        Ok(effects)
+    }
+
+    /// A session of one of the two has ended. `on_purpose`: it does not come back. None: it had no place here.
+    pub(crate) fn session_ended(
+        &mut self,
+        session: SessionId,
+        on_purpose: bool,
+        now: Timestamp,
+    ) -> Option<Effects> {
+        let role = self.role_of(session.user)?;
+        let party = self.party_mut(role);
+        if party.seat != Seat::Taken(session.handle) {
+            return None;
+        }
+        party.seat = Seat::Away(now);
+        if on_purpose {
+            let outcome = if self.rings() { Outcome::Cancelled } else { Outcome::Ended };
+            return Some(self.over(outcome, None, now));
+        }
+        Some(Effects { answer: None, ..self.pass_on(role, CallNews::Away) })
+    }
+
+    /// Ends the call where something has lasted for too long.
+    pub(crate) fn time_passed(&mut self, now: Timestamp) -> Option<Effects> {
+        let is_long = |since: Timestamp, ms: u64| now.since(since) >= ms || since.0 > now.0 + CLOCK_JUMP_MS;
+        let is_away = |party: &Party| matches!(party.seat, Seat::Away(since) if is_long(since, AWAY_MS));
+        let outcome = match &self.stage {
+            Stage::Ringing(ringing) if is_long(ringing.since, RINGS_MS) => Outcome::Missed,
+            Stage::Ringing(_) if is_away(&self.caller) => Outcome::Cancelled,
+            Stage::Up { .. } if is_away(&self.caller) || is_away(&self.callee) => Outcome::Lost,
+            _ => return None,
+        };
+        Some(self.over(outcome, None, now))
+    }
+
+    /// All who take part hear it, and all who hear it ring. The table forgets the call.
+    fn over(&self, outcome: Outcome, asker: Option<SessionHandle>, now: Timestamp) -> Effects {
+        let ms = match self.stage {
+            Stage::Ringing(_) => 0,
+            Stage::Up { since } => now.since(since),
+        };
+        let news = CallNews::Over { outcome, ms };
+        let mut told = SmallVec::new();
+        if self.rings() {
+            told.push((Hearer::Callee { except: asker }, news.clone()));
+        }
+        for party in [&self.caller, &self.callee] {
+            if let Seat::Taken(session) = party.seat
+                && asker != Some(session)
+            {
+                told.push((Hearer::Session(session), news.clone()));
+            }
+        }
+        Effects { answer: asker.map(|_| news), told, over: Some(Over { outcome, ms }) }
+    }
+
+    fn role_of(&self, user: UserId) -> Option<Role> {
+        match user {
+            user if user == self.caller.user => Some(Role::Caller),
+            user if user == self.callee.user => Some(Role::Callee),
+            _ => None,
+        }
+    }
+
+    fn party(&self, role: Role) -> &Party {
+        match role {
+            Role::Caller => &self.caller,
+            Role::Callee => &self.callee,
+        }
+    }
+
+    fn party_mut(&mut self, role: Role) -> &mut Party {
+        match role {
+            Role::Caller => &mut self.caller,
+            Role::Callee => &mut self.callee,
+        }
+    }
+}
+
+/// Further in the future than threads may differ: the clock went back, and nobody waits for it to come again.
+pub(super) const CLOCK_JUMP_MS: u64 = 60_000;
+
+impl Role {
+    fn other(self) -> Role {
+        match self {
+            Role::Caller => Role::Callee,
+            Role::Callee => Role::Caller,
+        }
+    }
+}
+
+impl Party {
+    fn new(user: UserId, sub: Sub, seat: Seat, ticket: CallTicket) -> Party {
+        let (candidates, descriptions) = (Due::default(), Due::default());
+        Party { user, sub, seat, ticket, candidates, descriptions, holds: false }
+    }
+}
+
+impl CallStep {
+    /// Bytes that it may add to a ringing call.
+    pub(super) fn kept_bytes(&self) -> usize {
+        match self {
+            CallStep::Candidate(text) | CallStep::Rejoin { offer: text, .. } => text.len(),
+            _ => 0,
+        }
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        match self {
+            CallStep::Accept { answer: text } | CallStep::Rejoin { offer: text, .. } => {
+                check_description(text)
+            }
+            CallStep::Offer(text) | CallStep::Answer(text) => check_description(text),
+            CallStep::Candidate(text) if text.len() > CANDIDATE_BYTES => Err(Refusal::BadValue),
+            CallStep::Candidate(_) | CallStep::Decline { .. } | CallStep::HangUp | CallStep::Hold(_) => {
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(super) fn check_description(text: &str) -> Result<(), Refusal> {
+    if (1..=DESCRIPTION_BYTES).contains(&text.len()) { Ok(()) } else { Err(Refusal::BadValue) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,359 @@
+//! Carries out what clients want of calls, and what time and lost sessions do to them.
+
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError};
+
+use rand::Rng;
+
+use crate::calls::machine::{Hearer, check_description};
+use crate::calls::table::{Invitation, Invited, Moved, Shard};
+use crate::calls::{
+    CallAction, CallEntry, CallEvent, CallId, CallNews, CallTicket, CallsFrom, CredentialFor, Ice, Media,
+    Outcome,
+};
+use crate::command::AnswerTo;
+use crate::contacts::message_requests::{is_stranger, rules};
+use crate::limits::Rate;
+use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
+use crate::notifications::{PushedRing, RingingCall};
+use crate::sign_in::log::Shown;
+use crate::users::peer::{Job, Peer, may_write};
+use crate::users::privacy::{Signal, Visibility};
+use crate::{
+    Append, Appended, ContactState, ConversationId, ConversationRow, Door, Event, Mode, Refusal, Relation,
+    RequestKind, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
+};
+
+/// May one call the other? Whoever may not write may not call either, and hears the same.
+pub(crate) fn may_call(from: CallsFrom, mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
+    let known = match from {
+        CallsFrom::Nobody => false,
+        CallsFrom::Contacts => relation.of_a == ContactState::Contact,
+        CallsFrom::Everyone => true,
+    };
+    known && may_write(mode, peer_is_banned, relation)
+}
+
+/// An invitation on its way to the one it is for.
+pub(crate) struct Invite {
+    pub(crate) re: Option<u64>,
+    pub(crate) user: Sub,
+    pub(crate) media: Media,
+    pub(crate) offer: Arc<str>,
+}
+
+impl Inner {
+    pub(crate) fn call(
+        self: &Arc<Self>,
+        asker: Asker,
+        is_waiting: bool,
+        re: Option<u64>,
+        action: CallAction,
+        now: Timestamp,
+    ) {
+        let (id, step) = match action {
+            CallAction::Invite { user, media, offer } => {
+                let invite = Invite { re, user: user.clone(), media, offer };
+                return self.for_peer(asker, is_waiting, To::User(user), Job::Invite(invite), now);
+            }
+            CallAction::Of(id, step) => (id, step),
+        };
+        let session = asker.session;
+        let (_, ticket) = self.draw();
+        let mut shard = self.calls.lock(session.user.site);
+        let moved = shard.step(id, session, step, ticket, now);
+        let moved = moved.map(|moved| self.carry_on(&mut shard, moved, Some((session, re)), now));
+        drop(shard);
+        match moved {
+            Ok(after) => self.finish(after, now),
+            Err(refusal) => self.refuse(session.handle, answer_to(re), refusal),
+        }
+    }
+
+    pub(crate) fn invite(self: &Arc<Self>, asker: &Asker, peer: &Peer, invite: Invite, now: Timestamp) {
+        let Invite { re, user, media, offer } = invite;
+        let (session, config) = (asker.session, &self.config.calls);
+        let site = &asker.site.site;
+        let from = site.settings.calls.from.unwrap_or(config.from);
+        let allowed = may_call(from, site.mode, peer.is_banned, peer.relation);
+        let sound = check_description(&offer).and_then(|()| allowed.then_some(()).ok_or(Refusal::NotAllowed));
+        if let Err(refusal) = sound {
+            return self.refuse(session.handle, answer_to(re), refusal);
+        }
+        let invite = Invite { re, user, media, offer };
+        let is_raid = asker.recent && site.settings.raid.is_on(now) && is_stranger(peer.relation);
+        if !is_raid && rules(&site.settings, site.mode, peer.relation).is_none() {
+            return self.ring(asker, peer, invite, now);
+        }
+        // A stranger's request waits without a sound: nobody rings before there was an answer.
+        let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
+        let (node, asker, peer) = (self.clone(), asker.clone(), *peer);
+        let done = move |row: Result<Option<ConversationRow>, StoreError>| match row {
+            Ok(Some(row)) if row.request.is_none() => node.ring(&asker, &peer, invite, now),
+            Ok(_) => node.refuse(session.handle, answer_to(re), Refusal::NotAllowed),
+            Err(error) => node.refuse(session.handle, answer_to(re), unavailable(error)),
+        };
+        self.store.conversation(session.user, conversation, Box::new(done));
+    }
+
+    fn ring(self: &Arc<Self>, asker: &Asker, peer: &Peer, invite: Invite, now: Timestamp) {
+        let Invite { re, user, media, offer } = invite;
+        let (session, config, site) = (asker.session, &self.config.calls, &asker.site.site);
+        let pace = Rate::per_minute(config.burst, config.per_minute);
+        let pace = if asker.guest { pace.slowed(GUEST_SHARE) } else { pace };
+        let (id, ticket) = self.draw();
+        let caller = (session, asker.sub.clone());
+        let invitation = Invitation { id, ticket, media, caller, callee: (peer.id, user.clone()), offer };
+        let mut shard = self.calls.lock(session.user.site);
+        let to_caller = |id, news| self.tell_of_call(session, re, id, news, now);
+        match shard.invite(invitation, pace, config.most, now) {
+            Ok(Invited::Rings(ring)) => {
+                self.counters.calls.add(1);
+                to_caller(id, CallNews::Calling { user, media, ticket });
+                self.tell_devices(peer.id, None, id, ring, now);
+                if let Some(conversation) = ConversationId::direct(session.user, peer.id) {
+                    let (to, from) = (peer.id, asker.sub.clone());
+                    self.notify_ring(RingingCall { call: id, media, to, from, conversation, since: now });
+                }
+            }
+            Ok(Invited::Glare(id, ring)) => to_caller(id, ring),
+            Ok(Invited::Busy) => {
+                drop(shard);
+                // That the callee is in a call shows that they are here.
+                let chosen =
+                    self.here.lock(peer.id).user(peer.id).map(|user| user.chosen).unwrap_or_default();
+                let of = Visibility { privacy: peer.privacy, chosen };
+                let is_told = of.sends(Signal::Busy, site.mode, peer.relation);
+                let outcome = if is_told { Outcome::Busy } else { Outcome::Missed };
+                to_caller(id, CallNews::Over { outcome, ms: 0 });
+                let entry = CallEntry { call: id, media, outcome, ms: 0 };
+                let left = Left { entry, caller: session.user, from: asker.sub.clone(), callee: peer.id };
+                self.finish(After { left: Some(left), pushed: None }, now);
+            }
+            Err(refusal) => {
+                drop(shard);
+                self.refuse(session.handle, answer_to(re), refusal);
+            }
+        }
+    }
+
+    /// A session is out of the table of those who are here.
+    pub(crate) fn call_lost(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
+        self.group_lost(session, on_purpose, now);
+        if self.calls.live() == 0 {
+            return;
+        }
+        let mut shard = self.calls.lock(session.user.site);
+        let Some(moved) = shard.session_ended(session, on_purpose, now) else { return };
+        let after = self.carry_on(&mut shard, moved, None, now);
+        drop(shard);
+        self.finish(after, now);
+    }
+
+    /// A session has come, or has caught up: if somebody calls its user, it rings there too.
+    pub(crate) fn ring_late(&self, session: SessionId, now: Timestamp) {
+        if !self.calls.any_rings() {
+            return;
+        }
+        let shard = self.calls.lock(session.user.site);
+        let call = shard.call_of(session.user).filter(|call| call.callee.user == session.user);
+        if let Some((id, ring)) = call.and_then(|call| Some((call.id, call.ring(false)?))) {
+            self.tell_of_call(session, None, id, ring, now);
+        }
+    }
+
+    /// Ends what has lasted too long.
+    pub(crate) fn end_calls(self: &Arc<Self>, now: Timestamp) {
+        self.end_groups(now);
+        for mut shard in self.calls.each() {
+            let mut all = Vec::new();
+            while let Some(moved) = shard.next_due(now) {
+                all.push(self.carry_on(&mut shard, moved, None, now));
+            }
+            shard.age(now);
+            drop(shard);
+            all.into_iter().for_each(|after| self.finish(after, now));
+        }
+    }
+
+    /// Hands over what a step leads to, while the shard is locked: both hear of the next one after it. The rest is done when the
+    /// shard is free.
+    fn carry_on(
+        &self,
+        _locked: &mut Shard,
+        moved: Moved,
+        asker: Option<(SessionId, Option<u64>)>,
+        now: Timestamp,
+    ) -> After {
+        let Moved { id, media, caller, caller_sub, callee, stopped_ringing, effects } = moved;
+        if let (Some((session, re)), Some(answer)) = (asker, effects.answer) {
+            // A request without a number gets no plain *done*.
+            if re.is_some() || !matches!(answer, CallNews::Done) {
+                self.tell_of_call(session, re, id, answer, now);
+            }
+        }
+        for (hearer, news) in effects.told {
+            let is_accepted = matches!(news, CallNews::Accepted { .. });
+            self.counters.calls_accepted.add(is_accepted.into());
+            match hearer {
+                Hearer::Session(handle) => {
+                    let event = CallEvent { re: None, call: id, news, ice: None };
+                    self.outbox.deliver(handle, Event::Call(Arc::new(event)));
+                }
+                Hearer::Callee { except } => self.tell_devices(callee, except, id, news, now),
+            }
+        }
+        let left = effects.over.map(|over| {
+            let entry = CallEntry { call: id, media, outcome: over.outcome, ms: over.ms };
+            Left { entry, caller, from: caller_sub, callee }
+        });
+        let pushed = if stopped_ringing { self.desk.end_ring(callee, id) } else { None };
+        After { left, pushed }
+    }
+
+    fn tell_of_call(&self, to: SessionId, re: Option<u64>, call: CallId, news: CallNews, now: Timestamp) {
+        let what_for = CredentialFor::Call(call);
+        let ice = news.needs_servers().then(|| self.config.calls.ice(to.user, what_for, now));
+        self.outbox.deliver(to.handle, Event::Call(Arc::new(CallEvent { re, call, news, ice })));
+    }
+
+    fn tell_devices(
+        &self,
+        user: UserId,
+        except: Option<SessionHandle>,
+        call: CallId,
+        news: CallNews,
+        now: Timestamp,
+    ) {
+        let what_for = CredentialFor::Call(call);
+        let ice = news.needs_servers().then(|| self.config.calls.ice(user, what_for, now));
+        let event = CallEvent { re: None, call, news, ice };
+        self.tell_in_passing(user, except, Event::Call(Arc::new(event)));
+    }
+
+    /// Writes the entry of a call that is over into the conversation, as a message of the caller, and replaces the notice of the
+    /// ringing. Where storing fails nobody waits for it: the call itself is over.
+    fn finish(self: &Arc<Self>, after: After, now: Timestamp) {
+        let After { left, pushed } = after;
+        let Some(Left { entry, caller, from, callee }) = left else {
+            return pushed.into_iter().for_each(|pushed| self.close_ring(pushed));
+        };
+        let Some(conversation) = ConversationId::direct(caller, callee) else { return };
+        let append = Append {
+            conversation,
+            from: caller,
+            client_id: entry.client_id(),
+            body: entry.body(),
+            time: now,
+            reply_to: None,
+            rich: None,
+        };
+        let node = self.clone();
+        let done = move |outcome: Result<Appended, StoreError>| match outcome {
+            Ok(appended) => {
+                node.counters.messages.add(1);
+                let message = entry.message(conversation, from, &appended);
+                let event = Event::Message(Arc::new(message), appended.position);
+                node.tell(caller, appended.position, None, event.clone());
+                node.tell(callee, appended.position, None, event);
+                node.notify_call_over(callee, conversation, entry.is_missed(), pushed, appended.time);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot store the entry of a call");
+                node.notify_call_over(callee, conversation, false, pushed, now);
+            }
+        };
+        self.store.append(append, Box::new(done));
+    }
+
+    /// Servers for the user of a token: for the call that the user is in, and else for a check. `then` may be called on a thread of the store.
+    pub(crate) fn ice(
+        self: &Arc<Self>,
+        site_key: &str,
+        token: &str,
+        address: Option<IpAddr>,
+        now: Timestamp,
+        then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
+    ) {
+        let shown = Shown { door: Door::Ice, site: None, user: None, address };
+        let Some(site) = self.sites.by_key(site_key) else {
+            self.record_refused(shown, Refusal::NoSuchSite, now);
+            return then(Err(Refusal::NoSuchSite));
+        };
+        let ticket = match self.check_token(&site, token, now) {
+            Ok(ticket) => ticket,
+            Err(refusal) => {
+                self.record_refused(Shown { site: Some(&site.site.key), ..shown }, refusal, now);
+                return then(Err(refusal));
+            }
+        };
+        let (node, sub) = (self.clone(), ticket.profile.sub.clone());
+        let done = move |row: Result<Option<UserRow>, StoreError>| {
+            then(match row {
+                Ok(Some(row)) if row.banned => Err(Refusal::Banned),
+                Ok(Some(row)) => ticket.opens(&row).and_then(|()| {
+                    node.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(|()| {
+                        let call = node.calls.lock(row.id.site).by_user.get(&row.id).copied();
+                        let what_for = call.map_or(CredentialFor::Check, CredentialFor::Call);
+                        node.config.calls.ice(row.id, what_for, now)
+                    })
+                }),
+                Ok(None) => Err(Refusal::NoSuchUser),
+                Err(error) => Err(unavailable(error)),
+            });
+        };
+        self.store.user(site.site.id, sub, Box::new(done));
+    }
+
+    pub(super) fn draw(&self) -> (CallId, CallTicket) {
+        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        (CallId(rng.random()), CallTicket::of(rng.random()))
+    }
+}
+
+/// Work for after the shard of the call is unlocked.
+struct After {
+    left: Option<Left>,
+    /// The call rings no more, and this notice of it is on screens.
+    pushed: Option<PushedRing>,
+}
+
+/// The entry of a finished call.
+struct Left {
+    entry: CallEntry,
+    caller: UserId,
+    from: Sub,
+    callee: UserId,
+}
+
+pub(super) fn answer_to(re: Option<u64>) -> AnswerTo {
+    re.map_or(AnswerTo::Session, AnswerTo::Request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_call_whom() {
+        use ContactState::{Blocked, Contact, None as Nothing, RequestSent};
+        let table = [
+            // how the two stand; contacts only, everyone; the same where the site is for contacts
+            ((Nothing, Nothing), [false, true], [false, false]),
+            ((RequestSent, Nothing), [false, true], [false, false]),
+            ((Contact, Contact), [true, true], [true, true]),
+            ((Contact, Blocked), [false, false], [false, false]),
+            ((Blocked, Nothing), [false, false], [false, false]),
+        ];
+        for ((of_a, of_b), open, contacts) in table {
+            let relation = Relation { of_a, of_b };
+            let may = |mode, banned| {
+                [CallsFrom::Contacts, CallsFrom::Everyone].map(|from| may_call(from, mode, banned, relation))
+            };
+            assert_eq!(may(Mode::Open, false), open, "{relation:?}");
+            assert_eq!(may(Mode::Contacts, false), contacts, "{relation:?}");
+            assert_eq!(may(Mode::Open, true), [false, false], "banned: {relation:?}");
+            assert!(!may_call(CallsFrom::Nobody, Mode::Open, false, relation));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Message requests: what a stranger may write before the other one has answered.
+//!
+//! Where a site has them, the first message to somebody who is no contact makes the conversation a *request*: the other one finds it
+//! among the requests, without a sound; who has written it sees it as sent, and never as read. Until it is accepted, or answered, there
+//! are only so many messages in it, without links. What decides is in the conversation's row, which the store's writer has at hand with each
+//! message; two who know each other pay nothing for it.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::site::settings::Settings;
+use crate::users::Viewer;
+use crate::{
+    Append, Appended, ContactState, ConversationId, ConversationRow, Done, Event, File, Mode, Position,
+    Refusal, Relation, StoreError, To, UserId,
+};
+
+/// The part of the port to storage that is about requests. See [`Store`](crate::Store), of which it is a part.
+pub trait RequestStore: Send + Sync + 'static {
+    /// As [`Store::append`](crate::Store::append), between two who are no contacts: the first message makes a request, and the other
+    /// one's own message accepts it. Asks [`first_contact`] and the rules as long as it is one.
+    fn append_request(&self, append: Append, rules: RequestRules, done: Done<Result<Requested, Refusal>>);
+    /// Accepting makes it a conversation as any other; dismissing puts it away, and tells nobody. Only who was asked may; where it is
+    /// none, nothing changes.
+    fn answer_request(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        answer: RequestAnswer,
+        done: Done<Result<RequestAnswered, Refusal>>,
+    );
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestRules {
+    /// Most messages until it is accepted.
+    pub messages: u32,
+    /// Most new ones of a user in a day.
+    pub per_day: u32,
+    pub links: LinkRule,
+    /// Whether one may write first at all now; else why not.
+    pub begin: Result<(), Refusal>,
+}
+
+impl RequestRules {
+    /// Where strangers need not ask, and for a time may not begin.
+    pub(crate) fn of_strangers(begin: Result<(), Refusal>) -> RequestRules {
+        RequestRules { messages: u32::MAX, per_day: u32::MAX, links: LinkRule::Allowed, begin }
+    }
+}
+
+/// May one who is a stranger write links?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkRule {
+    Refused,
+    Allowed,
+}
+
+/// A conversation that waits for an answer, as one of its members sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Request {
+    /// One has asked.
+    Sent,
+    /// One was asked.
+    Received,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestAnswer {
+    Accept,
+    Dismiss,
+}
+
+#[derive(Debug, Clone)]
+pub struct Requested {
+    pub appended: Appended,
+    /// It waits for an answer.
+    pub pending: bool,
+    pub told: RequestTold,
+    /// Those that came along with what was forwarded.
+    pub files: Vec<File>,
+}
+
+/// How the other one hears of a message between strangers.
+#[derive(Debug, Clone)]
+pub enum RequestTold {
+    /// As of any message.
+    Message,
+    /// As of a new request: the conversation as they see it.
+    Request(Box<ConversationRow>),
+    /// Not at all: they have put it away.
+    Nothing,
+}
+
+#[derive(Debug, Clone)]
+pub struct RequestAnswered {
+    pub row: ConversationRow,
+    pub position: Position,
+    /// As the one who has asked sees it now, where that changed for them.
+    pub theirs: Option<ConversationRow>,
+    pub changed: bool,
+}
+
+/// The rules for a message to somebody to whom one stands like this; None: they know each other, or the site has no requests.
+pub(crate) fn rules(settings: &Settings, mode: Mode, relation: Relation) -> Option<RequestRules> {
+    let requests = &settings.requests;
+    let is_asked = requests.on && mode == Mode::Open && is_stranger(relation);
+    is_asked.then_some(RequestRules {
+        messages: requests.messages,
+        per_day: requests.per_day,
+        links: LinkRule::Refused,
+        begin: Ok(()),
+    })
+}
+
+/// A user who asked to be a contact waits for messages.
+pub fn is_stranger(relation: Relation) -> bool {
+    !matches!(relation.of_a, ContactState::Contact | ContactState::RequestReceived)
+}
+
+/// Rules for a message request: no links, no attachments. Stores call it, because only they know whether a message is
+/// one.
+pub fn first_contact(body: &str, attachments: usize, links: LinkRule) -> Result<(), Refusal> {
+    if attachments > 0 || links == LinkRule::Refused && has_link(body) {
+        return Err(Refusal::FirstContact);
+    }
+    Ok(())
+}
+
+/// Would a reader take something in it for an address to go to? A scheme, `www.`, or a name with an ending that people know.
+pub fn has_link(body: &str) -> bool {
+    links(&body.to_lowercase()).next().is_some()
+}
+
+/// Where the links of a text in small letters lead to: names of hosts.
+pub(crate) fn links(body: &str) -> impl Iterator<Item = &str> {
+    body.split(|c: char| c.is_whitespace() || "()[]<>{}\"'`,;|*_~".contains(c)).filter(is_link).map(host_of)
+}
+
+fn is_link(word: &&str) -> bool {
+    ["://", "www.", "mailto:", "hxxp"].iter().any(|mark| word.contains(mark)) || is_address(word)
+}
+
+fn host_of(word: &str) -> &str {
+    let word = word.split_once("://").map_or(word, |(_, rest)| rest).trim_start_matches("mailto:");
+    let end = word.find(['/', '?', '#']).unwrap_or(word.len());
+    let host = word[..end].rsplit('@').next().unwrap_or_default();
+    host.split(':').next().unwrap_or_default().trim_end_matches(['.', '!'])
+}
+
+/// Endings of names that are taken for an address without a scheme and a path.
+const ENDINGS: [&str; 32] = [
+    "com", "net", "org", "info", "biz", "io", "tv", "cc", "ws", "gg", "xyz", "top", "site", "online", "club",
+    "shop", "store", "app", "link", "click", "vip", "icu", "ru", "cn", "de", "uk", "eu", "fr", "nl", "pl",
+    "br", "us",
+];
+
+/// `name.ending` with an ending that people know, or `name.anything/path`.
+fn is_address(word: &str) -> bool {
+    let end = word.find(['/', '?', '#', ':']).unwrap_or(word.len());
+    let (host, rest) = word.split_at(end);
+    let host = host.rsplit('@').next().unwrap_or_default().trim_end_matches(['.', '!']);
+    let Some((name, ending)) = host.rsplit_once('.') else { return false };
+    let is_host =
+        name.ends_with(char::is_alphanumeric) && ending.len() > 1 && ending.chars().all(char::is_alphabetic);
+    is_host && (ENDINGS.contains(&ending) || rest.len() > 1 && rest.starts_with('/'))
+}
+
+impl Inner {
+    pub(crate) fn answer_request(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        conversation: ConversationId,
+        answer: RequestAnswer,
+    ) {
+        let node = self.clone();
+        self.find_peer(asker, To::Conversation(conversation), move |asker, peer| {
+            let session = asker.session;
+            let peer = match peer {
+                Ok(peer) => peer,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let teller = node.clone();
+            let done = move |outcome: Result<Result<RequestAnswered, Refusal>, StoreError>| {
+                let answered = match outcome.map_err(unavailable).flatten() {
+                    Ok(answered) => answered,
+                    Err(refusal) => return teller.refuse(session.handle, AnswerTo::Request(re), refusal),
+                };
+                let RequestAnswered { row, position, theirs, changed } = answered;
+                let seen = |row: ConversationRow, of| {
+                    let (mode, relation) = (asker.site.site.mode, peer.relation);
+                    let viewer = Viewer { mode, relation, told: teller.told(of) };
+                    let shown = row.of.other().map(|other| viewer.shown(other)).unwrap_or_default();
+                    Box::new(crate::messages::conversations::conversation(row, shown))
+                };
+                let own = seen(row, peer.id);
+                let event = |re| Event::Conversation { re, conversation: own.clone(), position };
+                teller.answer(session, event(Some(re)));
+                if changed {
+                    teller.tell(session.user, position, Some(session.handle), event(None));
+                }
+                if let Some(theirs) = theirs {
+                    let conversation = seen(theirs, session.user);
+                    let event = Event::Conversation { re: None, conversation, position };
+                    teller.tell(peer.id, position, None, event);
+                }
+            };
+            node.store.answer_request(conversation, session.user, answer, Box::new(done));
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
+
+    #[test]
+    fn who_is_a_stranger() {
+        let settings = |on| Settings {
+            requests: crate::site::settings::Requests { on, ..Default::default() },
+            ..Settings::default()
+        };
+        for (of_a, of_b, stranger) in [
+            (Nothing, Nothing, true),
+            (RequestSent, RequestReceived, true),
+            (RequestSent, Nothing, true),
+            (RequestReceived, RequestSent, false),
+            (Contact, Contact, false),
+            (Blocked, Nothing, true),
+        ] {
+            let relation = Relation { of_a, of_b };
+            assert_eq!(is_stranger(relation), stranger, "{relation:?}");
+            assert_eq!(rules(&settings(true), Mode::Open, relation).is_some(), stranger, "{relation:?}");
+            assert_eq!(rules(&settings(false), Mode::Open, relation), None);
+            assert_eq!(rules(&settings(true), Mode::Contacts, relation), None);
+        }
+    }
+
+    #[test]
+    fn what_is_a_link() {
+        for body in [
+            "see https://evil.example/x",
+            "HTTP://EVIL.EXAMPLE",
+            "go to www.evil.example",
+            "cheap.pills.com",
+            "(evil.com)",
+            "evil.ru/now?x=1",
+            "write to me@evil.org.",
+            "hxxps://evil",
+            "[x](evil.io)",
+            "evil.xyz:8080/a",
+            "t.me/evil",
+        ] {
+            assert!(has_link(body), "{body}");
+            assert_eq!(first_contact(body, 0, LinkRule::Refused), Err(Refusal::FirstContact), "{body}");
+            assert_eq!(first_contact(body, 0, LinkRule::Allowed), Ok(()), "{body}");
+        }
+        for body in [
+            "",
+            "Hello, how are you?",
+            "e.g. this",
+            "3.14",
+            "Well...yes",
+            "and so on.In the end",
+            "file.rs",
+            "a.b",
+            "@ben",
+            "and/or",
+            "1.5/2",
+        ] {
+            assert!(!has_link(body), "{body}");
+            assert_eq!(first_contact(body, 0, LinkRule::Refused), Ok(()), "{body}");
+        }
+        assert_eq!(first_contact("hi", 1, LinkRule::Allowed), Err(Refusal::FirstContact));
+    }
+}

@@ -1,0 +1,472 @@
+//! Changing a message that is there: who may, and who hears of it.
+
+use std::sync::Arc;
+
+use crate::calls::is_call_entry;
+use crate::command::AnswerTo;
+use crate::limits::Rate;
+use crate::messages::conversations::message;
+use crate::messages::counts::{Counted, CountedBy, Counts};
+use crate::messages::send::check_body;
+use crate::moderation::EVIDENCE_MS;
+use crate::node::{Asker, Inner, unavailable};
+use crate::rooms::{Act, RoomName, Rules, Standing, may};
+use crate::users::peer::{Peer, may_write};
+use crate::{
+    ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, Mode, Position, Refusal,
+    Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
+};
+
+/// Former bodies that are kept of a message, at most.
+pub const REVISIONS: usize = 100;
+/// And their bytes.
+pub const REVISION_BYTES: usize = 128 * 1_024;
+
+/// The former bodies of a message that are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KeptRevisions {
+    pub count: usize,
+    pub bytes: usize,
+    /// Until when the one was shown that would go first. The first body of all never goes.
+    pub oldest: Option<Timestamp>,
+}
+
+/// Whether `oldest` goes before a body of so many bytes is kept, too. While it is evidence it stays, and the message can be deleted but
+/// no longer edited: otherwise its author could push words out by more edits. Stores ask again after each that went.
+pub fn drops_revision(
+    change: &MessageChange,
+    kept: KeptRevisions,
+    bytes: usize,
+    now: Timestamp,
+) -> Result<bool, Refusal> {
+    let is_full = kept.count >= REVISIONS || kept.bytes + bytes > REVISION_BYTES;
+    let Some(oldest) = kept.oldest.filter(|_| is_full) else { return Ok(false) };
+    match change {
+        _ if now.since(oldest) >= EVIDENCE_MS => Ok(true),
+        MessageChange::Edit(_) => Err(Refusal::NotAllowed),
+        MessageChange::Delete
+        | MessageChange::React { .. }
+        | MessageChange::Pin(_)
+        | MessageChange::Vote(_)
+        | MessageChange::ClosePoll
+        | MessageChange::Preview(_) => Ok(false),
+    }
+}
+
+/// May one change a message so? `is_own`: one has sent it. `is_moderator`: one may take back what others have sent.
+///
+/// Stores ask it, who alone know the message. What is asked for again is allowed, so that it is answered as before.
+pub fn may_change(
+    change: &MessageChange,
+    is_own: bool,
+    is_deleted: bool,
+    is_moderator: bool,
+) -> Result<(), Refusal> {
+    match change {
+        MessageChange::Edit(_) if !is_own => Err(Refusal::NotAllowed),
+        MessageChange::Delete | MessageChange::ClosePoll | MessageChange::Preview(None)
+            if !is_own && !is_moderator =>
+        {
+            Err(Refusal::NotAllowed)
+        }
+        MessageChange::Edit(_)
+        | MessageChange::React { on: true, .. }
+        | MessageChange::Pin(true)
+        | MessageChange::Vote(_)
+        | MessageChange::ClosePoll
+        | MessageChange::Preview(_)
+            if is_deleted =>
+        {
+            Err(Refusal::NoSuchMessage)
+        }
+        MessageChange::Edit(_)
+        | MessageChange::Delete
+        | MessageChange::React { .. }
+        | MessageChange::Pin(_)
+        | MessageChange::Vote(_)
+        | MessageChange::ClosePoll
+        | MessageChange::Preview(_) => Ok(()),
+    }
+}
+
+/// Entries of calls, polls, forwarded messages and stickers (`is_as_said`) cannot be edited. Stores call it, because
+/// only they know the message.
+pub fn may_edit(
+    change: &MessageChange,
+    client_id: &str,
+    has_poll: bool,
+    is_as_said: bool,
+) -> Result<(), Refusal> {
+    match change {
+        MessageChange::Edit(_) if is_call_entry(client_id) || has_poll || is_as_said => {
+            Err(Refusal::NotAllowed)
+        }
+        MessageChange::Vote(_) | MessageChange::ClosePoll if !has_poll => Err(Refusal::BadValue),
+        _ => Ok(()),
+    }
+}
+
+/// As [`may_change`], in a room: moderators may change messages of others, and new content must follow the rules of
+/// the room. Other users change nothing.
+pub fn may_change_in_room(
+    change: &MessageChange,
+    is_own: bool,
+    is_deleted: bool,
+    who: Standing,
+    rules: Rules,
+) -> Result<(), Refusal> {
+    may(who, Act::TakeBack, rules)?;
+    may_change(change, is_own, is_deleted, may(who, Act::Tidy, rules).is_ok())?;
+    match change {
+        MessageChange::Edit(_) => may(who, Act::Post, rules),
+        MessageChange::React { on: true, .. } | MessageChange::Vote(_) => may(who, Act::React, rules),
+        // Pins are for owners and moderators.
+        MessageChange::Pin(_) => may(who, Act::Tidy, rules),
+        MessageChange::Delete
+        | MessageChange::React { on: false, .. }
+        | MessageChange::ClosePoll
+        | MessageChange::Preview(_) => Ok(()),
+    }
+}
+
+/// The word of the record for a change by a member: a moderator's change of another's message, or a pin in a room. For stores.
+pub fn recorded_change(change: &MessageChange, is_own: bool, is_in_room: bool) -> Option<&'static str> {
+    match change {
+        MessageChange::Delete => (!is_own).then_some("delete"),
+        MessageChange::ClosePoll => (!is_own).then_some("close_poll"),
+        MessageChange::Preview(None) => (!is_own).then_some("remove_preview"),
+        MessageChange::Pin(on) => is_in_room.then_some(if *on { "pin" } else { "unpin" }),
+        MessageChange::Edit(_)
+        | MessageChange::React { .. }
+        | MessageChange::Vote(_)
+        | MessageChange::Preview(Some(_)) => None,
+    }
+}
+
+/// Changes that bring new content follow the rules of writing to the other user. Removals do not: otherwise a block
+/// would keep one's words for ever.
+fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &MessageChange) -> bool {
+    match change {
+        MessageChange::Edit(_)
+        | MessageChange::React { on: true, .. }
+        | MessageChange::Pin(true)
+        | MessageChange::Vote(_) => may_write(mode, peer_is_banned, relation),
+        MessageChange::Delete
+        | MessageChange::React { on: false, .. }
+        | MessageChange::Pin(false)
+        | MessageChange::ClosePoll
+        | MessageChange::Preview(_) => true,
+    }
+}
+
+/// Does a small command send a whole message to all members?
+fn sends_whole(change: &MessageChange) -> bool {
+    match change {
+        MessageChange::Edit(_) | MessageChange::Pin(true) => true,
+        MessageChange::Delete
+        | MessageChange::React { .. }
+        | MessageChange::Pin(false)
+        | MessageChange::Vote(_)
+        | MessageChange::ClosePoll
+        | MessageChange::Preview(_) => false,
+    }
+}
+
+impl Inner {
+    pub(crate) fn change_message(
+        self: &Arc<Self>,
+        asker: &Asker,
+        peer: &Peer,
+        re: u64,
+        seq: Seq,
+        change: MessageChange,
+        now: Timestamp,
+    ) {
+        let conversation = ConversationId::direct(asker.session.user, peer.id);
+        let may = may_reach(asker.site.site.mode, peer.is_banned, peer.relation, &change);
+        let conversation = match (may, conversation) {
+            (true, Some(conversation)) => Ok(conversation),
+            (true, None) => Err(Refusal::NoSuchConversation),
+            (false, _) => Err(Refusal::NotAllowed),
+        };
+        self.change_in(asker, re, conversation, Some(peer.id), seq, change, now);
+    }
+
+    /// The store knows the room and its rules.
+    pub(crate) fn change_message_in_room(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: ConversationId,
+        seq: Seq,
+        change: MessageChange,
+        now: Timestamp,
+    ) {
+        self.change_in(asker, re, Ok(room), None, seq, change, now);
+    }
+
+    /// `to`: the other member of a direct conversation.
+    #[allow(clippy::too_many_arguments, reason = "the command, and where it leads")]
+    fn change_in(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: Result<ConversationId, Refusal>,
+        to: Option<UserId>,
+        seq: Seq,
+        change: MessageChange,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let sound = conversation.and_then(|id| self.check_change(asker, id, &change, now).map(|()| id));
+        let conversation = match sound {
+            Ok(conversation) => conversation,
+            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        let flagged = match &change {
+            MessageChange::Edit(body) => asker.flagged(body),
+            _ => None,
+        };
+        let wanted =
+            ChangeMessage { conversation, seq: seq.min(Seq::MAX), by: session.user, change, time: now };
+        let counted = Counted::of(&wanted.change);
+        let sends_whole = sends_whole(&wanted.change);
+        let (node, by) = (self.clone(), asker.sub.clone());
+        let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(changed) => {
+                if changed.gathered {
+                    node.gathered.add(changed.message.conversation, changed.message.seq, now);
+                }
+                let is_new = changed.changed;
+                if is_new && sends_whole && conversation.is_room() {
+                    node.whole_messages.spend(RoomName::Id(conversation), changed.message.body.len(), now);
+                }
+                match counted {
+                    Some(what) => node.counted(session, CountedBy { user: by, what }, to, re, changed),
+                    None => node.changed(session, &by, to, re, changed),
+                }
+                if let Some(hits) = flagged.filter(|_| is_new) {
+                    node.flag(conversation, seq, &hits, now);
+                }
+            }
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.change_message(wanted, Box::new(done));
+    }
+
+    fn check_change(
+        &self,
+        asker: &Asker,
+        conversation: ConversationId,
+        change: &MessageChange,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let limits = &self.config.limits;
+        if sends_whole(change) && conversation.is_room() {
+            self.whole_messages.check(&RoomName::Id(conversation), now)?;
+        }
+        match change {
+            MessageChange::Edit(body) => {
+                check_body(body, limits)?;
+                Rate::per_second(limits.site_sends_per_second).take_shared(&asker.site.counters.sends, now)
+            }
+            MessageChange::Delete
+            | MessageChange::React { .. }
+            | MessageChange::Pin(_)
+            | MessageChange::Vote(_)
+            | MessageChange::ClosePoll
+            | MessageChange::Preview(_) => Ok(()),
+        }
+    }
+
+    /// After the commit: answer the session that asked; where something changed, deliver to all others.
+    fn changed(
+        &self,
+        session: SessionId,
+        by: &Sub,
+        to: Option<UserId>,
+        re: u64,
+        ChangedMessage { message: stored, changed, position, members, .. }: ChangedMessage,
+    ) {
+        let mine = message(stored);
+        let event = |re, message: &Arc<Message>| Event::Update {
+            re,
+            message: message.clone(),
+            by: by.clone(),
+            position,
+        };
+        self.answer(session, event(Some(re), &mine));
+        if !changed {
+            return;
+        }
+        self.counters.changes.add(1);
+        // First one's own devices: what they got at this position is not delivered again with the other members.
+        self.tell(session.user, position, Some(session.handle), event(None, &mine));
+        let of_all = event(None, &for_all(mine));
+        self.tell_others(session, to, &members, position, of_all);
+    }
+
+    /// After the commit of a change that is no change of the text: sessions hear the counts and flags. The other members of a large
+    /// room hear of reactions and votes later, see `messages/gather.rs`.
+    fn counted(
+        &self,
+        session: SessionId,
+        by: CountedBy,
+        to: Option<UserId>,
+        re: u64,
+        ChangedMessage { message, changed, position, members, gathered }: ChangedMessage,
+    ) {
+        let is_secret = by.what.is_secret(&message);
+        let counts = Arc::new(Counts::of(&message));
+        let event = |re, by: Option<CountedBy>| Event::Counts {
+            re,
+            counts: counts.clone(),
+            by: by.map(Box::new),
+            position,
+        };
+        self.answer(session, event(Some(re), Some(by.clone())));
+        if !changed {
+            return;
+        }
+        self.counters.changes.add(1);
+        self.tell(session.user, position, Some(session.handle), event(None, Some(by.clone())));
+        if !gathered {
+            let of_all = event(None, Some(by).filter(|_| !is_secret));
+            self.tell_others(session, to, &members, position, of_all);
+        }
+    }
+
+    fn tell_others(
+        &self,
+        session: SessionId,
+        to: Option<UserId>,
+        members: &[u32],
+        position: Position,
+        event: Event,
+    ) {
+        match to {
+            Some(to) => self.tell(to, position, None, event),
+            None => self.tell_members(session.user.site, members, position, Some(session.handle), event),
+        }
+    }
+
+    /// A change that no session has asked for: to all members, as of one of them. `to`: the other one, where there is one.
+    pub(crate) fn tell_changed_message(
+        &self,
+        user: UserId,
+        by: &Sub,
+        to: Option<UserId>,
+        told: ChangedMessage,
+    ) {
+        let ChangedMessage { message: stored, position, members, .. } = told;
+        let mine = message(stored);
+        let event = |message| Event::Update { re: None, message, by: by.clone(), position };
+        // First that member: what their devices got at this position is not delivered again with the other members.
+        self.tell(user, position, None, event(mine.clone()));
+        let of_all = event(for_all(mine));
+        match to {
+            Some(to) => self.tell(to, position, None, of_all),
+            None => self.tell_members(user.site, &members, position, None, of_all),
+        }
+    }
+}
+
+/// Without what is true for one user only.
+pub(crate) fn for_all(message: Arc<Message>) -> Arc<Message> {
+    let has_poll = message.rich.as_ref().is_some_and(|rich| rich.poll.is_some());
+    if !has_poll && message.reactions.iter().all(|reaction| !reaction.mine) {
+        return message;
+    }
+    let mut message = Arc::unwrap_or_clone(message);
+    message.reactions.iter_mut().for_each(|reaction| reaction.mine = false);
+    if let Some(poll) = message.rich.as_mut().and_then(|rich| rich.poll.as_mut()) {
+        poll.choices.iter_mut().for_each(|choice| choice.mine = false);
+    }
+    Arc::new(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ContactState, Reaction};
+
+    fn reaction(on: bool) -> MessageChange {
+        MessageChange::React { reaction: Reaction::parse("👍").unwrap(), on }
+    }
+
+    #[test]
+    fn who_may_change_what() {
+        let edit = || MessageChange::Edit("x".into());
+        let (no, none) = (Err(Refusal::NotAllowed), Err(Refusal::NoSuchMessage));
+        let table = [
+            // the change; its own, own and deleted, another's, another's and deleted, another's as moderator
+            (edit(), [Ok(()), none, no, no, no]),
+            (MessageChange::Delete, [Ok(()), Ok(()), no, no, Ok(())]),
+            (reaction(true), [Ok(()), none, Ok(()), none, Ok(())]),
+            (reaction(false), [Ok(()), Ok(()), Ok(()), Ok(()), Ok(())]),
+        ];
+        for (change, [own, own_deleted, other, other_deleted, as_moderator]) in table {
+            let may =
+                |is_own, is_deleted, is_moderator| may_change(&change, is_own, is_deleted, is_moderator);
+            assert_eq!(may(true, false, false), own, "{change:?}");
+            assert_eq!(may(true, true, false), own_deleted, "{change:?}");
+            assert_eq!(may(false, false, false), other, "{change:?}");
+            assert_eq!(may(false, true, false), other_deleted, "{change:?}");
+            assert_eq!(may(false, false, true), as_moderator, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn who_may_change_what_in_a_room() {
+        use crate::{Role, RoomKind};
+        let rules = |kind, frozen| Rules { kind, frozen, wait_ms: 9 };
+        let (open, frozen) = (rules(RoomKind::Public, false), rules(RoomKind::Public, true));
+        let news = rules(RoomKind::Announcement, false);
+        let [moderator, member, muted] = [Role::Moderator, Role::Member, Role::Muted].map(Standing::In);
+        let edit = || MessageChange::Edit("x".into());
+        let (no, deleted) = (Err(Refusal::NotAllowed), || MessageChange::Delete);
+        let slow = Err(Refusal::SlowMode { retry_after_ms: 9 });
+        let table = [
+            // who, where, what; of one's own message, of another's
+            (moderator, open, edit(), Ok(()), no),
+            (moderator, frozen, deleted(), Ok(()), Ok(())),
+            (member, open, deleted(), Ok(()), no),
+            (member, open, edit(), slow, no),
+            (member, frozen, edit(), Err(Refusal::Frozen), no),
+            (member, frozen, deleted(), Ok(()), no),
+            (member, frozen, reaction(true), Err(Refusal::Frozen), Err(Refusal::Frozen)),
+            (member, frozen, reaction(false), Ok(()), Ok(())),
+            (member, news, reaction(true), Ok(()), Ok(())),
+            (member, news, edit(), Err(Refusal::ReadOnly), no),
+            (muted, open, reaction(true), Err(Refusal::Muted), Err(Refusal::Muted)),
+            (muted, open, deleted(), Ok(()), no),
+            (Standing::Out, open, deleted(), Err(Refusal::NotAMember), Err(Refusal::NotAMember)),
+            (Standing::Out, open, reaction(false), Err(Refusal::NotAMember), Err(Refusal::NotAMember)),
+            (Standing::Banned, open, deleted(), Err(Refusal::RoomBanned), Err(Refusal::RoomBanned)),
+        ];
+        for (who, rules, change, own, others) in table {
+            let may = |is_own| may_change_in_room(&change, is_own, false, who, rules);
+            assert_eq!((may(true), may(false)), (own, others), "{who:?} {rules:?} {change:?}");
+        }
+    }
+
+    #[test]
+    fn whom_a_change_may_reach() {
+        let blocked = Relation { of_a: ContactState::None, of_b: ContactState::Blocked };
+        let strangers = Relation { of_a: ContactState::None, of_b: ContactState::None };
+        let edit = MessageChange::Edit("x".into());
+        for (change, to_stranger, in_block) in [
+            (&edit, true, false),
+            (&reaction(true), true, false),
+            (&reaction(false), true, true),
+            (&MessageChange::Delete, true, true),
+        ] {
+            assert_eq!(may_reach(Mode::Open, false, strangers, change), to_stranger, "{change:?}");
+            assert_eq!(may_reach(Mode::Open, false, blocked, change), in_block, "{change:?}");
+            assert_eq!(may_reach(Mode::Contacts, false, strangers, change), in_block, "{change:?}");
+            assert_eq!(may_reach(Mode::Open, true, strangers, change), in_block, "banned: {change:?}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Conversations: the list, how one sees one, and its history.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::users::peer::Peer;
+use crate::users::{Other, Shown, Viewer, person};
+use crate::{
+    Conversation, ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow,
+    ConversationsPage, Event, HistoryPage, Limits, Message, PageOf, Refusal, Seq, SessionId, StoreError,
+    StoredMessage, Timestamp, With,
+};
+
+/// So many conversations of a user are pinned at most, and so many messages of a conversation: more would be another list.
+pub const MOST_PINNED: usize = 50;
+
+/// Could the conversation be seen so?
+pub(crate) fn check(change: &ConversationChange, limits: &Limits) -> Result<(), Refusal> {
+    if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
+        return Err(Refusal::BadValue);
+    }
+    match &change.draft {
+        Some(draft) if draft.len() > limits.body_bytes as usize || draft.contains('\0') => {
+            Err(Refusal::BadBody)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `shown`: of the other one of a direct conversation.
+pub(crate) fn conversation(row: ConversationRow, shown: Shown) -> Conversation {
+    let theirs = |seq| if shown.markers { seq } else { Seq(0) };
+    Conversation {
+        id: row.id,
+        with: match row.of {
+            ConversationOf::Direct(other) => With::Person(person(&other, shown.presence)),
+            ConversationOf::Room { room, role } => With::Room(room, role),
+        },
+        last: row.last.map(message),
+        received: row.received,
+        read: row.read,
+        their_received: theirs(row.their_received),
+        their_read: theirs(row.their_read),
+        unread: row.unread,
+        mentions: row.mentions,
+        muted_until: row.muted_until,
+        pinned: row.pinned,
+        archived: row.archived,
+        request: row.request,
+        requested_by: row.requested_by.map(|by| person(&by, None)),
+        marked_unread: row.marked_unread,
+        draft: row.draft,
+        active: row.active,
+    }
+}
+
+/// `shown`: of the others of direct conversations, in the order of the rows.
+pub(crate) fn conversations(
+    rows: Vec<ConversationRow>,
+    shown: &mut impl Iterator<Item = Shown>,
+) -> Vec<Conversation> {
+    let seen = |row: ConversationRow| {
+        let of_other = row.of.other().is_some().then(|| shown.next()).flatten();
+        conversation(row, of_other.unwrap_or_default())
+    };
+    rows.into_iter().map(seen).collect()
+}
+
+pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
+    Arc::new(Message {
+        conversation: stored.conversation,
+        seq: stored.seq,
+        from: stored.from_sub,
+        client_id: stored.client_id,
+        body: stored.body,
+        time: stored.time,
+        reply_to: stored.reply_to,
+        version: stored.version,
+        edited: stored.edited,
+        deleted: stored.deleted,
+        pinned: stored.pinned,
+        reactions: stored.reactions,
+        files: stored.files,
+        rich: stored.rich,
+    })
+}
+
+impl Inner {
+    pub(crate) fn list_conversations(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        list: ConversationList,
+        page: PageOf,
+    ) {
+        let limit = self.page_limit(page.limit);
+        let user = asker.session.user;
+        let node = self.clone();
+        let done = move |page: Result<ConversationsPage, StoreError>| {
+            let handle = asker.session.handle;
+            let ConversationsPage { rows, next } = match page {
+                Ok(page) => page,
+                Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            };
+            let others: Vec<Other> = rows.iter().filter_map(Other::of_conversation).collect();
+            let teller = node.clone();
+            node.with_shown(asker.site.site.mode, user, &others, move |shown| {
+                let conversations = conversations(rows, &mut shown.into_iter());
+                teller.outbox.deliver(handle, Event::Conversations { re, conversations, next });
+            });
+        };
+        self.store.conversations(user, list, page.after, limit, Box::new(done));
+    }
+
+    pub(crate) fn change_conversation(
+        self: &Arc<Self>,
+        asker: &Asker,
+        peer: &Peer,
+        re: u64,
+        change: ConversationChange,
+    ) {
+        let Some(id) = ConversationId::direct(asker.session.user, peer.id) else { return };
+        let shown = Viewer { mode: asker.site.site.mode, relation: peer.relation, told: self.told(peer.id) };
+        self.change_view(asker.session, re, id, Some(shown), change);
+    }
+
+    /// How a member sees a conversation, direct or a room. `viewer`: how it stands to the other one, where there is one.
+    pub(crate) fn change_view(
+        self: &Arc<Self>,
+        session: SessionId,
+        re: u64,
+        id: ConversationId,
+        viewer: Option<Viewer>,
+        change: ConversationChange,
+    ) {
+        if let Err(refusal) = check(&change, &self.config.limits) {
+            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+        }
+        let node = self.clone();
+        type Changed = Result<Result<(ConversationRow, crate::Position), Refusal>, StoreError>;
+        let done = move |outcome: Changed| {
+            let (row, position) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
+                Ok(changed) => changed,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let shown = viewer.zip(row.of.other()).map(|(viewer, other)| viewer.shown(other));
+            let seen = Box::new(conversation(row, shown.unwrap_or_default()));
+            let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
+            node.answer(session, event(Some(re)));
+            node.tell(session.user, position, Some(session.handle), event(None));
+        };
+        self.store.change_conversation(id, session.user, change, Box::new(done));
+    }
+
+    /// `before` and `after` at once are refused: there is no telling which end is wanted.
+    pub(crate) fn history(
+        self: &Arc<Self>,
+        asker: &Asker,
+        peer: &Peer,
+        re: u64,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: Option<u32>,
+    ) {
+        let session = asker.session;
+        let conversation = ConversationId::direct(session.user, peer.id);
+        let (Some(conversation), false) = (conversation, before.is_some() && after.is_some()) else {
+            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        };
+        let limit = self.page_limit(limit);
+        let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
+        let node = self.clone();
+        let done = move |page: Result<HistoryPage, StoreError>| match page {
+            Ok(HistoryPage { messages, more }) => {
+                let messages = messages.into_iter().map(message).collect();
+                let conversation = Some(conversation);
+                let event = Event::History { re, conversation, messages, more };
+                node.outbox.deliver(session.handle, event);
+            }
+            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        self.store.history(session.user, conversation, before, after, limit, Box::new(done));
+    }
+
+    /// A page that begins with the first message of `time` or later. The store checks that the asker may read the conversation.
+    pub(crate) fn history_since(
+        self: &Arc<Self>,
+        session: SessionId,
+        re: u64,
+        conversation: ConversationId,
+        time: Timestamp,
+        limit: Option<u32>,
+    ) {
+        let limit = self.page_limit(limit);
+        let node = self.clone();
+        let done = move |page: Result<Result<HistoryPage, Refusal>, StoreError>| match page
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(HistoryPage { messages, more }) => {
+                let messages = messages.into_iter().map(message).collect();
+                let conversation = Some(conversation);
+                let event = Event::History { re, conversation, messages, more };
+                node.outbox.deliver(session.handle, event);
+            }
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.history_since(session.user, conversation, time, limit, Box::new(done));
+    }
+}

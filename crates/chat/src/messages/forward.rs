@@ -1,0 +1,137 @@
+//! Forwarding a message: its body and files as a message of one's own in another conversation, with a word on where they come from.
+//!
+//! It goes the way of every other message from there on: rates, filters, requests of strangers and a room's rules hold.
+
+use std::sync::Arc;
+
+use crate::calls::is_call_entry;
+use crate::command::AnswerTo;
+use crate::messages::send::Draft;
+use crate::node::{Asker, Inner, unavailable};
+use crate::session::admission::UnderWay;
+use crate::users::peer::{Job, Peer, may_see};
+use crate::{
+    ConversationId, FileId, Mode, NewRich, Refusal, Relation, Seq, StoreError, StoredMessage, Sub, Timestamp,
+    To, UserId,
+};
+
+/// The origin of a forwarded message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forwarded {
+    /// The first author; None: readers here may not see the author.
+    pub from: Option<(UserId, Sub)>,
+}
+
+/// The parts that are forwarded with the body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewForward {
+    /// As told; see [`Forwarded`].
+    pub author: Option<(UserId, Sub)>,
+    /// Files of the message that it is. Their bytes stay where they are, and stay as long as one message has them.
+    pub files: Vec<FileId>,
+}
+
+/// A message on its way to another conversation.
+pub(crate) struct Forward {
+    pub(crate) draft: Draft,
+    /// The first author, unless the author was hidden before.
+    author: Option<(UserId, Sub)>,
+    files: Vec<FileId>,
+}
+
+impl Inner {
+    /// Read first, as who forwards it sees it, and then posted: it may come after what the session says next.
+    pub(crate) fn forward(
+        self: &Arc<Self>,
+        asker: Asker,
+        client_id: Box<str>,
+        to: To,
+        from: (ConversationId, Seq),
+        under_way: UnderWay,
+        now: Timestamp,
+    ) {
+        let node = self.clone();
+        let (conversation, seq) = from;
+        let reader = asker.session.user;
+        let done = move |found: Result<Result<StoredMessage, Refusal>, StoreError>| {
+            let found = found.unwrap_or_else(|error| Err(unavailable(error)));
+            let allowed = found.and_then(may_forward).and_then(|message| {
+                // The filters may be newer than the message, and forwarded messages cannot wait: what holds them refuses them.
+                let verdict = asker.may_publish_text(&message.body, now)?;
+                Ok((message, verdict))
+            });
+            let (message, verdict) = match allowed {
+                Ok(allowed) => allowed,
+                Err(refusal) => {
+                    under_way.is_done();
+                    return node.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
+                }
+            };
+            let author = match message.rich.as_ref().and_then(|rich| rich.forwarded.as_ref()) {
+                // A forwarded message keeps its first author.
+                Some(forwarded) => forwarded.from.clone(),
+                None => Some((message.from, message.from_sub)),
+            };
+            let files = message.files.iter().map(|file| file.id).collect();
+            let draft = Draft {
+                verdict,
+                client_id,
+                body: message.body,
+                reply_to: None,
+                files: Vec::new(),
+                rich: None,
+                under_way,
+            };
+            let forward = Forward { draft, author, files };
+            match to.room(asker.session.user.site) {
+                Ok(room) => {
+                    if let Err(refusal) = node.whole_messages.check(&room, now) {
+                        let client_id = forward.draft.client_id;
+                        return node.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
+                    }
+                    let is_same = matches!(room, crate::RoomName::Id(id) if id == conversation);
+                    let is_named = asker.site.site.mode == Mode::Open || is_same;
+                    node.post(&asker, room, forward.draft(is_named), now);
+                }
+                // Whether the session waits for somebody may have changed while the message was read: it is looked at.
+                Err(to) => node.for_peer(asker, true, to, Job::Forward(forward), now),
+            }
+        };
+        self.store.message(reader, conversation, seq.min(Seq::MAX), Box::new(done));
+    }
+
+    /// To one other user: named is whom they may see.
+    pub(crate) fn forward_to(self: &Arc<Self>, asker: &Asker, peer: &Peer, forward: Forward, now: Timestamp) {
+        let (me, mode) = (asker.session.user, asker.site.site.mode);
+        let author = match &forward.author {
+            Some((author, _)) if *author != me && *author != peer.id => *author,
+            _ => return self.send(asker, peer, forward.draft(true), now),
+        };
+        let (node, asker, peer) = (self.clone(), asker.clone(), *peer);
+        let done = move |relation: Result<Relation, StoreError>| {
+            let is_named = relation.is_ok_and(|relation| may_see(mode, relation));
+            node.send(&asker, &peer, forward.draft(is_named), now);
+        };
+        self.store.relation(author, peer.id, Box::new(done));
+    }
+}
+
+impl Forward {
+    fn draft(self, is_named: bool) -> Draft {
+        let forwarded = NewForward { author: self.author.filter(|_| is_named), files: self.files };
+        let rich = NewRich { forwarded: Some(forwarded), ..NewRich::default() };
+        Draft { rich: rich.boxed(), ..self.draft }
+    }
+}
+
+/// A poll and what is left of a call are of the conversation in which they were.
+fn may_forward(message: StoredMessage) -> Result<StoredMessage, Refusal> {
+    if message.deleted {
+        return Err(Refusal::NoSuchMessage);
+    }
+    let is_poll = message.rich.as_ref().is_some_and(|rich| rich.poll.is_some());
+    if is_poll || is_call_entry(&message.client_id) {
+        return Err(Refusal::NotAllowed);
+    }
+    Ok(message)
+}

@@ -1,0 +1,82 @@
+//! Markers: how far a member has received and read.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner};
+use crate::users::peer::Peer;
+use crate::users::privacy::Signal;
+use crate::{ConversationId, Event, MarkerRow, MarkerSet, Position, Refusal, Seq};
+
+/// How far one has received and read, once one says so. Markers go forward only and not beyond the newest message, and what was
+/// read was received.
+pub fn markers_after(
+    (received, read): (u64, u64),
+    (now_received, now_read): (Seq, Seq),
+    newest: u64,
+) -> (u64, u64) {
+    let read = now_read.0.min(newest).max(read);
+    (now_received.0.min(newest).max(received).max(read), read)
+}
+
+impl MarkerRow {
+    /// There is nothing in which one could mark anything.
+    pub fn nothing(position: Position) -> MarkerRow {
+        MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position }
+    }
+}
+
+impl Inner {
+    /// Delivered to one's own other devices with the unread count, and to the other member without it, where the user's privacy
+    /// lets that member see the user at all.
+    pub(crate) fn mark(self: &Arc<Self>, asker: &Asker, peer: &Peer, set: MarkerSet) {
+        let session = asker.session;
+        let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
+        let (received, read) = set.both();
+        let is_told = asker.visibility.sends(Signal::Marker, asker.site.site.mode, peer.relation);
+        let other = is_told.then_some(peer.id);
+        let node = self.clone();
+        let user = asker.sub.clone();
+        let done = move |outcome: Result<MarkerRow, _>| {
+            let Ok(row) = outcome else {
+                return node.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
+            };
+            if !row.moved {
+                return;
+            }
+            let MarkerRow { received, read, unread, position, told, .. } = row;
+            let event =
+                |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
+            node.tell(session.user, position, Some(session.handle), event(Some(unread)));
+            if unread == 0 {
+                node.notify_read(session.user, conversation);
+            }
+            if let Some(other) = other.filter(|_| told) {
+                node.tell(other, position, None, event(None));
+            }
+        };
+        self.store.mark(conversation, session.user, received, read, Box::new(done));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_go_forward_and_no_further_than_there_is() {
+        let table = [
+            // received and read before, said, and after, of nine messages
+            ((0, 0), (3, 0), (3, 0)),
+            ((3, 0), (0, 5), (5, 5)),
+            ((5, 5), (2, 2), (5, 5)),
+            ((5, 2), (4, 4), (5, 4)),
+            ((5, 5), (u64::MAX, 7), (9, 7)),
+            ((0, 0), (0, u64::MAX), (9, 9)),
+        ];
+        for (before, (received, read), after) in table {
+            assert_eq!(markers_after(before, (Seq(received), Seq(read)), 9), after, "{before:?}");
+        }
+        assert_eq!(markers_after((9, 9), (Seq(1), Seq(1)), 4), (9, 9), "older ones were taken away");
+    }
+}

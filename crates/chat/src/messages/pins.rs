@@ -1,0 +1,26 @@
+//! Messages that are kept at hand above their conversation. That one is pinned is a change of it (`messages/changes.rs`), which all
+//! members hear of; here is the list.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::messages::conversations::message;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{ConversationId, Event, Refusal, StoreError, StoredMessage};
+
+impl Inner {
+    pub(crate) fn pins(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
+        let session = asker.session;
+        let node = self.clone();
+        let done = move |pins: Result<Result<Vec<StoredMessage>, Refusal>, StoreError>| match pins
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(pins) => {
+                let messages = pins.into_iter().map(message).collect();
+                node.outbox.deliver(session.handle, Event::Pins { re, conversation, messages });
+            }
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.pins(session.user, conversation, Box::new(done));
+    }
+}

@@ -1,0 +1,150 @@
+//! Posting in a room, and telling its members.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::limits::Rate;
+use crate::messages::held::HeldPlace;
+use crate::messages::send::Draft;
+use crate::node::{Asker, Inner};
+use crate::rooms::{Joined, Post, Posted, RoomName};
+use crate::session::Handles;
+use crate::users::privacy::Signal;
+use crate::{
+    ConversationId, Event, FilterAct, Message, NewRich, Position, Refusal, Seq, SessionHandle, SessionId,
+    SiteId, StoreError, Sub, Timestamp, UserId,
+};
+
+/// In larger rooms nobody is told who is writing.
+const MOST_TOLD_OF_TYPING: u32 = 50;
+
+/// A message without the fields that the store adds.
+pub(crate) struct Unposted {
+    pub(crate) from: Sub,
+    pub(crate) client_id: Box<str>,
+    pub(crate) body: Box<str>,
+    pub(crate) reply_to: Option<Seq>,
+    pub(crate) rich: Option<Box<NewRich>>,
+}
+
+impl Inner {
+    pub(crate) fn post(self: &Arc<Self>, asker: &Asker, room: RoomName, draft: Draft, now: Timestamp) {
+        let session = asker.session;
+        let sound = draft.check(true, &self.config.limits, now).and_then(|()| {
+            let rate = Rate::per_second(self.config.limits.site_sends_per_second);
+            rate.take_shared(&asker.site.counters.sends, now)
+        });
+        if let Err(refusal) = sound {
+            return self.refuse(session.handle, AnswerTo::Message(draft.client_id), refusal);
+        }
+        if asker.shadowed || draft.verdict == Some(FilterAct::Hold) {
+            return self.hold(asker, HeldPlace::Room(room), draft, now);
+        }
+        let flagged = if draft.verdict == Some(FilterAct::Flag) { asker.flagged(&draft.body) } else { None };
+        let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
+        let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
+        let forwarded = rich.as_ref().is_some_and(|rich| rich.forwarded.is_some());
+        let whole = forwarded.then(|| (room.clone(), body.len()));
+        let post = Post {
+            room: asker.page_named(room, now),
+            from: session.user,
+            client_id: client_id.clone(),
+            body: body.clone(),
+            time: now,
+            reply_to,
+            files,
+            rich: rich.clone(),
+        };
+        let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to, rich };
+        let node = self.clone();
+        let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
+            under_way.answered(&outcome);
+            let appended = outcome.as_ref().ok().and_then(|posted| Some(posted.as_ref().ok()?.appended));
+            if let Some((room, bytes)) = whole.filter(|_| appended.is_some_and(|appended| !appended.repeated))
+            {
+                node.whole_messages.spend(room, bytes, now);
+            }
+            node.posted(session, unposted, outcome);
+            if let Some(appended) = appended {
+                node.flag_all(appended, flagged);
+            }
+        };
+        self.store.post(post, self.room_limits(asker), Box::new(done));
+    }
+
+    /// On disk: first the sender is told, then all other devices of all members.
+    pub(crate) fn posted(
+        self: &Arc<Self>,
+        session: SessionId,
+        unposted: Unposted,
+        outcome: Result<Result<Posted, Refusal>, StoreError>,
+    ) {
+        let Unposted { from, client_id, body, reply_to, rich } = unposted;
+        let Posted { appended, joined, members, files, thread } = match outcome {
+            Ok(Ok(posted)) => posted,
+            Ok(Err(refusal)) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+            Err(_) => {
+                return self.refuse(session.handle, AnswerTo::Message(client_id), Refusal::Unavailable);
+            }
+        };
+        let crate::Appended { conversation, seq, time, position, repeated } = appended;
+        if let Some(Joined { row, position, .. }) = joined {
+            self.member_joined(row.id, session.user);
+            self.tell_of_room(session.user, row, position, None);
+        }
+        let client = client_id.clone();
+        let ack = Event::Ack { client_id: client, conversation, seq, time, request: false, position };
+        self.answer(session, ack);
+        if repeated {
+            return self.counters.repeated.add(1);
+        }
+        self.counters.messages.add(1);
+        let reply_to = reply_to.filter(|to| *to < seq);
+        let rich = rich.and_then(|rich| rich.told(thread));
+        let fresh = Message::fresh(conversation, from, client_id, body, time);
+        let message = Arc::new(Message { seq, reply_to, files, rich, ..fresh });
+        let event = Event::Message(Arc::clone(&message), position);
+        self.tell_members(conversation.site, &members, position, Some(session.handle), event);
+        self.want_preview(conversation, seq, (session.user, &message.from), &message.body);
+        self.notify_room(conversation, session.user, &members, &message.body, time);
+    }
+
+    /// Delivers an event committed at `position` to all sessions here of these members. One lookup for each member;
+    /// silent members cost nothing else.
+    pub(crate) fn tell_members(
+        &self,
+        site: SiteId,
+        members: &[u32],
+        position: Position,
+        except: Option<SessionHandle>,
+        event: Event,
+    ) {
+        let _telling = self.telling();
+        let mut handles = Handles::new();
+        for &num in members {
+            let user = UserId { site, num };
+            self.here.lock(user).plan(user, position, except, &event, &mut handles);
+        }
+        self.counters.deliveries.add(handles.len() as u64);
+        self.deliver(&handles, event);
+    }
+
+    /// Dropped silently where the user may not write or hides from a member, and in large rooms.
+    pub(crate) fn typing_in_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, on: bool) {
+        let (node, me, user) = (self.clone(), asker.session.user, asker.sub.clone());
+        let (visibility, mode) = (asker.visibility, asker.site.site.mode);
+        let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
+            let members = members.ok().and_then(Result::ok).unwrap_or_default();
+            let others: Vec<UserId> = members.into_iter().filter(|member| *member != me).collect();
+            let sender = node.clone();
+            node.who_is_sent(me, visibility, Signal::RoomTyping, mode, &others, move |members| {
+                let mut handles = Handles::new();
+                for member in members {
+                    sender.here.lock(member).live(member, None, &mut handles);
+                }
+                sender.deliver(&handles, Event::Typing { conversation, user, on });
+            });
+        };
+        self.store.few_members(conversation, me, MOST_TOLD_OF_TYPING, Box::new(done));
+    }
+}

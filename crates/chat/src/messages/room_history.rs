@@ -1,0 +1,60 @@
+//! A room as one of its members sees it: history and markers.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::rooms::RoomName;
+use crate::{ConversationId, Event, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError};
+
+impl Inner {
+    /// `before` and `after` at once are refused: there is no telling which end is wanted.
+    pub(crate) fn room_history(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: RoomName,
+        [before, after]: [Option<Seq>; 2],
+        limit: Option<u32>,
+    ) {
+        let session = asker.session;
+        if before.is_some() && after.is_some() {
+            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
+        let node = self.clone();
+        type Read = Result<Result<(Option<ConversationId>, HistoryPage), Refusal>, StoreError>;
+        let done = move |page: Read| match page.map_err(unavailable).flatten() {
+            Ok((conversation, HistoryPage { messages, more })) => {
+                let messages = messages.into_iter().map(crate::messages::conversations::message).collect();
+                let event = Event::History { re, conversation, messages, more };
+                node.outbox.deliver(session.handle, event);
+            }
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        let limit = self.page_limit(limit);
+        self.store.room_history(room, session.user, before, after, limit, Box::new(done));
+    }
+
+    /// Published to one's own other devices only. Members of small rooms read each other's markers with the list of members, when
+    /// they look (`seen_by.rs`), so reading costs a room nothing.
+    pub(crate) fn mark_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, set: MarkerSet) {
+        let session = asker.session;
+        let (received, read) = set.both();
+        let node = self.clone();
+        let user = asker.sub.clone();
+        let done = move |outcome: Result<MarkerRow, StoreError>| match outcome {
+            Ok(MarkerRow { received, read, unread, moved: true, position, .. }) => {
+                let event =
+                    Event::Marker { conversation, user, received, read, unread: Some(unread), position };
+                node.tell(session.user, position, Some(session.handle), event);
+                if unread == 0 {
+                    node.notify_read(session.user, conversation);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => node.refuse(session.handle, AnswerTo::Session, unavailable(error)),
+        };
+        self.store.mark(conversation, session.user, received, read, Box::new(done));
+    }
+}

@@ -1,0 +1,95 @@
+//! Searching one's own conversations for words.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::messages::conversations::message;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{ConversationId, Event, FoundPage, PageOf, Refusal, Search, StoreError};
+
+/// Longest query, in bytes.
+const QUERY_BYTES: usize = 256;
+/// Words beyond are not looked for.
+const WORDS: usize = 8;
+/// A start of a word has at least so many letters: shorter ones are starts of too many.
+const START: usize = 3;
+
+/// A word that is looked for: whole, or as the start of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    pub text: Box<str>,
+    pub is_start: bool,
+}
+
+/// The words of a query; all of them must be in a message. The last one may still be being typed.
+pub fn words(query: &str) -> Vec<Word> {
+    let is_open = query.chars().next_back().is_some_and(char::is_alphanumeric);
+    let mut words: Vec<Word> = query
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(|word| Word { text: word.into(), is_start: false })
+        .collect();
+    if let Some(last) = words.last_mut() {
+        last.is_start = is_open && last.text.chars().count() >= START;
+    }
+    words.truncate(WORDS);
+    words
+}
+
+impl Inner {
+    pub(crate) fn search(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        query: &str,
+        conversation: Option<ConversationId>,
+        page: PageOf,
+    ) {
+        let handle = asker.session.handle;
+        if query.len() > QUERY_BYTES {
+            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let words = words(query);
+        if words.is_empty() {
+            return self.outbox.deliver(handle, Event::Found { re, hits: Vec::new(), next: None });
+        }
+        let limit = self.page_limit(page.limit);
+        let wanted = Search { user: asker.session.user, words, conversation, after: page.after, limit };
+        let node = self.clone();
+        let done = move |found: Result<Result<FoundPage, Refusal>, StoreError>| match found
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(FoundPage { hits, next }) => {
+                let hits = hits.into_iter().map(message).collect();
+                node.outbox.deliver(handle, Event::Found { re, hits, next });
+            }
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.search(wanted, Box::new(done));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(query: &str, expected: &[&str]) {
+        let found: Vec<String> = words(query)
+            .iter()
+            .map(|word| format!("{}{}", word.text, if word.is_start { "*" } else { "" }))
+            .collect();
+        assert_eq!(found, expected, "{query:?}");
+    }
+
+    #[test]
+    fn what_is_looked_for() {
+        check("", &[]);
+        check(" \"*()- ", &[]);
+        check("motor", &["motor*"]);
+        check("motor ", &["motor"]);
+        check("my mo", &["my", "mo"]);
+        check("Größe, 42 OR x^2*", &["Größe", "42", "OR", "x", "2"]);
+        check("a b c d e f g hij", &["a", "b", "c", "d", "e", "f", "g", "hij*"]);
+        check("a b c d e f g h ijk", &["a", "b", "c", "d", "e", "f", "g", "h"]);
+    }
+}

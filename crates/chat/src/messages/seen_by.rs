@@ -1,0 +1,47 @@
+//! "Seen by": how far the members of a small room have received and read.
+
+use std::sync::Arc;
+
+use crate::node::{Asker, Inner};
+use crate::rooms::MembersPage;
+use crate::users::privacy::Signal;
+use crate::users::visibility;
+use crate::{Seq, UserId};
+
+/// In larger rooms nobody is shown the markers of others.
+pub const MOST_SEEN_BY: u32 = 50;
+
+/// How far a member has received and read.
+pub type Markers = (Seq, Seq);
+
+impl Inner {
+    /// The markers of a page of members, as far as each of them shows them to the asker; in the order of the page.
+    pub(crate) fn with_markers(
+        self: &Arc<Self>,
+        asker: &Asker,
+        page: MembersPage,
+        then: impl FnOnce(MembersPage, Vec<Option<Markers>>) + Send + 'static,
+    ) {
+        let (me, mode) = (asker.session.user, asker.site.site.mode);
+        let rows = page.rows.iter().zip(&page.markers);
+        let mut shown = vec![None; page.rows.len()];
+        let mut others = Vec::new();
+        for (place, (row, markers)) in rows.enumerate() {
+            match row.user.id == me {
+                true => shown[place] = Some(*markers),
+                false => others.push((place, row.user.id, visibility(&row.user), *markers)),
+            }
+        }
+        if others.is_empty() {
+            return then(page, shown);
+        }
+        let asked: Vec<UserId> = others.iter().map(|(_, user, ..)| *user).collect();
+        self.with_relations(me, &asked, move |relations| {
+            // Not knowing, show nothing.
+            for ((place, _, of, markers), relation) in others.into_iter().zip(relations.unwrap_or_default()) {
+                shown[place] = of.sends(Signal::RoomMarker, mode, relation).then_some(markers);
+            }
+            then(page, shown);
+        });
+    }
+}

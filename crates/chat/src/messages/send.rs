@@ -1,0 +1,297 @@
+//! Sending a message: what is accepted, and who hears of it.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::contacts::message_requests::{self, RequestAnswer, RequestRules, RequestTold, Requested};
+use crate::limits::Rate;
+use crate::messages::held::HeldPlace;
+use crate::moderation::SiteRole;
+use crate::moderation::trust;
+use crate::node::{Asker, Inner, unavailable};
+use crate::session::admission::UnderWay;
+use crate::users::Shown;
+use crate::users::peer::{Peer, may_write};
+use crate::{
+    Append, Appended, ConversationId, Event, File, FileId, FilterAct, Hit, Limits, MOST_FILES, Message,
+    NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
+};
+
+/// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
+/// text functions nor PostgreSQL can hold it.
+pub(crate) fn check(client_id: &str, body: &str, files: usize, limits: &Limits) -> Result<(), Refusal> {
+    let id_byte = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    if !(1..=64).contains(&client_id.len()) || !client_id.bytes().all(id_byte) {
+        return Err(Refusal::BadValue);
+    }
+    if files > MOST_FILES {
+        return Err(Refusal::TooManyFiles);
+    }
+    if files > 0 && body.is_empty() { Ok(()) } else { check_body(body, limits) }
+}
+
+pub(crate) fn check_body(body: &str, limits: &Limits) -> Result<(), Refusal> {
+    if body.is_empty() || body.len() > limits.body_bytes as usize || body.contains('\0') {
+        return Err(Refusal::BadBody);
+    }
+    Ok(())
+}
+
+/// A message that a client wants to send.
+pub(crate) struct Draft {
+    pub(crate) client_id: Box<str>,
+    pub(crate) body: Box<str>,
+    pub(crate) reply_to: Option<Seq>,
+    pub(crate) files: Vec<FileId>,
+    pub(crate) rich: Option<Box<NewRich>>,
+    pub(crate) under_way: UnderWay,
+    /// The verdict of the filters.
+    pub(crate) verdict: Option<FilterAct>,
+}
+
+impl Draft {
+    /// Whether it is well formed. `is_room`: where it is to go.
+    pub(crate) fn check(&self, is_room: bool, limits: &Limits, now: Timestamp) -> Result<(), Refusal> {
+        let rich = self.rich.as_ref();
+        rich.map_or(Ok(()), |rich| rich.check(is_room, now))?;
+        let beside = self.files.len() + rich.map_or(0, |rich| rich.files());
+        check(&self.client_id, &self.body, beside, limits)
+    }
+}
+
+impl Inner {
+    pub(crate) fn send(self: &Arc<Self>, asker: &Asker, peer: &Peer, draft: Draft, now: Timestamp) {
+        let session = asker.session;
+        let conversation = match self.accept(asker, peer, &draft, now) {
+            Ok(conversation) => conversation,
+            Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(draft.client_id), refusal),
+        };
+        if asker.shadowed || draft.verdict == Some(FilterAct::Hold) {
+            return self.hold(asker, HeldPlace::Direct(conversation), draft, now);
+        }
+        let flagged = if draft.verdict == Some(FilterAct::Flag) { asker.flagged(&draft.body) } else { None };
+        let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
+        let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
+        let append = Append {
+            conversation,
+            from: session.user,
+            client_id: client_id.clone(),
+            body: body.clone(),
+            time: now,
+            reply_to,
+            rich: rich.clone(),
+        };
+        // The store drops a reply that names no earlier message; so do receivers, by the same rule.
+        let message =
+            Message { reply_to, ..Message::fresh(conversation, asker.sub.clone(), client_id, body, now) };
+        let node = self.clone();
+        let to = peer.id;
+        let is_request = self.request_rules(asker, peer, now);
+        if !files.is_empty() || rich.is_some() && is_request.is_none() {
+            // Strangers bring files once they were answered; who was asked accepts by answering, whatever the answer is.
+            if is_request.is_some() {
+                self.store.answer_request(
+                    conversation,
+                    session.user,
+                    RequestAnswer::Accept,
+                    Box::new(|_| ()),
+                );
+            }
+            let done = move |outcome: Result<Result<(Appended, Vec<File>), Refusal>, StoreError>| {
+                under_way.answered(&outcome);
+                let (appended, files) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
+                    Ok(appended) => appended,
+                    Err(refusal) => {
+                        return node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
+                    }
+                };
+                let rich = rich.and_then(|rich| rich.told(None));
+                node.appended(session, to, Message { files, rich, ..message }, &Ok(appended));
+                node.flag_all(appended, flagged);
+            };
+            return self.store.append_with_files(append, files, Box::new(done));
+        }
+        if let Some(rules) = is_request {
+            let done = move |outcome: Result<Result<Requested, Refusal>, StoreError>| {
+                under_way.answered(&outcome);
+                match outcome.map_err(unavailable).flatten() {
+                    Ok(requested) => {
+                        let appended = requested.appended;
+                        let files = requested.files.clone();
+                        let rich = rich.and_then(|rich| rich.told(None));
+                        node.requested(session, to, Message { files, rich, ..message }, requested);
+                        node.flag_all(appended, flagged);
+                    }
+                    Err(refusal) => {
+                        node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
+                    }
+                }
+            };
+            return self.store.append_request(append, rules, Box::new(done));
+        }
+        let done = move |outcome: Result<Appended, StoreError>| {
+            under_way.answered(&outcome);
+            node.appended(session, to, message, &outcome);
+            if let Ok(appended) = outcome {
+                node.flag_all(appended, flagged);
+            }
+        };
+        self.store.append(append, Box::new(done));
+    }
+
+    /// None: the two know each other, or nothing is asked of strangers here, or a moderator writes.
+    pub(crate) fn request_rules(&self, asker: &Asker, peer: &Peer, now: Timestamp) -> Option<RequestRules> {
+        let site = &asker.site.site;
+        if asker.role >= SiteRole::Moderator {
+            return None;
+        }
+        let rules = message_requests::rules(&site.settings, site.mode, peer.relation);
+        let per_day = trust::requests_per_day(&site.settings, asker.level);
+        if !(asker.recent && site.settings.raid.is_on(now) && message_requests::is_stranger(peer.relation)) {
+            return Some(RequestRules { per_day, ..rules? });
+        }
+        let begin = Err(Refusal::Raid);
+        // Without requests: what was begun before goes on.
+        Some(rules.map_or(RequestRules::of_strangers(begin), |rules| RequestRules { begin, ..rules }))
+    }
+
+    fn accept(
+        &self,
+        asker: &Asker,
+        peer: &Peer,
+        draft: &Draft,
+        now: Timestamp,
+    ) -> Result<ConversationId, Refusal> {
+        draft.check(false, &self.config.limits, now)?;
+        if !may_write(asker.site.site.mode, peer.is_banned, peer.relation) {
+            return Err(Refusal::NotAllowed);
+        }
+        let conversation = ConversationId::direct(asker.session.user, peer.id).ok_or(Refusal::NotAllowed)?;
+        Rate::per_second(self.config.limits.site_sends_per_second)
+            .take_shared(&asker.site.counters.sends, now)?;
+        Ok(conversation)
+    }
+
+    /// Reports a message that the filters flagged to moderators, once it is stored.
+    pub(crate) fn flag_all(self: &Arc<Self>, appended: Appended, flagged: Option<Vec<Hit>>) {
+        if let Some(hits) = flagged.filter(|_| !appended.repeated) {
+            self.flag(appended.conversation, appended.seq, &hits, appended.time);
+        }
+    }
+
+    /// After the commit: acknowledge the sender, then deliver to the other devices of both users.
+    pub(crate) fn appended(
+        &self,
+        session: SessionId,
+        to: UserId,
+        message: Message,
+        outcome: &Result<Appended, StoreError>,
+    ) {
+        let Ok(appended) = outcome else {
+            let answer = AnswerTo::Message(message.client_id);
+            return self.refuse(session.handle, answer, Refusal::Unavailable);
+        };
+        let position = appended.position;
+        if let Some(message) = self.acknowledge(session, message, *appended, false) {
+            self.tell_both(session, to, position, Event::Message(message.clone(), position));
+            let by = (session.user, &message.from);
+            self.want_preview(message.conversation, message.seq, by, &message.body);
+            self.notify_away(to, appended.conversation, appended.time);
+        }
+    }
+
+    /// Delivers a message between strangers.
+    pub(crate) fn requested(&self, session: SessionId, to: UserId, message: Message, requested: Requested) {
+        let Requested { appended, pending, told, .. } = requested;
+        let position = appended.position;
+        let Some(message) = self.acknowledge(session, message, appended, pending) else { return };
+        let event = Event::Message(Arc::clone(&message), position);
+        match told {
+            RequestTold::Message => {
+                if !pending {
+                    let by = (session.user, &message.from);
+                    self.want_preview(message.conversation, message.seq, by, &message.body);
+                }
+                self.tell_both(session, to, position, event);
+                self.notify_away(to, appended.conversation, appended.time);
+            }
+            RequestTold::Nothing => self.tell(session.user, position, Some(session.handle), event),
+            RequestTold::Request(row) => {
+                self.tell(session.user, position, Some(session.handle), event);
+                // The asking user sees everybody's presence; the asked one sees it when they look.
+                let conversation =
+                    Box::new(crate::messages::conversations::conversation(*row, Shown::default()));
+                self.tell(to, position, None, Event::Conversation { re: None, conversation, position });
+            }
+        }
+    }
+
+    /// Returns the message for the other devices; None if they got it before.
+    fn acknowledge(
+        &self,
+        session: SessionId,
+        message: Message,
+        appended: Appended,
+        request: bool,
+    ) -> Option<Arc<Message>> {
+        let Appended { conversation, seq, time, position, repeated } = appended;
+        let client_id = message.client_id.clone();
+        self.answer(session, Event::Ack { client_id, conversation, seq, time, request, position });
+        if repeated {
+            self.counters.repeated.add(1);
+            return None;
+        }
+        self.counters.messages.add(1);
+        let reply_to = message.reply_to.filter(|to| *to < seq);
+        Some(Arc::new(Message { seq, time, reply_to, ..message }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_message() {
+        let limits = Limits {
+            body_bytes: 8,
+            page: 1,
+            watch: 1,
+            contacts: 1,
+            sessions_per_user: 1,
+            sessions_per_site: 1,
+            send_burst: 0,
+            send_per_minute: 0,
+            command_burst: 0,
+            command_per_minute: 0,
+            site_sends_per_second: 0,
+            guest_burst: 0,
+            guest_per_minute: 0,
+            requests: crate::RequestRates::UNLIMITED,
+            rooms: crate::RoomLimits::default(),
+        };
+        let long_id = "a".repeat(64);
+        let table = [
+            ("id-_9Z", "x", Ok(())),
+            (&long_id, "x", Ok(())),
+            ("i", "12345678", Ok(())),
+            ("i", " \n", Ok(())),
+            ("i", "\u{1f98a}\u{1f98a}", Ok(())),
+            ("i", "123456789", Err(Refusal::BadBody)),
+            ("i", "\u{1f98a}\u{1f98a}!", Err(Refusal::BadBody)),
+            ("i", "", Err(Refusal::BadBody)),
+            ("i", "a\0b", Err(Refusal::BadBody)),
+            ("", "x", Err(Refusal::BadValue)),
+            ("ä", "x", Err(Refusal::BadValue)),
+            ("a b", "x", Err(Refusal::BadValue)),
+            (&format!("{long_id}a"), "x", Err(Refusal::BadValue)),
+        ];
+        for (id, body, expected) in table {
+            assert_eq!(check(id, body, 0, &limits), expected, "{id:?} {body:?}");
+        }
+        assert_eq!(check("i", "", 1, &limits), Ok(()), "files speak for themselves");
+        assert_eq!(check("i", "123456789", 1, &limits), Err(Refusal::BadBody));
+        assert_eq!(check("i", "", MOST_FILES, &limits), Ok(()));
+        assert_eq!(check("i", "", MOST_FILES + 1, &limits), Err(Refusal::TooManyFiles));
+    }
+}

@@ -1,0 +1,102 @@
+//! Threads in rooms: the replies below one message. A reply is a message of the room like any other, with a seq of the room; what
+//! is kept beside it is who follows which thread, and how far they have read.
+//!
+//! Why it is so: `docs/design/threads.md`.
+
+mod port;
+
+pub use port::{ThreadChange, ThreadRow, ThreadStore};
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::messages::conversations::message;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{ConversationId, Event, HistoryPage, Message, Refusal, Seq, StoreError};
+
+/// Threads that a list has: those with the newest replies.
+pub const MOST_THREADS: u32 = 50;
+
+/// A thread as one user sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    pub root: Arc<Message>,
+    /// One has written in it, or below one's own message, or was named there, or wants to.
+    pub follows: bool,
+    /// Replies that one has not read, without those of authors whom one has blocked; 0 where one does not follow it.
+    pub unread: u64,
+}
+
+impl Inner {
+    /// How one stands to a thread; or changes that.
+    pub(crate) fn thread(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: ConversationId,
+        root: Seq,
+        change: ThreadChange,
+    ) {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        let done = move |row: Result<Result<ThreadRow, Refusal>, StoreError>| match row
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(row) => node.outbox.deliver(handle, Event::Thread { re, thread: thread(row) }),
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.change_thread(asker.session.user, room, root.min(Seq::MAX), change, Box::new(done));
+    }
+
+    /// The threads of a room that one follows.
+    pub(crate) fn threads(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        let done = move |rows: Result<Result<Vec<ThreadRow>, Refusal>, StoreError>| match rows
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(rows) => {
+                let threads = rows.into_iter().map(thread).collect();
+                node.outbox.deliver(handle, Event::Threads { re, conversation, threads });
+            }
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.threads(asker.session.user, conversation, MOST_THREADS, Box::new(done));
+    }
+
+    /// The replies of a thread, as a page of history.
+    #[allow(clippy::too_many_arguments, reason = "the command")]
+    pub(crate) fn thread_history(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: ConversationId,
+        root: Seq,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: Option<u32>,
+    ) {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        if before.is_some() && after.is_some() {
+            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
+        let done = move |page: Result<Result<HistoryPage, Refusal>, StoreError>| match page
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(HistoryPage { messages, more }) => {
+                let messages = messages.into_iter().map(message).collect();
+                let event = Event::History { re, conversation: Some(room), messages, more };
+                node.outbox.deliver(handle, event);
+            }
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        let limit = self.page_limit(limit);
+        let reader = asker.session.user;
+        self.store.thread_history(reader, room, root.min(Seq::MAX), before, after, limit, Box::new(done));
+    }
+}
+
+fn thread(row: ThreadRow) -> Thread {
+    let count = row.root.rich.as_ref().and_then(|rich| rich.replies).map_or(0, |replies| replies.count);
+    let unread = row.read.map_or(0, |read| count.saturating_sub(read).saturating_sub(row.blocked));
+    Thread { root: message(row.root), follows: row.read.is_some(), unread }
+}

@@ -1,0 +1,37 @@
+//! Typing: delivered to those who are here, stored nowhere.
+
+use std::sync::Arc;
+
+use crate::contacts::message_requests::is_stranger;
+use crate::node::{Asker, Inner};
+use crate::users::peer::{Peer, may_write};
+use crate::users::privacy::Signal;
+use crate::{ConversationId, ConversationRow, Event, StoreError};
+
+impl Inner {
+    /// Dropped silently where the user may not write, or hides from the other one. From a stranger it is delivered only in a
+    /// conversation that the other one has accepted.
+    pub(crate) fn typing(self: &Arc<Self>, asker: &Asker, peer: &Peer, on: bool) {
+        let me = asker.session.user;
+        let Some(conversation) = ConversationId::direct(me, peer.id) else { return };
+        let mode = asker.site.site.mode;
+        let is_sent = may_write(mode, peer.is_banned, peer.relation)
+            && asker.visibility.sends(Signal::Typing, mode, peer.relation);
+        if !is_sent {
+            return;
+        }
+        let event = Event::Typing { conversation, user: asker.sub.clone(), on };
+        if !is_stranger(peer.relation) {
+            return self.tell_in_passing(peer.id, None, event);
+        }
+        let (node, to) = (self.clone(), peer.id);
+        let done = move |row: Result<Option<ConversationRow>, StoreError>| {
+            if let Ok(Some(row)) = row
+                && row.request.is_none()
+            {
+                node.tell_in_passing(to, None, event);
+            }
+        };
+        self.store.conversation(me, conversation, Box::new(done));
+    }
+}

@@ -1,0 +1,438 @@
+//! What moderators do: asked by a session or by the site's server, done by the store, told to whom it concerns.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::command::AnswerTo;
+use crate::moderation::{
+    AuditPage, By, Moderated, ModeratorAct, Notice, NoticeKind, REASON_BYTES, ReportRow, Sanction,
+    SanctionKind, SiteRole, is_reason,
+};
+use crate::node::{Asker, Inner, unavailable};
+use crate::{
+    ChangedMessage, ConversationId, Event, Level, MemberChanged, PageOf, Raid, Refusal, Role, Seq, Settings,
+    SettingsError, SiteId, Standing, StoreError, Sub, Timestamp, UserId, UserRow,
+};
+
+/// A raid mode that somebody begins by hand lasts a week at most.
+const LONGEST_RAID_MS: u64 = 7 * crate::moderation::trust::DAY_MS;
+
+/// A requested act, with users by the site's ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moderate {
+    Sanction {
+        user: Sub,
+        room: Option<ConversationId>,
+        kind: SanctionKind,
+        until: Timestamp,
+        reason: String,
+    },
+    /// On the whole site, with the devices from which they are here, and from which they come.
+    BanWithDevices {
+        user: Sub,
+        until: Timestamp,
+        reason: String,
+    },
+    Lift {
+        user: Sub,
+        room: Option<ConversationId>,
+        kind: SanctionKind,
+    },
+    Kick {
+        user: Sub,
+    },
+    SetRole {
+        user: Sub,
+        role: SiteRole,
+    },
+    DeleteMessage {
+        conversation: ConversationId,
+        seq: Seq,
+    },
+    TakeReport {
+        report: u64,
+    },
+    CloseReport {
+        report: u64,
+        note: String,
+    },
+    ReopenReport {
+        report: u64,
+    },
+    Approve {
+        report: u64,
+    },
+    RefuseHeld {
+        report: u64,
+        reason: String,
+    },
+    /// None: by age and activity again.
+    SetLevel {
+        user: Sub,
+        level: Option<Level>,
+    },
+    Configure {
+        patch: Box<Value>,
+    },
+    /// In the past: it is over.
+    Raid {
+        until: Timestamp,
+    },
+}
+
+impl Moderate {
+    fn user(&self) -> Option<&Sub> {
+        match self {
+            Moderate::Sanction { user, .. }
+            | Moderate::BanWithDevices { user, .. }
+            | Moderate::Lift { user, .. }
+            | Moderate::Kick { user }
+            | Moderate::SetRole { user, .. }
+            | Moderate::SetLevel { user, .. } => Some(user),
+            Moderate::DeleteMessage { .. }
+            | Moderate::TakeReport { .. }
+            | Moderate::CloseReport { .. }
+            | Moderate::ReopenReport { .. }
+            | Moderate::Approve { .. }
+            | Moderate::RefuseHeld { .. }
+            | Moderate::Configure { .. }
+            | Moderate::Raid { .. } => None,
+        }
+    }
+
+    fn check(&self, site: SiteId, now: Timestamp) -> Result<(), Refusal> {
+        let is_sound = match self {
+            Moderate::Sanction { room, kind, until, reason, .. } => {
+                let has_end = *until > now && *until <= Timestamp::MAX;
+                let has_place = *kind != SanctionKind::Shadow || room.is_none();
+                is_reason(reason)
+                    && (has_end || *kind == SanctionKind::Warning)
+                    && has_place
+                    && is_room(site, *room)
+            }
+            Moderate::BanWithDevices { until, reason, .. } => {
+                is_reason(reason) && *until > now && *until <= Timestamp::MAX
+            }
+            Moderate::Lift { room, .. } => is_room(site, *room),
+            Moderate::CloseReport { note, .. } => is_reason(note),
+            Moderate::RefuseHeld { reason, .. } => is_reason(reason),
+            Moderate::Raid { until } => until.since(now) <= LONGEST_RAID_MS,
+            Moderate::DeleteMessage { conversation, .. } => conversation.site == site,
+            Moderate::Kick { .. }
+            | Moderate::SetRole { .. }
+            | Moderate::TakeReport { .. }
+            | Moderate::ReopenReport { .. }
+            | Moderate::Approve { .. }
+            | Moderate::SetLevel { .. }
+            | Moderate::Configure { .. } => true,
+        };
+        if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
+    }
+
+    /// `user`: who was found by the name in it, where there is one.
+    fn act(self, user: Option<&UserRow>) -> Option<ModeratorAct> {
+        let user = user.map(|row| row.id);
+        Some(match self {
+            Moderate::Sanction { room, kind, until, reason, .. } => {
+                let (user, reason) = (user?, reason.into());
+                ModeratorAct::Sanction(Sanction {
+                    user,
+                    room,
+                    kind,
+                    until: until.min(Timestamp::MAX),
+                    reason,
+                    told: true,
+                })
+            }
+            Moderate::BanWithDevices { until, reason, .. } => ModeratorAct::Sanction(Sanction {
+                user: user?,
+                room: None,
+                kind: SanctionKind::Ban,
+                until,
+                reason: reason.into(),
+                told: true,
+            }),
+            Moderate::Lift { room, kind, .. } => ModeratorAct::Lift { user: user?, room, kind },
+            Moderate::SetLevel { level, .. } => ModeratorAct::SetLevel(user?, level),
+            Moderate::Kick { .. } => ModeratorAct::Kick(user?),
+            Moderate::SetRole { role, .. } => ModeratorAct::SetRole(user?, role),
+            Moderate::DeleteMessage { conversation, seq } => {
+                ModeratorAct::DeleteMessage(conversation, seq.min(Seq::MAX))
+            }
+            Moderate::TakeReport { report } => ModeratorAct::TakeReport(report),
+            Moderate::CloseReport { report, note } => ModeratorAct::CloseReport(report, note.into()),
+            Moderate::ReopenReport { report } => ModeratorAct::ReopenReport(report),
+            Moderate::Approve { report } => ModeratorAct::Approved(report),
+            Moderate::RefuseHeld { report, reason } => ModeratorAct::RefuseHeld(report, reason.into()),
+            Moderate::Configure { patch } => ModeratorAct::Configure(patch),
+            Moderate::Raid { until } => ModeratorAct::Raid(until),
+        })
+    }
+}
+
+fn is_room(site: SiteId, room: Option<ConversationId>) -> bool {
+    room.is_none_or(|room| room.is_room() && room.site == site)
+}
+
+impl ModeratorAct {
+    /// As the record has it: a word, whom and which conversation it concerns, and the rest in words. For stores.
+    pub fn recorded(&self) -> (&'static str, Option<UserId>, Option<ConversationId>, String) {
+        match self {
+            ModeratorAct::Sanction(Sanction { user, room, kind, until, reason, told: _ }) => {
+                (kind.word(), Some(*user), *room, until_and_reason(*until, reason))
+            }
+            ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),
+            ModeratorAct::Kick(user) => ("kick", Some(*user), None, String::new()),
+            ModeratorAct::SetRole(user, role) => ("set_role", Some(*user), None, role.word().to_owned()),
+            ModeratorAct::DeleteMessage(id, seq) => ("delete", None, Some(*id), seq.0.to_string()),
+            ModeratorAct::TakeReport(report) => ("take_report", None, None, report.to_string()),
+            ModeratorAct::CloseReport(report, note) => {
+                ("close_report", None, None, format!("{report} {note}").trim_end().to_owned())
+            }
+            ModeratorAct::ReopenReport(report) => ("reopen_report", None, None, report.to_string()),
+            ModeratorAct::Approved(report) => ("approve", None, None, report.to_string()),
+            ModeratorAct::RefuseHeld(report, reason) => {
+                ("refuse", None, None, format!("{report} {reason}").trim_end().to_owned())
+            }
+            ModeratorAct::SetLevel(user, level) => {
+                ("set_level", Some(*user), None, level.map_or("auto", Level::word).to_owned())
+            }
+            ModeratorAct::BanDevices { user, devices, .. } => {
+                ("ban_devices", Some(*user), None, devices.len().to_string())
+            }
+            ModeratorAct::Configure(patch) => ("configure", None, None, shortened(patch.to_string())),
+            ModeratorAct::Raid(Timestamp(0)) => ("end_raid", None, None, String::new()),
+            ModeratorAct::StickerAdded(number) => ("add_sticker", None, None, format!("{number:x}")),
+            ModeratorAct::StickerRemoved(number) => ("remove_sticker", None, None, format!("{number:x}")),
+            ModeratorAct::Raid(until) => ("raid", None, None, format!("until {}", until.0)),
+        }
+    }
+
+    /// The site's settings with it, where it changes them. For stores.
+    pub fn configured(&self, before: &Settings) -> Option<Result<Settings, SettingsError>> {
+        match self {
+            ModeratorAct::Configure(patch) => Some(before.patched(patch)),
+            ModeratorAct::Raid(until) => {
+                let raid = Raid { until: until.0, ..before.raid };
+                Some(Ok(Settings { raid, ..before.clone() }))
+            }
+            _ => None,
+        }
+    }
+
+    fn room(&self) -> Option<ConversationId> {
+        match self {
+            ModeratorAct::Sanction(Sanction { room, .. }) | ModeratorAct::Lift { room, .. } => *room,
+            _ => None,
+        }
+    }
+
+    /// The notice to the user, if the user's sessions continue.
+    fn notice(&self) -> Option<Notice> {
+        match self {
+            ModeratorAct::Sanction(sanction)
+                if sanction.kind != SanctionKind::Ban || sanction.room.is_some() =>
+            {
+                sanction.notice()
+            }
+            ModeratorAct::Lift { kind: SanctionKind::Mute, room, .. } => {
+                Some(Notice { kind: NoticeKind::Unmute, room: *room, until: None, reason: "".into() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The end and the reason of a sanction, as the record has them. For stores.
+pub fn until_and_reason(until: Timestamp, reason: &str) -> String {
+    let end = if until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
+    format!("{end}{reason}").trim_end().to_owned()
+}
+
+/// Longer lists of words stand in the settings themselves.
+pub(crate) fn shortened(mut text: String) -> String {
+    if text.len() > REASON_BYTES {
+        let end = (0..=REASON_BYTES - 4).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// Called once, perhaps on a thread of the store.
+pub(crate) type Then = Box<dyn FnOnce(Result<Option<Box<ReportRow>>, Refusal>) + Send>;
+
+impl Inner {
+    pub(crate) fn moderate(self: &Arc<Self>, asker: &Asker, re: u64, wanted: Moderate, now: Timestamp) {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        let then = move |outcome| match outcome {
+            Ok(report) => node.outbox.deliver(handle, Event::Moderated { re, report }),
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        let by = By::User(asker.session.user);
+        self.moderate_as(asker.site.site.id, by, Some(asker.sub.clone()), wanted, now, Box::new(then));
+    }
+
+    /// `name`: of who acts, where that is a user.
+    pub(crate) fn moderate_as(
+        self: &Arc<Self>,
+        site: SiteId,
+        by: By,
+        name: Option<Sub>,
+        wanted: Moderate,
+        now: Timestamp,
+        then: Then,
+    ) {
+        if let Err(refusal) = wanted.check(site, now) {
+            return then(Err(refusal));
+        }
+        if let Moderate::Approve { report } = wanted {
+            return self.approve(site, by, name, report, now, then);
+        }
+        let with_devices = matches!(wanted, Moderate::BanWithDevices { .. });
+        let (node, user) = (self.clone(), wanted.user().cloned());
+        let found = move |row: Result<Option<UserRow>, StoreError>| {
+            let act = row.map_err(unavailable).and_then(|row| {
+                // None: one is named, and nobody was found.
+                wanted.act(row.as_ref()).ok_or(Refusal::NoSuchUser)
+            });
+            match act {
+                Ok(act) if with_devices => node.ban_with_devices(site, by, name, act, now, then),
+                Ok(act) => node.do_act(site, by, name, act, now, then),
+                Err(refusal) => then(Err(refusal)),
+            }
+        };
+        match user {
+            Some(sub) => self.store.user(site, sub, Box::new(found)),
+            None => found(Ok(None)),
+        }
+    }
+
+    /// First the devices, while their sessions tell which they are.
+    fn ban_with_devices(
+        self: &Arc<Self>,
+        site: SiteId,
+        by: By,
+        name: Option<Sub>,
+        ban: ModeratorAct,
+        now: Timestamp,
+        then: Then,
+    ) {
+        let ModeratorAct::Sanction(Sanction { user, until, .. }) = ban else { return };
+        let devices = ModeratorAct::BanDevices { user, devices: self.fingerprints_here(user), until };
+        let node = self.clone();
+        let and_the_user = move |outcome: Result<_, Refusal>| match outcome {
+            Ok(_) => node.do_act(site, by, name, ban, now, then),
+            Err(refusal) => then(Err(refusal)),
+        };
+        self.do_act(site, by, None, devices, now, Box::new(and_the_user));
+    }
+
+    pub(crate) fn do_act(
+        self: &Arc<Self>,
+        site: SiteId,
+        by: By,
+        name: Option<Sub>,
+        act: ModeratorAct,
+        now: Timestamp,
+        then: Then,
+    ) {
+        let node = self.clone();
+        let asked = act.clone();
+        let done = move |outcome: Result<Result<Moderated, Refusal>, StoreError>| match outcome
+            .map_err(unavailable)
+            .flatten()
+        {
+            Ok(moderated) => {
+                let report = moderated.report.clone().map(Box::new);
+                node.moderated(site, &asked, name, moderated);
+                then(Ok(report));
+            }
+            Err(refusal) => then(Err(refusal)),
+        };
+        self.store.moderate(site, by, act, now, Box::new(done));
+    }
+
+    /// On disk: whom it concerns is told.
+    fn moderated(self: &Arc<Self>, site: SiteId, act: &ModeratorAct, name: Option<Sub>, done: Moderated) {
+        let Moderated { user, report, message, member, held, settings } = done;
+        if let Some(settings) = settings {
+            self.settings_are(site, *settings);
+        }
+        if let Some(held) = held {
+            self.tell_in_passing(held.from, None, Event::Held(Box::new(held)));
+        }
+        if let Some(row) = user {
+            self.standing_changed(&row);
+            if let ModeratorAct::Sanction(sanction) = act {
+                self.ends_at(sanction.until);
+            }
+            match act.notice() {
+                Some(notice) => self.tell_in_passing(row.id, None, Event::Notice(Box::new(notice))),
+                None if matches!(act, ModeratorAct::Kick(_)) => self.end_user(row.id, Refusal::Kicked),
+                None => {}
+            }
+        }
+        if let (Some(room), Some(member)) = (act.room(), member) {
+            self.tell_member(room, member);
+        }
+        if let Some(changed) = message {
+            let by = name.unwrap_or_else(|| changed.message.from_sub.clone());
+            self.tell_changed(by, changed);
+        }
+        if let Some(report) = report {
+            self.tell_moderators(site, report);
+        }
+        let is_of_devices = matches!(act, ModeratorAct::BanDevices { .. })
+            || matches!(act, ModeratorAct::Lift { kind: SanctionKind::Ban, room: None, .. });
+        if is_of_devices {
+            self.read_device_bans();
+        }
+    }
+
+    /// All who can read a message hear that it is another one now.
+    pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
+        let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };
+        let conversation = message.conversation;
+        let message = crate::messages::conversations::message(message);
+        let event = Event::Update { re: None, message, by, position };
+        match conversation.pair() {
+            Some(pair) => {
+                pair.into_iter().for_each(|user| self.tell(user, position, None, event.clone()));
+            }
+            None => self.tell_members(conversation.site, &members, position, None, event),
+        }
+    }
+
+    /// Tells a room's member about an act on them.
+    pub(crate) fn tell_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
+        let MemberChanged { member, position, seen, left, .. } = changed;
+        let user = member.user.id;
+        if let Some(row) = seen {
+            self.tell_of_room(user, row, position, None);
+        }
+        if let Some(reason) = left {
+            self.member_left(conversation);
+            self.tell(user, position, None, Event::Left { re: None, conversation, reason, position });
+        }
+        if left.is_some() || member.standing == Standing::In(Role::Muted) {
+            self.out_of_group(user, conversation, left.is_none());
+        }
+    }
+
+    pub(crate) fn audit(self: &Arc<Self>, asker: &Asker, re: u64, page: PageOf) {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        let done = move |outcome: Result<Result<AuditPage, Refusal>, StoreError>| match outcome
+            .map_err(unavailable)
+            .flatten()
+        {
+            Ok(AuditPage { rows, next }) => {
+                node.outbox.deliver(handle, Event::Audit { re, entries: rows, next });
+            }
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        let (site, limit) = (asker.site.site.id, self.page_limit(page.limit));
+        self.store.audit(site, By::User(asker.session.user), page.after, limit, Box::new(done));
+    }
+}

@@ -1,0 +1,160 @@
+//! What a user is told about their own standing, and how it takes hold of the sessions that are here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::command::AnswerTo;
+use crate::moderation::{Ended, Notice, NoticeKind, SanctionKind, SiteRole, SiteStanding, StandingHere};
+use crate::node::{Asker, Inner, unavailable};
+use crate::session::UserHere;
+use crate::site::settings::Settings;
+use crate::{Event, Refusal, SessionHandle, SessionId, StoreError, Timestamp, UserId, UserRow};
+
+impl Inner {
+    /// The stored row of a user has changed: applies it to the user's sessions.
+    pub(crate) fn standing_changed(self: &Arc<Self>, row: &UserRow) {
+        self.recent.user_is(row);
+        self.stand(row.id, row.on_site);
+        if row.banned {
+            self.end_banned(row.id);
+        }
+    }
+
+    /// Something ends then, perhaps sooner than what was known of.
+    pub(crate) fn ends_at(&self, until: Timestamp) {
+        self.next_end.fetch_min(until.0, Ordering::AcqRel);
+    }
+
+    pub(crate) fn stand(&self, user: UserId, on_site: SiteStanding) {
+        if let Some(user) = self.here.lock(user).user(user) {
+            user.standing.set(on_site);
+        }
+    }
+
+    /// Applies changes by another process. All users who are here except these become plain members.
+    pub(crate) fn take_over_standings(&self, rows: &[UserRow]) {
+        let by_user: HashMap<UserId, SiteStanding> = rows.iter().map(|row| (row.id, row.on_site)).collect();
+        for mut shard in self.here.each() {
+            for user in shard.users() {
+                user.standing.set(by_user.get(&user.id).copied().unwrap_or_default());
+            }
+        }
+    }
+
+    /// Ends the sessions of who was banned, with the reason. Until that is read they write nothing.
+    pub(crate) fn end_banned(self: &Arc<Self>, user: UserId) {
+        let mut shard = self.here.lock(user);
+        let Some(here) = shard.user(user).filter(|user| !user.sessions.is_empty()) else { return };
+        let standing = SiteStanding { muted: true, ..here.standing.get() };
+        here.standing = StandingHere::new(standing, here.standing.is_recent());
+        drop(shard);
+        let node = self.clone();
+        self.with_ban(user, move |ban| {
+            node.end_user_with(user, |handle| node.bye_banned(handle, ban.clone()))
+        });
+    }
+
+    /// Nobody is let in who is banned; they are told why, and until when.
+    pub(crate) fn refuse_banned(self: &Arc<Self>, handle: SessionHandle, user: UserId) {
+        let node = self.clone();
+        self.with_ban(user, move |ban| node.bye_banned(handle, ban));
+    }
+
+    fn with_ban(&self, user: UserId, then: impl FnOnce(Option<Notice>) + Send + 'static) {
+        let done = move |notices: Result<Vec<Notice>, StoreError>| {
+            let of_site = |notice: &Notice| notice.kind == NoticeKind::Ban && notice.room.is_none();
+            then(notices.unwrap_or_default().into_iter().find(of_site));
+        };
+        self.store.notices(user, Box::new(done));
+    }
+
+    /// A ban of an operator has no reason.
+    fn bye_banned(&self, handle: SessionHandle, ban: Option<Notice>) {
+        match ban {
+            Some(notice) => self.bye_with(handle, Refusal::Banned, notice.until, (*notice.reason).into()),
+            None => self.bye(handle, Refusal::Banned),
+        }
+    }
+
+    fn bye_with(&self, handle: SessionHandle, refusal: Refusal, until: Option<Timestamp>, reason: Arc<str>) {
+        self.counters.refused(refusal);
+        self.outbox.deliver(handle, Event::ByeWith { refusal, until, reason });
+    }
+
+    /// The owner has closed the site, and may have said why.
+    pub(crate) fn bye_closed(&self, handle: SessionHandle, settings: &Settings) {
+        match &*settings.access_text {
+            "" => self.bye(handle, Refusal::SiteClosed),
+            text => self.bye_with(handle, Refusal::SiteClosed, None, text.into()),
+        }
+    }
+
+    /// Only moderators stay on a site that its owner has closed.
+    pub(crate) fn end_closed(self: &Arc<Self>) {
+        for live in self.sites.closed() {
+            let site = live.site.id;
+            let leaves =
+                |user: &UserHere| user.id.site == site && user.standing.get().role < SiteRole::Moderator;
+            self.end_all_with(leaves, |handle| self.bye_closed(handle, &live.site.settings));
+        }
+    }
+
+    /// Told after the welcome to those of whom the row says that there is something.
+    pub(crate) fn tell_notices(self: &Arc<Self>, session: SessionId) {
+        let node = self.clone();
+        let done = move |notices: Result<Vec<Notice>, StoreError>| {
+            for notice in notices.unwrap_or_default() {
+                node.outbox.deliver(session.handle, Event::Notice(Box::new(notice)));
+            }
+        };
+        self.store.notices(session.user, Box::new(done));
+        self.tell_held(session);
+    }
+
+    pub(crate) fn notices(self: &Arc<Self>, asker: &Asker, re: u64, seen: bool) {
+        let (node, session) = (self.clone(), asker.session);
+        let answer = move |notices: Result<Vec<Notice>, StoreError>| match notices {
+            Ok(notices) => node.outbox.deliver(session.handle, Event::Notices { re, notices }),
+            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        if !seen {
+            return self.store.notices(session.user, Box::new(answer));
+        }
+        let node = self.clone();
+        let done = move |outcome: Result<(), StoreError>| match outcome {
+            Ok(()) => node.store.notices(session.user, Box::new(answer)),
+            Err(error) => answer(Err(error)),
+        };
+        self.store.notices_seen(session.user, Box::new(done));
+    }
+
+    /// Takes back what has ended. Costs one comparison while nothing is due.
+    pub(crate) fn end_sanctions(self: &Arc<Self>, now: Timestamp) {
+        if self.next_end.load(Ordering::Acquire) > now.0 {
+            return;
+        }
+        // Until the store has answered, nobody asks it again.
+        self.next_end.store(now.0 + ASK_AGAIN_MS, Ordering::Release);
+        let node = self.clone();
+        let done = move |outcome: Result<(Vec<Ended>, Option<Timestamp>), StoreError>| {
+            let Ok((ended, next)) = outcome else { return };
+            node.next_end.store(next.map_or(u64::MAX, |next| next.0), Ordering::Release);
+            for Ended { user, room, kind, member } in ended {
+                node.recent.user_is(&user);
+                node.stand(user.id, user.on_site);
+                if let (Some(room), Some(member)) = (room, member) {
+                    node.tell_member(room, member);
+                }
+                if kind == SanctionKind::Mute {
+                    let notice = Notice { kind: NoticeKind::Unmute, room, until: None, reason: "".into() };
+                    node.tell_in_passing(user.id, None, Event::Notice(Box::new(notice)));
+                }
+            }
+        };
+        self.store.end_sanctions(now, Box::new(done));
+    }
+}
+
+/// Where the store does not answer.
+const ASK_AGAIN_MS: u64 = 10_000;

@@ -1,0 +1,129 @@
+//! Raid mode: for a time new members cannot write to anybody first, nor in rooms. Begun by a moderator, or by more new members in a minute
+//! than the site has ever seen; it ends by itself.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::Rate;
+use crate::moderation::{By, Moderate, SiteRole};
+use crate::node::Inner;
+use crate::site::live::LiveSite;
+use crate::site::settings::Settings;
+use crate::{Command, ContactAction, Refusal, SendSticker, Timestamp, To};
+
+/// [`Trust::new_hours`](crate::Trust::new_hours) decides which members are new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Raid {
+    /// More new members than so many in a minute begin it. 0: only people do.
+    pub new_per_minute: u32,
+    /// How long one lasts that began by itself.
+    pub minutes: u32,
+    /// Unix milliseconds until which there is one.
+    pub until: u64,
+}
+
+impl Default for Raid {
+    fn default() -> Raid {
+        Raid { new_per_minute: 0, minutes: 30, until: 0 }
+    }
+}
+
+impl Raid {
+    pub fn is_on(&self, now: Timestamp) -> bool {
+        self.until > now.0
+    }
+}
+
+/// Refuses commands of new members during a raid. Only the store can tell whether a message to somebody is the
+/// *first*.
+pub(crate) fn check(
+    settings: &Settings,
+    role: SiteRole,
+    recent: bool,
+    command: &Command,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    if !settings.raid.is_on(now) || !recent || role >= SiteRole::Moderator {
+        return Ok(());
+    }
+    let is_meant = match command {
+        Command::Send { to, .. } | Command::Forward { to, .. } | Command::Sticker(SendSticker { to, .. }) => {
+            match to {
+                To::Conversation(id) => id.is_room(),
+                To::Page(_) => true,
+                To::User(_) => false,
+            }
+        }
+        Command::CreateRoom { .. } => true,
+        Command::Contact { action, .. } => *action == ContactAction::Request,
+        _ => false,
+    };
+    if is_meant { Err(Refusal::Raid) } else { Ok(()) }
+}
+
+impl Inner {
+    /// Somebody is here for the first time ever.
+    pub(crate) fn newcomer(self: &Arc<Self>, live: &LiveSite, now: Timestamp) {
+        let raid = live.site.settings.raid;
+        if raid.new_per_minute == 0 || raid.is_on(now) {
+            return;
+        }
+        let rate = Rate::per_minute(raid.new_per_minute, raid.new_per_minute);
+        if rate.take_shared(&live.counters.newcomers, now).is_ok() {
+            return;
+        }
+        let until = now.0 + u64::from(raid.minutes.max(1)) * 60_000;
+        // One of those who come in this moment says it.
+        if live.counters.raid_until.fetch_max(until, Ordering::AcqRel) > now.0 {
+            return;
+        }
+        let (site, minutes) = (live.site.id, raid.minutes);
+        tracing::warn!(site = %live.site.key, minutes, "raid mode is on: more new members than the site allows");
+        let wanted = Moderate::Raid { until: Timestamp(until) };
+        self.moderate_as(site, By::Site, None, wanted, now, Box::new(drop));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ConversationId, PageKey, PageOf, SiteId, Sub};
+
+    #[test]
+    fn what_new_members_may_not_say() {
+        let now = Timestamp(1_000);
+        let calm = Settings::default();
+        let mut raid = Settings::default();
+        raid.raid.until = 1_001;
+        let sub = || Sub::parse("ann").expect("it is one");
+        let send = |to| Command::Send {
+            client_id: "1".into(),
+            to,
+            body: "Hello".into(),
+            reply_to: None,
+            files: Vec::new(),
+            rich: None,
+        };
+        let room = ConversationId { site: SiteId(1), key: 1 << 63 };
+        let page = To::Page(PageKey::parse("/thread/1").expect("it is one"));
+        let contact = |action| Command::Contact { re: 1, action, user: sub() };
+        for (command, refused) in [
+            (send(To::Conversation(room)), true),
+            (send(page), true),
+            (send(To::User(sub())), false),
+            (contact(ContactAction::Request), true),
+            (contact(ContactAction::Accept), false),
+            (Command::Rooms { re: 1, query: None, page: PageOf::default() }, false),
+        ] {
+            let said = |settings, role, recent| check(settings, role, recent, &command, now).is_err();
+            assert_eq!(said(&raid, SiteRole::Member, true), refused, "{command:?}");
+            assert!(!said(&raid, SiteRole::Member, false), "who was here before");
+            assert!(!said(&raid, SiteRole::Moderator, true));
+            assert!(!said(&calm, SiteRole::Member, true));
+        }
+        assert!(!raid.raid.is_on(Timestamp(1_001)), "it ends by itself");
+    }
+}

@@ -1,0 +1,133 @@
+//! Reports: from whoever minds something to those who look after it.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::moderation::{
+    By, EVIDENCE_MS, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage, is_reason,
+};
+use crate::node::{Asker, Inner, unavailable};
+use crate::{
+    ConversationId, Event, PageOf, Refusal, Revision, Seq, SiteId, StoreError, Sub, Timestamp, UserId,
+    UserRow,
+};
+
+/// A report of a session, with users by the site's ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReportOf {
+    Message(ConversationId, Seq),
+    User(Sub),
+    Room(ConversationId),
+}
+
+/// How long an open report about a user keeps the user's words after the user was erased, in milliseconds. It loses them earlier, when
+/// it is closed.
+pub const EVIDENCE_AFTER_ERASURE_MS: u64 = 30 * 24 * 3_600_000;
+
+/// The former bodies that a report of a message keeps. None: the message was deleted too long ago to be reported. For
+/// stores.
+pub fn kept_with_report(revisions: Vec<Revision>, is_deleted: bool, now: Timestamp) -> Option<Vec<Revision>> {
+    let since = now.0.saturating_sub(EVIDENCE_MS);
+    let former: Vec<Revision> = revisions.into_iter().filter(|one| one.until.0 >= since).collect();
+    (!is_deleted || !former.is_empty()).then_some(former)
+}
+
+/// A moderator does not take, close, reopen or approve a report about themselves. None: the site's server, or no user. For stores.
+pub fn may_decide_report<T: PartialEq>(moderator: Option<&T>, reported: Option<&T>) -> Result<(), Refusal> {
+    if moderator.is_some() && moderator == reported { Err(Refusal::NotAllowed) } else { Ok(()) }
+}
+
+impl Inner {
+    pub(crate) fn report(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        of: ReportOf,
+        reason: ReportReason,
+        text: String,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let is_sound = is_reason(&text)
+            && reason != ReportReason::Filter
+            && match &of {
+                ReportOf::User(user) => *user != asker.sub,
+                ReportOf::Room(room) => room.is_room(),
+                ReportOf::Message(..) => true,
+            };
+        if !is_sound {
+            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let (node, by) = (self.clone(), session.user);
+        let report = move |about| NewReport { by, about, reason, text: text.into(), time: now };
+        match of {
+            ReportOf::Message(id, seq) => self.keep_report(asker, re, report(ReportAbout::Message(id, seq))),
+            ReportOf::Room(id) => self.keep_report(asker, re, report(ReportAbout::Room(id))),
+            ReportOf::User(user) => {
+                let asker = asker.clone();
+                let site = asker.site.site.id;
+                let done = move |row: Result<Option<UserRow>, StoreError>| match row {
+                    Ok(Some(row)) => node.keep_report(&asker, re, report(ReportAbout::User(row.id))),
+                    Ok(None) => node.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchUser),
+                    Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+                };
+                self.store.user(site, user, Box::new(done));
+            }
+        }
+    }
+
+    fn keep_report(self: &Arc<Self>, asker: &Asker, re: u64, report: NewReport) {
+        let (node, handle, site) = (self.clone(), asker.session.handle, asker.site.site.id);
+        let done = move |outcome: Result<Result<(ReportRow, bool), Refusal>, StoreError>| match outcome
+            .map_err(unavailable)
+            .flatten()
+        {
+            Ok((report, is_new)) => {
+                node.outbox.deliver(handle, Event::Reported { re, report: report.number });
+                if is_new {
+                    node.tell_moderators(site, report);
+                }
+            }
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.report(report, Box::new(done));
+    }
+
+    /// Tells moderators who are online, but not the one who is reported. Without a promise: the queue is in the store.
+    pub(crate) fn tell_moderators(self: &Arc<Self>, site: SiteId, report: ReportRow) {
+        let node = self.clone();
+        let reported = report.user.clone();
+        let event = Event::Report(Box::new(report));
+        let done = move |moderators: Result<Vec<UserId>, StoreError>| {
+            for user in moderators.unwrap_or_default() {
+                let sub = node.here.lock(user).user(user).map(|here| here.sub.clone());
+                if sub.is_some() && sub != reported {
+                    node.tell_in_passing(user, None, event.clone());
+                }
+            }
+        };
+        self.store.moderators(site, Box::new(done));
+    }
+
+    pub(crate) fn list_reports(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        state: Option<ReportState>,
+        page: PageOf,
+    ) {
+        let (node, session) = (self.clone(), asker.session);
+        let done = move |outcome: Result<Result<ReportsPage, Refusal>, StoreError>| match outcome
+            .map_err(unavailable)
+            .flatten()
+        {
+            Ok(ReportsPage { rows, next }) => {
+                node.outbox.deliver(session.handle, Event::Reports { re, reports: rows, next });
+            }
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        let limit = self.page_limit(page.limit);
+        let (site, asker) = (asker.site.site.id, By::User(session.user));
+        self.store.reports(site, asker, state, page.after, limit, Box::new(done));
+    }
+}

@@ -1,0 +1,151 @@
+//! What an owner or a moderator switches for the whole site: its settings, its filters, a raid mode. It holds at once, for all who are here.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::command::AnswerTo;
+use crate::moderation::SiteRole;
+use crate::node::{Asker, Inner};
+use crate::session::Handles;
+use crate::site::live::LiveSite;
+use crate::site::settings::{Access, Settings};
+use crate::{Event, FilterAct, Hit, Refusal, SettingsError, SiteId, Timestamp};
+
+/// Write access of a site, as all its users get it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SiteState {
+    pub access: Access,
+    /// The owner's explanation, if not all may write.
+    pub text: Arc<str>,
+    /// Until when a raid mode lasts. Only moderators are told.
+    pub raid_until: Option<Timestamp>,
+}
+
+/// The result of a test of the filters on a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterTest {
+    pub act: Option<FilterAct>,
+    pub hits: Vec<Hit>,
+}
+
+impl SiteState {
+    pub(crate) fn of(settings: &Settings, role: SiteRole) -> SiteState {
+        let until = Some(Timestamp(settings.raid.until)).filter(|until| until.0 > 0);
+        SiteState {
+            access: settings.access,
+            text: if settings.access == Access::Open { "".into() } else { (*settings.access_text).into() },
+            raid_until: until.filter(|_| role >= SiteRole::Moderator),
+        }
+    }
+
+    /// As it is on most sites.
+    pub fn is_usual(&self) -> bool {
+        *self == SiteState::default()
+    }
+}
+
+impl LiveSite {
+    pub(crate) fn test_filters(&self, body: &str, now: Timestamp) -> Result<FilterTest, Refusal> {
+        self.take_checks(body, now)?;
+        let hits = self.site.settings.filters.hits(&self.filters, body);
+        Ok(FilterTest { act: hits.iter().map(|hit| hit.act).max(), hits })
+    }
+}
+
+impl Inner {
+    /// For admins, who alone may see all of them.
+    pub(crate) fn settings_for(&self, asker: &Asker, re: u64) {
+        let handle = asker.session.handle;
+        match crate::moderation::may_on_site(
+            asker.role,
+            crate::moderation::SiteAct::Configure,
+            SiteRole::Member,
+        ) {
+            Ok(()) => {
+                let settings = asker.site.site.settings.document();
+                self.outbox.deliver(handle, Event::Settings { re, settings: Box::new(settings) });
+            }
+            Err(refusal) => self.refuse(handle, AnswerTo::Request(re), refusal),
+        }
+    }
+
+    /// The patch is tried on what is known here, for the words of what is wrong with it; what holds is decided where it is stored.
+    pub(crate) fn configure(self: &Arc<Self>, asker: &Asker, re: u64, patch: Box<Value>, now: Timestamp) {
+        let (handle, site) = (asker.session.handle, asker.site.site.id);
+        let may = crate::moderation::may_on_site(
+            asker.role,
+            crate::moderation::SiteAct::Configure,
+            SiteRole::Member,
+        )
+        .and_then(|()| asker.site.take_change(now));
+        if let Err(why) = may {
+            return self.refuse(handle, AnswerTo::Request(re), why);
+        }
+        if let Err(why) = asker.site.site.settings.patched(&patch) {
+            return self.outbox.deliver(handle, not_set(re, &why));
+        }
+        let node = self.clone();
+        let then = move |outcome: Result<_, Refusal>| match outcome {
+            Ok(_) => {
+                let Some(live) = node.sites.by_id(site) else { return };
+                let settings = Box::new(live.site.settings.document());
+                node.outbox.deliver(handle, Event::Settings { re, settings });
+            }
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        let by = crate::moderation::By::User(asker.session.user);
+        let wanted = crate::moderation::Moderate::Configure { patch };
+        self.moderate_as(site, by, Some(asker.sub.clone()), wanted, now, Box::new(then));
+    }
+
+    pub(crate) fn test_filter(&self, asker: &Asker, re: u64, body: &str, now: Timestamp) {
+        let handle = asker.session.handle;
+        let may =
+            crate::moderation::may_on_site(asker.role, crate::moderation::SiteAct::Look, SiteRole::Member)
+                .and_then(|()| crate::messages::send::check_body(body, &self.config.limits))
+                .and_then(|()| asker.site.test_filters(body, now));
+        match may {
+            Ok(test) => {
+                self.outbox.deliver(handle, Event::FilterTested { re, test: Box::new(test) });
+            }
+            Err(refusal) => self.refuse(handle, AnswerTo::Request(re), refusal),
+        }
+    }
+
+    /// From now on these hold here. On other nodes, and for what other processes set, they come by the revision.
+    pub(crate) fn settings_are(self: &Arc<Self>, site: SiteId, settings: Settings) {
+        if let Some([before, after]) = self.sites.set(site, settings) {
+            self.end_closed();
+            self.tell_site(&before, &after);
+        }
+    }
+
+    /// All who are on the site, where something changed for them.
+    pub(crate) fn tell_site(&self, before: &LiveSite, after: &LiveSite) {
+        let site = after.site.id;
+        let state = |live: &LiveSite, role| SiteState::of(&live.site.settings, role);
+        let changed = |role| state(before, role) != state(after, role);
+        for role in [SiteRole::Member, SiteRole::Moderator] {
+            if !changed(role) {
+                continue;
+            }
+            let event = Event::Site(Arc::new(state(after, role)));
+            for mut shard in self.here.each() {
+                let mut handles = Handles::new();
+                let is_meant = |of: SiteRole| (of >= SiteRole::Moderator) == (role >= SiteRole::Moderator);
+                for user in
+                    shard.users().filter(|user| user.id.site == site && is_meant(user.standing.get().role))
+                {
+                    handles.extend(user.live());
+                }
+                drop(shard);
+                self.deliver(&handles, event.clone());
+            }
+        }
+    }
+}
+
+fn not_set(re: u64, why: &SettingsError) -> Event {
+    Event::NotSet { re, why: why.to_string().into() }
+}

@@ -1,0 +1,181 @@
+//! A digest of what was missed, by e-mail: when one is due, for whom, and what is in it.
+
+use std::sync::Arc;
+
+use crate::node::Inner;
+use crate::notifications::decide::news;
+use crate::notifications::{MailAddress, MailDue, News};
+use crate::{ConversationId, StoreError, Sub, Timestamp, UserId};
+
+/// How often it is looked who is due.
+pub(crate) const LOOK_MS: u64 = 10_000;
+/// Digests that are looked up in one go.
+const MOST_DUE: u32 = 32;
+/// Conversations in a digest; the number of the others is said.
+pub const MOST_IN_DIGEST: usize = 10;
+/// Longest `email` of a token: RFC 5321 §4.5.3.1.
+const ADDRESS_BYTES: usize = 254;
+
+/// Carries digests. What it cannot carry is lost: the messages are not. Must not block.
+pub trait Mailer: Send + Sync + 'static {
+    /// After so many minutes of unread messages, where the member has not said otherwise.
+    fn after_minutes(&self) -> u32;
+    fn mail(&self, digest: Digest);
+}
+
+/// The missed messages of a member.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Digest {
+    pub to: UserId,
+    pub name: Arc<str>,
+    pub address: MailAddress,
+    /// Of the site: its key, its name, and an address of it, where it has one.
+    pub site_key: Arc<str>,
+    pub site: String,
+    pub url: Option<String>,
+    /// Newest first, at most [`MOST_IN_DIGEST`].
+    pub talks: Vec<(ConversationId, Option<Sub>, News)>,
+    /// How many conversations more.
+    pub more: usize,
+}
+
+impl std::fmt::Debug for Digest {
+    /// Addresses and bodies stay out of logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Digest").field("talks", &self.talks.len()).finish_non_exhaustive()
+    }
+}
+
+/// Whether a text is an address to which mail can be sent. Strict enough that it fits into a header and an SMTP command as it is;
+/// whether it exists is for its server to say.
+pub(crate) fn is_address(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    let is_local = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&c);
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    text.len() <= ADDRESS_BYTES
+        && (1..=64).contains(&local.len())
+        && local.bytes().all(is_local)
+        && !local.starts_with('.')
+        && !local.ends_with('.')
+        && !local.contains("..")
+        && domain.contains('.')
+        && domain.split('.').all(is_label)
+}
+
+impl Inner {
+    /// The token of somebody who signs in has an address.
+    pub(crate) fn mail_address(self: &Arc<Self>, user: UserId, address: MailAddress) {
+        if self.desk.mailer().is_none() {
+            return;
+        }
+        let node = self.clone();
+        let done = move |may_be_due: Result<bool, StoreError>| {
+            if may_be_due == Ok(true) {
+                node.desk.mail_may_be_due(user);
+            }
+        };
+        self.store.put_mail_address(user, address, Box::new(done));
+    }
+
+    /// A message for who is away and wants digests is on disk.
+    pub(crate) fn mail_later(&self, user: UserId, now: Timestamp) {
+        let Some(mailer) = self.desk.mailer() else { return };
+        self.desk.mail_is_not_due(user);
+        self.store.schedule_mail(user, now, mailer.after_minutes());
+    }
+
+    /// With every tick.
+    pub(crate) fn mail_who_is_due(self: &Arc<Self>, now: Timestamp) {
+        if self.desk.mailer().is_none() || !self.desk.is_mail_time(now) {
+            return;
+        }
+        let node = self.clone();
+        let done = move |due: Result<Vec<MailDue>, StoreError>| {
+            due.unwrap_or_default().into_iter().for_each(|due| node.mail(due, now));
+        };
+        self.store.mail_due(now, MOST_DUE, Box::new(done));
+    }
+
+    /// First it is noted that it was sent: a digest that is lost is better than one that comes with every start.
+    fn mail(self: &Arc<Self>, due: MailDue, now: Timestamp) {
+        let user = due.user;
+        let digest = if self.is_away(user) { self.digest(due, now) } else { None };
+        let node = self.clone();
+        let sent = digest.is_some().then_some(now);
+        let done = move |settled: Result<(), StoreError>| {
+            if settled.is_err() {
+                return;
+            }
+            node.desk.mail_may_be_due(user);
+            if let (Some(mailer), Some(digest)) = (node.desk.mailer(), digest) {
+                mailer.mail(digest);
+            }
+        };
+        self.store.settle_mail(user, sent, Box::new(done));
+    }
+
+    fn digest(&self, due: MailDue, now: Timestamp) -> Option<Digest> {
+        let live = self.sites.by_id(due.user.site)?;
+        let mut talks: Vec<_> = due
+            .talks
+            .iter()
+            .filter_map(|talk| {
+                let with = talk.row.of.other().map(|other| other.profile.sub.clone());
+                Some((talk.row.id, with, news(talk, due.user, &due.settings, now)?))
+            })
+            .collect();
+        if talks.is_empty() {
+            return None;
+        }
+        let more = talks.len().saturating_sub(MOST_IN_DIGEST);
+        talks.truncate(MOST_IN_DIGEST);
+        Some(Digest {
+            to: due.user,
+            name: due.name,
+            address: due.address,
+            site_key: live.site.key.clone(),
+            site: live.site.name.clone(),
+            url: live.site.origins.iter().find(|origin| origin.starts_with("http")).cloned(),
+            talks,
+            more,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_an_address() {
+        for good in ["ann@example.com", "a.b+c@sub.example.co", "o'neil@example.org", "x@1-2.example"] {
+            assert!(is_address(good), "{good}");
+        }
+        let long = format!("{}@example.com", "x".repeat(65));
+        for bad in [
+            "",
+            "ann",
+            "@example.com",
+            "ann@",
+            "ann@localhost",
+            "a b@example.com",
+            "ann@example.com\r\nBcc: all@example.com",
+            "ann@example.com,bob@example.com",
+            "\"ann\"@example.com",
+            "<ann@example.com>",
+            ".ann@example.com",
+            "a..b@example.com",
+            "ann@-example.com",
+            "ann@[127.0.0.1]",
+            "änn@example.com",
+            &long,
+        ] {
+            assert!(!is_address(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Notifications for those who are away: what is worth one, when, and to which of a user's browsers
+//! (`docs/design/push.md`).
+
+mod decide;
+mod mail;
+mod port;
+mod push;
+mod queue;
+mod quiet_hours;
+mod ring;
+mod settings;
+
+use std::sync::Arc;
+
+pub(crate) use mail::is_address;
+pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
+pub use port::{
+    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView,
+    NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, Talk,
+};
+pub(crate) use queue::Desk;
+pub use quiet_hours::QuietHours;
+pub(crate) use ring::{PushedRing, RingingCall};
+
+use crate::{CallEntry, ConversationId, Done, Media, SiteId, Sub, Timestamp, UserId};
+
+/// Carries notifications to browsers without a connection. Called from any thread, often inside the store's: must not block.
+/// Sends notices. A lost notice loses no message.
+pub trait Notifier: Send + Sync + 'static {
+    /// The public half of the site's key, as browsers take it. It is made when somebody asks first.
+    fn public_key(&self, site: SiteId, done: Done<Arc<str>>);
+    /// Whether this browser's push service may be called at all.
+    fn accepts(&self, device: &PushDevice) -> bool;
+    fn push(&self, push: Push);
+}
+
+/// A notice for one browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Push {
+    pub to: UserId,
+    pub device: Arc<PushDevice>,
+    /// An address of the site, by which a push service finds who sends.
+    pub site: Option<Arc<str>>,
+    /// The conversation of the notice. A newer notice of the conversation replaces it.
+    pub conversation: ConversationId,
+    /// The other one; None in a room.
+    pub with: Option<Sub>,
+    pub notice: PushNotice,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub enum PushNotice {
+    Show(Arc<News>),
+    /// It was read on another device.
+    Clear,
+    /// A call rings now.
+    Ring(Arc<Ring>),
+    /// The call of the last notice rings no more, and nothing is left to show.
+    RingOver(Arc<Ring>),
+}
+
+/// A call that rings: names and times only, so it is shown in full where the member wants no words of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ring {
+    /// The caller's name and picture.
+    pub name: Arc<str>,
+    pub avatar: Option<Arc<str>>,
+    pub media: Media,
+    /// After this moment the notice is worth nothing.
+    pub until: Timestamp,
+}
+
+/// The new messages of a conversation.
+#[derive(Clone, PartialEq, Eq)]
+pub struct News {
+    /// The last author: name and picture.
+    pub name: Arc<str>,
+    pub avatar: Option<Arc<str>>,
+    /// Its name, where it is one.
+    pub room: Option<Arc<str>>,
+    /// The last message; None if the member wants no text on the screen.
+    pub body: Option<Box<str>>,
+    pub unread: u64,
+    /// Somebody has named the member.
+    pub mentioned: bool,
+    /// The last message is the entry of a call; `body` is its English text. It is no text of a member, so it is set even where the
+    /// member wants no words on the screen.
+    pub call: Option<CallEntry>,
+    /// How many of the unread messages are calls that the member has missed; counted up to
+    /// [`MOST_CALLS_COUNTED`](crate::MOST_CALLS_COUNTED) messages back.
+    pub missed_calls: u64,
+}
+
+/// Bodies stay out of logs.
+impl std::fmt::Debug for PushNotice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            PushNotice::Show(_) => "Show",
+            PushNotice::Clear => "Clear",
+            PushNotice::Ring(_) => "Ring",
+            PushNotice::RingOver(_) => "RingOver",
+        })
+    }
+}
+
+/// A change of the notification settings. Fields that are None stay.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NotifyChange {
+    /// This browser wants them from now on.
+    pub subscribe: Option<PushDevice>,
+    /// The browser of this endpoint does not any more.
+    pub unsubscribe: Option<Box<str>>,
+    /// `Some(None)`: at all hours.
+    pub quiet: Option<Option<QuietHours>>,
+    pub bodies: Option<bool>,
+    /// Minutes after which a digest is mailed; 0: never.
+    pub mail: Option<u32>,
+}

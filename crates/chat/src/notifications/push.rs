@@ -1,0 +1,152 @@
+//! From a message to the browsers of who is away, and from a marker to their clearing.
+
+use std::sync::Arc;
+
+use crate::messages::mentioned;
+use crate::node::Inner;
+use crate::notifications::decide::{SMALL_ROOM, is_away, may_disturb, news};
+use crate::notifications::{NotifyFacts, Push, PushDevice, PushNotice, RingingCall, Talk};
+use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow};
+
+/// Whom a notice is for, and what it is about.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) to: UserId,
+    pub(super) conversation: ConversationId,
+    /// The other one; None in a room.
+    pub(super) with: Option<Sub>,
+}
+
+impl About {
+    fn of(to: UserId, talk: &Talk) -> About {
+        let with = talk.row.of.other().map(|other| other.profile.sub.clone());
+        About { to, conversation: talk.row.id, with }
+    }
+}
+
+impl Inner {
+    /// A call rings. A callee without a browser for notifications costs a look at one bit.
+    pub(crate) fn notify_ring(&self, call: RingingCall) {
+        if self.desk.reaches(call.to) {
+            self.desk.ring(call);
+        }
+    }
+
+    /// A message for one user is on disk. Who has neither a browser for notifications nor a digest to come costs a look at two bits.
+    pub(crate) fn notify_away(&self, to: UserId, conversation: ConversationId, now: Timestamp) {
+        let (by_push, by_mail) = (self.desk.reaches(to), self.desk.is_mailable(to));
+        if !(by_push || by_mail) || !self.is_away(to) {
+            return;
+        }
+        if by_push {
+            self.desk.wait(to, conversation, now);
+        }
+        if by_mail {
+            self.mail_later(to, now);
+        }
+    }
+
+    /// A message in a room is on disk. In a large one the body says who may have to be told; whether the writer may call them is
+    /// found when they are, by what the store has counted.
+    pub(crate) fn notify_room(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        from: UserId,
+        members: &[u32],
+        body: &str,
+        now: Timestamp,
+    ) {
+        let site = conversation.site;
+        let others = members.iter().map(|num| UserId { site, num: *num }).filter(|user| *user != from);
+        let is_small = members.len() <= SMALL_ROOM;
+        if !is_small && !body.contains('@') {
+            return;
+        }
+        let reached = self.desk.reached(others);
+        if reached.is_empty() {
+            return;
+        }
+        let tries: Vec<Vec<&str>> = if is_small { Vec::new() } else { mentioned(body).collect() };
+        if is_small || tries.iter().any(|tries| tries.contains(&EVERYBODY)) {
+            return reached.into_iter().for_each(|user| self.notify_away(user, conversation, now));
+        }
+        let named: Vec<Sub> = tries.into_iter().flatten().filter_map(Sub::parse).collect();
+        let node = self.clone();
+        let done = move |rows: Result<Vec<UserRow>, _>| {
+            for row in rows.unwrap_or_default().iter().filter(|row| reached.contains(&row.id)) {
+                node.notify_away(row.id, conversation, now);
+            }
+        };
+        self.store.users(site, named, Box::new(done));
+    }
+
+    /// Somebody has read a conversation.
+    pub(crate) fn notify_read(self: &Arc<Self>, user: UserId, conversation: ConversationId) {
+        let now = self.last_tick();
+        if !self.desk.reaches(user) || !self.desk.read(user, conversation, now) {
+            return;
+        }
+        let node = self.clone();
+        let done = move |facts: Result<NotifyFacts, _>| {
+            if let Ok(facts) = facts {
+                let clear = |talk| node.push(&About::of(user, talk), &facts.devices, &PushNotice::Clear);
+                facts.talks.iter().for_each(clear);
+            }
+        };
+        self.store.notify_facts(user, vec![conversation], Box::new(done));
+    }
+
+    /// With every tick.
+    pub(crate) fn tell_who_is_away(self: &Arc<Self>, now: Timestamp) {
+        if self.desk.notifier().is_none() {
+            return;
+        }
+        self.push_rings(now);
+        for (user, conversations) in self.desk.due(now) {
+            if !self.is_away(user) {
+                continue;
+            }
+            let node = self.clone();
+            let done = move |facts: Result<NotifyFacts, _>| {
+                if let Ok(facts) = facts {
+                    node.show(user, &facts, now);
+                }
+            };
+            self.store.notify_facts(user, conversations, Box::new(done));
+        }
+    }
+
+    fn show(&self, user: UserId, facts: &NotifyFacts, now: Timestamp) {
+        if !may_disturb(&facts.settings, facts.presence, now) {
+            return;
+        }
+        for talk in &facts.talks {
+            let Some(news) = news(talk, user, &facts.settings, now) else { continue };
+            let seq = talk.row.last.as_ref().map_or(Seq(0), |last| last.seq);
+            if self.desk.show(user, talk.row.id, seq, now) {
+                self.push(&About::of(user, talk), &facts.devices, &PushNotice::Show(Arc::new(news)));
+            }
+        }
+    }
+
+    pub(super) fn push(&self, about: &About, devices: &[Arc<PushDevice>], notice: &PushNotice) {
+        let Some(notifier) = self.desk.notifier() else { return };
+        let Some(site) = self.sites.by_id(about.to.site) else { return };
+        let address = site.site.origins.iter().find(|origin| origin.starts_with("https://"));
+        let address: Option<Arc<str>> = address.map(|origin| origin.as_str().into());
+        for device in devices {
+            notifier.push(Push {
+                to: about.to,
+                device: Arc::clone(device),
+                site: address.clone(),
+                conversation: about.conversation,
+                with: about.with.clone(),
+                notice: notice.clone(),
+            });
+        }
+    }
+
+    pub(super) fn is_away(&self, user: UserId) -> bool {
+        self.here.lock(user).user(user).is_none_or(|here| is_away(here.chosen, !here.sessions.is_empty()))
+    }
+}

@@ -1,0 +1,119 @@
+//! The command by which a member looks at and changes what they are notified of.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::notifications::{NotifyChange, NotifyView, PushDevice};
+use crate::{Event, Refusal, StoreError, Timestamp, UserId};
+
+/// A week: who wants it later wants none.
+const MOST_MINUTES: u32 = 7 * 24 * 60;
+
+impl Inner {
+    pub(crate) fn notifications(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        mut change: NotifyChange,
+        now: Timestamp,
+    ) {
+        let handle = asker.session.handle;
+        if change.mail.is_some_and(|minutes| minutes > MOST_MINUTES) {
+            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let refuse = |refusal| self.refuse(handle, AnswerTo::Request(re), refusal);
+        if let Some(device) = change.subscribe.take() {
+            let Some(notifier) = self.desk.notifier() else { return refuse(Refusal::NoPush) };
+            if !notifier.accepts(&device) {
+                return refuse(Refusal::BadValue);
+            }
+            return self.subscribe(asker, re, device, change, now);
+        }
+        if let Some(endpoint) = change.unsubscribe.take() {
+            return self.unsubscribe(asker, re, endpoint, change);
+        }
+        self.change_settings(asker, re, change);
+    }
+
+    fn subscribe(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        browser: PushDevice,
+        rest: NotifyChange,
+        now: Timestamp,
+    ) {
+        let user = asker.session.user;
+        let device = self.kept_device(asker);
+        let (node, asker) = (self.clone(), asker.clone());
+        let done = move |lost: Result<Vec<UserId>, StoreError>| match lost {
+            Ok(lost) => {
+                node.desk.reach(user);
+                lost.into_iter().for_each(|other| node.desk.lose(other));
+                node.notifications(&asker, re, rest, now);
+            }
+            Err(error) => node.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        self.store.put_push_device(user, device, browser, now, Box::new(done));
+    }
+
+    fn unsubscribe(self: &Arc<Self>, asker: &Asker, re: u64, endpoint: Box<str>, rest: NotifyChange) {
+        let (node, asker) = (self.clone(), asker.clone());
+        self.forget_push_device(asker.session.user, endpoint, move |outcome| match outcome {
+            Ok(()) => node.change_settings(&asker, re, rest),
+            Err(error) => node.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error)),
+        });
+    }
+
+    pub(crate) fn forget_push_device(
+        self: &Arc<Self>,
+        user: UserId,
+        endpoint: Box<str>,
+        then: impl FnOnce(Result<(), StoreError>) + Send + 'static,
+    ) {
+        let node = self.clone();
+        let done = move |has_other: Result<bool, StoreError>| {
+            if has_other == Ok(false) {
+                node.desk.lose(user);
+            }
+            then(has_other.map(drop));
+        };
+        self.store.remove_push_device(user, endpoint, Box::new(done));
+    }
+
+    fn change_settings(self: &Arc<Self>, asker: &Asker, re: u64, change: NotifyChange) {
+        let (node, session) = (self.clone(), asker.session);
+        let wish = change.mail;
+        let done = move |view: Result<NotifyView, StoreError>| match view {
+            Ok(view) => {
+                match wish {
+                    Some(0) => node.desk.mail_is_not_due(session.user),
+                    Some(_) if view.mail.is_some() => node.desk.mail_may_be_due(session.user),
+                    _ => {}
+                }
+                node.answer_notifications(session, re, view);
+            }
+            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        match change == NotifyChange::default() {
+            true => self.store.notify_view(session.user, Box::new(done)),
+            false => self.store.change_notify_settings(session.user, change, Box::new(done)),
+        }
+    }
+
+    fn answer_notifications(self: &Arc<Self>, session: crate::SessionId, re: u64, view: NotifyView) {
+        let NotifyView { settings, devices, mail } = view;
+        let mail = mail.zip(self.desk.mailer()).map(|(mail, mailer)| {
+            let after = mail.after.unwrap_or_else(|| mailer.after_minutes());
+            (mail.address.address, after)
+        });
+        let (node, handle) = (self.clone(), session.handle);
+        let answer = move |key| {
+            node.outbox.deliver(handle, Event::Notifications { re, key, settings, devices, mail });
+        };
+        let Some(notifier) = self.desk.notifier() else { return answer(None) };
+        // A key that cannot be had now is as none: the member can turn on the rest.
+        notifier.public_key(session.user.site, Box::new(move |key| answer(key.ok())));
+    }
+}

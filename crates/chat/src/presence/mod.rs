@@ -1,0 +1,482 @@
+//! Presence: what others see of a user, told late and once.
+//!
+//! A user who drops stays visible for a grace time; changes are collected and told together at the next due tick, if
+//! there is still something to tell. So a mass reconnect shows nobody any flapping and costs no wave.
+
+pub(crate) mod roll;
+pub(crate) mod watch;
+pub(crate) mod watch_contacts;
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::command::SetPresence;
+use crate::node::{Asker, Inner};
+use crate::presence::watch_contacts::ContactIds;
+use crate::session::{Handles, SHARDS, Shard, UserHere};
+use crate::users::privacy::{Audience, Privacy};
+use crate::{Event, Presence, SessionHandle, Sub, Timestamp, UserId};
+
+/// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.
+const CLOCK_JUMP_MS: u64 = 60_000;
+
+/// The presence that others see for this choice, depending on whether the user is here.
+pub(crate) fn shown(chosen: SetPresence, is_here: bool) -> Presence {
+    match chosen {
+        _ if !is_here => Presence::Offline,
+        SetPresence::Online => Presence::Online,
+        SetPresence::Away => Presence::Away,
+        SetPresence::Busy => Presence::Busy,
+        SetPresence::Invisible => Presence::Offline,
+    }
+}
+
+/// While a crowd reconnects in turn (`session/admission.rs`), disconnected users stay present for this time. A deferred user
+/// has not left, and publishing all of them as offline, and then as online, would be the greatest wave of all.
+const GRACE_IN_LINE_MS: u64 = 300_000;
+
+/// Users whose contacts are read in one go.
+const READ_TOGETHER: usize = 64;
+/// Most presence events per second for all sessions together. Above it, changes are collected for longer, so that a
+/// session gets many in one event when a crowd comes.
+const HEARD_PER_SECOND: u64 = 20_000;
+/// But not for longer than this.
+const LONGEST_PAUSE_MS: u64 = 5_000;
+/// Up to so many sessions are notified at once, because it takes no noticeable time.
+const MANY_SESSIONS: u64 = 1_000;
+/// If a round reaches at least this part of all sessions, it is published at once: each session then gets one packet.
+const HEARING_PART: u64 = 4;
+/// Changes that wait while the store does not answer. Further changes are published only to users who named the user.
+const MAX_UNTOLD: usize = 100_000;
+
+/// Presence changes that are not published yet.
+#[derive(Default)]
+pub(crate) struct NewsDesk {
+    /// Number of published rounds. A thread that publishes earlier reads checks it first: the rows may have changed
+    /// since.
+    tellings: AtomicU64,
+    /// How many pieces of news sessions have been handed in this round.
+    heard: AtomicU64,
+    desk: Mutex<Desk>,
+}
+
+#[derive(Default)]
+struct Desk {
+    untold: Vec<News>,
+    /// How many times contacts are being read.
+    readings: usize,
+    /// Pairs (of whom, who) that must not be notified any more, since the oldest of these reads began.
+    parted: HashSet<(UserId, UserId)>,
+}
+
+impl NewsDesk {
+    /// Call when the changes to publish have changed, before anybody is notified.
+    fn begin_telling(&self) {
+        self.tellings.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn tellings(&self) -> u64 {
+        self.tellings.load(Ordering::Acquire)
+    }
+
+    /// Call before notifying the user who must not get presence any more.
+    pub(crate) fn part(&self, of: UserId, who: UserId) {
+        let mut desk = self.desk();
+        if desk.readings > 0 {
+            desk.parted.insert((of, who));
+        }
+    }
+
+    fn begin_reading(&self) {
+        self.desk().readings += 1;
+    }
+
+    fn end_reading(&self) {
+        let mut desk = self.desk();
+        desk.readings -= 1;
+        if desk.readings == 0 {
+            desk.parted = HashSet::new();
+        }
+    }
+
+    fn parted<'a>(&self, of: UserId, contacts: &'a [UserId]) -> SmallVec<[&'a UserId; 1]> {
+        let desk = self.desk();
+        let parted = |who: &&UserId| !desk.parted.is_empty() && desk.parted.contains(&(of, **who));
+        contacts.iter().filter(parted).collect()
+    }
+
+    fn keep_untold(&self, mut news: Vec<News>) {
+        let mut desk = self.desk();
+        news.truncate(MAX_UNTOLD.saturating_sub(desk.untold.len()));
+        desk.untold.append(&mut news);
+    }
+
+    /// For the next round. False at the bound. Called under the lock of the user's shard, so that no round comes in between.
+    fn keep_one(&self, news: News) -> bool {
+        let mut desk = self.desk();
+        let has_room = desk.untold.len() < MAX_UNTOLD;
+        if has_room {
+            desk.untold.push(news);
+        }
+        has_room
+    }
+
+    fn take_untold(&self) -> Vec<News> {
+        std::mem::take(&mut self.desk().untold)
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Presence is published in rounds over all shards of the table of users. If many users are here and few of them get
+/// events, the shards follow one another over the time of the round: published at once, the events would delay every
+/// message behind them.
+#[derive(Default)]
+pub(crate) struct Round {
+    began: Timestamp,
+    /// Shards told in it.
+    told: usize,
+    in_turn: bool,
+}
+
+impl Round {
+    /// The shards to publish now, in a round of this length.
+    fn due(&self, length_ms: u64, now: Timestamp) -> Range<usize> {
+        let length_ms = length_ms.max(1);
+        let elapsed = if now < self.began { length_ms } else { now.since(self.began).min(length_ms) };
+        let until = match self.in_turn {
+            true => elapsed as usize * SHARDS / length_ms as usize,
+            false if elapsed == length_ms => SHARDS,
+            false => 0,
+        };
+        self.told..until.max(self.told)
+    }
+
+    /// Where this was the last of it, the next round begins.
+    fn told(&mut self, shards: &Range<usize>, heard: &AtomicU64, sessions: u64, now: Timestamp) {
+        self.told = shards.end;
+        if self.told == SHARDS {
+            let heard = heard.swap(0, Ordering::Relaxed);
+            let in_turn = sessions >= MANY_SESSIONS && heard < sessions / HEARING_PART;
+            *self = Round { began: now, told: 0, in_turn };
+        }
+    }
+}
+
+/// The last published presence of a user, with the user's privacy choices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    pub(crate) presence: Presence,
+    pub(crate) privacy: Privacy,
+}
+
+impl Told {
+    pub(crate) const OFFLINE: Told = Told {
+        presence: Presence::Offline,
+        privacy: Privacy {
+            write: Audience::Everybody,
+            presence: Audience::Everybody,
+            last_seen: Audience::Everybody,
+        },
+    };
+}
+
+/// A change that watchers are to hear.
+pub(crate) struct News {
+    pub(crate) user: UserId,
+    sub: Sub,
+    last_seen: Option<Timestamp>,
+}
+
+impl Inner {
+    /// Sets one's own presence for all devices; the others hear it at once, watchers with the next telling.
+    pub(crate) fn set_presence(&self, asker: &Asker, set: SetPresence, now: Timestamp) {
+        let id = asker.session.user;
+        let mut shard = self.here.lock(id);
+        let Some(user) = shard.user(id) else { return };
+        if user.chosen == SetPresence::Invisible && set == SetPresence::Invisible {
+            return;
+        }
+        user.chosen = set;
+        user.seen = now.0 as u32;
+        shard.mark_changed(id);
+        drop(shard);
+        self.remember_presence(id, set, now);
+        let event = Event::Presence { user: asker.sub.clone(), presence: shown(set, true), last_seen: None };
+        self.tell_in_passing(id, Some(asker.session.handle), event);
+    }
+
+    /// The user has left. For others, an invisible user left long ago.
+    pub(crate) fn remember_leaving(&self, user: UserId, chosen: SetPresence, last_seen: Timestamp) {
+        if chosen != SetPresence::Invisible {
+            self.remember_presence(user, chosen, last_seen);
+        }
+    }
+
+    fn remember_presence(&self, user: UserId, presence: SetPresence, last_seen: Timestamp) {
+        self.store.put_presence(user, presence, last_seen);
+        self.recent.change_user(user, |row| {
+            row.presence = presence;
+            row.last_seen = last_seen;
+        });
+    }
+
+    /// The published presence of a user, but never *offline* for a user who has come since. The next round publishes
+    /// such a user, so that all watchers hear it when they leave again.
+    pub(crate) fn told(&self, id: UserId) -> Told {
+        let mut shard = self.here.lock(id);
+        let Some(user) = shard.user(id) else { return Told::OFFLINE };
+        if let Some(arrival) = user.unpublished_arrival(self.last_tick())
+            && self.news.keep_one(arrival)
+        {
+            user.told = user.shown();
+        }
+        Told { presence: user.told, privacy: user.privacy }
+    }
+
+    pub(crate) fn end_grace(&self, now: Timestamp) {
+        let mut grace_ms = self.config.presence_grace_ms;
+        if self.admission.awaits_somebody(grace_ms, now) {
+            grace_ms = grace_ms.max(GRACE_IN_LINE_MS);
+        }
+        for mut shard in self.here.each() {
+            if shard.leaving.is_empty() {
+                continue;
+            }
+            let left = shard.end_grace(grace_ms, now);
+            drop(shard);
+            for (user, chosen, last_seen) in left {
+                self.remember_leaving(user, chosen, last_seen);
+            }
+        }
+    }
+
+    /// Tells watchers what has changed since the last round, of the users whose turn it is.
+    pub(crate) fn tell_due(self: &Arc<Self>, round: &mut Round, now: Timestamp) {
+        let shards = round.due(self.round_ms(), now);
+        if !shards.is_empty() {
+            round.told(&shards, &self.news.heard, self.counters.sessions.read(), now);
+            self.tell_presence(shards, now);
+        }
+    }
+
+    /// How long changes are collected before they are published. The time grows with the number of watchers.
+    fn round_ms(&self) -> u64 {
+        let pause = self.news.heard.load(Ordering::Relaxed) * 1000 / HEARD_PER_SECOND;
+        self.config.presence_coalesce_ms.max(pause.min(LONGEST_PAUSE_MS))
+    }
+
+    fn tell_presence(self: &Arc<Self>, shards: Range<usize>, now: Timestamp) {
+        let mut news = self.news.take_untold();
+        for mut shard in self.here.some(shards) {
+            if !shard.changed.is_empty() {
+                news.append(&mut shard.take_news(now));
+            }
+        }
+        self.news.begin_telling();
+        if news.is_empty() {
+            return;
+        }
+        let read = self.anybody_watches_contacts();
+        self.news.begin_reading();
+        let contacts = |news: &News| if read { self.recent.contacts(news.user) } else { Some([].into()) };
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for news in news {
+            match contacts(&news) {
+                Some(contacts) => known.push((news, contacts)),
+                None => unknown.push(news),
+            }
+        }
+        self.tell_known(&known);
+        self.news.end_reading();
+        while !unknown.is_empty() {
+            let rest = unknown.split_off(unknown.len().min(READ_TOGETHER));
+            self.read_and_tell(std::mem::replace(&mut unknown, rest));
+        }
+    }
+
+    fn read_and_tell(self: &Arc<Self>, news: Vec<News>) {
+        let users = news.iter().map(|news| news.user).collect();
+        let node = self.clone();
+        self.news.begin_reading();
+        self.with_contacts_of(users, move |contacts| {
+            let is_read = contacts.is_ok();
+            let contacts = contacts.unwrap_or_else(|_| vec![[].into(); news.len()]);
+            let known: Vec<(News, ContactIds)> = news.into_iter().zip(contacts).collect();
+            node.tell_known(&known);
+            // At the next telling again; who named the users need not wait for that.
+            if !is_read {
+                node.news.keep_untold(known.into_iter().map(|(news, _)| news).collect());
+            }
+            node.news.end_reading();
+        });
+    }
+
+    /// Contacts are mutual: a user on a contact's list has the contact on theirs. A session gets all its events in
+    /// one packet.
+    fn tell_known(&self, news: &[(News, ContactIds)]) {
+        let gone: Vec<_> =
+            news.iter().map(|(news, contacts)| self.news.parted(news.user, contacts)).collect();
+        let mut hear: Vec<(SessionHandle, usize)> = Vec::new();
+        for (at, (news, contacts)) in news.iter().enumerate() {
+            let mut handles = self.live_of(&self.watches.watchers_of(news.user));
+            for contact in self.here.of(contacts).filter(|contact| !gone[at].contains(&contact)) {
+                self.here.lock(contact).contact_watchers(contact, &mut handles);
+            }
+            hear.extend(handles.into_iter().map(|handle| (handle, at)));
+        }
+        hear.sort_unstable();
+        hear.dedup();
+        self.news.heard.fetch_add(hear.len() as u64, Ordering::Relaxed);
+        // While the contacts were read it may have been told anew, and that may have overtaken this.
+        let mut said: Option<Vec<Presence>> = None;
+        loop {
+            let told: Vec<_> = news.iter().map(|(news, _)| self.told(news.user).presence).collect();
+            hear.retain(|(_, at)| said.as_ref().is_none_or(|said| said[*at] != told[*at]));
+            if hear.is_empty() {
+                break;
+            }
+            let events = news.iter().zip(&told).map(|((news, _), told)| news.event(*told));
+            self.outbox.deliver_each(&hear, events.collect());
+            said = Some(told);
+        }
+        // This change may arrive after the notice to a user who parted meanwhile, so the notice is repeated.
+        for ((news, contacts), gone) in news.iter().zip(&gone) {
+            for parted in self.news.parted(news.user, contacts).iter().filter(|parted| !gone.contains(parted))
+            {
+                let mut handles = Handles::new();
+                self.here.lock(**parted).contact_watchers(**parted, &mut handles);
+                let presence = Presence::Offline;
+                self.deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen: None });
+            }
+        }
+    }
+}
+
+impl News {
+    fn event(&self, presence: Presence) -> Event {
+        let last_seen = self.last_seen.filter(|_| presence == Presence::Offline);
+        Event::Presence { user: self.sub.clone(), presence, last_seen }
+    }
+}
+
+impl Shard {
+    /// Users whose grace time is over, and when they were here last.
+    fn end_grace(&mut self, grace_ms: u64, now: Timestamp) -> Vec<(UserId, SetPresence, Timestamp)> {
+        let mut left = Vec::new();
+        while let Some(&(dropped, id)) = self.leaving.front() {
+            if now.since(dropped) < grace_ms && dropped.0 <= now.0 + CLOCK_JUMP_MS {
+                break;
+            }
+            self.leaving.pop_front();
+            // A user who came back is here, or has disconnected again and is in the queue once more.
+            if let Some(user) = self.user(id)
+                && user.sessions.is_empty()
+                && !user.has_left
+                && user.seen == dropped.0 as u32
+            {
+                user.has_left = true;
+                left.push((id, user.chosen, dropped));
+                self.mark_changed(id);
+            }
+        }
+        left
+    }
+
+    /// Changes that are still changes, and drops users who are gone.
+    fn take_news(&mut self, now: Timestamp) -> Vec<News> {
+        let mut news = Vec::new();
+        for id in std::mem::take(&mut self.changed) {
+            let Some(user) = self.user(id) else { continue };
+            user.is_changed = false;
+            let presence = user.shown();
+            if std::mem::replace(&mut user.told, presence) != presence {
+                news.push(user.news(presence, now));
+            }
+            if !user.has_left {
+                continue;
+            }
+            if user.sends.is_idle(now) && user.commands.is_idle(now) {
+                self.remove_user(id);
+            } else {
+                // Leaving and coming back must not be a way around the limits.
+                self.mark_changed(id);
+            }
+        }
+        news
+    }
+}
+
+impl UserHere {
+    /// The presence for viewers with permission. Hiding from everybody counts as invisible.
+    fn shown(&self) -> Presence {
+        let is_here = !self.has_left && self.privacy.presence != Audience::Nobody;
+        shown(self.chosen, is_here)
+    }
+
+    /// Somebody asks before the next round. The round compares with `told`, so the news is kept beside it.
+    fn unpublished_arrival(&self, now: Timestamp) -> Option<News> {
+        let presence = self.shown();
+        let is_unpublished = self.told == Presence::Offline && presence != Presence::Offline;
+        is_unpublished.then(|| self.news(presence, now))
+    }
+
+    fn news(&self, presence: Presence, now: Timestamp) -> News {
+        // Some watchers may not see this; viewers with permission get it from the answer to `watch` and from the
+        // profile.
+        let is_told = presence == Presence::Offline && self.privacy.last_seen == Audience::Everybody;
+        let last_seen = is_told.then(|| self.last_seen(now));
+        News { user: self.id, sub: self.sub.clone(), last_seen }
+    }
+
+    /// From its low bits: right as long as nobody is kept here for 49 days after he left.
+    fn last_seen(&self, now: Timestamp) -> Timestamp {
+        Timestamp(now.0.saturating_sub((now.0 as u32).wrapping_sub(self.seen).into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_told_in_turn_where_few_of_many_hear_anything() {
+        let heard = AtomicU64::new(250);
+        let mut round = Round::default();
+        let mut told_at = |sessions, ms| {
+            let due = round.due(500, Timestamp(ms));
+            round.told(&due, &heard, sessions, Timestamp(ms));
+            due
+        };
+        assert_eq!(told_at(1_001, 500), 0..64, "the first round is told at once");
+        heard.store(249, Ordering::Relaxed);
+        assert_eq!(told_at(1_001, 999), 0..0);
+        assert_eq!(told_at(1_001, 1_000), 0..64, "a quarter had heard of it");
+        assert_eq!(told_at(1_001, 1_025), 0..3);
+        assert_eq!(told_at(1_001, 1_050), 3..6);
+        assert_eq!(told_at(1_001, 1_400), 6..51);
+        heard.store(250, Ordering::Relaxed);
+        assert_eq!(told_at(1_001, 1_900), 51..64, "late, and each shard once");
+        assert_eq!(told_at(1_001, 1_950), 0..0, "many hear something again");
+        assert_eq!(told_at(999, 2_400), 0..64);
+        assert_eq!(told_at(999, 2_500), 0..0, "and a few are told at once");
+        assert_eq!(told_at(999, 2_000), 0..64, "a clock that went back ends the round");
+    }
+
+    #[test]
+    fn what_others_see() {
+        use {Presence as P, SetPresence as S};
+        let table =
+            [(S::Online, P::Online), (S::Away, P::Away), (S::Busy, P::Busy), (S::Invisible, P::Offline)];
+        for (chosen, seen) in table {
+            assert_eq!(shown(chosen, true), seen);
+            assert_eq!(shown(chosen, false), P::Offline);
+        }
+    }
+}

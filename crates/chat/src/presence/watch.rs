@@ -1,0 +1,429 @@
+//! Watching: whose presence a session shows on its screen now.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner};
+use crate::session::{Handles, NumberHasher, State};
+use crate::users::privacy::{Audience, Privacy, Signal, Visibility};
+use crate::{
+    ContactState, Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub,
+    Timestamp, UserId, UserRow,
+};
+
+const SHARDS: usize = 32;
+
+/// Both ways: from a session to the users it watches, and from a user to the sessions that do. A session's shard
+/// is locked first, then, within, a watched user's.
+pub(crate) struct Watches {
+    by_session: Box<[Mutex<Numbered<SessionHandle, Watched>>]>,
+    by_watched: Box<[Mutex<Numbered<UserId, Watchers>>]>,
+    orders: AtomicU64,
+}
+
+type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
+type Watchers = SmallVec<[Watcher; 2]>;
+
+/// The watches of a session.
+struct Watched {
+    /// The newest `watch` of the session: an earlier one that is still being looked up comes too late.
+    order: Order,
+    users: Box<[UserId]>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Order(u64);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Watcher {
+    session: SessionId,
+    /// It may see the user. Kept for those who may not too, because that changes.
+    may_see: bool,
+}
+
+/// The part of a user's presence that another user may see.
+#[derive(Clone, Copy)]
+struct Sight {
+    presence: bool,
+    last_seen: bool,
+}
+
+impl Sight {
+    const NOTHING: Sight = Sight { presence: false, last_seen: false };
+}
+
+fn sight(mode: Mode, relation: Relation, privacy: Privacy) -> Sight {
+    let of = Visibility { privacy, ..Visibility::default() };
+    let sends = |signal| of.sends(signal, mode, relation);
+    Sight { presence: sends(Signal::Presence), last_seen: sends(Signal::LastSeen) }
+}
+
+impl Watches {
+    pub(crate) fn new() -> Watches {
+        Watches {
+            by_session: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            by_watched: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            orders: AtomicU64::new(0),
+        }
+    }
+
+    fn order(&self, session: SessionHandle) -> Order {
+        let order = Order(self.orders.fetch_add(1, Ordering::Relaxed));
+        let mut sessions = lock(&self.by_session, &session);
+        sessions.entry(session).or_insert_with(|| Watched { order, users: Box::default() }).order = order;
+        order
+    }
+
+    /// Replaces what the session watches; false where that is no longer wanted.
+    fn replace(&self, session: SessionId, order: Order, users: &[(UserId, bool)]) -> bool {
+        let mut sessions = lock(&self.by_session, &session.handle);
+        let Some(watched) = sessions.get_mut(&session.handle) else { return false };
+        if watched.order != order {
+            return false;
+        }
+        let new = users.iter().map(|(user, _)| *user).collect();
+        let old = std::mem::replace(&mut watched.users, new);
+        old.iter().for_each(|user| self.unwatch(session.handle, *user));
+        for &(user, may_see) in users {
+            lock(&self.by_watched, &user).entry(user).or_default().push(Watcher { session, may_see });
+        }
+        true
+    }
+
+    /// The session is over.
+    pub(crate) fn forget(&self, session: SessionHandle) {
+        let mut sessions = lock(&self.by_session, &session);
+        if let Some(watched) = sessions.remove(&session) {
+            watched.users.iter().for_each(|user| self.unwatch(session, *user));
+            shrink(&mut sessions);
+        }
+    }
+
+    fn unwatch(&self, session: SessionHandle, user: UserId) {
+        let mut watchers_by_user = lock(&self.by_watched, &user);
+        if let Some(watchers) = watchers_by_user.get_mut(&user) {
+            watchers.retain(|watcher| watcher.session.handle != session);
+            if watchers.is_empty() {
+                watchers_by_user.remove(&user);
+                shrink(&mut watchers_by_user);
+            }
+        }
+    }
+
+    /// Those who may see the user.
+    pub(crate) fn watchers_of(&self, user: UserId) -> SmallVec<[SessionId; 4]> {
+        let watchers_by_user = lock(&self.by_watched, &user);
+        let watchers = watchers_by_user.get(&user).into_iter().flatten();
+        watchers.filter(|watcher| watcher.may_see).map(|watcher| watcher.session).collect()
+    }
+
+    /// Those too who may not see the user; each once.
+    fn all_watchers_of(&self, user: UserId) -> Vec<UserId> {
+        let watchers_by_user = lock(&self.by_watched, &user);
+        let watchers = watchers_by_user.get(&user).into_iter().flatten();
+        let mut users: Vec<UserId> = watchers.map(|watcher| watcher.session.user).collect();
+        users.sort_unstable();
+        users.dedup();
+        users
+    }
+
+    fn watched_by(&self, session: SessionHandle) -> Box<[UserId]> {
+        let sessions = lock(&self.by_session, &session);
+        sessions.get(&session).map(|watched| watched.users.clone()).unwrap_or_default()
+    }
+
+    /// Sessions of `watcher` for whom the sight of `watched` changes with this.
+    fn set_may_see(&self, watcher: UserId, watched: UserId, may_see: bool) -> Handles {
+        let mut watchers_by_user = lock(&self.by_watched, &watched);
+        let watchers = watchers_by_user.get_mut(&watched).into_iter().flatten();
+        watchers
+            .filter(|entry| entry.session.user == watcher && entry.may_see != may_see)
+            .map(|entry| {
+                entry.may_see = may_see;
+                entry.session.handle
+            })
+            .collect()
+    }
+}
+
+fn lock<'a, K: Hash, V>(shards: &'a [Mutex<Numbered<K, V>>], key: &K) -> MutexGuard<'a, Numbered<K, V>> {
+    let mut hasher = NumberHasher::default();
+    key.hash(&mut hasher);
+    let shard = &shards[(hasher.finish() >> 40) as usize % shards.len()];
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn shrink<K: Eq + Hash, V>(table: &mut Numbered<K, V>) {
+    if table.len() < table.capacity() / 8 {
+        table.shrink_to(table.len() * 2);
+    }
+}
+
+impl Inner {
+    /// Replaces what the session watches, and tells it the presence of each now.
+    pub(crate) fn watch(self: &Arc<Self>, asker: Asker, contacts: bool, mut subs: Vec<Sub>) {
+        let session = asker.session;
+        if subs.len() > self.config.limits.watch as usize {
+            return self.refuse(session.handle, AnswerTo::Session, Refusal::BadValue);
+        }
+        self.watch_contacts(session, contacts);
+        subs.retain(|sub| *sub != asker.sub);
+        subs.sort_unstable();
+        subs.dedup();
+        if subs.is_empty() {
+            return self.watches.forget(session.handle);
+        }
+        let order = self.watches.order(session.handle);
+        let node = self.clone();
+        self.with_users(session.user, subs, move |rows| {
+            let Ok(rows) = rows else {
+                return node.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
+            };
+            let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
+            let watcher = node.clone();
+            node.with_relations(session.user, &ids, move |relations| match relations {
+                Ok(relations) => watcher.begin_watching(&asker, order, &rows, &relations),
+                Err(_) => watcher.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable),
+            });
+        });
+    }
+
+    fn begin_watching(&self, asker: &Asker, order: Order, rows: &[Arc<UserRow>], relations: &[Relation]) {
+        let session = asker.session;
+        let mode = asker.site.site.mode;
+        let sight = |row: &UserRow, relation| sight(mode, relation, self.privacy_of(row));
+        let users: Vec<(UserId, bool)> = rows
+            .iter()
+            .zip(relations)
+            .map(|(row, relation)| (row.id, sight(row, *relation).presence))
+            .collect();
+        if !self.watches.replace(session, order, &users) {
+            return;
+        }
+        // It may have ended before its watches were there to be forgotten.
+        if self.here.lock(session.user).session(session.user, session.handle).is_none() {
+            return self.watches.forget(session.handle);
+        }
+        for ((row, relation), (user, was_read)) in rows.iter().zip(relations).zip(users) {
+            // It may have changed after it was read and before anybody could find this watch.
+            let now = sight(row, self.recent.relation(session.user, user).unwrap_or(*relation));
+            if now.presence != was_read {
+                self.watches.set_may_see(session.user, user, now.presence);
+            }
+            self.tell_sight(mode, session.handle, row, now);
+        }
+    }
+
+    /// Once more, for a session that may have missed a telling: it was not live.
+    pub(crate) fn answer_watched(self: &Arc<Self>, mode: Mode, session: SessionId) {
+        self.answer_contacts(session);
+        let watched = self.watches.watched_by(session.handle);
+        if watched.is_empty() {
+            return;
+        }
+        let node = self.clone();
+        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+            for row in rows.unwrap_or_default() {
+                let presence = node.watches.watchers_of(row.id).contains(&session);
+                // How the two stand is not at hand: only what everybody may know.
+                let last_seen = presence && node.privacy_of(&row).last_seen == Audience::Everybody;
+                node.tell_sight(mode, session.handle, &row, Sight { presence, last_seen });
+            }
+        };
+        self.store.users_by_id(watched.into_vec(), Box::new(done));
+    }
+
+    /// Two users stand differently to each other: who watched may see more or less now.
+    pub(crate) fn sight_changed(
+        &self,
+        mode: Mode,
+        a: &UserRow,
+        b: &UserRow,
+        before: Relation,
+        after: Relation,
+    ) {
+        let is_contact = |relation: Relation| relation.of_a == ContactState::Contact;
+        let (meet, part) = match (is_contact(before), is_contact(after)) {
+            (false, true) => (true, false),
+            (true, false) => (false, true),
+            _ => (false, false),
+        };
+        for (watcher, watched) in [(a, b), (b, a)] {
+            let sight = sight(mode, after, self.privacy_of(watched));
+            let mut handles: Handles = self.watches.set_may_see(watcher.id, watched.id, sight.presence);
+            let mut of_contacts = Handles::new();
+            if part {
+                self.news.part(watched.id, watcher.id);
+            }
+            if meet || part {
+                self.contact_watchers_anew(watcher.id, &mut of_contacts);
+            }
+            // After parting without a block on a site of mode open, the user may still look, but gets no events any
+            // more.
+            if meet || !sight.presence {
+                handles.append(&mut of_contacts);
+            }
+            for handle in handles {
+                let user = watched.profile.sub.clone();
+                let offline = Event::Presence { user, presence: Presence::Offline, last_seen: None };
+                match sight.presence {
+                    true => self.tell_sight(mode, handle, watched, sight),
+                    false => self.outbox.deliver(handle, offline),
+                }
+            }
+        }
+    }
+
+    /// Tells one watcher what the others were told last. A telling on another thread may overtake this one,
+    /// so it is said again until nothing has changed meanwhile.
+    fn tell_sight(&self, mode: Mode, to: SessionHandle, row: &UserRow, sight: Sight) {
+        let say = |presence, last_seen| {
+            let user = row.profile.sub.clone();
+            self.outbox.deliver(to, Event::Presence { user, presence, last_seen });
+        };
+        if !sight.presence {
+            if mode == Mode::Open {
+                say(Presence::Offline, None);
+            }
+            return;
+        }
+        let mut said = None;
+        loop {
+            let told = self.told(row.id).presence;
+            if said == Some(told) {
+                return;
+            }
+            said = Some(told);
+            let is_told = told == Presence::Offline && sight.last_seen && row.last_seen > Timestamp(0);
+            say(told, is_told.then_some(row.last_seen));
+        }
+    }
+
+    /// A user has chosen anew who sees them: of those who watch, some see more or less now.
+    pub(crate) fn sight_of_changed(self: &Arc<Self>, mode: Mode, row: &UserRow) {
+        let watchers = self.watches.all_watchers_of(row.id);
+        let (node, row, asked) = (self.clone(), row.clone(), watchers.clone());
+        self.with_relations(row.id, &asked, move |relations| {
+            // Not knowing, show nothing.
+            let relations = relations.unwrap_or_default();
+            for (at, watcher) in watchers.iter().enumerate() {
+                let sight = relations
+                    .get(at)
+                    .map_or(Sight::NOTHING, |relation| sight(mode, *relation, node.privacy_of(&row)));
+                for handle in node.watches.set_may_see(*watcher, row.id, sight.presence) {
+                    node.tell_sight(mode, handle, &row, sight);
+                }
+            }
+        });
+    }
+
+    /// The user's latest choices.
+    fn privacy_of(&self, row: &UserRow) -> Privacy {
+        self.here.lock(row.id).user(row.id).map_or(row.privacy, |here| here.privacy)
+    }
+
+    /// Of these, the sessions that hear what is told in passing.
+    pub(crate) fn live_of(&self, sessions: &[SessionId]) -> Handles {
+        let is_live = |session: &&SessionId| {
+            let mut shard = self.here.lock(session.user);
+            shard.session(session.user, session.handle).is_some_and(|here| here.state == State::Live)
+        };
+        sessions.iter().filter(is_live).map(|session| session.handle).collect()
+    }
+
+    /// Rows of users by sub, from the cache or the store; unknown ones are left out.
+    fn with_users(
+        self: &Arc<Self>,
+        asker: UserId,
+        subs: Vec<Sub>,
+        then: impl FnOnce(Result<Vec<Arc<UserRow>>, StoreError>) + Send + 'static,
+    ) {
+        let mut rows = Vec::with_capacity(subs.len());
+        let mut unknown = Vec::new();
+        for sub in subs {
+            match self.recent.user_by_sub(asker.site, &sub) {
+                Some(row) => rows.push(row),
+                None => unknown.push(sub),
+            }
+        }
+        if unknown.is_empty() {
+            return then(Ok(rows));
+        }
+        let node = self.clone();
+        let since = self.recent.generation();
+        let done = move |read: Result<Vec<UserRow>, StoreError>| {
+            then(read.map(|read| {
+                for row in read.into_iter().map(Arc::new) {
+                    node.recent.keep_user(&row, since);
+                    rows.push(row);
+                }
+                rows
+            }));
+        };
+        self.store.users(asker.site, unknown, Box::new(done));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SiteId;
+
+    fn user(num: u32) -> UserId {
+        UserId { site: SiteId(1), num }
+    }
+
+    fn session(num: u32) -> SessionId {
+        SessionId { user: user(num), handle: SessionHandle(num.into()) }
+    }
+
+    fn entries(watches: &Watches) -> (usize, usize) {
+        let count = |lengths: Vec<usize>| lengths.into_iter().sum();
+        (
+            count(watches.by_session.iter().map(|shard| shard.lock().expect("no panic").len()).collect()),
+            count(watches.by_watched.iter().map(|shard| shard.lock().expect("no panic").len()).collect()),
+        )
+    }
+
+    #[test]
+    fn both_ways_agree_and_nothing_is_left() {
+        let watches = Watches::new();
+        for num in 1..=50 {
+            let order = watches.order(session(num).handle);
+            let users: Vec<(UserId, bool)> =
+                (100..120).map(|seen| (user(seen + num), seen % 2 == 0)).collect();
+            assert!(watches.replace(session(num), order, &users));
+        }
+        assert_eq!(entries(&watches), (50, 69));
+        assert_eq!(watches.watchers_of(user(101)).as_slice(), [session(1)]);
+        assert_eq!(watches.watchers_of(user(102)).as_slice(), [session(2)], "and 1, who may not see");
+        assert_eq!(watches.set_may_see(user(1), user(102), true).as_slice(), [session(1).handle]);
+        assert_eq!(watches.set_may_see(user(1), user(102), true).as_slice(), [], "as it was");
+        assert_eq!(watches.watchers_of(user(102)).len(), 2);
+        assert_eq!(watches.watched_by(session(1).handle).len(), 20);
+
+        let order = watches.order(session(1).handle);
+        assert!(watches.replace(session(1), order, &[(user(7), true)]));
+        assert!(watches.watchers_of(user(101)).is_empty());
+        (1..=50).for_each(|num| watches.forget(session(num).handle));
+        assert_eq!(entries(&watches), (0, 0));
+    }
+
+    #[test]
+    fn what_is_late_or_of_nobody_is_not_put_in() {
+        let watches = Watches::new();
+        let first = watches.order(session(1).handle);
+        let second = watches.order(session(1).handle);
+        assert!(watches.replace(session(1), second, &[(user(8), true)]));
+        assert!(!watches.replace(session(1), first, &[(user(9), true)]), "an earlier one");
+        watches.forget(session(1).handle);
+        assert!(!watches.replace(session(1), second, &[(user(9), true)]), "the session is over");
+        assert_eq!(entries(&watches), (0, 0));
+    }
+}

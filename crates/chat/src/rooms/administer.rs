@@ -1,0 +1,251 @@
+//! Making, changing, joining and leaving rooms, and what is done with their members.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::moderation::trust;
+use crate::node::{Asker, Inner, unavailable};
+use crate::rooms::{
+    Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind,
+    RoomLimits, RoomName, Standing,
+};
+use crate::users::{Shown, person};
+use crate::{
+    ConversationId, ConversationOf, ConversationRow, Event, Hit, Level, Position, Refusal, ReportAbout,
+    SessionId, SiteRole, StoreError, Sub, Timestamp, To, UserId,
+};
+
+/// Rooms that a block makes the blocker leave. Of more, the others stay; blocking once more leaves them.
+pub const MOST_LEFT_BY_BLOCK: u32 = 1_000;
+
+/// The fields of `create_room`.
+pub(crate) struct NewRoomOf {
+    pub(crate) name: String,
+    pub(crate) kind: RoomKind,
+    pub(crate) topic: Option<String>,
+}
+
+impl Inner {
+    /// The limits of rooms on the asker's site.
+    pub(crate) fn room_limits(&self, asker: &Asker) -> RoomLimits {
+        self.config.limits.rooms.on_site(&asker.site.site.settings)
+    }
+
+    /// Guests come and go, and would leave rooms without an owner behind.
+    pub(crate) fn create_room(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        wanted: NewRoomOf,
+        flagged: Option<Vec<Hit>>,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let NewRoomOf { name, kind, topic } = wanted;
+        let change = RoomChange { name: Some(name), topic, ..RoomChange::default() };
+        let allowed = if asker.guest { Err(Refusal::NotAllowed) } else { change.check() };
+        if let Err(refusal) = allowed {
+            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+        }
+        let RoomChange { name, topic, .. } = change;
+        let name = name.unwrap_or_default().trim().into();
+        let room = NewRoom { name, kind, topic: topic.filter(|topic| !topic.is_empty()).map(Arc::from) };
+        let (limits, node) = (self.room_limits(asker), self.clone());
+        let make = move || {
+            let then = node.clone();
+            let done = move |outcome: Result<Result<Joined, Refusal>, StoreError>| {
+                let made = outcome.as_ref().ok().and_then(|joined| Some(joined.as_ref().ok()?.row.id));
+                then.joined(session, re, outcome);
+                if let (Some(id), Some(hits)) = (made, flagged) {
+                    then.flag_about(id.site, ReportAbout::Room(id), &hits, now);
+                }
+            };
+            node.store.create_room(session.user, room, limits, now, Box::new(done));
+        };
+        let per_day = trust::rooms_per_day(&asker.site.site.settings, asker.level);
+        let Some(per_day) = per_day.filter(|_| asker.role < SiteRole::Moderator) else { return make() };
+        let (node, level) = (self.clone(), asker.level);
+        let done = move |made: Result<u32, StoreError>| match made {
+            Ok(made) if made < per_day => make(),
+            Ok(_) if level == Level::New => {
+                node.refuse(session.handle, AnswerTo::Request(re), Refusal::TooNew);
+            }
+            Ok(_) => node.refuse(session.handle, AnswerTo::Request(re), Refusal::TooManyRooms),
+            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        let since = Timestamp(now.0.saturating_sub(trust::DAY_MS));
+        self.store.rooms_made(session.user, since, Box::new(done));
+    }
+
+    pub(crate) fn join(self: &Arc<Self>, asker: &Asker, re: u64, room: RoomName, now: Timestamp) {
+        let session = asker.session;
+        let room = asker.page_named(room, now);
+        let node = self.clone();
+        let done = move |outcome| node.joined(session, re, outcome);
+        self.store.join_room(room, session.user, self.room_limits(asker), now, Box::new(done));
+    }
+
+    pub(super) fn joined(
+        &self,
+        session: SessionId,
+        re: u64,
+        outcome: Result<Result<Joined, Refusal>, StoreError>,
+    ) {
+        let Joined { row, position, before } = match outcome.map_err(unavailable).flatten() {
+            Ok(joined) => joined,
+            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        let room = row.id;
+        let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
+        let event = |re| Event::Conversation { re, conversation: conversation.clone(), position };
+        self.answer(session, event(Some(re)));
+        if !before {
+            self.member_joined(room, session.user);
+            self.tell(session.user, position, Some(session.handle), event(None));
+        }
+    }
+
+    /// The room as its member sees it now, for all devices of that member but one.
+    pub(crate) fn tell_of_room(
+        &self,
+        user: UserId,
+        row: ConversationRow,
+        position: Position,
+        except: Option<crate::SessionHandle>,
+    ) {
+        let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
+        self.tell(user, position, except, Event::Conversation { re: None, conversation, position });
+    }
+
+    pub(crate) fn leave(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
+        let session = asker.session;
+        let node = self.clone();
+        let done = move |outcome: Result<Result<Position, Refusal>, StoreError>| {
+            let position = match outcome.map_err(unavailable).flatten() {
+                Ok(position) => position,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let event = |re| Event::Left { re, conversation, reason: LeftReason::Left, position };
+            node.answer(session, event(Some(re)));
+            node.tell(session.user, position, Some(session.handle), event(None));
+            node.member_left(conversation);
+            node.out_of_group(session.user, conversation, false);
+        };
+        self.store.leave_room(conversation, session.user, Box::new(done));
+    }
+
+    /// A user blocks somebody and leaves the private rooms which that one alone owns. Members of the rooms see one member less.
+    pub(crate) fn leave_rooms_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
+        let node = self.clone();
+        let done = move |left: Result<(Vec<ConversationId>, Position), StoreError>| match left {
+            Ok((rooms, position)) => {
+                for conversation in rooms {
+                    let left = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
+                    node.tell(user, position, None, left);
+                    node.member_left(conversation);
+                    node.out_of_group(user, conversation, false);
+                }
+            }
+            // The block itself holds. Blocking once more leaves the rooms.
+            Err(error) => tracing::warn!(%error, "cannot leave the rooms of a blocked user"),
+        };
+        self.store.leave_rooms_of(user, blocked, Box::new(done));
+    }
+
+    pub(crate) fn change_room(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+        change: RoomChange,
+        flagged: Option<Vec<Hit>>,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        // The site's limit is the highest that a room can have.
+        let most = self.room_limits(asker).members;
+        let is_too_large = change.max_members.is_some_and(|wanted| most > 0 && wanted > most);
+        let sound = if is_too_large { Err(Refusal::BadValue) } else { change.check() };
+        if let Err(refusal) = sound {
+            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+        }
+        let node = self.clone();
+        let done = move |outcome: Result<Result<RoomChanged, Refusal>, StoreError>| {
+            let RoomChanged { row, position, members } = match outcome.map_err(unavailable).flatten() {
+                Ok(changed) => changed,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let room = match &row.of {
+                ConversationOf::Room { room, .. } => room.clone(),
+                ConversationOf::Direct(_) => return,
+            };
+            let seen = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
+            node.answer(session, Event::Conversation { re: Some(re), conversation: seen, position });
+            if let Some(hits) = &flagged {
+                node.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
+            }
+            let event = Event::Room { conversation, room, position };
+            node.tell_members(conversation.site, &members, position, Some(session.handle), event);
+        };
+        self.store.change_room(conversation, session.user, change, now, Box::new(done));
+    }
+
+    pub(crate) fn change_member(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        conversation: ConversationId,
+        user: Sub,
+        action: MemberAction,
+        now: Timestamp,
+    ) {
+        let node = self.clone();
+        self.find_peer(asker, To::User(user), move |asker, peer| {
+            let session = asker.session;
+            let peer = match peer {
+                Ok(peer) => peer,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            if action == MemberAction::Invite {
+                return node.add_member(asker, re, conversation, &peer, now);
+            }
+            let (teller, user, limits) = (node.clone(), peer.id, node.room_limits(&asker));
+            let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
+            node.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
+        });
+    }
+
+    pub(super) fn member_changed(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+        outcome: Result<Result<MemberChanged, Refusal>, StoreError>,
+    ) {
+        let handle = asker.session.handle;
+        let changed = match outcome.map_err(unavailable).flatten() {
+            Ok(changed) => changed,
+            Err(refusal) => return self.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        let MemberRow { user, standing } = &changed.member;
+        let requested = changed.requested;
+        let member = crate::Member {
+            person: person(user, None),
+            standing: *standing,
+            requested,
+            markers: None,
+            sanction: None,
+        };
+        self.tell_member(conversation, changed);
+        self.outbox.deliver(handle, Event::Member { re, member: Box::new(member) });
+    }
+}
+
+impl Standing {
+    pub fn role(self) -> Option<crate::rooms::Role> {
+        match self {
+            Standing::In(role) => Some(role),
+            Standing::Out | Standing::Banned => None,
+        }
+    }
+}

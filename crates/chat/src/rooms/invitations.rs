@@ -1,0 +1,271 @@
+//! Adding a user to a room: contacts become members at once, everybody else gets a *room request* that the user accepts,
+//! declines or answers with a block.
+//!
+//! The rule is the one for first messages: [`may_write`] and the user's own choice of who may write decide whether the user can
+//! be asked at all, and [`requests::rules`](crate::contacts::message_requests::rules) whether it is a request. A user who declined, or who left, is
+//! never added at once again, and cannot be asked again by the same member. The member who asks gets the same answer in each of
+//! these cases, so that nobody learns from it that a request was declined.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::contacts::message_requests::{LinkRule, RequestAnswer, first_contact, has_link};
+use crate::moderation::SiteRole;
+use crate::moderation::trust;
+use crate::node::{Asker, Inner, unavailable};
+use crate::rooms::RoomName;
+use crate::rooms::{LeftReason, MemberChanged, Role, Room, RoomLimits};
+use crate::users::peer::{Peer, may_write};
+use crate::{
+    ContactState, ConversationId, ConversationOf, ConversationRow, Done, Event, Position, Refusal, Request,
+    Seq, StoreError, Timestamp, UserId, UserRow,
+};
+
+/// Room requests of one user that wait for an answer. No more are made until the user answers some.
+pub const MOST_ROOM_REQUESTS: u32 = 100;
+/// Answered requests that are remembered of one user; the oldest are forgotten first.
+pub const MOST_ROOM_ANSWERS: u32 = 2_000;
+
+/// The part of the port to storage that is about room requests. See [`Store`](crate::Store), of which it is a part.
+pub trait RoomRequestStore: Send + Sync + 'static {
+    /// Makes the user a member or asks them, as [`add_outcome`] decides on what is stored then.
+    fn add_member(&self, add: AddMember, limits: RoomLimits, done: Done<Result<MemberChanged, Refusal>>);
+    /// Declines all pending requests to `user` for this room. None: no request was pending.
+    fn decline_room_request(&self, room: ConversationId, user: UserId, done: Done<Option<Position>>);
+    /// Declines all pending requests that `by` made to `user`. Answers the rooms for which none is pending any more.
+    fn decline_room_requests_by(&self, user: UserId, by: UserId, done: Done<(Vec<ConversationId>, Position)>);
+}
+
+/// A member wants another user in a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddMember {
+    pub room: ConversationId,
+    pub by: UserId,
+    pub user: UserId,
+    pub rule: AddRule,
+    pub time: Timestamp,
+}
+
+/// How one user may bring another into a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddRule {
+    pub how: AddAs,
+    /// Counted with the message requests of a day (UTC). None: not counted.
+    pub per_day: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddAs {
+    Member,
+    Request(LinkRule),
+}
+
+/// Stored state of one member's request to a user to join a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoomRequestState {
+    Pending,
+    /// Declined, or accepted and left later. It stays so until the user comes back on their own.
+    Declined,
+    /// A moderator of the room took it back.
+    Withdrawn,
+    /// The user is a member by it.
+    Accepted,
+}
+
+/// The stored relation of a user to a room before the user is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BeforeAdd {
+    /// Of the same member's last request.
+    pub by_same: Option<RoomRequestState>,
+    /// Somebody's request was declined.
+    pub declined: bool,
+    /// The user left on their own.
+    pub left: bool,
+    /// Requests of all rooms that wait for this user.
+    pub pending: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddOutcome {
+    Add,
+    Ask,
+    /// Answered like a request, but nothing is stored and nobody is notified.
+    Ignore,
+}
+
+/// Decides what becomes of an attempt to add a user who is not in the room.
+pub fn add_outcome(rule: AddRule, before: BeforeAdd) -> Result<AddOutcome, Refusal> {
+    use RoomRequestState::{Declined, Pending};
+    let must_ask = matches!(rule.how, AddAs::Request(_)) || before.left || before.declined;
+    match before.by_same {
+        Some(Declined) => Ok(AddOutcome::Ignore),
+        Some(Pending) if must_ask => Ok(AddOutcome::Ignore),
+        _ if !must_ask => Ok(AddOutcome::Add),
+        _ if before.pending >= MOST_ROOM_REQUESTS => Err(Refusal::NotAllowed),
+        _ => Ok(AddOutcome::Ask),
+    }
+}
+
+/// Whether the room's name may be put before a stranger. It follows the rule for the words of a first message.
+pub fn may_show(rule: AddRule, room: &Room) -> Result<(), Refusal> {
+    match rule.how {
+        AddAs::Member => Ok(()),
+        AddAs::Request(links) => first_contact(&room.name, 0, links),
+    }
+}
+
+/// The conversation that a pending request shows to the user it is for. Nothing of the room is read or heard before it is accepted.
+pub fn requested_conversation(
+    id: ConversationId,
+    room: &Room,
+    by: UserRow,
+    time: Timestamp,
+) -> ConversationRow {
+    ConversationRow {
+        id,
+        of: ConversationOf::Room { room: Arc::new(room_in_request(room)), role: Role::Muted },
+        last: None,
+        received: Seq(0),
+        read: Seq(0),
+        their_received: Seq(0),
+        their_read: Seq(0),
+        blocked: false,
+        unread: 0,
+        mentions: 0,
+        muted_until: Timestamp(0),
+        pinned: false,
+        archived: false,
+        request: Some(Request::Received),
+        requested_by: Some(Box::new(by)),
+        marked_unread: false,
+        draft: None,
+        active: time,
+    }
+}
+
+/// Without topic and picture, because strangers choose both, and without a link that was put into the name later.
+fn room_in_request(room: &Room) -> Room {
+    let name = if has_link(&room.name) { "…".into() } else { room.name.clone() };
+    Room { name, topic: None, avatar: None, ..room.clone() }
+}
+
+impl Inner {
+    /// How the asker may bring this user into a room; the same rules as for a first message.
+    fn add_rule(&self, asker: &Asker, peer: &Peer, now: Timestamp) -> Result<AddRule, Refusal> {
+        let site = &asker.site.site;
+        if !may_write(site.mode, peer.is_banned, peer.relation) {
+            return Err(Refusal::NotAllowed);
+        }
+        if asker.role >= SiteRole::Moderator {
+            return Ok(AddRule { how: AddAs::Member, per_day: None });
+        }
+        if !peer.privacy.write.has(peer.relation) {
+            return Err(Refusal::NotAllowed);
+        }
+        if peer.relation.of_a == ContactState::Contact {
+            return Ok(AddRule { how: AddAs::Member, per_day: None });
+        }
+        let per_day = Some(trust::requests_per_day(&site.settings, asker.level));
+        let Some(rules) = self.request_rules(asker, peer, now) else {
+            return Ok(AddRule { how: AddAs::Member, per_day });
+        };
+        rules.begin?;
+        Ok(AddRule { how: AddAs::Request(rules.links), per_day })
+    }
+
+    pub(super) fn add_member(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        room: ConversationId,
+        peer: &Peer,
+        now: Timestamp,
+    ) {
+        let rule = match self.add_rule(&asker, peer, now) {
+            Ok(rule) => rule,
+            Err(refusal) => return self.refuse(asker.session.handle, AnswerTo::Request(re), refusal),
+        };
+        let add = AddMember { room, by: asker.session.user, user: peer.id, rule, time: now };
+        let (node, limits) = (self.clone(), self.room_limits(&asker));
+        let done = move |outcome| {
+            if let Ok(Ok(MemberChanged { member, seen: Some(_), requested: false, .. })) = &outcome {
+                node.member_joined(room, member.user.id);
+            }
+            node.member_changed(&asker, re, room, outcome);
+        };
+        self.store.add_member(add, limits, Box::new(done));
+    }
+
+    /// Accepting is joining: the pending request opens the room.
+    pub(crate) fn answer_room_request(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: ConversationId,
+        answer: RequestAnswer,
+        now: Timestamp,
+    ) {
+        if answer == RequestAnswer::Accept {
+            return self.join(asker, re, RoomName::Id(room), now);
+        }
+        let (node, session) = (self.clone(), asker.session);
+        let done = move |outcome: Result<Option<Position>, StoreError>| {
+            let position =
+                match outcome.map_err(unavailable).and_then(|p| p.ok_or(Refusal::NoSuchConversation)) {
+                    Ok(position) => position,
+                    Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                };
+            let event = |re| Event::Left { re, conversation: room, reason: LeftReason::Left, position };
+            node.answer(session, event(Some(re)));
+            node.tell(session.user, position, Some(session.handle), event(None));
+        };
+        self.store.decline_room_request(room, session.user, Box::new(done));
+    }
+
+    /// A block declines what the blocked user has asked.
+    pub(crate) fn decline_requests_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
+        let node = self.clone();
+        let done = move |outcome: Result<(Vec<ConversationId>, Position), StoreError>| {
+            let Ok((rooms, position)) = outcome else { return };
+            for conversation in rooms {
+                let event = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
+                node.tell(user, position, None, event);
+            }
+        };
+        self.store.decline_room_requests_by(user, blocked, Box::new(done));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use RoomRequestState::{Accepted, Declined, Pending, Withdrawn};
+
+    const AT_ONCE: AddRule = AddRule { how: AddAs::Member, per_day: None };
+    const REQUEST: AddRule = AddRule { how: AddAs::Request(LinkRule::Refused), per_day: Some(5) };
+
+    #[test]
+    fn the_table_of_outcomes() {
+        use AddOutcome::{Add, Ask, Ignore};
+        let before = |by_same, declined, left| BeforeAdd { by_same, declined, left, pending: 0 };
+        let table = [
+            // what is stored, a contact adds, a stranger adds
+            (before(None, false, false), Add, Ask),
+            (before(Some(Pending), false, false), Add, Ignore),
+            (before(Some(Withdrawn), false, false), Add, Ask),
+            (before(Some(Accepted), false, false), Add, Ask),
+            (before(Some(Declined), true, false), Ignore, Ignore),
+            (before(None, true, false), Ask, Ask),
+            (before(None, false, true), Ask, Ask),
+            (before(Some(Pending), false, true), Ignore, Ignore),
+            (before(Some(Declined), true, true), Ignore, Ignore),
+        ];
+        for (before, contact, stranger) in table {
+            assert_eq!(add_outcome(AT_ONCE, before), Ok(contact), "{before:?}");
+            assert_eq!(add_outcome(REQUEST, before), Ok(stranger), "{before:?}");
+        }
+        let full = BeforeAdd { pending: MOST_ROOM_REQUESTS, ..BeforeAdd::default() };
+        assert_eq!(add_outcome(REQUEST, full), Err(Refusal::NotAllowed));
+        assert_eq!(add_outcome(AT_ONCE, full), Ok(Add), "a contact asks nothing");
+    }
+}

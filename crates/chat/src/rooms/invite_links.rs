@@ -1,0 +1,444 @@
+//! Invitations into a room by a link: everybody with its code sees the room's name and may join.
+//!
+//! A link ends by its time, by its number of uses, when it is taken back, and when its author loses the right to
+//! invite: removed, muted, gone, banned from the site. Links that end otherwise than by time or number are removed at
+//! once, so that nothing brings them back. An ended link answers one refusal, and does not reveal the room.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use rand::Rng;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::rooms::{Act, Joined, Role, Room, RoomLimits, Rules, Standing, may};
+use crate::site::settings::Invitations;
+use crate::users::person;
+use crate::{ConversationId, Done, Event, Person, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
+
+/// Of one room, that stand.
+pub const MOST_LINKS: u32 = 50;
+/// Of one room, that stand, made by one who does not keep order there.
+pub const MOST_LINKS_EACH: u32 = 10;
+/// A year.
+const MOST_HOURS: u32 = 8_760;
+/// A week.
+const HOURS: u32 = 168;
+const MOST_USES: u32 = 10_000;
+const HOUR_MS: u64 = 3_600_000;
+
+/// 128 random bits: everybody who knows them may join.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LinkCode([u8; 16]);
+
+impl LinkCode {
+    pub const fn of(bytes: [u8; 16]) -> LinkCode {
+        LinkCode(bytes)
+    }
+
+    pub const fn bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// None where it is not as [`text`](Self::text) writes it.
+    pub fn parse(text: &str) -> Option<LinkCode> {
+        let bytes = (text.len() == 22).then(|| URL_SAFE_NO_PAD.decode(text).ok())??;
+        Some(LinkCode(bytes.try_into().ok()?))
+    }
+
+    /// 22 characters of base64url.
+    pub fn text(self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
+    }
+}
+
+impl fmt::Debug for LinkCode {
+    /// Stays out of logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LinkCode")
+    }
+}
+
+/// An invitation, as those see it who may take it back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomLink {
+    pub code: LinkCode,
+    pub by: Sub,
+    /// The first moment at which nobody comes by it.
+    pub until: Timestamp,
+    /// None: as many as the room takes.
+    pub uses: Option<u32>,
+    pub used: u32,
+}
+
+impl RoomLink {
+    /// Somebody who is not in the room may come by it.
+    pub fn stands(&self, now: Timestamp) -> bool {
+        !self.is_over(now) && self.uses.is_none_or(|most| self.used < most)
+    }
+
+    fn is_over(&self, now: Timestamp) -> bool {
+        now >= self.until
+    }
+
+    /// A member finds the room by a used-up link, too: a client that took the last place may repeat its request.
+    pub fn lets_in(&self, who: Standing, room: Rules, now: Timestamp) -> Result<(), Refusal> {
+        let is_in = who.role().is_some();
+        if self.is_over(now) || (!is_in && !self.stands(now)) {
+            return Err(Refusal::BadInvitation);
+        }
+        may(who, Act::JoinByLink, room)
+    }
+}
+
+/// Whether somebody may make a link into the room. A page's room is found by its page.
+pub fn may_make_link(who: Standing, room: &Room, of_site: Invitations) -> Result<(), Refusal> {
+    may_invite(who, room.rules(Timestamp(0), Timestamp(0)), of_site)?;
+    if room.page.is_some() { Err(Refusal::BadValue) } else { Ok(()) }
+}
+
+/// Whether a room where `of_room` links stand, `own` of them of this member, takes one more.
+pub fn takes_link(who: Standing, of_room: u32, own: u32) -> Result<(), Refusal> {
+    let is_full = of_room >= MOST_LINKS || (!keeps_order(who) && own >= MOST_LINKS_EACH);
+    if is_full { Err(Refusal::TooManyInvitations) } else { Ok(()) }
+}
+
+/// Whether links of a member last, where that member's standing, the rules of the room or those of the site have become these.
+pub fn keeps_links(who: Standing, room: Rules, of_site: Invitations) -> bool {
+    may_invite(who, room, of_site).is_ok()
+}
+
+fn may_invite(who: Standing, room: Rules, of_site: Invitations) -> Result<(), Refusal> {
+    may(who, Act::Invite(Standing::Out), room)?;
+    if of_site.moderators_only && !keeps_order(who) { Err(Refusal::NotAllowed) } else { Ok(()) }
+}
+
+fn keeps_order(who: Standing) -> bool {
+    who.role().is_some_and(Role::keeps_order)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewLink {
+    pub code: LinkCode,
+    pub until: Timestamp,
+    pub uses: Option<u32>,
+}
+
+impl NewLink {
+    /// By what a client has said of it.
+    fn new(
+        code: LinkCode,
+        hours: Option<u32>,
+        uses: Option<u32>,
+        now: Timestamp,
+    ) -> Result<NewLink, Refusal> {
+        let hours = hours.unwrap_or(HOURS);
+        let is_sound =
+            (1..=MOST_HOURS).contains(&hours) && uses.is_none_or(|uses| (1..=MOST_USES).contains(&uses));
+        let until = Timestamp(now.0 + u64::from(hours) * HOUR_MS);
+        if is_sound { Ok(NewLink { code, until, uses }) } else { Err(Refusal::BadValue) }
+    }
+}
+
+/// A stored invitation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invited {
+    pub conversation: ConversationId,
+    pub room: Arc<Room>,
+    pub is_member: bool,
+    pub by: UserRow,
+    pub until: Timestamp,
+}
+
+/// An [`Invited`] as the user gets it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Invitation {
+    /// None: one is no member yet, and does not learn it.
+    pub conversation: Option<ConversationId>,
+    pub room: Arc<Room>,
+    pub by: Person,
+    pub until: Timestamp,
+}
+
+/// The part of the port to storage that is about links. See [`Store`](crate::Store), of which it is a part.
+///
+/// Links go, beside what is written here, when [`keeps_links`] is no longer so of who has made them, and when that user is banned or
+/// erased.
+pub trait LinkStore: Send + Sync + 'static {
+    /// Where [`may_make_link`] allows it, and [`takes_link`] once those of the room that do not stand are removed.
+    fn make_link(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        new: NewLink,
+        now: Timestamp,
+        done: Done<Result<RoomLink, Refusal>>,
+    );
+    /// Those that stand, newest first: all for who keeps order in the room, else one's own.
+    fn links(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        now: Timestamp,
+        done: Done<Result<Vec<RoomLink>, Refusal>>,
+    );
+    /// Removes one of those that [`links`](Self::links) has for `by`, if it is there. Answers the others.
+    fn take_back_link(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        code: LinkCode,
+        now: Timestamp,
+        done: Done<Result<Vec<RoomLink>, Refusal>>,
+    );
+    /// Where [`RoomLink::lets_in`] says so. A code that is not of the user's site is none.
+    fn open_link(
+        &self,
+        code: LinkCode,
+        user: UserId,
+        now: Timestamp,
+        done: Done<Result<Box<Invited>, Refusal>>,
+    );
+    /// Likewise, and as [`join_room`](crate::RoomStore::join_room); counted where the user was no member before.
+    fn join_link(
+        &self,
+        code: LinkCode,
+        user: UserId,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    );
+}
+
+impl Inner {
+    pub(crate) fn make_link(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+        hours: Option<u32>,
+        uses: Option<u32>,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let code = LinkCode(self.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner).random());
+        let new = match NewLink::new(code, hours, uses, now) {
+            Ok(new) => new,
+            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        let node = self.clone();
+        let done = move |made: Result<Result<RoomLink, Refusal>, StoreError>| match made
+            .map_err(unavailable)
+            .flatten()
+        {
+            Ok(link) => node.outbox.deliver(session.handle, Event::Link { re, conversation, link }),
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.make_link(conversation, session.user, new, now, Box::new(done));
+    }
+
+    pub(crate) fn list_links(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+        now: Timestamp,
+    ) {
+        let done = self.tell_links(asker, re, conversation);
+        self.store.links(conversation, asker.session.user, now, done);
+    }
+
+    pub(crate) fn take_back_link(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+        code: LinkCode,
+        now: Timestamp,
+    ) {
+        let done = self.tell_links(asker, re, conversation);
+        self.store.take_back_link(conversation, asker.session.user, code, now, done);
+    }
+
+    fn tell_links(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+    ) -> Done<Result<Vec<RoomLink>, Refusal>> {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        Box::new(move |links| match links.map_err(unavailable).flatten() {
+            Ok(links) => node.outbox.deliver(handle, Event::Links { re, conversation, links }),
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        })
+    }
+
+    pub(crate) fn open_link(self: &Arc<Self>, asker: &Asker, re: u64, code: LinkCode, now: Timestamp) {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        let done = move |found: Result<Result<Box<Invited>, Refusal>, StoreError>| {
+            let Invited { conversation, room, is_member, by, until } =
+                match found.map_err(unavailable).flatten() {
+                    Ok(invited) => *invited,
+                    Err(refusal) => return node.refuse(handle, AnswerTo::Request(re), refusal),
+                };
+            let conversation = is_member.then_some(conversation);
+            let invitation = Box::new(Invitation { conversation, room, by: person(&by, None), until });
+            node.outbox.deliver(handle, Event::Invitation { re, invitation });
+        };
+        self.store.open_link(code, asker.session.user, now, Box::new(done));
+    }
+
+    pub(crate) fn join_link(self: &Arc<Self>, asker: &Asker, re: u64, code: LinkCode, now: Timestamp) {
+        let (node, session) = (self.clone(), asker.session);
+        let done = move |outcome| node.joined(session, re, outcome);
+        self.store.join_link(code, session.user, self.room_limits(asker), now, Box::new(done));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RoomKind;
+
+    const COLUMNS: [Standing; 6] = [
+        Standing::In(Role::Owner),
+        Standing::In(Role::Moderator),
+        Standing::In(Role::Member),
+        Standing::In(Role::Muted),
+        Standing::Out,
+        Standing::Banned,
+    ];
+
+    fn room(kind: RoomKind, page: Option<&str>) -> Room {
+        Room {
+            name: "Bikers".into(),
+            kind,
+            topic: None,
+            avatar: None,
+            page: page.map(Arc::from),
+            slow_ms: 0,
+            frozen: false,
+            members: 3,
+            max_members: 0,
+        }
+    }
+
+    /// `yes`, or the word of the refusal, for each column.
+    fn check(row: &str, asked: impl Fn(Standing) -> Result<(), Refusal>) {
+        let words: Vec<&str> =
+            COLUMNS.iter().map(|who| asked(*who).map_or_else(Refusal::word, |()| "yes")).collect();
+        assert_eq!(words.join(" "), row.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+
+    #[test]
+    fn who_makes_links() {
+        let [all, few] = [false, true].map(|moderators_only| Invitations { moderators_only });
+        use RoomKind::{Announcement, Private, Public};
+        let no = "not_allowed";
+        for (kind, page, of_site, row) in [
+            //                              owner moderator member muted out banned
+            (Public, None, all, format!("yes yes yes {no} not_a_member room_banned")),
+            (Public, None, few, format!("yes yes {no} {no} not_a_member room_banned")),
+            (Announcement, None, all, format!("yes yes {no} {no} not_a_member room_banned")),
+            (Private, None, all, format!("yes yes {no} {no} no_such_conversation room_banned")),
+            (Private, None, few, format!("yes yes {no} {no} no_such_conversation room_banned")),
+            (
+                Public,
+                Some("/thread/42"),
+                all,
+                format!("bad_value bad_value bad_value {no} not_a_member room_banned"),
+            ),
+        ] {
+            check(&row, |who| may_make_link(who, &room(kind, page), of_site));
+        }
+    }
+
+    #[test]
+    fn how_many_there_may_be() {
+        let too_many = "too_many_invitations";
+        for (of_room, own, row) in [
+            //           owner moderator member
+            (49, 9, "yes yes yes".to_owned()),
+            (10, 10, format!("yes yes {too_many}")),
+            (49, 49, format!("yes yes {too_many}")),
+            (50, 0, [too_many; 3].join(" ")),
+        ] {
+            let asked = |who: &Standing| takes_link(*who, of_room, own);
+            let words: Vec<&str> =
+                COLUMNS[..3].iter().map(|who| asked(who).map_or_else(Refusal::word, |()| "yes")).collect();
+            assert_eq!(words.join(" "), row, "{own} of {of_room}");
+        }
+    }
+
+    #[test]
+    fn whose_links_last() {
+        use RoomKind::{Announcement, Private, Public};
+        for (kind, moderators_only, lasting) in
+            [(Public, false, 3), (Public, true, 2), (Private, false, 2), (Announcement, false, 2)]
+        {
+            let rules = room(kind, None).rules(Timestamp(0), Timestamp(0));
+            let last = |who: &Standing| keeps_links(*who, rules, Invitations { moderators_only });
+            let lasts: Vec<bool> = COLUMNS.iter().map(last).collect();
+            assert_eq!(lasts, (0..6).map(|at| at < lasting).collect::<Vec<_>>(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn who_comes_in_by_one() {
+        let link = |uses, used| RoomLink {
+            code: LinkCode([7; 16]),
+            by: Sub::parse("ann").expect("it is one"),
+            until: Timestamp(1_000),
+            uses,
+            used,
+        };
+        let bad = "bad_invitation";
+        for kind in [RoomKind::Public, RoomKind::Private, RoomKind::Announcement] {
+            let rules = room(kind, None).rules(Timestamp(0), Timestamp(0));
+            for (link, now, row) in [
+                //                                owner moderator member muted out banned
+                (link(None, 70_000), 999, "yes yes yes yes yes room_banned".to_owned()),
+                (link(Some(2), 1), 999, "yes yes yes yes yes room_banned".to_owned()),
+                (link(Some(2), 2), 999, format!("yes yes yes yes {bad} {bad}")),
+                (link(None, 0), 1_000, [bad; 6].join(" ")),
+            ] {
+                check(&row, |who| link.lets_in(who, rules, Timestamp(now)));
+            }
+        }
+        let stands = |link: RoomLink, now| link.stands(Timestamp(now));
+        assert!(stands(link(Some(2), 1), 999) && stands(link(None, u32::MAX), 999));
+        assert!(!stands(link(Some(2), 2), 999) && !stands(link(Some(2), 0), 1_000));
+    }
+
+    #[test]
+    fn how_long_and_for_how_many() {
+        let new = |hours, uses| {
+            let new = NewLink::new(LinkCode([7; 16]), hours, uses, Timestamp(5));
+            new.map(|new| (new.until.0 - 5, new.uses))
+        };
+        assert_eq!(new(None, None), Ok((7 * 86_400_000, None)));
+        assert_eq!(new(Some(1), Some(1)), Ok((3_600_000, Some(1))));
+        assert_eq!(new(Some(8_760), Some(10_000)), Ok((365 * 86_400_000, Some(10_000))));
+        for (hours, uses) in [(Some(0), None), (Some(8_761), None), (None, Some(0)), (None, Some(10_001))] {
+            assert_eq!(new(hours, uses), Err(Refusal::BadValue), "{hours:?} {uses:?}");
+        }
+        assert_eq!(new(Some(u32::MAX), Some(u32::MAX)), Err(Refusal::BadValue));
+    }
+
+    #[test]
+    fn a_code_is_read_as_it_is_written_and_in_no_other_way() {
+        let code = LinkCode([0xff, 0xfe, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+        let text = code.text();
+        assert_eq!((text.len(), LinkCode::parse(&text)), (22, Some(code)));
+        assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+        // The last character has four bits that are nothing: a code with them would be another name of the same.
+        for wrong in
+            ["", "//4AAQIDBAUGBwgJCgsMDQ", "__4AAQIDBAUGBwgJCgsMDR", "__4AAQIDBAUGBwgJCgsMDQ==", "__4AAQID"]
+        {
+            assert_eq!(LinkCode::parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(LinkCode::parse(&"é".repeat(11)), None);
+        assert_eq!(format!("{code:?}"), "LinkCode");
+    }
+}

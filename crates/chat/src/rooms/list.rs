@@ -1,0 +1,97 @@
+//! A room's members and a site's rooms, by pages.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::rooms::{MembersPage, RoomsPage, SanctionedPage};
+use crate::users::{MAX_QUERY_BYTES, Other, person};
+use crate::{ConversationId, Event, Member, PageOf, Refusal, StoreError, Timestamp};
+
+impl Inner {
+    pub(crate) fn list_members(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        room: ConversationId,
+        query: Option<String>,
+        page: PageOf,
+    ) {
+        let session = asker.session;
+        if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
+            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let limit = self.page_limit(page.limit);
+        let node = self.clone();
+        let done = move |outcome: Result<Result<MembersPage, Refusal>, StoreError>| {
+            let page = match outcome.map_err(unavailable).flatten() {
+                Ok(page) => page,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let others: Vec<Other> = page.rows.iter().map(|row| Other::person(&row.user)).collect();
+            let teller = node.clone();
+            node.with_presences(asker.site.site.mode, session.user, &others, move |presences| {
+                let node = teller.clone();
+                teller.with_markers(&asker, page, move |page, markers| {
+                    let MembersPage { rows, next, .. } = page;
+                    let member = |((row, presence), markers): ((&crate::rooms::MemberRow, _), _)| Member {
+                        person: person(&row.user, presence),
+                        standing: row.standing,
+                        requested: false,
+                        markers,
+                        sanction: None,
+                    };
+                    let members = rows.iter().zip(presences).zip(markers).map(member).collect();
+                    node.outbox.deliver(session.handle, Event::Members { re, members, next });
+                });
+            });
+        };
+        self.store.members(room, session.user, query, page.after, limit, Box::new(done));
+    }
+
+    /// For those who keep order in the room.
+    pub(crate) fn list_sanctioned(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: ConversationId,
+        page: PageOf,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let limit = self.page_limit(page.limit);
+        let node = self.clone();
+        let done = move |outcome: Result<Result<SanctionedPage, Refusal>, StoreError>| {
+            let SanctionedPage { rows, next } = match outcome.map_err(unavailable).flatten() {
+                Ok(page) => page,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let member = |(row, sanction): (crate::rooms::MemberRow, _)| Member {
+                person: person(&row.user, None),
+                standing: row.standing,
+                requested: false,
+                markers: None,
+                sanction: Some(sanction),
+            };
+            let members = rows.into_iter().map(member).collect();
+            node.outbox.deliver(session.handle, Event::Members { re, members, next });
+        };
+        self.store.sanctioned(room, session.user, page.after, limit, now, Box::new(done));
+    }
+
+    pub(crate) fn list_rooms(self: &Arc<Self>, asker: &Asker, re: u64, query: Option<String>, page: PageOf) {
+        let handle = asker.session.handle;
+        if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
+            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let limit = self.page_limit(page.limit);
+        let node = self.clone();
+        let done = move |outcome: Result<RoomsPage, StoreError>| match outcome {
+            Ok(RoomsPage { rows, next }) => {
+                node.outbox.deliver(handle, Event::Rooms { re, rooms: rows, next });
+            }
+            Err(error) => node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        self.store.rooms(asker.session.user.site, query, page.after, limit, Box::new(done));
+    }
+}

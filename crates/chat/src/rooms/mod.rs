@@ -1,0 +1,399 @@
+//! Rooms: conversations with members.
+//!
+//! Whatever decides about a room is asked where it is committed, so that a mute, a ban or a slow mode holds from the very
+//! next message on: the store calls the one table of [`roles`]. The domain keeps nothing of rooms in memory; what it
+//! must know to tell of a message comes with the answer of the store.
+
+mod administer;
+mod invitations;
+mod invite_links;
+mod joins;
+mod list;
+mod mutes_and_bans;
+mod port;
+mod roles;
+
+use std::sync::Arc;
+
+pub use administer::MOST_LEFT_BY_BLOCK;
+pub(crate) use administer::NewRoomOf;
+pub use invitations::{
+    AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS,
+    RoomRequestState, RoomRequestStore, add_outcome, may_show, requested_conversation,
+};
+pub use invite_links::{
+    Invitation, Invited, LinkCode, LinkStore, MOST_LINKS, MOST_LINKS_EACH, NewLink, RoomLink, keeps_links,
+    may_make_link, takes_link,
+};
+pub(crate) use joins::Joins;
+pub use joins::RoomMembers;
+pub use mutes_and_bans::{
+    KeptSanction, RoomSanction, RoomSanctionKind, after_sanction, kept_sanction, sanction_behind,
+};
+pub use port::{
+    Joined, MemberChanged, MemberRow, MembersPage, NewRoom, Post, Posted, RoomChanged, RoomStore, RoomsPage,
+    SanctionedPage,
+};
+pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator};
+
+use crate::{ConversationId, FileId, Refusal, Settings, SiteId};
+
+/// Kind of a room: it decides about finding it and writing in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RoomKind {
+    Public,
+    Private,
+    Announcement,
+}
+
+/// The data of a room, without its messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    pub name: Arc<str>,
+    pub kind: RoomKind,
+    pub topic: Option<Arc<str>>,
+    pub avatar: Option<RoomAvatar>,
+    /// The page whose room it is: made on demand, without an owner, and in no directory.
+    pub page: Option<Arc<str>>,
+    /// 0: no slow mode.
+    pub slow_ms: u32,
+    pub frozen: bool,
+    pub members: u32,
+    /// Members that it takes at most, where that is less than the site's limit; 0: no limit of its own.
+    pub max_members: u32,
+}
+
+/// The picture of a room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RoomAvatar {
+    /// From which the browsers of members fetch it. Only an admin of the site sets one.
+    Address(Arc<str>),
+    /// A picture that an owner of the room uploaded. The file belongs to the room until the picture is replaced.
+    Upload(FileId),
+}
+
+/// Another picture for a room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AvatarChange {
+    Remove,
+    Address(String),
+    Upload(FileId),
+}
+
+impl AvatarChange {
+    /// An empty address removes the picture.
+    pub fn address(text: String) -> AvatarChange {
+        if text.is_empty() { AvatarChange::Remove } else { AvatarChange::Address(text) }
+    }
+
+    fn into_avatar(self) -> Option<RoomAvatar> {
+        match self {
+            AvatarChange::Remove => None,
+            AvatarChange::Address(text) => Some(RoomAvatar::Address(text.into())),
+            AvatarChange::Upload(file) => Some(RoomAvatar::Upload(file)),
+        }
+    }
+}
+
+/// Which room is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RoomName {
+    Id(ConversationId),
+    Page(SiteId, PageKey),
+}
+
+/// Names the page of a site whose room is meant: 1 to 200 bytes without control characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PageKey {
+    key: Arc<str>,
+    /// False: the filters of the site refuse the key as a name.
+    is_name: bool,
+}
+
+impl PageKey {
+    /// None where it breaks the rule above.
+    pub fn parse(text: &str) -> Option<PageKey> {
+        is_line(text, NAME_BYTES).then(|| PageKey { key: text.into(), is_name: true })
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.key
+    }
+
+    pub fn shared(&self) -> Arc<str> {
+        self.key.clone()
+    }
+
+    /// The name that the room has when it is made.
+    pub fn room_name(&self) -> Arc<str> {
+        if self.is_name { self.shared() } else { NO_NAME.into() }
+    }
+
+    /// The page without a name for its room, because its key is not usable as one.
+    pub(crate) fn unnamed(self) -> PageKey {
+        PageKey { is_name: false, ..self }
+    }
+}
+
+/// Fields that are None stay; an empty topic goes away.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoomChange {
+    pub name: Option<String>,
+    pub topic: Option<String>,
+    pub avatar: Option<AvatarChange>,
+    pub kind: Option<RoomKind>,
+    pub slow_ms: Option<u32>,
+    pub frozen: Option<bool>,
+    /// 0 takes the room's own limit away.
+    pub max_members: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberAction {
+    Invite,
+    Remove,
+    Ban,
+    Unban,
+    SetRole(Role),
+}
+
+/// Why one is no member any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftReason {
+    Left,
+    Removed,
+    Banned,
+}
+
+/// How many there may be. 0: no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoomLimits {
+    /// Members of one room.
+    pub members: u32,
+    /// Rooms of one user: the list of conversations searches each.
+    pub per_user: u32,
+    /// Rooms that one user owns.
+    pub owned: u32,
+}
+
+impl RoomLimits {
+    /// Members of a room that has a limit of its own; 0: no limit.
+    pub fn members_of(self, room: &Room) -> u32 {
+        match (self.members, room.max_members) {
+            (of_site, 0) => of_site,
+            (0, own) => own,
+            (of_site, own) => own.min(of_site),
+        }
+    }
+
+    /// As an owner of the site has it: their limit of members holds where it is lower than the node's.
+    pub(crate) fn on_site(self, settings: &Settings) -> RoomLimits {
+        let members = match (self.members, settings.rooms.members) {
+            (of_node, 0) => of_node,
+            (0, of_site) => of_site,
+            (of_node, of_site) => of_site.min(of_node),
+        };
+        RoomLimits { members, ..self }
+    }
+}
+
+impl Default for RoomLimits {
+    fn default() -> RoomLimits {
+        RoomLimits { members: 100_000, per_user: 1_000, owned: 100 }
+    }
+}
+
+/// Of a page's room whose key the filters refuse.
+const NO_NAME: &str = "…";
+const NAME_BYTES: usize = 200;
+const TOPIC_BYTES: usize = 1_000;
+const AVATAR_BYTES: usize = 2_048;
+/// A day.
+const MOST_SLOW_MS: u32 = 86_400_000;
+
+/// One line of text: not empty, not too long, no control characters.
+fn is_line(text: &str, most: usize) -> bool {
+    (1..=most).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+pub(crate) fn is_name(name: &str) -> bool {
+    is_line(name, NAME_BYTES)
+}
+
+pub(crate) fn is_topic(topic: &str) -> bool {
+    is_text(topic, TOPIC_BYTES)
+}
+
+/// May have lines.
+fn is_text(text: &str, most: usize) -> bool {
+    text.len() <= most && !text.chars().any(|c| c.is_control() && c != '\n')
+}
+
+impl RoomChange {
+    /// Whether each field is in its documented range.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        let is_sound = self.name.as_deref().is_none_or(|name| is_name(name.trim()))
+            && self.topic.as_deref().is_none_or(is_topic)
+            && self.avatar.as_ref().is_none_or(is_picture)
+            && self.slow_ms.is_none_or(|slow| slow <= MOST_SLOW_MS);
+        if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
+    }
+
+    /// The acts that it takes.
+    pub fn acts(&self) -> impl Iterator<Item = Act> + use<> {
+        // Moderators may remove a picture, but only an owner chooses one.
+        let removes_avatar = self.avatar == Some(AvatarChange::Remove);
+        let renames = self.name.is_some() || self.avatar.is_some() && !removes_avatar || self.kind.is_some();
+        let configures = self.topic.is_some()
+            || removes_avatar
+            || self.slow_ms.is_some()
+            || self.frozen.is_some()
+            || self.max_members.is_some();
+        let rename = renames.then_some(Act::Rename);
+        // Nothing at all is a question for the room as it is.
+        let configure = configures.then_some(Act::Configure).or((!renames).then_some(Act::List));
+        rename.into_iter().chain(configure)
+    }
+
+    /// The names of what it changes, for the record.
+    pub fn names(&self) -> String {
+        let names = [
+            (self.name.is_some(), "name"),
+            (self.topic.is_some(), "topic"),
+            (self.avatar.is_some(), "avatar"),
+            (self.kind.is_some(), "kind"),
+            (self.slow_ms.is_some(), "slow_ms"),
+            (self.frozen.is_some(), "frozen"),
+            (self.max_members.is_some(), "max_members"),
+        ];
+        let names: Vec<&str> = names.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
+        names.join(" ")
+    }
+
+    /// The room after it.
+    pub fn apply(self, room: &Room) -> Room {
+        let text = |new: Option<String>, old: &Option<Arc<str>>| match new {
+            Some(new) if new.is_empty() => None,
+            Some(new) => Some(new.into()),
+            None => old.clone(),
+        };
+        Room {
+            name: self.name.map_or_else(|| room.name.clone(), |name| name.trim().into()),
+            kind: self.kind.unwrap_or(room.kind),
+            topic: text(self.topic, &room.topic),
+            avatar: self.avatar.map_or_else(|| room.avatar.clone(), AvatarChange::into_avatar),
+            slow_ms: self.slow_ms.unwrap_or(room.slow_ms),
+            frozen: self.frozen.unwrap_or(room.frozen),
+            max_members: self.max_members.unwrap_or(room.max_members),
+            ..room.clone()
+        }
+    }
+}
+
+/// An address is as in a token: a URL of the web, or a path from the root of the site. The store checks an upload.
+fn is_picture(change: &AvatarChange) -> bool {
+    let AvatarChange::Address(text) = change else { return true };
+    let begins = ["https://", "http://", "/"].iter().any(|start| text.starts_with(start));
+    begins && !text.starts_with("//") && is_line(text, AVATAR_BYTES)
+}
+
+impl Room {
+    /// The rules for an act of a member who wrote last at `last`.
+    pub fn rules(&self, last: crate::Timestamp, now: crate::Timestamp) -> Rules {
+        let waited = now.since(last);
+        let wait = u64::from(self.slow_ms).saturating_sub(waited);
+        Rules { kind: self.kind, frozen: self.frozen, wait_ms: if last.0 == 0 { 0 } else { wait as u32 } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Timestamp;
+
+    const ROOM: fn() -> Room = || Room {
+        name: "Bikers".into(),
+        kind: RoomKind::Public,
+        topic: Some("Two wheels".into()),
+        avatar: None,
+        page: None,
+        slow_ms: 1_000,
+        frozen: false,
+        members: 3,
+        max_members: 0,
+    };
+
+    #[test]
+    fn what_may_be_changed_to_what() {
+        let sound = |change: RoomChange| change.check().is_ok();
+        let name = |name: &str| sound(RoomChange { name: Some(name.into()), ..RoomChange::default() });
+        assert!(
+            name("Bikers")
+                && name(&"é".repeat(100))
+                && !name(" ")
+                && !name(&"a".repeat(201))
+                && !name("a\nb")
+        );
+        let topic = |topic: &str| sound(RoomChange { topic: Some(topic.into()), ..RoomChange::default() });
+        assert!(topic("") && topic("two\nlines") && !topic("a\0b") && !topic(&"a".repeat(1_001)));
+        let avatar = |avatar: &str| {
+            let avatar = Some(AvatarChange::address(avatar.into()));
+            sound(RoomChange { avatar, ..RoomChange::default() })
+        };
+        assert!(avatar("") && avatar("/a.webp") && avatar("https://a.example/b.png"));
+        assert!(!avatar("javascript:alert(1)") && !avatar("//evil.example/a") && !avatar("/a\n"));
+        let slow = |slow| sound(RoomChange { slow_ms: Some(slow), ..RoomChange::default() });
+        assert!(slow(0) && slow(86_400_000) && !slow(86_400_001) && !slow(u32::MAX));
+    }
+
+    #[test]
+    fn the_lower_limit_of_members_holds() {
+        let settings =
+            |members| Settings { rooms: crate::site::settings::Rooms { members }, ..Settings::default() };
+        for (of_node, of_site, of_room, expected) in [
+            (100, 0, 0, 100),
+            (0, 0, 0, 0),
+            (0, 50, 0, 50),
+            (100, 50, 0, 50),
+            (100, 500, 0, 100),
+            (100, 50, 20, 20),
+            (100, 50, 90, 50),
+            (0, 0, 20, 20),
+        ] {
+            let limits = RoomLimits { members: of_node, per_user: 0, owned: 0 }.on_site(&settings(of_site));
+            let room = Room { max_members: of_room, ..ROOM() };
+            assert_eq!(limits.members_of(&room), expected, "{of_node} {of_site} {of_room}");
+        }
+    }
+
+    #[test]
+    fn fields_left_out_stay_and_empty_ones_go() {
+        let change =
+            RoomChange { name: Some(" Riders ".into()), topic: Some(String::new()), ..RoomChange::default() };
+        assert_eq!(change.apply(&ROOM()), Room { name: "Riders".into(), topic: None, ..ROOM() });
+        assert_eq!(RoomChange::default().apply(&ROOM()), ROOM());
+    }
+
+    #[test]
+    fn slow_mode_counts_from_the_last_message() {
+        let wait = |last, now| ROOM().rules(Timestamp(last), Timestamp(now)).wait_ms;
+        assert_eq!(
+            [wait(0, 5), wait(5_000, 5_000), wait(5_000, 5_400), wait(5_000, 6_000)],
+            [0, 1_000, 600, 0]
+        );
+        assert_eq!(
+            wait(9_000, 5_000),
+            1_000,
+            "a clock that goes back lengthens it by no more than it is long"
+        );
+    }
+
+    #[test]
+    fn a_page_is_named_by_one_line() {
+        for (text, is_key) in [("/thread/42", true), ("", false), ("a\tb", false), (&*"a".repeat(200), true)]
+        {
+            assert_eq!(PageKey::parse(text).is_some(), is_key, "{text}");
+        }
+        assert_eq!(PageKey::parse(&"a".repeat(201)), None);
+    }
+}

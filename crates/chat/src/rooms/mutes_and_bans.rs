@@ -1,0 +1,209 @@
+//! Mutes and bans of one room that end by themselves, with a reason for the member.
+//!
+//! They are kept with the sanctions of the site's moderators, so that one clock ends both. A member's own row holds the mute or the
+//! ban itself; the sanction says until when it holds, and why. A mute outlasts leaving: a muted member who joins again is muted.
+//!
+//! The reason is shown to the member alone, who was in the room when it was written and has not blocked its author. So a ban is no
+//! way to put words before somebody who never came to the room.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::moderation::is_reason;
+use crate::node::{Asker, Inner};
+use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Standing};
+use crate::{
+    ContactState, ConversationId, Event, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId,
+};
+
+/// A mute or a ban of one room, by its owner or moderators.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomSanction {
+    pub kind: RoomSanctionKind,
+    /// [`Timestamp::MAX`]: no end.
+    pub until: Timestamp,
+    /// Recorded, and shown to the member.
+    pub reason: Box<str>,
+    /// False: the reason is recorded only.
+    pub shows_reason: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RoomSanctionKind {
+    Mute,
+    Ban,
+}
+
+impl RoomSanctionKind {
+    /// The action of a sanction without end and reason.
+    pub fn action(self) -> MemberAction {
+        match self {
+            RoomSanctionKind::Mute => MemberAction::SetRole(Role::Muted),
+            RoomSanctionKind::Ban => MemberAction::Ban,
+        }
+    }
+
+    pub fn kind(self) -> SanctionKind {
+        match self {
+            RoomSanctionKind::Mute => SanctionKind::Mute,
+            RoomSanctionKind::Ban => SanctionKind::Ban,
+        }
+    }
+}
+
+impl RoomSanction {
+    fn check(&self, now: Timestamp) -> Result<(), Refusal> {
+        let has_end = self.until > now && self.until <= Timestamp::MAX;
+        if has_end && is_reason(&self.reason) { Ok(()) } else { Err(Refusal::BadValue) }
+    }
+}
+
+/// The change of the stored sanctions when a moderator of the room acts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeptSanction {
+    Put(Sanction),
+    Forget(SanctionKind),
+}
+
+/// The sanction that is kept after `action`; None: it concerns none. `was_in`: the user was a member.
+pub fn kept_sanction(
+    room: ConversationId,
+    user: UserId,
+    action: MemberAction,
+    terms: Option<&RoomSanction>,
+    was_in: bool,
+) -> Option<KeptSanction> {
+    let put = |kind| {
+        let until = terms.map_or(Timestamp::MAX, |terms| terms.until);
+        let shown = terms.filter(|terms| terms.shows_reason && was_in);
+        let reason = shown.map_or_else(Box::default, |terms| terms.reason.clone());
+        let told = terms.is_some() && was_in;
+        KeptSanction::Put(Sanction { user, room: Some(room), kind, until, reason, told })
+    };
+    match action {
+        MemberAction::Invite | MemberAction::Remove => None,
+        // Without an end and a reason the member's row says it all.
+        MemberAction::Ban if terms.is_none() => Some(KeptSanction::Forget(SanctionKind::Ban)),
+        MemberAction::Ban => Some(put(SanctionKind::Ban)),
+        MemberAction::Unban => Some(KeptSanction::Forget(SanctionKind::Ban)),
+        MemberAction::SetRole(Role::Muted) => Some(put(SanctionKind::Mute)),
+        MemberAction::SetRole(_) => Some(KeptSanction::Forget(SanctionKind::Mute)),
+    }
+}
+
+/// How a user stands to a room once the sanction behind it is over. Stores ask it before they refuse.
+pub fn after_sanction(standing: Standing) -> Standing {
+    match standing {
+        Standing::In(Role::Muted) => Standing::In(Role::Member),
+        Standing::Banned => Standing::Out,
+        other => other,
+    }
+}
+
+/// The kind of sanction that can be behind how a user stands to a room.
+pub fn sanction_behind(standing: Standing) -> Option<SanctionKind> {
+    match standing {
+        Standing::In(Role::Muted) => Some(SanctionKind::Mute),
+        Standing::Banned => Some(SanctionKind::Ban),
+        Standing::In(Role::Owner | Role::Moderator | Role::Member) | Standing::Out => None,
+    }
+}
+
+impl Inner {
+    pub(crate) fn sanction_member(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        conversation: ConversationId,
+        user: Sub,
+        wanted: RoomSanction,
+        now: Timestamp,
+    ) {
+        if let Err(refusal) = wanted.check(now) {
+            return self.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+        }
+        let node = self.clone();
+        self.find_peer(asker, To::User(user), move |asker, peer| {
+            let session = asker.session;
+            let peer = match peer {
+                Ok(peer) => peer,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let shows_reason = wanted.shows_reason && peer.relation.of_b != ContactState::Blocked;
+            let wanted = RoomSanction { shows_reason, ..wanted };
+            let (teller, asked) = (node.clone(), wanted.clone());
+            let done = move |outcome| {
+                if let Ok(Ok(changed)) = &outcome {
+                    teller.member_sanctioned(conversation, &asked, changed);
+                }
+                teller.member_changed(&asker, re, conversation, outcome);
+            };
+            node.store.sanction_member(conversation, session.user, peer.id, wanted, now, Box::new(done));
+        });
+    }
+
+    fn member_sanctioned(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        asked: &RoomSanction,
+        changed: &MemberChanged,
+    ) {
+        let user = changed.member.user.id;
+        self.ends_at(asked.until);
+        let was_in = match asked.kind {
+            RoomSanctionKind::Mute => true,
+            RoomSanctionKind::Ban => changed.left == Some(LeftReason::Banned),
+        };
+        let kept = kept_sanction(conversation, user, asked.kind.action(), Some(asked), was_in);
+        if let Some(KeptSanction::Put(sanction)) = kept
+            && let Some(notice) = sanction.notice()
+        {
+            self.standing_changed(&changed.member.user);
+            self.tell_in_passing(user, None, Event::Notice(Box::new(notice)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SiteId;
+
+    const SITE: SiteId = SiteId(1);
+
+    fn kept(action: MemberAction, terms: Option<&RoomSanction>, was_in: bool) -> Option<KeptSanction> {
+        kept_sanction(ConversationId::room(SITE, 7), UserId { site: SITE, num: 2 }, action, terms, was_in)
+    }
+
+    #[test]
+    fn what_is_kept_of_a_mute_and_a_ban() {
+        let terms = RoomSanction {
+            kind: RoomSanctionKind::Ban,
+            until: Timestamp(9),
+            reason: "Spam".into(),
+            shows_reason: true,
+        };
+        let put = |kept| match kept {
+            Some(KeptSanction::Put(sanction)) => {
+                (sanction.kind, sanction.until.0, sanction.reason, sanction.told)
+            }
+            other => panic!("{other:?}"),
+        };
+        let (ban, mute) = (MemberAction::Ban, MemberAction::SetRole(Role::Muted));
+        assert_eq!(put(kept(ban, Some(&terms), true)), (SanctionKind::Ban, 9, "Spam".into(), true));
+        assert_eq!(put(kept(mute, Some(&terms), true)), (SanctionKind::Mute, 9, "Spam".into(), true));
+        assert_eq!(
+            put(kept(ban, Some(&terms), false)),
+            (SanctionKind::Ban, 9, "".into(), false),
+            "a user who never came is shown nothing"
+        );
+        let blocked = RoomSanction { shows_reason: false, ..terms };
+        assert_eq!(put(kept(mute, Some(&blocked), true)), (SanctionKind::Mute, 9, "".into(), true));
+        assert_eq!(put(kept(mute, None, true)), (SanctionKind::Mute, Timestamp::MAX.0, "".into(), false));
+        assert_eq!(kept(ban, None, true), Some(KeptSanction::Forget(SanctionKind::Ban)));
+        assert_eq!(kept(MemberAction::Unban, None, false), Some(KeptSanction::Forget(SanctionKind::Ban)));
+        let member = MemberAction::SetRole(Role::Member);
+        assert_eq!(kept(member, None, true), Some(KeptSanction::Forget(SanctionKind::Mute)));
+        assert_eq!(kept(MemberAction::Remove, None, true), None, "a mute outlasts leaving");
+    }
+}

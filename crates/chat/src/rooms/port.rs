@@ -1,0 +1,244 @@
+//! The part of the port to storage that is about rooms. What [`Store`](crate::Store) promises of queues, order and
+//! crashes holds here too.
+//!
+//! Writes ask [`may`](crate::rooms::may) in their own transaction, with what is stored then; a refusal changes nothing.
+
+use std::sync::Arc;
+
+use crate::messages::Markers;
+use crate::rooms::{
+    LeftReason, MemberAction, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName,
+    RoomSanction, Standing,
+};
+use crate::{
+    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, MemberSanction, NewRich,
+    Position, Refusal, Seq, SiteId, Timestamp, UserId, UserRow,
+};
+
+/// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
+pub trait RoomStore: Send + Sync + 'static {
+    /// Makes a room with `owner` as its only member.
+    fn create_room(
+        &self,
+        owner: UserId,
+        room: NewRoom,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    );
+    /// Where nothing changes, nothing is committed and `members` is empty. What is done to keep order is recorded, here and in
+    /// [`change_member`](Self::change_member): see [`ModerationStore`](crate::ModerationStore).
+    fn change_room(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        change: RoomChange,
+        now: Timestamp,
+        done: Done<Result<RoomChanged, Refusal>>,
+    );
+    /// Makes a page's room where there is none. Who is a member stays one, and nothing is committed.
+    fn join_room(
+        &self,
+        room: RoomName,
+        user: UserId,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    );
+    fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>);
+    /// `user` has blocked somebody, and leaves private rooms that `blocked` alone owns, as with `leave_room`: at most
+    /// [`MOST_LEFT_BY_BLOCK`](crate::rooms::MOST_LEFT_BY_BLOCK). Answers which.
+    fn leave_rooms_of(&self, user: UserId, blocked: UserId, done: Done<(Vec<ConversationId>, Position)>);
+    #[allow(clippy::too_many_arguments, reason = "the command, and when it came")]
+    fn change_member(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        user: UserId,
+        action: MemberAction,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    );
+    /// As [`change_member`](Self::change_member) with the [`action`](crate::rooms::RoomSanctionKind::action) of the sanction, which ends by itself: at
+    /// `until` the store acts as if it were lifted, and [`end_sanctions`](crate::ModerationStore::end_sanctions) lifts it. A sanction that
+    /// holds already is replaced. The reason is recorded. [`kept_sanction`](crate::rooms::kept_sanction) says which sanction the store keeps.
+    fn sanction_member(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        user: UserId,
+        sanction: RoomSanction,
+        now: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    );
+    /// Stores a message in a room, as [`Store::append`](crate::Store::append) does in a direct conversation. Makes a page's room, and makes
+    /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](crate::mentioned)), and for
+    /// all where it names the room and the sender may. What is left of a call ([`is_call_entry`](crate::is_call_entry)) is
+    /// stored for any member, muted or not, and moves neither their markers nor their slow mode.
+    fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>);
+
+    /// As [`Store::history`](crate::Store::history), for who may read. None in the place of the id: nobody has begun that page's room.
+    fn room_history(
+        &self,
+        room: RoomName,
+        asker: UserId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
+    );
+    /// Owners, moderators, members, muted ones, each by name and id. `query` is a case-insensitive start of a word of the name.
+    fn members(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        query: Option<String>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<Result<MembersPage, Refusal>>,
+    );
+    /// Muted members, and users who are banned from the room, for those who may [unban](crate::rooms::Act::Unban). A sanction that is over by
+    /// `now` is not among them.
+    fn sanctioned(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        after: Option<String>,
+        limit: u32,
+        now: Timestamp,
+        done: Done<Result<SanctionedPage, Refusal>>,
+    );
+    /// The numbers of a room's members, if `asker` may write there, slow mode aside;
+    /// [`Refusal::RoomTooLarge`] where they are more than `most`.
+    fn few_members(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        most: u32,
+        done: Done<Result<Vec<UserId>, Refusal>>,
+    );
+    /// All members of a room, and of `users` those who are among them.
+    fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>);
+    /// Public and announcement rooms that are of no page, by name. `query` is a case-insensitive start of the name.
+    fn rooms(
+        &self,
+        site: SiteId,
+        query: Option<String>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<RoomsPage>,
+    );
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRoom {
+    pub name: Arc<str>,
+    pub kind: RoomKind,
+    pub topic: Option<Arc<str>>,
+}
+
+impl NewRoom {
+    /// The room with the rules of a new one, before it has members. For stores.
+    pub fn room(self) -> Room {
+        let NewRoom { name, kind, topic } = self;
+        Room {
+            name,
+            kind,
+            topic,
+            avatar: None,
+            page: None,
+            slow_ms: 0,
+            frozen: false,
+            members: 0,
+            max_members: 0,
+        }
+    }
+
+    /// The room that a page gets when somebody first comes to it. For stores.
+    pub fn of_page(page: &PageKey) -> Room {
+        let new = NewRoom { name: page.room_name(), kind: RoomKind::Public, topic: None };
+        Room { page: Some(page.shared()), ..new.room() }
+    }
+}
+
+/// One is a member now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joined {
+    pub row: ConversationRow,
+    pub position: Position,
+    /// One was a member before.
+    pub before: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct RoomChanged {
+    /// As who changed it sees it.
+    pub row: ConversationRow,
+    pub position: Position,
+    /// The users to notify, by number.
+    pub members: Arc<Vec<u32>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct MemberChanged {
+    pub member: MemberRow,
+    pub position: Position,
+    /// The room as the user sees it, where something is new to a member.
+    pub seen: Option<ConversationRow>,
+    /// The user was a member until now, or was asked to become one.
+    pub left: Option<LeftReason>,
+    /// A room request waits for the user's answer, or is shown as if it did.
+    pub requested: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberRow {
+    pub user: UserRow,
+    pub standing: Standing,
+}
+
+#[derive(Debug, Clone)]
+pub struct MembersPage {
+    pub rows: Vec<MemberRow>,
+    /// Of each row, where the asker is a member and the room has at most [`MOST_SEEN_BY`](crate::MOST_SEEN_BY); else empty.
+    pub markers: Vec<Markers>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct RoomsPage {
+    pub rows: Vec<(ConversationId, Room)>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct SanctionedPage {
+    pub rows: Vec<(MemberRow, MemberSanction)>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    pub room: RoomName,
+    pub from: UserId,
+    pub client_id: Box<str>,
+    pub body: Box<str>,
+    pub time: Timestamp,
+    pub reply_to: Option<Seq>,
+    /// As in [`append_with_files`](crate::FileStore::append_with_files).
+    pub files: Vec<FileId>,
+    pub rich: Option<Box<NewRich>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Posted {
+    pub appended: crate::Appended,
+    /// The sender became a member of a page's room by it: before the message.
+    pub joined: Option<Joined>,
+    /// The members at that commit, by number, the sender among them. Empty if the message was a repetition.
+    pub members: Arc<Vec<u32>>,
+    pub files: Vec<File>,
+    /// Where in its thread it is.
+    pub thread: Option<InThread>,
+}

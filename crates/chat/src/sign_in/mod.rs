@@ -1,0 +1,612 @@
+//! From hello to welcome: who may come in, and the session's beginning and end.
+
+pub(crate) mod guests;
+mod key_end;
+pub(crate) mod log;
+mod resume;
+
+use std::net::IpAddr;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+
+use rand::Rng;
+use smallvec::SmallVec;
+
+use crate::account::devices::{self, SignedOut};
+use crate::command::AnswerTo;
+use crate::limits::Due;
+use crate::moderation::trust;
+use crate::moderation::{SiteState, StandingHere};
+use crate::node::{Asker, Inner, unavailable};
+use crate::session::admission::UnderWay;
+use crate::session::{ContactWatch, Hold, Session, Shard, State, UserHere, device_fingerprint};
+use crate::sign_in::log::Shown;
+use crate::site::live::LiveSite;
+use crate::site::settings::Access;
+use crate::site::token::{self, Ticket};
+use crate::users::cache::Generation;
+use crate::{
+    Agent, ContactState, Door, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId,
+    SetPresence, Site, SiteId, SiteRole, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+};
+
+/// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
+/// may outlive its token by so much.
+const ENDS_EVERY_MS: u64 = 5_000;
+
+/// Somebody at the door.
+struct Arrival {
+    site: Arc<LiveSite>,
+    ticket: Ticket,
+    guest_token: Option<String>,
+    handle: SessionHandle,
+    device: u64,
+    agent: Agent,
+    position: Option<Position>,
+    address: Option<IpAddr>,
+    now: Timestamp,
+    /// How many guests had become members before the user was looked up.
+    merges: u64,
+    /// Set when the session is in the table.
+    user: OnceLock<UserId>,
+    under_way: UnderWay,
+}
+
+impl Arrival {
+    fn shown(&self) -> Shown<'_> {
+        let (site, user) = (Some(&*self.site.site.key), Some(self.ticket.profile.sub.as_str()));
+        Shown { door: Door::Hello, site, user, address: self.address }
+    }
+
+    fn keeps_device(&self) -> bool {
+        self.site.site.settings.members.devices && !self.ticket.profile.guest
+    }
+}
+
+impl Inner {
+    pub(crate) fn sign_in(self: &Arc<Self>, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
+        let arrival = match self.check_hello(hello, handle, now) {
+            Ok(arrival) => arrival,
+            Err(refusal) => {
+                let known = self.sites.by_key(hello.site_key);
+                let site = known.as_ref().map(|live| &*live.site.key);
+                let shown = Shown { door: Door::Hello, site, user: None, address: hello.address };
+                self.record_refused(shown, refusal, now);
+                return self.bye(handle, refusal);
+            }
+        };
+        let Some(jti) = arrival.ticket.once.clone() else { return self.enter(arrival) };
+        let node = self.clone();
+        self.use_token(
+            arrival.site.site.id,
+            &jti,
+            arrival.ticket.expires,
+            now,
+            move |outcome| match outcome {
+                Ok(()) => node.enter(arrival),
+                Err(refusal) => node.turn_away(&arrival, refusal),
+            },
+        );
+    }
+
+    fn turn_away(self: &Arc<Self>, arrival: &Arrival, refusal: Refusal) {
+        self.record_refused(arrival.shown(), refusal, arrival.now);
+        match refusal {
+            Refusal::SiteClosed => self.bye_closed(arrival.handle, &arrival.site.site.settings),
+            _ => self.bye(arrival.handle, refusal),
+        }
+    }
+
+    fn check_hello(
+        &self,
+        hello: &Hello<'_>,
+        handle: SessionHandle,
+        now: Timestamp,
+    ) -> Result<Arrival, Refusal> {
+        if self.stopping.load(Ordering::Acquire) {
+            return Err(Refusal::GoingAway { retry_after_ms: 1000 });
+        }
+        let site = self.sites.by_key(hello.site_key).ok_or(Refusal::NoSuchSite)?;
+        if hello.origin.is_some_and(|origin| !site.allows_origin(origin)) {
+            return Err(Refusal::BadOrigin);
+        }
+        // Before anything that costs: see `session/admission.rs`.
+        let under_way = self.admission.enter(now)?;
+        let (ticket, guest_token) = match hello.token {
+            Some(token) => match self.check_token(&site, token, now)? {
+                ticket if ticket.profile.guest => self.known_guest(&site.site, ticket, now),
+                ticket => (ticket, None),
+            },
+            None => self.new_guest(&site.site, hello.address, now)?,
+        };
+        if site.counters.is_full(self.config.limits.sessions_per_site) {
+            return Err(Refusal::Full);
+        }
+        Ok(Arrival {
+            site,
+            ticket,
+            guest_token,
+            handle,
+            device: device_fingerprint(&hello.device),
+            agent: hello.agent,
+            position: hello.position,
+            address: hello.address,
+            now,
+            merges: self.merges.count(),
+            user: OnceLock::new(),
+            under_way,
+        })
+    }
+
+    pub(crate) fn check_token(
+        &self,
+        site: &LiveSite,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Ticket, Refusal> {
+        let ticket = token::verify(token, &site.site.key, &site.verifiers, now, self.config.clock_skew_ms)?;
+        if ticket.profile.guest && !site.site.guests {
+            return Err(Refusal::NoGuests);
+        }
+        Ok(ticket)
+    }
+
+    pub(crate) fn use_token(
+        &self,
+        site: SiteId,
+        jti: &str,
+        expires: Timestamp,
+        now: Timestamp,
+        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) {
+        // As long as the token could be shown again.
+        let until = Timestamp(expires.0 + self.config.clock_skew_ms);
+        let done = move |outcome| {
+            then(match outcome {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Refusal::TokenUsed),
+                Err(_) => Err(Refusal::Unavailable),
+            });
+        };
+        self.store.use_token(site, jti, until, now, Box::new(done));
+    }
+
+    /// Where the site keeps devices, one that was signed out is asked for a newer token.
+    fn enter(self: &Arc<Self>, arrival: Arrival) {
+        if !arrival.keeps_device() {
+            return self.let_in(arrival);
+        }
+        let (site, user, device) = (arrival.site.site.id, arrival.ticket.profile.sub.clone(), arrival.device);
+        let node = self.clone();
+        let done = move |signed_out: Result<Option<SignedOut>, StoreError>| match signed_out {
+            Ok(Some(signed_out)) if !devices::may_return(signed_out, &arrival.ticket) => {
+                node.turn_away(&arrival, Refusal::SignedOut);
+            }
+            Ok(_) => node.let_in(arrival),
+            Err(error) => node.turn_away(&arrival, unavailable(error)),
+        };
+        self.store.signed_out(site, user, device, Box::new(done));
+    }
+
+    fn let_in(self: &Arc<Self>, arrival: Arrival) {
+        let from = self.resume_from(arrival.site.site.id, arrival.position);
+        let since = self.recent.generation();
+        let (site, user, now) = (arrival.site.site.id, arrival.ticket.user(), arrival.now);
+        let arrival = Arc::new(arrival);
+        let (registrar, registered) = (self.clone(), arrival.clone());
+        let met = move |row: &UserRow| match registrar.register(&registered, row) {
+            Ok(()) => true,
+            Err(Refusal::Banned) => {
+                registrar.record_refused(registered.shown(), Refusal::Banned, registered.now);
+                registrar.refuse_banned(registered.handle, row.id);
+                false
+            }
+            Err(refusal) => {
+                registrar.turn_away(&registered, refusal);
+                false
+            }
+        };
+        let node = self.clone();
+        let done = move |outcome: Result<(UserRow, Snapshot), StoreError>| match outcome {
+            Ok((row, snapshot)) => {
+                node.keep_contacts(row.id, &snapshot, since);
+                node.welcome(&arrival, row, snapshot);
+            }
+            Err(_) => {
+                if let Some(&user) = arrival.user.get() {
+                    node.remove_session(SessionId { user, handle: arrival.handle }, true, now);
+                }
+                node.turn_away(&arrival, Refusal::Unavailable);
+            }
+        };
+        self.store.sign_in(site, user, from, now, Box::new(met), Box::new(done));
+    }
+
+    /// Puts the session into the table, before its snapshot is taken. What it replaces is told so.
+    fn register(self: &Arc<Self>, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
+        arrival.ticket.opens(row)?;
+        if row.banned {
+            self.banned_from(row.id, arrival.device, arrival.now);
+            return Err(Refusal::Banned);
+        }
+        let role = row.on_site.role;
+        if self.device_bans.has(row.id.site, arrival.device, arrival.now) && role < SiteRole::Moderator {
+            return Err(Refusal::DeviceBanned);
+        }
+        if arrival.site.site.settings.access == Access::Closed && role < SiteRole::Moderator {
+            return Err(Refusal::SiteClosed);
+        }
+        let limits = &self.config.limits;
+        if !arrival.site.counters.enter(limits.sessions_per_site) {
+            return Err(Refusal::Full);
+        }
+        self.recent.user_is(row);
+        let Site { settings, created, .. } = &arrival.site.site;
+        if row.created == arrival.now {
+            self.newcomer(&arrival.site, arrival.now);
+        }
+        let known = self.standing_at_sign_in(settings, *created, row, arrival.now);
+        let recent = trust::is_recent(&settings.trust, row.created, arrival.now);
+        let standing = StandingHere::new(known, recent);
+        let mut shard = self.here.lock(row.id);
+        // The row may have been read before this guest became a member. `end_guest` counts first, then locks this shard.
+        if row.profile.guest && self.merges.count() != arrival.merges {
+            drop(shard);
+            arrival.site.counters.leave();
+            return Err(Refusal::Unavailable);
+        }
+        let replaced = shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
+        let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
+        drop(shard);
+        self.look_at_trust(settings, *created, row, arrival.now);
+        // Cannot be set: each arrival is registered once.
+        let _ = arrival.user.set(row.id);
+        self.counters.sessions.add(1);
+        self.counters.users_online.add(is_first.into());
+        for handle in replaced {
+            self.session_is_gone(SessionId { user: row.id, handle }, false, arrival.now);
+            self.bye(handle, Refusal::Replaced);
+        }
+        // A key that ended while this sign-in was under way: its sessions were searched before this one was there, or are now.
+        if self.key_is_over(&arrival.site, &arrival.ticket.kid, arrival.now) {
+            let session = SessionId { user: row.id, handle: arrival.handle };
+            self.end_session(session, Refusal::KeyEnded, arrival.now);
+        }
+        Ok(())
+    }
+
+    fn new_session(&self, arrival: &Arrival) -> Session {
+        Session {
+            handle: arrival.handle,
+            device: arrival.device,
+            since: 0,
+            ends: self.session_end(&arrival.ticket),
+            state: State::Starting,
+            contacts: ContactWatch::No,
+            key: arrival.site.slot_of(&arrival.ticket.kid),
+            is_waiting: false,
+        }
+    }
+
+    /// The token is honoured as long as a new sign-in with it would be: beyond its end by the difference of clocks, and not beyond the end
+    /// of its key.
+    fn session_end(&self, ticket: &Ticket) -> u32 {
+        let end = ticket.expires.0 + self.config.clock_skew_ms;
+        let second = ticket.key_ends.map_or(end, |key| key.0.min(end)).div_ceil(1000);
+        u32::try_from(second).unwrap_or(u32::MAX)
+    }
+
+    /// The whole list was read: whoever signs in watches it next, and is told to those on it.
+    fn keep_contacts(&self, user: UserId, snapshot: &Snapshot, since: Generation) {
+        let page = &snapshot.contacts;
+        if snapshot.reset && page.next.is_none() {
+            let contacts = page.rows.iter().filter(|row| row.state == ContactState::Contact);
+            let contacts = contacts.map(|row| row.id).collect::<Vec<_>>();
+            self.recent.keep_contacts(user, &contacts.into(), since);
+        }
+    }
+
+    fn welcome(self: &Arc<Self>, arrival: &Arc<Arrival>, row: UserRow, snapshot: Snapshot) {
+        self.note_ahead(arrival.position, &snapshot);
+        let (node, arrival) = (self.clone(), arrival.clone());
+        let mode = arrival.site.site.mode;
+        let calls = arrival.site.site.settings.calls.from.unwrap_or(self.config.calls.from);
+        self.with_changes(mode, row.id, snapshot, move |changes| {
+            let session = SessionId { user: row.id, handle: arrival.handle };
+            let Some(presence) = node.settle(session, Hold::default(), changes.position) else { return };
+            let role = row.on_site.role;
+            let welcome = Welcome {
+                session,
+                me: crate::users::person(&row, None),
+                presence,
+                guest_token: arrival.guest_token.clone(),
+                open: mode == crate::Mode::Open,
+                role,
+                site: SiteState::of(&arrival.site.site.settings, role),
+                calls,
+                limits: node.config.limits,
+                expires: arrival.ticket.expires,
+                changes,
+            };
+            node.counters.sign_ins.add(1);
+            node.record_sign_in(arrival.shown(), arrival.now);
+            arrival.under_way.is_done();
+            if arrival.keeps_device() {
+                let Arrival { device, agent, now, .. } = *arrival;
+                node.remember_device(row.id, device, agent, arrival.ticket.expires, now);
+            }
+            if let Some(mail) = &arrival.ticket.mail {
+                node.mail_address(row.id, mail.clone());
+            }
+            node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
+            node.release(session);
+            node.ring_late(session, arrival.now);
+            if row.on_site.noticed {
+                node.tell_notices(session);
+            }
+            // The client may have been quick enough to say `watch` before.
+            node.answer_watched(mode, session);
+        });
+    }
+
+    /// Takes a newer token of the same user.
+    pub(crate) fn renew_token(self: &Arc<Self>, asker: Asker, re: u64, token: &str, now: Timestamp) {
+        let ticket = self.check_token(&asker.site, token, now).and_then(|ticket| {
+            let same = ticket.profile.sub == asker.sub && ticket.profile.guest == asker.guest;
+            same.then_some(ticket).ok_or(Refusal::BadToken)
+        });
+        let ticket = match ticket {
+            Ok(ticket) => ticket,
+            Err(refusal) => return self.refuse_renewal(&asker, re, refusal, now),
+        };
+        let Some(jti) = ticket.once.clone() else { return self.renewed(&asker, re, &ticket, now) };
+        let node = self.clone();
+        self.use_token(asker.site.site.id, &jti, ticket.expires, now, move |outcome| match outcome {
+            Ok(()) => node.renewed(&asker, re, &ticket, now),
+            Err(refusal) => node.refuse_renewal(&asker, re, refusal, now),
+        });
+    }
+
+    /// The record names the user of the session. A session does not keep its address.
+    fn refuse_renewal(&self, asker: &Asker, re: u64, refusal: Refusal, now: Timestamp) {
+        let (site, user) = (Some(&*asker.site.site.key), Some(asker.sub.as_str()));
+        self.record_refused(Shown { door: Door::Renewal, site, user, address: None }, refusal, now);
+        self.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+    }
+
+    fn renewed(self: &Arc<Self>, asker: &Asker, re: u64, ticket: &Ticket, now: Timestamp) {
+        let SessionId { user, handle } = asker.session;
+        let ends = self.session_end(ticket);
+        let mut shard = self.here.lock(user);
+        let Some(session) = shard.session(user, handle) else { return };
+        if ends >= session.ends {
+            (session.ends, session.key) = (ends, asker.site.slot_of(&ticket.kid));
+        }
+        drop(shard);
+        if self.key_is_over(&asker.site, &ticket.kid, now) {
+            return self.end_session(asker.session, Refusal::KeyEnded, now);
+        }
+        self.outbox.deliver(handle, Event::TokenOk { re, expires: ticket.expires });
+        let node = self.clone();
+        let done = move |outcome: Result<UserRow, StoreError>| {
+            if let Ok(row) = outcome {
+                node.standing_changed(&row);
+            }
+        };
+        self.store.renew_user(user.site, ticket.user(), now, Box::new(done));
+    }
+
+    // ---- the end ----
+
+    pub(crate) fn disconnected(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
+        self.remove_session(session, on_purpose, now);
+    }
+
+    /// Ends a session from our side.
+    pub(crate) fn end_session(self: &Arc<Self>, session: SessionId, why: Refusal, now: Timestamp) {
+        // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now. Nor does who is
+        // signed out come back soon.
+        let at_once = matches!(why, Refusal::GoingAway { .. } | Refusal::SignedOut);
+        if self.remove_session(session, at_once, now) {
+            self.bye(session.handle, why);
+        }
+    }
+
+    /// Takes a session out of the table; false where it is not there. `at_once`: the presence that hangs on
+    /// it gets no grace time.
+    fn remove_session(self: &Arc<Self>, session: SessionId, at_once: bool, now: Timestamp) -> bool {
+        let mut shard = self.here.lock(session.user);
+        let Some(last) = shard.end(session, at_once, now) else { return false };
+        drop(shard);
+        self.session_is_gone(session, at_once, now);
+        match last {
+            Last::No => {}
+            Last::Grace => self.counters.users_online.subtract(1),
+            Last::Left(chosen) => {
+                self.counters.users_online.subtract(1);
+                self.remember_leaving(session.user, chosen, now);
+            }
+        }
+        true
+    }
+
+    /// Updates counters and other tables for a session that was removed from the table.
+    fn session_is_gone(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
+        self.counters.sessions.subtract(1);
+        if let Some(live) = self.sites.by_id(session.user.site) {
+            live.counters.leave();
+        }
+        self.watches.forget(session.handle);
+        self.call_lost(session, on_purpose, now);
+    }
+
+    pub(crate) fn end_tokens(self: &Arc<Self>, now: Timestamp) {
+        let second = (now.0 / 1000) as u32;
+        for mut shard in self.here.each() {
+            if shard.next_end > second || now.since(shard.ends_seen) < ENDS_EVERY_MS {
+                continue;
+            }
+            let over = shard.take_ends(second);
+            shard.ends_seen = now;
+            drop(shard);
+            for session in over {
+                self.end_session(session, Refusal::TokenExpired, now);
+            }
+        }
+    }
+
+    pub(crate) fn end_site(self: &Arc<Self>, site: SiteId) {
+        self.end_all(|user| user.id.site == site, |_| Refusal::NoSuchSite);
+    }
+
+    pub(crate) fn end_user(self: &Arc<Self>, user: UserId, why: Refusal) {
+        self.end_user_with(user, |handle| self.bye(handle, why));
+    }
+
+    /// Each of the user's sessions is told by `bye`. Nobody waits for the end of a grace time.
+    pub(crate) fn end_user_with(self: &Arc<Self>, user: UserId, bye: impl Fn(SessionHandle)) {
+        let sessions: Vec<SessionId> = self.here.lock(user).user(user).map(session_ids).unwrap_or_default();
+        for session in sessions {
+            if self.remove_session(session, true, self.last_tick()) {
+                bye(session.handle);
+            }
+        }
+    }
+
+    pub(crate) fn goodbye(self: &Arc<Self>, spread_ms: u32) {
+        self.stopping.store(true, Ordering::Release);
+        let personal = |node: &Inner| {
+            let mut rng = node.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Refusal::GoingAway { retry_after_ms: rng.random_range(0..=spread_ms) }
+        };
+        self.end_all(|_| true, personal);
+    }
+
+    fn end_all(self: &Arc<Self>, which: impl Fn(&UserHere) -> bool, why: impl Fn(&Inner) -> Refusal) {
+        self.end_each(which, |session| self.end_session(session, why(self), self.last_tick()));
+    }
+
+    /// At once, each told by `bye`.
+    pub(crate) fn end_all_with(
+        self: &Arc<Self>,
+        which: impl Fn(&UserHere) -> bool,
+        bye: impl Fn(SessionHandle),
+    ) {
+        self.end_each(which, |session| {
+            if self.remove_session(session, true, self.last_tick()) {
+                bye(session.handle);
+            }
+        });
+    }
+
+    fn end_each(self: &Arc<Self>, which: impl Fn(&UserHere) -> bool, end: impl Fn(SessionId)) {
+        for mut shard in self.here.each() {
+            let sessions: Vec<SessionId> =
+                shard.users().filter(|user| which(user)).flat_map(session_ids).collect();
+            drop(shard);
+            sessions.into_iter().for_each(&end);
+        }
+    }
+}
+
+pub(crate) fn session_ids(user: &mut UserHere) -> Vec<SessionId> {
+    user.sessions.iter().map(|session| SessionId { user: user.id, handle: session.handle }).collect()
+}
+
+/// Was it the user's last session?
+enum Last {
+    No,
+    /// Yes; presence stays for the grace time.
+    Grace,
+    /// Yes, and the user has left.
+    Left(SetPresence),
+}
+
+impl Shard {
+    /// Adds a session; answers those that it replaces.
+    fn begin(
+        &mut self,
+        row: &UserRow,
+        standing: StandingHere,
+        new: Session,
+        limit: u32,
+    ) -> SmallVec<[SessionHandle; 1]> {
+        self.next_end = self.next_end.min(new.ends);
+        let (user, _) = self.user_or_insert(row.id, || UserHere {
+            id: row.id,
+            sub: row.profile.sub.clone(),
+            sessions: SmallVec::new(),
+            sends: Due::default(),
+            commands: Due::default(),
+            seen: 0,
+            chosen: row.presence,
+            told: Presence::Offline,
+            is_changed: false,
+            has_left: false,
+            guest: row.profile.guest,
+            standing,
+            privacy: row.privacy,
+        });
+        user.standing = standing;
+        user.privacy = row.privacy;
+        user.has_left = false;
+        if user.guest != row.profile.guest {
+            // A guest who left a moment ago and is a member now.
+            (user.guest, user.sub) = (row.profile.guest, row.profile.sub.clone());
+        }
+        let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();
+        if let Some(at) = user.sessions.iter().position(|session| session.device == new.device) {
+            replaced.push(user.sessions.remove(at));
+        }
+        while limit > 0 && user.sessions.len() >= limit as usize {
+            replaced.push(user.sessions.remove(0));
+        }
+        user.sessions.push(new);
+        replaced.iter().for_each(|session| self.took_out(session));
+        self.mark_changed(row.id);
+        replaced.iter().map(|session| session.handle).collect()
+    }
+
+    /// Takes a session out; None where it is not there.
+    fn end(&mut self, session: SessionId, at_once: bool, now: Timestamp) -> Option<Last> {
+        let user = self.user(session.user)?;
+        let at = user.sessions.iter().position(|here| here.handle == session.handle)?;
+        let ended = user.sessions.remove(at);
+        let last = match user.sessions.is_empty() {
+            false => Last::No,
+            // Whom others see as offline anyway needs no grace, and leaves no trace of when he left.
+            true if at_once || user.chosen == SetPresence::Invisible => {
+                user.has_left = true;
+                Last::Left(user.chosen)
+            }
+            true => Last::Grace,
+        };
+        if user.sessions.is_empty() && user.chosen != SetPresence::Invisible {
+            user.seen = now.0 as u32;
+        }
+        match last {
+            Last::No => {}
+            Last::Grace => self.leaving.push_back((now, session.user)),
+            Last::Left(_) => self.mark_changed(session.user),
+        }
+        self.took_out(&ended);
+        Some(last)
+    }
+
+    /// Sessions whose token ends now; notes when the next one does.
+    fn take_ends(&mut self, second: u32) -> Vec<SessionId> {
+        let mut over = Vec::new();
+        let mut next = u32::MAX;
+        for user in self.users() {
+            for session in &user.sessions {
+                if session.ends <= second {
+                    over.push(SessionId { user: user.id, handle: session.handle });
+                } else {
+                    next = next.min(session.ends);
+                }
+            }
+        }
+        self.next_end = next;
+        over
+    }
+}

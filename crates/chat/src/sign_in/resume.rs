@@ -1,0 +1,140 @@
+//! Catching up: from a position to what a device has missed, without losing what happens meanwhile.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner};
+use crate::session::{Hold, Released};
+use crate::users::{Other, Shown, card};
+use crate::{
+    Changes, Event, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, SiteId, Snapshot, UserId,
+};
+
+impl Inner {
+    pub(crate) fn resume_from(&self, site: SiteId, position: Option<Position>) -> ResumeFrom {
+        let page = self.config.limits.page;
+        let position = position.filter(|position| i64::try_from(position.number).is_ok());
+        let position = self.importing.known(site, position);
+        // Most contact lists fit into two pages, and a client that has them all need not ask for more.
+        let contacts = page.saturating_mul(2);
+        let messages = page.saturating_mul(4);
+        ResumeFrom { position, page, contacts, messages, messages_per_conversation: page }
+    }
+
+    /// One at a time per session; another one meanwhile is refused.
+    pub(crate) fn resume(self: &Arc<Self>, asker: Asker, re: u64, position: Option<Position>) {
+        let session = asker.session;
+        let hold = self.here.lock(session.user).hold(session.user, session.handle);
+        let Some(hold) = hold else {
+            let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
+            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+        };
+        self.let_tellings_end();
+        let node = self.clone();
+        let done = move |outcome| match outcome {
+            Ok(snapshot) => {
+                node.note_ahead(position, &snapshot);
+                node.resumed(&asker, re, hold, snapshot);
+            }
+            Err(_) => {
+                // The held events are lost, so the session stays behind until it asks again.
+                node.here.lock(session.user).abandon(session.user, session.handle, hold);
+                node.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
+            }
+        };
+        self.store.snapshot(session.user, self.resume_from(session.user.site, position), Box::new(done));
+    }
+
+    fn resumed(self: &Arc<Self>, asker: &Asker, re: u64, hold: Hold, snapshot: Snapshot) {
+        let (node, asker) = (self.clone(), asker.clone());
+        self.with_changes(asker.site.site.mode, asker.session.user, snapshot, move |changes| {
+            if node.settle(asker.session, hold, changes.position).is_none() {
+                return;
+            }
+            let event = Event::Changes { re, changes: Box::new(changes) };
+            node.outbox.deliver(asker.session.handle, event);
+            node.release(asker.session);
+            node.ring_late(asker.session, node.last_tick());
+            node.answer_watched(asker.site.site.mode, asker.session);
+        });
+    }
+
+    /// A client has seen positions that this database, which gives them out, does not have yet. Its answer is a first page
+    /// (`reset`), so it keeps nothing of what is lost. What a client says is no proof, so it changes nothing for the others.
+    pub(crate) fn note_ahead(&self, seen: Option<Position>, snapshot: &Snapshot) {
+        let has = snapshot.position;
+        if seen.is_some_and(|seen| seen.epoch == has.epoch && seen.number > has.number) {
+            self.counters.positions_ahead.add(1);
+            tracing::debug!(?seen, ?has, "a client is ahead of the store");
+        }
+    }
+
+    /// The snapshot in the words of events, with the presence of everyone in it.
+    pub(crate) fn with_changes(
+        self: &Arc<Self>,
+        mode: Mode,
+        user: UserId,
+        snapshot: Snapshot,
+        then: impl FnOnce(Changes) + Send + 'static,
+    ) {
+        let others = snapshot.conversations.rows.iter().filter_map(Other::of_conversation);
+        let contacts = snapshot.contacts.rows.iter().map(Other::contact);
+        let others: Vec<Other> = others.chain(contacts).collect();
+        self.with_shown(mode, user, &others, move |shown| {
+            then(changes(snapshot, shown));
+        });
+    }
+
+    /// From here on the session has everything up to `position`. Answers its user's chosen presence; None
+    /// where nobody waits any more.
+    pub(crate) fn settle(&self, session: SessionId, hold: Hold, position: Position) -> Option<SetPresence> {
+        let mut shard = self.here.lock(session.user);
+        shard.settle(session.user, session.handle, hold, position).then_some(())?;
+        shard.user(session.user).map(|user| user.chosen)
+    }
+
+    /// Delivers what was held while the snapshot was under way, until nothing is left.
+    pub(crate) fn release(&self, session: SessionId) {
+        loop {
+            let released = self.here.lock(session.user).release(session.user, session.handle);
+            match released {
+                Released::Events(events) => {
+                    for event in events {
+                        self.outbox.deliver(session.handle, event);
+                    }
+                }
+                Released::Behind => {
+                    self.counters.behind.add(1);
+                    return self.outbox.deliver(session.handle, Event::Behind);
+                }
+                Released::Live | Released::Gone => return,
+            }
+        }
+    }
+}
+
+/// `shown`: of the conversations' others, then of the contacts.
+fn changes(snapshot: Snapshot, shown: Vec<Shown>) -> Changes {
+    let mut shown = shown.into_iter();
+    let conversations =
+        crate::messages::conversations::conversations(snapshot.conversations.rows, &mut shown);
+    let mut presence = || shown.next().and_then(|one| one.presence);
+    let contacts = snapshot.contacts.rows.into_iter();
+    let contacts = contacts
+        .map(|row| crate::Contact { person: card(row.id, row.profile, presence()), state: row.state })
+        .collect();
+    Changes {
+        reset: snapshot.reset,
+        conversations,
+        conversations_next: snapshot.conversations.next,
+        messages: snapshot.messages.into_iter().map(crate::messages::conversations::message).collect(),
+        updates: snapshot.updates.into_iter().map(crate::messages::conversations::message).collect(),
+        gaps: snapshot.gaps,
+        left: snapshot.left,
+        contacts,
+        contacts_next: snapshot.contacts.next,
+        threads: snapshot.threads,
+        renamed: snapshot.renamed,
+        position: snapshot.position,
+    }
+}

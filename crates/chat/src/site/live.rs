@@ -1,0 +1,298 @@
+//! The sites as a running node has them: read from the store, with keys made ready and counters beside them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use crate::limits::Rate;
+use crate::site::filters::{CHECKS_PER_MICRO, FILTER_MICROS_PER_SECOND};
+use crate::site::settings::Access;
+use crate::site::token::Verifier;
+use crate::{CompiledFilters, Refusal, Settings, Site, SiteId, Timestamp};
+
+/// All sites. Read on every command, replaced as a whole when something changed.
+#[derive(Default)]
+pub(crate) struct Sites {
+    /// Held while a new table is made of the one that is there. The table itself is locked within.
+    changing: Mutex<()>,
+    table: RwLock<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    by_key: HashMap<Arc<str>, Arc<LiveSite>>,
+    by_id: HashMap<SiteId, Arc<LiveSite>>,
+    /// All origins of all sites, in lower case.
+    origins: HashSet<Box<str>>,
+    /// Some site has the rows of devices.
+    keep_devices: bool,
+}
+
+/// A site in use.
+pub(crate) struct LiveSite {
+    pub(crate) site: Site,
+    pub(crate) verifiers: Vec<Verifier>,
+    /// By which a session remembers its key in a byte, in the order of `verifiers`. A key keeps its slot as long as it is there.
+    slots: Vec<u8>,
+    /// Its filters, compiled.
+    pub(crate) filters: Arc<CompiledFilters>,
+    pub(crate) counters: Arc<SiteCounters>,
+}
+
+/// The state that outlives a change of the site's settings.
+#[derive(Default)]
+pub(crate) struct SiteCounters {
+    sessions: AtomicU32,
+    /// State of the limit on all messages of the site.
+    pub(crate) sends: AtomicU64,
+    /// Budget of the filters, and rate of settings changes.
+    filter_work: AtomicU64,
+    pub(crate) changes: AtomicU64,
+    /// New members within the counted time.
+    pub(crate) newcomers: AtomicU64,
+    /// Until when a raid was begun from here.
+    pub(crate) raid_until: AtomicU64,
+}
+
+impl Sites {
+    pub(crate) fn by_key(&self, key: &str) -> Option<Arc<LiveSite>> {
+        self.read().by_key.get(key).cloned()
+    }
+
+    pub(crate) fn by_id(&self, id: SiteId) -> Option<Arc<LiveSite>> {
+        self.read().by_id.get(&id).cloned()
+    }
+
+    /// Whether any site allows pages of this origin.
+    pub(crate) fn know_origin(&self, origin: &str) -> bool {
+        let table = self.read();
+        table.origins.contains("*") || table.origins.contains(&*origin.to_ascii_lowercase())
+    }
+
+    /// Those that do not keep all messages.
+    pub(crate) fn that_forget(&self) -> Vec<SiteId> {
+        let table = self.read();
+        let forget = table.by_id.iter().filter(|(_, live)| live.site.settings.retention.is_on());
+        forget.map(|(id, _)| *id).collect()
+    }
+
+    /// Those that their owners have closed.
+    pub(crate) fn closed(&self) -> Vec<Arc<LiveSite>> {
+        let is_closed = |live: &&Arc<LiveSite>| live.site.settings.access == Access::Closed;
+        self.read().by_id.values().filter(is_closed).cloned().collect()
+    }
+
+    pub(crate) fn keep_devices(&self) -> bool {
+        self.read().keep_devices
+    }
+
+    /// Those with settings that cannot be read.
+    pub(crate) fn unreadable(&self) -> usize {
+        let table = self.read();
+        let is_unreadable = |live: &&Arc<LiveSite>| {
+            live.filters.is_unreadable() || !live.site.settings.unreadable().is_empty()
+        };
+        table.by_id.values().filter(is_unreadable).count()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.read().by_id.len()
+    }
+
+    /// Takes over what the store has now; answers the sites that are gone.
+    pub(crate) fn replace(&self, sites: Vec<Site>) -> Vec<SiteId> {
+        let _changing = self.changing();
+        let mut table = Table::default();
+        for site in sites {
+            let live = Arc::new(LiveSite::of(site, self));
+            table.origins.extend(live.site.origins.iter().map(|origin| origin.to_ascii_lowercase().into()));
+            table.keep_devices |= live.site.settings.members.devices;
+            table.by_key.insert(live.site.key.clone(), live.clone());
+            table.by_id.insert(live.site.id, live);
+        }
+        let mut now = self.table.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = std::mem::replace(&mut *now, table);
+        before.by_id.into_keys().filter(|id| !now.by_id.contains_key(id)).collect()
+    }
+
+    /// One site has other settings from now on. Answers it as it was and as it is.
+    pub(crate) fn set(&self, id: SiteId, settings: Settings) -> Option<[Arc<LiveSite>; 2]> {
+        let _changing = self.changing();
+        let before = self.by_id(id)?;
+        let after = Arc::new(LiveSite::of(Site { settings, ..before.site.clone() }, self));
+        let mut table = self.table.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        table.by_key.insert(after.site.key.clone(), after.clone());
+        table.by_id.insert(id, after.clone());
+        Some([before, after])
+    }
+
+    fn changing(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+fn verifiers(site: &Site) -> Vec<Verifier> {
+    let of_guests = site.guest_keys.iter().filter_map(Verifier::of_guests);
+    let ready: Vec<Verifier> = site.secrets.iter().filter_map(Verifier::of).chain(of_guests).collect();
+    let all = site.secrets.len() + site.guest_keys.len();
+    if ready.len() < all {
+        let unusable = all - ready.len();
+        tracing::warn!(site = %site.key, unusable, "some secrets of a site are not valid keys of their kind");
+    }
+    ready
+}
+
+/// New keys get slots that no key had a moment ago, whose sessions may still be there.
+fn slots(keys: &[Verifier], before: Option<&LiveSite>) -> Vec<u8> {
+    let mut taken: Vec<u8> = before.map(|before| before.slots.clone()).unwrap_or_default();
+    let mut slot = |key: &Verifier| {
+        let known = before.map_or(0, |before| before.slot_of(&key.kid));
+        if known > 0 {
+            return known;
+        }
+        let free = (1..=u8::MAX).find(|slot| !taken.contains(slot)).unwrap_or(0);
+        taken.push(free);
+        free
+    };
+    keys.iter().map(&mut slot).collect()
+}
+
+impl LiveSite {
+    /// Makes a site, and takes state and reusable parts over from `before`.
+    fn of(site: Site, before: &Sites) -> LiveSite {
+        let old = before.by_id(site.id);
+        let counters = old.as_ref().map(|old| old.counters.clone()).unwrap_or_default();
+        let verifiers = verifiers(&site);
+        let slots = slots(&verifiers, old.as_deref());
+        let filters = &site.settings.filters;
+        for (part, why) in site.settings.unreadable() {
+            if old.as_ref().is_none_or(|old| old.site.settings.unread != site.settings.unread) {
+                tracing::error!(site = %site.key, part, why, "cannot read stored settings; the strictest values apply");
+            }
+        }
+        let is_same = |old: &Arc<LiveSite>| {
+            old.site.settings.filters.patterns == filters.patterns
+                && old.filters.is_unreadable() == site.settings.is_unreadable("filters")
+        };
+        let filters = match old.filter(is_same) {
+            Some(old) => old.filters.clone(),
+            None if site.settings.is_unreadable("filters") => Arc::new(CompiledFilters::unreadable()),
+            // They were tried when they were set. Where they do not fit a newer program, no message passes unseen.
+            None => Arc::new(CompiledFilters::new(filters).unwrap_or_else(|why| {
+                tracing::error!(site = %site.key, %why, "cannot use the filters of a site; every message waits for a moderator");
+                CompiledFilters::unreadable()
+            })),
+        };
+        LiveSite { verifiers, slots, filters, counters, site }
+    }
+
+    /// A change of settings compiles filters, is written to disk and may be told to all who are here.
+    pub(crate) fn take_change(&self, now: Timestamp) -> Result<(), Refusal> {
+        Rate::per_minute(20, 60).take_shared(&self.counters.changes, now)
+    }
+
+    /// Takes what it costs to look at a text from what the site may use in a second.
+    pub(crate) fn take_checks(&self, text: &str, now: Timestamp) -> Result<(), Refusal> {
+        let cost = self.site.settings.filters.cost(&self.filters, text);
+        Rate::per_second(FILTER_MICROS_PER_SECOND).take_many_shared(
+            &self.counters.filter_work,
+            cost.div_ceil(CHECKS_PER_MICRO),
+            now,
+        )
+    }
+
+    pub(crate) fn key(&self, kid: &str) -> Option<&Verifier> {
+        self.verifiers.iter().find(|key| *key.kid == *kid)
+    }
+
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (&str, u8)> {
+        self.verifiers.iter().map(|key| &*key.kid).zip(self.slots.iter().copied())
+    }
+
+    /// 0: the site has no such key.
+    pub(crate) fn slot_of(&self, kid: &str) -> u8 {
+        self.slots().find(|(known, _)| *known == kid).map_or(0, |(_, slot)| slot)
+    }
+
+    /// May pages of this origin connect? Origins compare as ASCII without case (RFC 6454 §4: scheme and
+    /// host are lower case).
+    pub(crate) fn allows_origin(&self, origin: &str) -> bool {
+        self.site.origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
+    }
+}
+
+impl SiteCounters {
+    /// Counts one more session; false where the site is full. 0: no limit.
+    pub(crate) fn enter(&self, limit: u32) -> bool {
+        let more = |count: u32| (limit == 0 || count < limit).then_some(count + 1);
+        self.sessions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// A cheap look before anything is done for a newcomer; `enter` decides.
+    pub(crate) fn is_full(&self, limit: u32) -> bool {
+        limit > 0 && self.sessions.load(Ordering::Relaxed) >= limit
+    }
+
+    pub(crate) fn leave(&self) {
+        self.sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mode;
+
+    #[test]
+    fn origins() {
+        let site = |origins: &[&str]| LiveSite {
+            site: Site {
+                id: SiteId(1),
+                key: "k".into(),
+                name: "K".into(),
+                mode: Mode::Open,
+                guests: false,
+                origins: origins.iter().map(ToString::to_string).collect(),
+                secrets: vec![],
+                guest_keys: vec![],
+                public_url: None,
+                settings: crate::Settings::default(),
+                created: Timestamp(0),
+            },
+            verifiers: vec![],
+            slots: vec![],
+            filters: Arc::default(),
+            counters: Arc::default(),
+        };
+        let listed = site(&["https://forum.example", "http://localhost:3000"]);
+        assert!(listed.allows_origin("https://forum.example"));
+        assert!(listed.allows_origin("HTTPS://Forum.Example"));
+        for other in [
+            "http://forum.example",
+            "https://forum.example.evil",
+            "https://forum.example:444",
+            "https://sub.forum.example",
+            "http://localhost",
+            "null",
+            "",
+            "*",
+        ] {
+            assert!(!listed.allows_origin(other), "{other}");
+        }
+        assert!(site(&["*"]).allows_origin("https://anything.example"));
+        assert!(!site(&[]).allows_origin("https://anything.example"));
+    }
+
+    #[test]
+    fn sessions_of_a_site_are_counted_to_the_limit() {
+        let counters = SiteCounters::default();
+        assert!(counters.enter(2) && counters.enter(2) && !counters.enter(2));
+        counters.leave();
+        assert!(counters.enter(2));
+        assert!(counters.enter(0));
+    }
+}

@@ -1,0 +1,367 @@
+//! Users and relations that were read from the store a moment ago: what makes a second message cheap.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::presence::watch_contacts::ContactIds;
+use crate::session::NumberHasher;
+use crate::{ContactState, ConversationId, Relation, SiteId, Sub, Timestamp, UserId, UserRow};
+
+const MAX_USERS: usize = 8_192;
+const MAX_RELATIONS: usize = 32_768;
+const MAX_CONTACT_LISTS: usize = 8_192;
+/// Longer lists are not kept: all together hold at most 16 MB.
+const MAX_CONTACTS_KEPT: usize = 256;
+
+/// Entries that nobody requests for this time are removed, at the latest after twice the time. Two users in a chat
+/// request again within it. Without it, the entries of 15,000 users with one message each would hold 3 MB.
+const AGE_MS: u64 = 5_000;
+
+/// Bounded in number and in time. Filled by reads only, so that idle members cost nothing here.
+pub(crate) struct Recent {
+    rows: Cache<UserId, Arc<UserRow>, BuildHasherDefault<NumberHasher>>,
+    /// Subs come from outside: a hasher that nobody can foresee.
+    id_by_sub: Cache<(SiteId, Sub), UserId, RandomState>,
+    /// By the pair; states in the order of `ConversationId::pair`.
+    relations: Cache<ConversationId, [ContactState; 2], BuildHasherDefault<NumberHasher>>,
+    /// Those with whom a user has agreed to be contacts: who signs in reads them, watches them, and is told to them.
+    contacts: Cache<UserId, ContactIds, BuildHasherDefault<NumberHasher>>,
+    /// Changes whenever something cached has changed. A read that began before may bring what was true
+    /// before, so it is kept only if this is the same as when it began.
+    generation: AtomicU64,
+    /// When the tables have aged last.
+    aged: AtomicU64,
+}
+
+/// When a read began.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Generation(u64);
+
+impl Recent {
+    pub(crate) fn new() -> Recent {
+        Recent {
+            rows: Cache::new(MAX_USERS),
+            id_by_sub: Cache::new(MAX_USERS),
+            relations: Cache::new(MAX_RELATIONS),
+            contacts: Cache::new(MAX_CONTACT_LISTS),
+            generation: AtomicU64::new(0),
+            aged: AtomicU64::new(0),
+        }
+    }
+
+    /// Forgets what has not been asked for in a while. Called with every tick.
+    pub(crate) fn age(&self, now: Timestamp) {
+        // A clock that jumps back ages them once too often, and no harm is done.
+        if now.0.abs_diff(self.aged.load(Ordering::Relaxed)) >= AGE_MS {
+            self.aged.store(now.0, Ordering::Relaxed);
+            self.rows.age();
+            self.id_by_sub.age();
+            self.relations.age();
+            self.contacts.age();
+        }
+    }
+
+    pub(crate) fn generation(&self) -> Generation {
+        Generation(self.generation.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn user_by_sub(&self, site: SiteId, sub: &Sub) -> Option<Arc<UserRow>> {
+        self.user(self.id_by_sub.get(&(site, sub.clone()))?)
+    }
+
+    pub(crate) fn user(&self, id: UserId) -> Option<Arc<UserRow>> {
+        self.rows.get(&id)
+    }
+
+    pub(crate) fn keep_user(&self, row: &Arc<UserRow>, since: Generation) {
+        let is_current = || since == self.generation();
+        self.id_by_sub.keep((row.id.site, row.profile.sub.clone()), row.id, is_current);
+        self.rows.keep(row.id, row.clone(), is_current);
+    }
+
+    /// A row that is certainly the newest: replaces what is cached, and nothing else.
+    pub(crate) fn user_is(&self, row: &UserRow) {
+        if self.rows.peek(&row.id).is_some_and(|cached| *cached != *row) {
+            self.generation.fetch_add(1, Ordering::AcqRel);
+            self.rows.insert(row.id, Arc::new(row.clone()));
+        }
+    }
+
+    pub(crate) fn change_user(&self, id: UserId, change: impl FnOnce(&mut UserRow)) {
+        if let Some(cached) = self.rows.peek(&id) {
+            let mut row = UserRow::clone(&cached);
+            change(&mut row);
+            self.user_is(&row);
+        }
+    }
+
+    /// How `a` stands to `b` and `b` to `a`.
+    pub(crate) fn relation(&self, a: UserId, b: UserId) -> Option<Relation> {
+        let pair = ConversationId::direct(a, b)?;
+        let [first, second] = self.relations.get(&pair)?;
+        Some(if a < b {
+            Relation { of_a: first, of_b: second }
+        } else {
+            Relation { of_a: second, of_b: first }
+        })
+    }
+
+    pub(crate) fn keep_relation(&self, a: UserId, b: UserId, relation: Relation, since: Generation) {
+        if let Some((pair, states)) = of_pair(a, b, relation) {
+            self.relations.keep(pair, states, || since == self.generation());
+        }
+    }
+
+    /// It has just been stored.
+    pub(crate) fn relation_is(&self, a: UserId, b: UserId, relation: Relation) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        if let Some((pair, states)) = of_pair(a, b, relation) {
+            self.relations.insert(pair, states);
+        }
+        self.contacts.remove(&a);
+        self.contacts.remove(&b);
+    }
+
+    pub(crate) fn contacts(&self, user: UserId) -> Option<ContactIds> {
+        self.contacts.get(&user)
+    }
+
+    pub(crate) fn keep_contacts(&self, user: UserId, contacts: &ContactIds, since: Generation) {
+        if contacts.len() <= MAX_CONTACTS_KEPT {
+            self.contacts.keep(user, contacts.clone(), || since == self.generation());
+        }
+    }
+
+    /// Another process may have changed anything.
+    pub(crate) fn clear(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.rows.clear();
+        self.id_by_sub.clear();
+        self.relations.clear();
+        self.contacts.clear();
+    }
+}
+
+fn of_pair(a: UserId, b: UserId, relation: Relation) -> Option<(ConversationId, [ContactState; 2])> {
+    let states = if a < b { [relation.of_a, relation.of_b] } else { [relation.of_b, relation.of_a] };
+    Some((ConversationId::direct(a, b)?, states))
+}
+
+/// A table in shards, each in two halves. What is asked for is in the young half; a full or aged young half becomes the
+/// old one, and what nobody has asked for since it became old goes with it, memory and all.
+struct Cache<K, V, H> {
+    shards: [Mutex<Halves<K, V, H>>; SHARDS],
+    hasher: H,
+    /// Of a half.
+    most: usize,
+}
+
+struct Halves<K, V, H> {
+    young: HashMap<K, V, H>,
+    old: HashMap<K, V, H>,
+}
+
+/// Workers and the store's threads meet here with every message.
+const SHARDS: usize = 16;
+
+impl<K: Eq + Hash, V: Clone, H: BuildHasher + Default> Cache<K, V, H> {
+    fn new(most: usize) -> Cache<K, V, H> {
+        let shards = std::array::from_fn(|_| Mutex::new(Halves::new()));
+        Cache { shards, hasher: H::default(), most: most / 2 / SHARDS }
+    }
+
+    fn get(&self, key: &K) -> Option<V> {
+        let mut halves = self.lock(key);
+        if let Some(value) = halves.young.get(key) {
+            return Some(value.clone());
+        }
+        let (key, value) = halves.old.remove_entry(key)?;
+        self.insert_into(&mut halves, key, value.clone());
+        Some(value)
+    }
+
+    /// The same, and it does not count as asked for.
+    fn peek(&self, key: &K) -> Option<V> {
+        let halves = self.lock(key);
+        halves.young.get(key).or_else(|| halves.old.get(key)).cloned()
+    }
+
+    fn insert(&self, key: K, value: V) {
+        self.keep(key, value, || true);
+    }
+
+    /// Asks under the lock: whoever changes the generation and then this entry comes before the question or after the
+    /// entry is in.
+    fn keep(&self, key: K, value: V, is_current: impl FnOnce() -> bool) {
+        let mut halves = self.lock(&key);
+        if is_current() {
+            halves.old.remove(&key);
+            self.insert_into(&mut halves, key, value);
+        }
+    }
+
+    fn remove(&self, key: &K) {
+        let mut halves = self.lock(key);
+        halves.young.remove(key);
+        halves.old.remove(key);
+    }
+
+    fn insert_into(&self, halves: &mut Halves<K, V, H>, key: K, value: V) {
+        if halves.young.len() >= self.most {
+            halves.age();
+        }
+        halves.young.insert(key, value);
+    }
+
+    fn age(&self) {
+        self.each().for_each(|mut halves| halves.age());
+    }
+
+    fn clear(&self) {
+        self.each().for_each(|mut halves| *halves = Halves::new());
+    }
+
+    fn lock(&self, key: &K) -> MutexGuard<'_, Halves<K, V, H>> {
+        // The tables inside take other bits.
+        lock(&self.shards[(self.hasher.hash_one(key) >> 40) as usize % SHARDS])
+    }
+
+    fn each(&self) -> impl Iterator<Item = MutexGuard<'_, Halves<K, V, H>>> {
+        self.shards.iter().map(lock)
+    }
+}
+
+impl<K, V, H: Default> Halves<K, V, H> {
+    fn new() -> Halves<K, V, H> {
+        Halves { young: HashMap::default(), old: HashMap::default() }
+    }
+
+    fn age(&mut self) {
+        self.old = std::mem::take(&mut self.young);
+    }
+}
+
+fn lock<T>(shard: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic in between leaves at worst an entry out, which is then read again.
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Profile, SetPresence, Timestamp};
+
+    const NOTHING: Relation = Relation { of_a: ContactState::None, of_b: ContactState::None };
+
+    fn id(num: u32) -> UserId {
+        UserId { site: SiteId(1), num }
+    }
+
+    fn row(num: u32, name: &str) -> Arc<UserRow> {
+        let sub = Sub::parse(&format!("user{num}")).expect("it is one");
+        Arc::new(UserRow {
+            id: id(num),
+            profile: Profile { sub, name: name.into(), avatar: None, guest: false },
+            presence: SetPresence::Online,
+            banned: false,
+            on_site: crate::SiteStanding::default(),
+            privacy: crate::Privacy::default(),
+            named: false,
+            created: Timestamp(0),
+            last_seen: Timestamp(0),
+        })
+    }
+
+    #[test]
+    fn a_relation_is_the_same_from_both_sides() {
+        let recent = Recent::new();
+        let relation = Relation { of_a: ContactState::RequestSent, of_b: ContactState::RequestReceived };
+        recent.keep_relation(id(9), id(3), relation, recent.generation());
+        assert_eq!(recent.relation(id(9), id(3)), Some(relation));
+        let turned = Relation { of_a: relation.of_b, of_b: relation.of_a };
+        assert_eq!(recent.relation(id(3), id(9)), Some(turned));
+        assert_eq!(recent.relation(id(3), id(4)), None);
+    }
+
+    #[test]
+    fn a_read_that_began_before_a_change_is_not_kept() {
+        let recent = Recent::new();
+        let before = recent.generation();
+        let blocked = Relation { of_a: ContactState::Blocked, ..NOTHING };
+        recent.relation_is(id(1), id(2), blocked);
+        recent.keep_relation(id(1), id(2), NOTHING, before);
+        assert_eq!(recent.relation(id(1), id(2)), Some(blocked));
+
+        recent.keep_user(&row(1, "old"), recent.generation());
+        let before = recent.generation();
+        recent.user_is(&row(1, "new"));
+        recent.keep_user(&row(1, "old"), before);
+        assert_eq!(&*recent.user(id(1)).expect("it is kept").profile.name, "new");
+
+        let before = recent.generation();
+        recent.clear();
+        recent.keep_user(&row(1, "new"), before);
+        assert!(recent.user(id(1)).is_none() && recent.relation(id(1), id(2)).is_none());
+    }
+
+    #[test]
+    fn contacts_go_with_what_changes_them() {
+        let recent = Recent::new();
+        let list = |nums: std::ops::Range<u32>| nums.map(id).collect::<Vec<_>>().into();
+        let before = recent.generation();
+        recent.keep_contacts(id(1), &list(2..5), before);
+        recent.keep_contacts(id(2), &list(1..2), before);
+        recent.keep_contacts(id(3), &list(1..2), before);
+        recent.keep_contacts(id(4), &list(5..6 + MAX_CONTACTS_KEPT as u32), before);
+        assert_eq!(recent.contacts(id(1)).as_deref(), Some(&[id(2), id(3), id(4)][..]));
+        assert!(recent.contacts(id(4)).is_none(), "too long");
+        recent.relation_is(id(1), id(2), NOTHING);
+        assert!(recent.contacts(id(1)).is_none() && recent.contacts(id(2)).is_none());
+        assert!(recent.contacts(id(3)).is_some());
+        recent.keep_contacts(id(1), &list(2..5), before);
+        assert!(recent.contacts(id(1)).is_none(), "it was read before");
+        recent.clear();
+        assert!(recent.contacts(id(3)).is_none());
+    }
+
+    #[test]
+    fn signing_in_alone_fills_nothing() {
+        let recent = Recent::new();
+        recent.user_is(&row(1, "Ann"));
+        assert!(recent.user(id(1)).is_none());
+    }
+
+    #[test]
+    fn what_nobody_asks_for_goes_and_what_is_asked_for_stays() {
+        let recent = Recent::new();
+        let mut now = Timestamp(1_800_000_000_000);
+        recent.age(now);
+        for num in [1, 2] {
+            recent.keep_user(&row(num, "Ann"), recent.generation());
+        }
+        let silent = Arc::downgrade(&recent.rows.peek(&id(2)).expect("it is kept"));
+        for _ in 0..4 {
+            now = Timestamp(now.0 + AGE_MS);
+            recent.age(Timestamp(now.0 - 1));
+            recent.age(now);
+            assert!(recent.user_by_sub(SiteId(1), &row(1, "").profile.sub).is_some());
+        }
+        assert!(recent.user(id(2)).is_none() && silent.upgrade().is_none());
+        recent.age(Timestamp(now.0 + AGE_MS));
+        recent.age(Timestamp(now.0 + 2 * AGE_MS));
+        assert!(recent.rows.each().all(|halves| halves.young.capacity() + halves.old.capacity() == 0));
+    }
+
+    #[test]
+    fn a_crowd_does_not_pass_the_bound() {
+        let cache: Cache<u32, u32, BuildHasherDefault<NumberHasher>> = Cache::new(1_024);
+        for key in 0..10_000 {
+            cache.insert(key, key);
+            assert_eq!(cache.get(&key), Some(key));
+        }
+        let kept: usize = cache.each().map(|halves| halves.young.len() + halves.old.len()).sum();
+        assert!((512..=1_024).contains(&kept), "{kept}");
+    }
+}

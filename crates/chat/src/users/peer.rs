@@ -1,0 +1,346 @@
+//! The other one: finding whom a command is for, and doing a session's commands in the order in which it gave
+//! them although finding may take a while.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::calls::Invite;
+use crate::command::AnswerTo;
+use crate::messages::forward::Forward;
+use crate::messages::send::Draft;
+use crate::moderation::SiteRole;
+use crate::node::{Asker, Inner, unavailable};
+use crate::users::privacy::Privacy;
+use crate::{
+    ContactState, ConversationChange, ConversationId, ConversationRow, MarkerSet, MessageChange, Mode,
+    Refusal, Relation, Seq, StoreError, Timestamp, To, UserId, UserRow,
+};
+
+/// Commands of one session that may wait for a person; more are refused.
+const MAX_WAITING: usize = 64;
+
+/// A command that needs to know the other one.
+pub(crate) enum Job {
+    Send(Draft),
+    Forward(Forward),
+    Mark(MarkerSet),
+    Typing(bool),
+    Change { re: u64, change: ConversationChange },
+    ChangeMessage { re: u64, seq: Seq, change: MessageChange },
+    History { re: u64, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
+    HistorySince { re: u64, time: Timestamp, limit: Option<u32> },
+    Invite(Invite),
+}
+
+/// Whom a command is for, and how the two stand to each other.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer {
+    pub(crate) id: UserId,
+    pub(crate) is_banned: bool,
+    pub(crate) privacy: Privacy,
+    /// `of_a` is the asker's side.
+    pub(crate) relation: Relation,
+}
+
+/// The facts that decide about writing to a user, beside the relation.
+#[derive(Clone, Copy)]
+struct Standing {
+    is_banned: bool,
+    privacy: Privacy,
+}
+
+/// Commands of one session behind the one whose person is being read.
+pub(crate) type Waiting = VecDeque<(Asker, To, Job, Timestamp)>;
+
+/// May one write to the other?
+///
+/// Both directions of a block look the same to the sender as a ban or a missing contact: the answer is one word, so
+/// that nobody learns from it that he was blocked.
+pub(crate) fn may_write(mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
+    !peer_is_banned && may_see(mode, relation)
+}
+
+/// May one see the other's presence, typing and markers? It holds in both directions at once.
+pub(crate) fn may_see(mode: Mode, relation: Relation) -> bool {
+    let Relation { of_a, of_b } = relation;
+    match mode {
+        _ if of_a == ContactState::Blocked || of_b == ContactState::Blocked => false,
+        Mode::Open => true,
+        Mode::Contacts => of_a == ContactState::Contact,
+    }
+}
+
+impl Inner {
+    /// Does the job when it is known whom it is for: at once where that is cached, else after a look into the
+    /// store, and never before an earlier job of the session.
+    pub(crate) fn for_peer(
+        self: &Arc<Self>,
+        asker: Asker,
+        is_waiting: bool,
+        to: To,
+        job: Job,
+        now: Timestamp,
+    ) {
+        if is_waiting {
+            let mut shard = self.here.lock(asker.session.user);
+            // It may have ended since the command was admitted.
+            if shard
+                .session(asker.session.user, asker.session.handle)
+                .is_some_and(|session| session.is_waiting)
+            {
+                let waiting = shard.waiting.entry(asker.session.handle).or_default();
+                if waiting.len() < MAX_WAITING {
+                    waiting.push_back((asker, to, job, now));
+                    return;
+                }
+                drop(shard);
+                let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
+                return self.refuse(asker.session.handle, job.answer_to(), refusal);
+            }
+        }
+        match self.cached_peer(&asker, &to, &job) {
+            Some(peer) => self.carry_out(&asker, job, peer, now),
+            None => {
+                let mut shard = self.here.lock(asker.session.user);
+                let Some(session) = shard.session(asker.session.user, asker.session.handle) else { return };
+                session.is_waiting = true;
+                drop(shard);
+                self.read_peer(asker, to, job, now);
+            }
+        }
+    }
+
+    /// The job's person is read from the store, then it and all that has queued up behind it is done.
+    fn read_peer(self: &Arc<Self>, asker: Asker, to: To, job: Job, now: Timestamp) {
+        let node = self.clone();
+        self.find_peer(asker, to, move |asker, peer| {
+            let then = node.clone();
+            node.ask_to_begin(asker, peer, job, move |asker, peer, job| {
+                then.carry_out(&asker, job, peer, now);
+                then.next_waiting(&asker);
+            });
+        });
+    }
+
+    /// A user who restricts new conversations still receives messages in existing ones. Ask the store before the job
+    /// runs: only it knows, and later jobs of the session wait.
+    fn ask_to_begin(
+        self: &Arc<Self>,
+        asker: Asker,
+        peer: Result<Peer, Refusal>,
+        job: Job,
+        then: impl FnOnce(Asker, Result<Peer, Refusal>, Job) + Send + 'static,
+    ) {
+        let Ok(peer) = peer else { return then(asker, peer, job) };
+        let me = asker.session.user;
+        let is_asked = !job.may_be_done(&asker, &peer);
+        let Some(id) = ConversationId::direct(me, peer.id).filter(|_| is_asked) else {
+            return then(asker, Ok(peer), job);
+        };
+        let done = move |row: Result<Option<ConversationRow>, StoreError>| {
+            let may = match row {
+                Ok(Some(_)) => Ok(peer),
+                // Answers as for a block.
+                Ok(None) => Err(Refusal::NotAllowed),
+                Err(error) => Err(unavailable(error)),
+            };
+            then(asker, may, job);
+        };
+        self.store.conversation(me, id, Box::new(done));
+    }
+
+    fn next_waiting(self: &Arc<Self>, asker: &Asker) {
+        loop {
+            let mut shard = self.here.lock(asker.session.user);
+            let next = shard.waiting.get_mut(&asker.session.handle).and_then(VecDeque::pop_front);
+            let Some((asker, to, job, now)) = next else {
+                shard.waiting.remove(&asker.session.handle);
+                if let Some(session) = shard.session(asker.session.user, asker.session.handle) {
+                    session.is_waiting = false;
+                }
+                return;
+            };
+            drop(shard);
+            match self.cached_peer(&asker, &to, &job) {
+                Some(peer) => self.carry_out(&asker, job, peer, now),
+                None => return self.read_peer(asker, to, job, now),
+            }
+        }
+    }
+
+    fn carry_out(self: &Arc<Self>, asker: &Asker, job: Job, peer: Result<Peer, Refusal>, now: Timestamp) {
+        let peer = match peer {
+            Ok(peer) => peer,
+            Err(refusal) => return self.refuse(asker.session.handle, job.answer_to(), refusal),
+        };
+        match job {
+            Job::Send(draft) => self.send(asker, &peer, draft, now),
+            Job::Forward(forward) => self.forward_to(asker, &peer, forward, now),
+            Job::Mark(set) => self.mark(asker, &peer, set),
+            Job::Typing(on) => self.typing(asker, &peer, on),
+            Job::Change { re, change } => self.change_conversation(asker, &peer, re, change),
+            Job::ChangeMessage { re, seq, change } => {
+                self.change_message(asker, &peer, re, seq, change, now);
+            }
+            Job::History { re, before, after, limit } => self.history(asker, &peer, re, before, after, limit),
+            Job::HistorySince { re, time, limit } => {
+                match ConversationId::direct(asker.session.user, peer.id) {
+                    Some(id) => self.history_since(asker.session, re, id, time, limit),
+                    None => {
+                        self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue);
+                    }
+                }
+            }
+            Job::Invite(invite) => self.invite(asker, &peer, invite, now),
+        }
+    }
+
+    /// None where the store must be asked.
+    fn cached_peer(&self, asker: &Asker, to: &To, job: &Job) -> Option<Result<Peer, Refusal>> {
+        let me = asker.session.user;
+        let (id, Standing { is_banned, privacy }) = match to {
+            To::User(sub) if *sub == asker.sub => return Some(Err(Refusal::NotAllowed)),
+            To::User(sub) => {
+                let row = self.recent.user_by_sub(me.site, sub)?;
+                (row.id, Standing::of(&row))
+            }
+            To::Conversation(id) => match id.other(me) {
+                Some(other) => (other, self.known_standing(other)?),
+                None => return Some(Err(Refusal::NoSuchConversation)),
+            },
+            To::Page(_) => return Some(Err(Refusal::NoSuchConversation)),
+        };
+        let relation = self.recent.relation(me, id)?;
+        let peer = Peer { id, is_banned, privacy, relation };
+        job.may_be_done(asker, &peer).then_some(Ok(peer))
+    }
+
+    /// Whether a user exists, is banned, and what they have chosen, as far as memory tells. Whoever is here does and is not: a ban ends all sessions.
+    /// So who answers somebody needs no row of theirs, and rows of a million users are cold.
+    fn known_standing(&self, id: UserId) -> Option<Standing> {
+        if let Some(here) = self.here.lock(id).user(id) {
+            return Some(Standing { is_banned: false, privacy: here.privacy });
+        }
+        self.recent.user(id).map(|row| Standing::of(&row))
+    }
+
+    /// Asks the store. `then` is called on one of its threads, or here.
+    pub(crate) fn find_peer(
+        self: &Arc<Self>,
+        asker: Asker,
+        to: To,
+        then: impl FnOnce(Asker, Result<Peer, Refusal>) + Send + 'static,
+    ) {
+        let me = asker.session.user;
+        if let To::Conversation(id) = to
+            && let Some(other) = id.other(me)
+            && let Some(standing) = self.known_standing(other)
+        {
+            return self.find_relation(asker, other, standing, then);
+        }
+        let since = self.recent.generation();
+        let node = self.clone();
+        let found = move |row: Result<Option<UserRow>, StoreError>, missing: Refusal| match row {
+            Ok(Some(row)) => {
+                let row = Arc::new(row);
+                node.recent.keep_user(&row, since);
+                node.find_relation(asker, row.id, Standing::of(&row), then);
+            }
+            Ok(None) => then(asker, Err(missing)),
+            Err(error) => then(asker, Err(unavailable(error))),
+        };
+        match to {
+            To::User(sub) => {
+                self.store.user(me.site, sub, Box::new(move |row| found(row, Refusal::NoSuchUser)));
+            }
+            To::Conversation(id) => match id.other(me) {
+                Some(other) => {
+                    let first = |rows: Vec<UserRow>| rows.into_iter().next();
+                    let done = move |rows: Result<_, _>| found(rows.map(first), Refusal::NoSuchConversation);
+                    self.store.users_by_id(vec![other], Box::new(done));
+                }
+                None => found(Ok(None), Refusal::NoSuchConversation),
+            },
+            To::Page(_) => found(Ok(None), Refusal::NoSuchConversation),
+        }
+    }
+
+    fn find_relation(
+        self: &Arc<Self>,
+        asker: Asker,
+        id: UserId,
+        Standing { is_banned, privacy }: Standing,
+        then: impl FnOnce(Asker, Result<Peer, Refusal>) + Send + 'static,
+    ) {
+        let me = asker.session.user;
+        let since = self.recent.generation();
+        let node = self.clone();
+        let done = move |relation: Result<Relation, StoreError>| {
+            let peer = relation.map_err(unavailable).map(|relation| {
+                node.recent.keep_relation(me, id, relation, since);
+                Peer { id, is_banned, privacy, relation }
+            });
+            then(asker, peer);
+        };
+        self.store.relation(me, id, Box::new(done));
+    }
+}
+
+impl Standing {
+    fn of(row: &UserRow) -> Standing {
+        Standing { is_banned: row.banned, privacy: row.privacy }
+    }
+}
+
+impl Job {
+    /// It begins no conversation that the other one may not want. Moderators may write to everybody.
+    fn may_be_done(&self, asker: &Asker, peer: &Peer) -> bool {
+        let begins = matches!(self, Job::Send(_) | Job::Forward(_) | Job::Invite(_));
+        !begins || peer.privacy.write.has(peer.relation) || asker.role >= SiteRole::Moderator
+    }
+
+    fn answer_to(&self) -> AnswerTo {
+        match self {
+            Job::Send(draft) | Job::Forward(Forward { draft, .. }) => {
+                AnswerTo::Message(draft.client_id.clone())
+            }
+            Job::Mark(_) => AnswerTo::Session,
+            Job::Typing(_) => AnswerTo::Nobody,
+            Job::Invite(invite) => invite.re.map_or(AnswerTo::Session, AnswerTo::Request),
+            Job::Change { re, .. }
+            | Job::ChangeMessage { re, .. }
+            | Job::History { re, .. }
+            | Job::HistorySince { re, .. } => AnswerTo::Request(*re),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
+
+    #[test]
+    fn who_may_write_and_see() {
+        let relation = |of_a, of_b| Relation { of_a, of_b };
+        let table = [
+            // how the two stand, mode open, mode contacts
+            (relation(Nothing, Nothing), true, false),
+            (relation(RequestSent, RequestReceived), true, false),
+            (relation(RequestSent, Nothing), true, false),
+            (relation(RequestReceived, RequestSent), true, false),
+            (relation(Contact, Contact), true, true),
+            (relation(Blocked, Nothing), false, false),
+            (relation(Nothing, Blocked), false, false),
+            (relation(RequestSent, Blocked), false, false),
+            (relation(Blocked, Blocked), false, false),
+        ];
+        for (relation, open, contacts) in table {
+            assert_eq!(may_write(Mode::Open, false, relation), open, "{relation:?}");
+            assert_eq!(may_write(Mode::Contacts, false, relation), contacts, "{relation:?}");
+            assert_eq!(may_see(Mode::Open, relation), open, "{relation:?}");
+            assert!(!may_write(Mode::Open, true, relation), "banned");
+            assert!(!may_write(Mode::Contacts, true, relation), "banned");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Privacy: who may begin to write to a member, who sees that they are here, and when they were here last.
+//!
+//! Three choices in one byte of the member's row, which each sign-in reads anyway; while the member is here they are kept in
+//! the table of who is. It holds one way: who hides may still see others, so that a telling never asks what its hearers have chosen.
+
+use crate::users::peer::may_see;
+use crate::{ContactState, Event, Mode, Relation, SetPresence};
+
+/// Privacy choices of a member. Default: everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Privacy {
+    /// The users who may begin a conversation; existing conversations continue.
+    pub write: Audience,
+    pub presence: Audience,
+    /// Not who may not see the presence.
+    pub last_seen: Audience,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Audience {
+    #[default]
+    Everybody,
+    Contacts,
+    Nobody,
+}
+
+impl Audience {
+    /// Is somebody among them to whom one stands like this? Contacts are mutual, so either side will do.
+    pub fn has(self, relation: Relation) -> bool {
+        match self {
+            Audience::Everybody => true,
+            Audience::Contacts => relation.of_a == ContactState::Contact,
+            Audience::Nobody => false,
+        }
+    }
+
+    fn of_code(code: u8) -> Audience {
+        match code & 3 {
+            1 => Audience::Contacts,
+            2 => Audience::Nobody,
+            _ => Audience::Everybody,
+        }
+    }
+}
+
+impl Privacy {
+    /// As stores keep it: two bits each.
+    pub fn code(self) -> u8 {
+        self.write as u8 | (self.presence as u8) << 2 | (self.last_seen as u8) << 4
+    }
+
+    pub fn of_code(code: u8) -> Privacy {
+        Privacy {
+            write: Audience::of_code(code),
+            presence: Audience::of_code(code >> 2),
+            last_seen: Audience::of_code(code >> 4),
+        }
+    }
+}
+
+/// Events that reveal that a member is here now, or was here a moment ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Signal {
+    /// In `presence`, `watching`, and beside names in lists and cards.
+    Presence,
+    LastSeen,
+    Typing,
+    /// How far the member has received and read.
+    Marker,
+    /// To a caller: the member is in another call.
+    Busy,
+    /// The next two go to members of a room, who need not be contacts on any site.
+    RoomTyping,
+    RoomMarker,
+}
+
+/// Choices of a member about being seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Visibility {
+    pub privacy: Privacy,
+    pub chosen: SetPresence,
+}
+
+impl Visibility {
+    /// The one rule for all signals. `relation`: how the two stand, from either side.
+    ///
+    /// To be invisible is to be shown as offline, which [`shown`](crate::presence::shown) decides, because one's own devices know
+    /// better; every other signal is not sent at all.
+    pub(crate) fn sends(self, signal: Signal, mode: Mode, relation: Relation) -> bool {
+        let is_blocked = relation.is_blocked();
+        let may_see = match signal {
+            Signal::RoomTyping | Signal::RoomMarker => !is_blocked,
+            Signal::Presence | Signal::LastSeen | Signal::Typing | Signal::Marker | Signal::Busy => {
+                may_see(mode, relation)
+            }
+        };
+        let is_shown = may_see && self.privacy.presence.has(relation);
+        match signal {
+            Signal::Presence => is_shown,
+            Signal::LastSeen => is_shown && self.privacy.last_seen.has(relation),
+            Signal::Typing | Signal::Marker | Signal::Busy | Signal::RoomTyping | Signal::RoomMarker => {
+                is_shown && self.chosen != SetPresence::Invisible
+            }
+        }
+    }
+}
+
+impl Event {
+    /// The signal about another user that the event reveals without that user's intent. Messages, reactions and calls
+    /// are intended.
+    pub fn signal(&self) -> Option<Signal> {
+        match self {
+            Event::Presence { presence: crate::Presence::Offline, last_seen, .. } => {
+                last_seen.map(|_| Signal::LastSeen)
+            }
+            Event::Presence { .. } => Some(Signal::Presence),
+            Event::Watching { here, .. } => (!here.is_empty()).then_some(Signal::Presence),
+            Event::Typing { conversation, .. } if conversation.is_room() => Some(Signal::RoomTyping),
+            Event::Typing { .. } => Some(Signal::Typing),
+            Event::Marker { conversation, unread: None, .. } if conversation.is_room() => {
+                Some(Signal::RoomMarker)
+            }
+            Event::Marker { unread: None, .. } => Some(Signal::Marker),
+            Event::Call(call) => match call.news {
+                crate::CallNews::Over { outcome: crate::Outcome::Busy, .. } => Some(Signal::Busy),
+                _ => None,
+            },
+            Event::Profile { card, .. } => card.last_seen.map(|_| Signal::LastSeen),
+            Event::Conversation { conversation, .. } => {
+                (conversation.their_received.0 > 0).then_some(Signal::Marker)
+            }
+            Event::Conversations { conversations, .. } => {
+                conversations.iter().any(|one| one.their_received.0 > 0).then_some(Signal::Marker)
+            }
+            Event::Welcome(welcome) => welcome
+                .changes
+                .conversations
+                .iter()
+                .any(|one| one.their_received.0 > 0)
+                .then_some(Signal::Marker),
+            Event::Changes { changes, .. } => {
+                changes.conversations.iter().any(|one| one.their_received.0 > 0).then_some(Signal::Marker)
+            }
+            // Lists of people carry presence, which `presence_shown` decides.
+            Event::Contact { contact, .. } => person_signal(&contact.person),
+            Event::Contacts { contacts, .. } => contacts.iter().find_map(|one| person_signal(&one.person)),
+            Event::People { people, .. } | Event::Profiles { people, .. } => {
+                people.iter().find_map(person_signal)
+            }
+            Event::Member { member, .. } => person_signal(&member.person),
+            Event::Members { members, .. } => match members.iter().any(|one| one.markers.is_some()) {
+                true => Some(Signal::RoomMarker),
+                false => members.iter().find_map(|one| person_signal(&one.person)),
+            },
+            // One's own marker.
+            Event::Marker { unread: Some(_), .. } => None,
+            Event::Bye(_)
+            | Event::ByeWith { .. }
+            | Event::Ack { .. }
+            | Event::SendRefused { .. }
+            | Event::Refused { .. }
+            | Event::Message(..)
+            | Event::Update { .. }
+            | Event::Counts { .. }
+            | Event::Renamed { .. }
+            | Event::GroupCall(_)
+            | Event::Room { .. }
+            // Its people come without a presence.
+            | Event::MemberCount { .. }
+            | Event::Left { .. }
+            | Event::Link { .. }
+            | Event::Links { .. }
+            | Event::Invitation { .. }
+            | Event::Rooms { .. }
+            | Event::History { .. }
+            | Event::Pins { .. }
+            | Event::Thread { .. }
+            | Event::Threads { .. }
+            | Event::Stickers { .. }
+            | Event::Found { .. }
+            | Event::Devices { .. }
+            | Event::Exported { .. }
+            | Event::Reported { .. }
+            | Event::Reports { .. }
+            | Event::Report(_)
+            | Event::Moderated { .. }
+            | Event::Audit { .. }
+            | Event::Notices { .. }
+            | Event::Notice(_)
+            | Event::Held(_)
+            | Event::Site(_)
+            | Event::Settings { .. }
+            | Event::NotSet { .. }
+            | Event::FilterTested { .. }
+            | Event::Notifications { .. }
+            | Event::TokenOk { .. }
+            | Event::Behind => None,
+        }
+    }
+}
+
+fn person_signal(person: &crate::Person) -> Option<Signal> {
+    let is_here = person.presence.is_some_and(|presence| presence != crate::Presence::Offline);
+    is_here.then_some(Signal::Presence)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use Audience::{Contacts, Everybody, Nobody};
+
+    #[test]
+    fn who_is_in_an_audience() {
+        use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
+        let table = [(Everybody, "yyyyy"), (Contacts, "---y-"), (Nobody, "-----")];
+        for (audience, row) in table {
+            let has = |of_a| if audience.has(Relation { of_a, of_b: of_a }) { 'y' } else { '-' };
+            let said: String =
+                [Nothing, RequestSent, RequestReceived, Contact, Blocked].map(has).iter().collect();
+            assert_eq!(said, row, "{audience:?}");
+        }
+    }
+
+    #[test]
+    fn who_may_not_see_the_presence_does_not_see_when_it_ended() {
+        let stranger = Relation { of_a: ContactState::None, of_b: ContactState::None };
+        let hidden = Privacy { presence: Contacts, ..Privacy::default() };
+        let sends = |privacy| {
+            Visibility { privacy, ..Visibility::default() }.sends(Signal::LastSeen, Mode::Open, stranger)
+        };
+        assert!(sends(Privacy::default()) && !sends(hidden));
+    }
+
+    /// A member sends no signal to users from whom they hide, and an invisible member sends none to anybody.
+    #[test]
+    fn one_rule_for_every_signal() {
+        use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
+        use Signal::{Busy, LastSeen, Marker, Presence, RoomMarker, RoomTyping, Typing};
+        for signal in [Presence, LastSeen, Typing, Marker, Busy, RoomTyping, RoomMarker] {
+            for of_a in [Nothing, RequestSent, RequestReceived, Contact, Blocked] {
+                for mode in [Mode::Open, Mode::Contacts] {
+                    let relation = Relation { of_a, of_b: if of_a == Contact { Contact } else { Nothing } };
+                    let sends = |presence, chosen| {
+                        let privacy = Privacy { presence, ..Privacy::default() };
+                        Visibility { privacy, chosen }.sends(signal, mode, relation)
+                    };
+                    let online = SetPresence::Online;
+                    assert!(!sends(Nobody, online), "{signal:?} {of_a:?}");
+                    assert_eq!(sends(Contacts, online), of_a == Contact, "{signal:?} {of_a:?}");
+                    let in_room = matches!(signal, RoomTyping | RoomMarker);
+                    let sees = of_a != Blocked && (mode == Mode::Open || in_room || of_a == Contact);
+                    assert_eq!(sends(Everybody, online), sees, "{signal:?} {of_a:?} {mode:?}");
+                    let hidden = SetPresence::Invisible;
+                    let later = matches!(signal, Presence | LastSeen);
+                    assert_eq!(sends(Everybody, hidden), sees && later, "{signal:?}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_stored_is_read_back(code: u8) {
+            let privacy = Privacy::of_code(code);
+            prop_assert_eq!(Privacy::of_code(privacy.code()), privacy);
+            prop_assert!(privacy.code() < 64);
+        }
+    }
+}
