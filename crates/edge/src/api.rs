@@ -17,7 +17,7 @@ pub struct Now {
 #[derive(Debug, Clone, Copy)]
 pub struct Accepted {
     pub peer: SocketAddr,
-    /// Index of the listener in the configuration.
+    /// Index of the listener in the gateway's configuration.
     pub listener: usize,
     /// It speaks TLS (known from its first bytes).
     pub tls: bool,
@@ -54,7 +54,7 @@ pub enum Closed {
 pub trait Protocol: Sized {
     /// State per connection, inside the slot. Keep it small: its size counts a million times.
     type Conn;
-    /// Messages from other threads to this worker.
+    /// Messages from other threads to this gateway on this worker.
     type Mail: Send + 'static;
 
     /// A connection is there, and its first bytes too (with TLS: its handshake is finished).

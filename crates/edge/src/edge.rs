@@ -9,30 +9,26 @@ use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 
-use crate::address_limit::AddressCounts;
 use crate::bell::Bell;
-use crate::config::{EdgeConfig, Listener};
+use crate::config::EdgeConfig;
 use crate::counters::Counters;
-use crate::handle::MAX_WORKERS;
+use crate::gateway::{Gateway, RunningGateway};
+use crate::handle::{MAX_GATEWAYS, MAX_WORKERS};
 use crate::listen::Reservation;
 use crate::system::make_private;
 use crate::worker::{Control, Plan, Worker};
-use crate::{Inbox, Protocol, listen, tls};
+use crate::{Inbox, Protocol};
 
 /// The running connection layer. Dropping it stops all workers without a flush.
 pub struct Edge {
-    local_addrs: Vec<SocketAddr>,
-    tls: Vec<Option<tls::Acceptor>>,
+    gateways: Vec<RunningGateway>,
     bells: Vec<Arc<Bell>>,
     control: Arc<Control>,
-    counters: Arc<Counters>,
-    addresses: Arc<AddressCounts>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Edge {
-    /// Starts one worker per inbox, on threads `edge-0`, `edge-1`… `make` is called on each of them. Returns when all of
-    /// them listen, or with the first error, and then none runs. Without listeners it only makes connections.
+    /// Starts one gateway on workers of its own: see [`Edge::start_all`].
     pub fn start<P>(
         config: EdgeConfig,
         inboxes: Vec<Inbox<P::Mail>>,
@@ -41,35 +37,48 @@ impl Edge {
     where
         P: Protocol + 'static,
     {
-        let workers = inboxes.len();
-        if workers == 0 || workers > MAX_WORKERS {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "between 1 and 255 workers are possible",
-            ));
+        Edge::start_all(vec![Gateway::new(config, inboxes, make)])
+    }
+
+    /// Starts one worker per inbox, on threads `edge-0`, `edge-1`…, and each carries all of these gateways. A gateway
+    /// has its own listeners, connections, mailboxes, limits and counters; none reaches those of another. Returns when
+    /// all workers listen, or with the first error, and then none runs. Without listeners it only makes connections.
+    pub fn start_all(gateways: Vec<Gateway>) -> io::Result<Edge> {
+        let invalid = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        if gateways.is_empty() || gateways.len() > MAX_GATEWAYS {
+            return invalid("between 1 and 8 gateways are possible");
         }
-        let reserve = |listener: &Listener| match &listener.reserved {
-            Some(reservation) => Ok(reservation.clone()),
-            None => listen::reserve(listener.addr),
-        };
-        let reservations = config.listeners.iter().map(reserve).collect::<io::Result<Vec<_>>>()?;
-        let _shared = reservations.iter().map(Reservation::share).collect::<io::Result<Vec<_>>>()?;
+        let (workers, private) = (gateways[0].workers, gateways[0].config.private_descriptor_tables);
+        if workers == 0 || workers > MAX_WORKERS {
+            return invalid("between 1 and 255 workers are possible");
+        }
+        if gateways.iter().any(|gateway| gateway.workers != workers) {
+            return invalid("all gateways need an inbox for each worker");
+        }
+        if gateways.iter().any(|gateway| gateway.config.private_descriptor_tables != private) {
+            return invalid("private_descriptor_tables differs between gateways");
+        }
+        let reservations = gateways.iter().map(Gateway::reserve).collect::<io::Result<Vec<_>>>()?;
+        let _shared =
+            reservations.iter().flatten().map(Reservation::share).collect::<io::Result<Vec<_>>>()?;
         let bells = (0..workers).map(|_| Bell::new().map(Arc::new)).collect::<io::Result<Vec<_>>>()?;
         let mut edge = Edge {
-            local_addrs: reservations.iter().map(Reservation::addr).collect(),
-            tls: config.listeners.iter().map(|listener| listener.tls.clone()).collect(),
+            gateways: Vec::with_capacity(gateways.len()),
             bells,
             control: Arc::new(Control::default()),
-            counters: Arc::new(Counters::new(workers)),
-            addresses: Arc::new(AddressCounts::new(config.per_address.clone())),
             threads: Vec::with_capacity(workers),
         };
-        let config = Arc::new(config);
-        let make = Arc::new(make);
+        let mut plans: Vec<Plan> = (0..workers).map(|worker| edge.plan(worker, private)).collect();
+        for (gateway, reservations) in gateways.into_iter().zip(&reservations) {
+            let (running, parts) = gateway.prepare(reservations);
+            edge.gateways.push(running);
+            for (plan, part) in plans.iter_mut().zip(parts) {
+                plan.gateways.push(part);
+            }
+        }
         let (report, reports) = mpsc::channel();
-        for inbox in inboxes {
-            let make = Arc::clone(&make);
-            edge.spawn(&config, inbox, move |worker| make(worker), report.clone())?;
+        for plan in plans {
+            edge.spawn(plan, report.clone())?;
         }
         drop(report);
         // A worker that panics while it starts reports nothing; the channel ends without it.
@@ -80,25 +89,29 @@ impl Edge {
         Ok(edge)
     }
 
-    /// Where it listens, in the order of the configuration, with real ports.
-    pub fn local_addrs(&self) -> &[SocketAddr] {
-        &self.local_addrs
+    /// A gateway, by its number among those that were started.
+    pub fn gateway(&self, number: usize) -> &RunningGateway {
+        &self.gateways[number]
     }
 
+    /// [`RunningGateway::local_addrs`] of the first gateway.
+    pub fn local_addrs(&self) -> &[SocketAddr] {
+        self.gateway(0).local_addrs()
+    }
+
+    /// [`RunningGateway::counters`] of the first gateway.
     pub fn counters(&self) -> Arc<Counters> {
-        Arc::clone(&self.counters)
+        self.gateway(0).counters()
+    }
+
+    /// [`RunningGateway::reload_tls`] of the first gateway.
+    pub fn reload_tls(&self, listener: usize, config: Arc<ServerConfig>) -> bool {
+        self.gateway(0).reload_tls(listener, config)
     }
 
     /// False if a worker has ended by itself, which only a bug of ours can cause: say so in readiness checks.
     pub fn all_workers_run(&self) -> bool {
         self.threads.iter().all(|thread| !thread.is_finished())
-    }
-
-    /// New connections on a listener see this certificate. False if the listener has no TLS.
-    pub fn reload_tls(&self, listener: usize, config: Arc<ServerConfig>) -> bool {
-        let Some(Some(acceptor)) = self.tls.get(listener) else { return false };
-        acceptor.replace(config);
-        true
     }
 
     /// Closes the listeners; connections go on.
@@ -113,28 +126,21 @@ impl Edge {
         self.end(flush);
     }
 
-    fn spawn<P: Protocol + 'static>(
-        &mut self,
-        config: &Arc<EdgeConfig>,
-        inbox: Inbox<P::Mail>,
-        make: impl FnOnce(usize) -> P + Send + 'static,
-        report: mpsc::Sender<io::Result<()>>,
-    ) -> io::Result<()> {
-        let worker = inbox.worker();
-        let plan = Plan {
+    fn plan(&self, worker: usize, private_descriptors: bool) -> Plan {
+        Plan {
             worker,
-            workers: self.bells.len(),
-            config: Arc::clone(config),
-            addrs: self.local_addrs.clone(),
+            private_descriptors,
+            gateways: Vec::new(),
             bell: Arc::clone(&self.bells[worker]),
             control: Arc::clone(&self.control),
-            counters: Arc::clone(&self.counters),
-            addresses: Arc::clone(&self.addresses),
-        };
-        inbox.hang(Arc::clone(&plan.bell));
+        }
+    }
+
+    fn spawn(&mut self, plan: Plan, report: mpsc::Sender<io::Result<()>>) -> io::Result<()> {
+        let name = format!("edge-{}", plan.worker);
         let body = move || {
-            let private = if plan.config.private_descriptor_tables { make_private() } else { Ok(()) };
-            match private.and_then(|()| Worker::new(plan, inbox, make(worker))) {
+            let private = if plan.private_descriptors { make_private() } else { Ok(()) };
+            match private.and_then(|()| Worker::new(plan)) {
                 Ok(worker) => {
                     let _ = report.send(Ok(()));
                     drop(report);
@@ -145,7 +151,7 @@ impl Edge {
                 }
             }
         };
-        self.threads.push(std::thread::Builder::new().name(format!("edge-{worker}")).spawn(body)?);
+        self.threads.push(std::thread::Builder::new().name(name).spawn(body)?);
         Ok(())
     }
 

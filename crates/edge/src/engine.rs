@@ -88,7 +88,7 @@ impl<P: Protocol> Engine<P> {
         let tally = self.shared.tally();
         tally.accepted.add(1);
         tally.open.set(self.slots.len() as u64);
-        Handle::new(self.shared.worker, slot, generation)
+        self.shared.handle(slot, generation)
     }
 
     /// Its socket could not be used after all.
@@ -359,7 +359,7 @@ impl<P: Protocol> Engine<P> {
         let Engine { protocol, slots, shared, .. } = self;
         let Some((generation, entry)) = slots.at(slot) else { return false };
         shared.wheel.clear(&mut entry.line.timer);
-        let handle = Handle::new(shared.worker, slot, generation);
+        let handle = shared.handle(slot, generation);
         let mut io = Io::new(&mut entry.line, shared, handle);
         match catch_unwind(AssertUnwindSafe(|| protocol.accept(accepted, &mut io))) {
             Ok(conn) => entry.stage = Stage::Open(conn),
@@ -534,7 +534,7 @@ impl<P: Protocol> Engine<P> {
         entry.line.flags.put(Flags::PAUSED, false);
         entry.line.wire.note_closed(why);
         shared.tally().closed(why);
-        let handle = Handle::new(shared.worker, slot, generation);
+        let handle = shared.handle(slot, generation);
         let now = shared.now;
         if catch_unwind(AssertUnwindSafe(|| protocol.closed(conn, handle, why, now))).is_err() {
             self.panicked("closed");
@@ -556,7 +556,7 @@ impl<P: Protocol> Engine<P> {
             entry.line.wire.note_closed(why);
         }
         let Stage::Open(conn) = entry.stage else { return };
-        let handle = Handle::new(shared.worker, slot, generation);
+        let handle = shared.handle(slot, generation);
         let (protocol, now) = (&mut self.protocol, shared.now);
         if catch_unwind(AssertUnwindSafe(|| protocol.closed(conn, handle, why, now))).is_err() {
             self.panicked("closed");
@@ -568,7 +568,7 @@ impl<P: Protocol> Engine<P> {
         let Engine { protocol, slots, shared, .. } = self;
         let (generation, entry) = slots.at(slot)?;
         let Stage::Open(conn) = &mut entry.stage else { return None };
-        let handle = Handle::new(shared.worker, slot, generation);
+        let handle = shared.handle(slot, generation);
         let mut io = Io::new(&mut entry.line, shared, handle);
         match catch_unwind(AssertUnwindSafe(|| act(protocol, conn, &mut io))) {
             Ok(result) => Some(result),

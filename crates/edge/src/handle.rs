@@ -1,30 +1,47 @@
-//! The name of a connection, and of what else a worker waits for.
+//! The name of a connection.
 
-use mio::Token;
-
-/// A connection: worker, slot, generation. A handle of a connection that is gone never reaches a new one
+/// A connection: worker, gateway, slot, generation. A handle of a connection that is gone never reaches a new one
 /// (until its slot was reused 2^24 times).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(u64);
 
-/// Generations are 24 bits wide, so that a handle fits in eight bytes beside 256 workers and 2^32 slots.
+/// Generations are 24 bits wide, so that a handle fits in eight bytes beside 255 workers, 8 gateways and 2^28 slots.
 pub(crate) const GENERATION_MASK: u32 = (1 << 24) - 1;
 
 /// More workers than this do not fit in a handle.
 pub(crate) const MAX_WORKERS: usize = 255;
 
+/// More gateways than this do not fit in a handle.
+pub(crate) const MAX_GATEWAYS: usize = 8;
+
+/// The gateway's number lies between the slot's bits. The bit above it is never set in the handle of a connection:
+/// a gateway may set it in a slot's number for names of its own.
+const GATEWAY_SHIFT: u32 = 28;
+const GATEWAY_MASK: u32 = (MAX_GATEWAYS as u32 - 1) << GATEWAY_SHIFT;
+
 impl Handle {
+    /// A connection of the first gateway.
     pub fn new(worker: usize, slot: u32, generation: u32) -> Handle {
-        debug_assert!(worker < MAX_WORKERS);
-        Handle((worker as u64) << 56 | u64::from(generation & GENERATION_MASK) << 32 | u64::from(slot))
+        Handle::of_gateway(worker, 0, slot, generation)
+    }
+
+    pub(crate) fn of_gateway(worker: usize, gateway: usize, slot: u32, generation: u32) -> Handle {
+        debug_assert!(worker < MAX_WORKERS && gateway < MAX_GATEWAYS && slot & GATEWAY_MASK == 0);
+        let low = slot | (gateway as u32) << GATEWAY_SHIFT;
+        Handle((worker as u64) << 56 | u64::from(generation & GENERATION_MASK) << 32 | u64::from(low))
     }
 
     pub fn worker(self) -> usize {
         (self.0 >> 56) as usize
     }
 
+    /// The number of its gateway among those that the workers carry.
+    pub fn gateway(self) -> usize {
+        ((self.0 as u32 & GATEWAY_MASK) >> GATEWAY_SHIFT) as usize
+    }
+
     pub fn slot(self) -> u32 {
-        self.0 as u32
+        self.0 as u32 & !GATEWAY_MASK
     }
 
     pub fn generation(self) -> u32 {
@@ -41,19 +58,6 @@ impl Handle {
     }
 }
 
-/// The number of no worker: tokens of what is no connection begin with it.
-const NO_WORKER: usize = MAX_WORKERS << 56;
-
-/// How the system names a socket of the protocol's own to us. Bells and listeners are at the end of the same range.
-pub(crate) fn own_socket(number: u32) -> Token {
-    Token(NO_WORKER | number as usize)
-}
-
-/// The number of such a socket.
-pub(crate) fn own_socket_of(token: Token) -> Option<u32> {
-    (token.0 & NO_WORKER == NO_WORKER).then(|| u32::try_from(token.0 ^ NO_WORKER).ok()).flatten()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,21 +65,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_survive_packing(worker in 0..MAX_WORKERS, slot: u32, generation in 0..=GENERATION_MASK) {
-            let handle = Handle::from_bits(Handle::new(worker, slot, generation).to_bits());
-            prop_assert_eq!((handle.worker(), handle.slot(), handle.generation()), (worker, slot, generation));
-        }
-    }
-
-    #[test]
-    fn an_own_socket_is_no_connection_and_no_listener() {
-        for number in [0, 7, u32::MAX] {
-            assert_eq!(own_socket_of(own_socket(number)), Some(number));
-        }
-        for other in
-            [usize::MAX, usize::MAX - 300, 0, Handle::new(254, u32::MAX, GENERATION_MASK).to_bits() as usize]
-        {
-            assert_eq!(own_socket_of(Token(other)), None);
+        fn parts_survive_packing(
+            worker in 0..MAX_WORKERS,
+            gateway in 0..MAX_GATEWAYS,
+            slot in 0..1_u32 << GATEWAY_SHIFT,
+            own: bool,
+            generation in 0..=GENERATION_MASK,
+        ) {
+            let slot = slot | u32::from(own) << 31;
+            let packed = Handle::of_gateway(worker, gateway, slot, generation);
+            let handle = Handle::from_bits(packed.to_bits());
+            prop_assert_eq!(
+                (handle.worker(), handle.gateway(), handle.slot(), handle.generation()),
+                (worker, gateway, slot, generation)
+            );
         }
     }
 }

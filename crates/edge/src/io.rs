@@ -13,11 +13,11 @@ use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 
 use crate::address_limit::TooMany;
-use crate::handle::own_socket;
 use crate::output::Output;
 use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::slot::{Flags, Line, Slot, Stage};
+use crate::source::Source;
 use crate::tls::Session;
 use crate::wire::Wire;
 use crate::{Handle, Now, listen};
@@ -181,7 +181,7 @@ pub struct Connect {
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
 }
 
-/// All connections of a worker, for mail and ticks.
+/// All connections of a gateway on one worker, for mail and ticks.
 pub struct Conns<'a, C> {
     pub(crate) slots: &'a mut Slab<Slot<C>>,
     pub(crate) shared: &'a mut Shared,
@@ -197,10 +197,10 @@ impl<C> Conns<'_, C> {
         self.shared.worker
     }
 
-    /// None if the connection is gone or belongs to another worker. One that is closing is still there, but sends
+    /// None if the connection is gone, or belongs to another worker or gateway. One that is closing is still there, but sends
     /// nothing more.
     pub fn get(&mut self, handle: Handle) -> Option<(&mut C, Io<'_>)> {
-        if handle.worker() != self.shared.worker {
+        if !self.shared.is_ours(handle) {
             return None;
         }
         let slot = self.slots.get_mut(handle.slot(), handle.generation())?;
@@ -220,7 +220,7 @@ impl<C> Conns<'_, C> {
         line.flags.put(Flags::CONNECTING, true);
         line.tls = session.map(Box::new);
         let (slot, generation) = self.slots.insert(Slot { line, stage: Stage::Open(conn) });
-        let handle = Handle::new(self.shared.worker, slot, generation);
+        let handle = self.shared.handle(slot, generation);
         let Some((_, entry)) = self.slots.at(slot) else { return Err(io::ErrorKind::NotFound.into()) };
         if let Err(error) = entry.line.wire.watch(registry, handle) {
             self.slots.remove(slot);
@@ -238,7 +238,8 @@ impl<C> Conns<'_, C> {
     /// this number when something has come, until the socket is closed. It must not block.
     pub fn watch(&mut self, socket: &impl AsRawFd, number: u32) -> io::Result<()> {
         let Some(registry) = &self.shared.registry else { return Err(io::ErrorKind::Unsupported.into()) };
-        registry.register(&mut SourceFd(&socket.as_raw_fd()), own_socket(number), Interest::READABLE)
+        let source = Source::OwnSocket { gateway: self.shared.gateway, number };
+        registry.register(&mut SourceFd(&socket.as_raw_fd()), source.token(), Interest::READABLE)
     }
 
     /// More may be there than was read: it is told of the socket again in the next turn, when others had theirs.
@@ -246,13 +247,13 @@ impl<C> Conns<'_, C> {
         self.shared.again.push(number);
     }
 
-    /// Every connection of this worker, in no order. Costs a look at every slot.
+    /// Every connection of this gateway on this worker, in no order. Costs a look at every slot.
     pub fn each(&mut self, mut act: impl FnMut(&mut C, Io<'_>)) {
         for slot in self.slots.slots() {
             if let Some((generation, found)) = self.slots.at(slot)
                 && let Stage::Open(conn) = &mut found.stage
             {
-                let handle = Handle::new(self.shared.worker, slot, generation);
+                let handle = self.shared.handle(slot, generation);
                 act(conn, Io::new(&mut found.line, self.shared, handle));
             }
         }

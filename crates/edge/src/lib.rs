@@ -4,6 +4,7 @@
 //! [`Protocol`]: a value per worker that is told what arrived and what time it is, and says through [`Io`]
 //! what to send and when to be woken. It never blocks and never sees a connection's socket, so the same value runs
 //! in tests without one. What stays per connection is one small slot; buffers exist only while they hold bytes.
+//! Workers can carry several gateways, which share their threads and nothing else ([`Edge::start_all`]).
 //! Datagrams come by sockets that a protocol brings itself and shows to its worker ([`Conns::watch`]).
 //!
 //! Deliberately not here: HTTP, WebSocket, JSON, XMPP, users.
@@ -18,8 +19,10 @@ mod counters;
 mod descriptor_limit;
 mod edge;
 mod engine;
+mod gateway;
 mod gathered;
 mod handle;
+mod hosted;
 mod io;
 mod listen;
 mod mailbox;
@@ -29,6 +32,7 @@ mod pool;
 mod shared;
 mod slab;
 mod slot;
+mod source;
 mod spare_descriptor;
 mod system;
 #[cfg(feature = "testing")]
@@ -44,6 +48,7 @@ pub use config::{EdgeConfig, Listener, Records};
 pub use counters::{Counters, Totals};
 pub use descriptor_limit::raise_descriptor_limit;
 pub use edge::Edge;
+pub use gateway::{Gateway, RunningGateway};
 pub use handle::Handle;
 pub use io::{Connect, Conns, Io};
 pub use mailbox::{Inbox, Mailboxes, mailboxes};

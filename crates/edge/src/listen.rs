@@ -84,9 +84,9 @@ const FIRST_SOURCE_PORT: u16 = 20_000;
 const PORT_TRIES: usize = 64;
 
 impl SourcePorts {
-    /// Workers and processes begin at different places, so as not to run after each other.
-    pub(crate) fn new(worker: usize) -> SourcePorts {
-        let spread = (worker as u32 + 1).wrapping_mul(7919) ^ std::process::id().wrapping_mul(2_654_435_761);
+    /// Workers, their gateways and processes begin at different places, so as not to run after each other.
+    pub(crate) fn new(number: usize) -> SourcePorts {
+        let spread = (number as u32 + 1).wrapping_mul(7919) ^ std::process::id().wrapping_mul(2_654_435_761);
         SourcePorts { next: FIRST_SOURCE_PORT + (spread % u32::from(u16::MAX - FIRST_SOURCE_PORT)) as u16 }
     }
 

@@ -1,4 +1,4 @@
-//! What the connections of a worker share: time, timers, buffers, limits, counters.
+//! What the connections of a gateway share on one worker: time, timers, buffers, limits, counters.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,15 +11,18 @@ use crate::config::{EdgeConfig, Listener, Records};
 use crate::counters::{Counters, Tally};
 use crate::engine::{READ_SIZE, SEALED_SIZE};
 use crate::gathered::Gathered;
+use crate::handle::MAX_WORKERS;
 use crate::listen::SourcePorts;
 use crate::pool::Pool;
 use crate::slot::{Flags, Line};
 use crate::wheel::{TICK, Wheel};
 use crate::{Handle, Now};
 
-/// State that the connections of a worker share, without the protocol's own.
+/// State that the connections of a gateway share on one worker, without the protocol's own.
 pub(crate) struct Shared {
     pub(crate) worker: usize,
+    /// The number of the gateway among those of the worker.
+    pub(crate) gateway: usize,
     pub(crate) now: Now,
     /// When tick 1 began.
     start: Instant,
@@ -44,7 +47,7 @@ pub(crate) struct Shared {
     pub(crate) counters: Arc<Counters>,
     pub(crate) addresses: Arc<AddressCounts>,
     /// To watch the sockets of connections that we make; None without sockets.
-    pub(crate) registry: Option<Registry>,
+    pub(crate) registry: Option<Arc<Registry>>,
     pub(crate) ports: SourcePorts,
 }
 
@@ -86,12 +89,14 @@ impl Shared {
     pub(crate) fn new(
         config: &EdgeConfig,
         worker: usize,
+        gateway: usize,
         counters: Arc<Counters>,
         addresses: Arc<AddressCounts>,
         now: Now,
     ) -> Shared {
         Shared {
             worker,
+            gateway,
             now,
             start: now.instant,
             limits: Limits {
@@ -125,8 +130,16 @@ impl Shared {
             counters,
             addresses,
             registry: None,
-            ports: SourcePorts::new(worker),
+            ports: SourcePorts::new(gateway * MAX_WORKERS + worker),
         }
+    }
+
+    pub(crate) fn handle(&self, slot: u32, generation: u32) -> Handle {
+        Handle::of_gateway(self.worker, self.gateway, slot, generation)
+    }
+
+    pub(crate) fn is_ours(&self, handle: Handle) -> bool {
+        handle.worker() == self.worker && handle.gateway() == self.gateway
     }
 
     pub(crate) fn tally(&self) -> &Tally {

@@ -58,7 +58,7 @@ impl<P: Protocol> Harness<P> {
         }
         let now = Now { instant: Instant::now(), unix_ms: START_UNIX_MS };
         let addresses = Arc::new(AddressCounts::new(config.per_address.clone()));
-        let shared = Shared::new(&config, worker, Arc::new(Counters::new(workers)), addresses, now);
+        let shared = Shared::new(&config, worker, 0, Arc::new(Counters::new(workers)), addresses, now);
         Harness { engine: Engine::new(protocol, shared), now, peers: HashMap::new() }
     }
 

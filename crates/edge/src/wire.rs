@@ -4,8 +4,9 @@ use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 
 use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
+use mio::{Interest, Registry};
 
+use crate::source::Source;
 use crate::{Closed, Handle};
 
 pub(crate) enum Wire {
@@ -48,7 +49,7 @@ impl Wire {
     pub(crate) fn watch(&mut self, registry: &Registry, handle: Handle) -> io::Result<()> {
         match self {
             Wire::Tcp(socket) => {
-                let token = Token(handle.to_bits() as usize);
+                let token = Source::Connection(handle).token();
                 registry.register(socket, token, Interest::READABLE | Interest::WRITABLE)
             }
             #[cfg(feature = "testing")]

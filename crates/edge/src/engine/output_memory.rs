@@ -4,9 +4,9 @@
 //! worker seems to be above its share, the memory is measured, and where it really is above, connections lose their queue, those
 //! with most in it first.
 
+use crate::Protocol;
 use crate::engine::Engine;
 use crate::output::SharedSends;
-use crate::{Handle, Protocol};
 
 /// Ticks between two measurements while connections lose their queues.
 const EVERY: u32 = 2;
@@ -46,7 +46,7 @@ impl<P: Protocol> Engine<P> {
             let Some(output) = &entry.line.output else { continue };
             let own = output.measure(&mut shared);
             total += own;
-            outputs.push((output.len(), own, Handle::new(self.shared.worker, slot, generation)));
+            outputs.push((output.len(), own, self.shared.handle(slot, generation)));
         }
         total += shared.1;
         self.ceiling.next_tick = self.shared.tick() + if total > limit { EVERY } else { REST };

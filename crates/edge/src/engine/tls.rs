@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::engine::write::write_unsent;
 use crate::slot::{Flags, Stage};
 use crate::tls::Session;
-use crate::{Accepted, Closed, Handle, Protocol};
+use crate::{Accepted, Closed, Protocol};
 
 /// One full record. A client has nothing to say behind its hello until it is answered.
 const LARGEST_HELLO: usize = 5 + (1 << 14);
@@ -22,7 +22,8 @@ impl<P: Protocol> Engine<P> {
         hello.0.extend_from_slice(bytes);
         entry.line.input = Some(hello);
         entry.line.flags.put(Flags::QUEUED, true);
-        shared.handshakes.queue.push_back(Handle::new(shared.worker, slot, generation));
+        let handle = shared.handle(slot, generation);
+        shared.handshakes.queue.push_back(handle);
     }
 
     /// Begins the handshakes whose turn has come. Once per loop turn.

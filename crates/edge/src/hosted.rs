@@ -1,0 +1,321 @@
+//! A gateway's part of one worker: its engine, its mailbox and its listeners.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpListener;
+use mio::{Interest, Registry};
+
+use crate::address_limit::AddressCounts;
+use crate::bell::Bell;
+use crate::config::EdgeConfig;
+use crate::counters::Counters;
+use crate::engine::{Engine, Ready};
+use crate::listen;
+use crate::mailbox::{Inbox, KEPT};
+use crate::shared::Shared;
+use crate::source::Source;
+use crate::spare_descriptor::SpareDescriptor;
+use crate::wire::Wire;
+use crate::{Handle, Now, Protocol};
+
+/// Mail handled per turn: a long batch is sliced, sockets have their turn in between.
+const MAIL_PER_TURN: usize = 1024;
+
+/// What a worker's loop asks of each of its gateways. The loop does not know their protocols: it makes a few virtual
+/// calls per turn and one per event, and everything below them is compiled for the protocol.
+pub(crate) trait Hosted {
+    fn begin_turn(&mut self, now: Now);
+
+    /// A socket of a connection is ready.
+    fn ready(&mut self, handle: Handle, ready: Ready);
+
+    /// A socket of the protocol's own can be read.
+    fn readable(&mut self, number: u32);
+
+    /// A listener has connections to accept.
+    fn can_accept(&mut self, index: usize);
+
+    /// Reads on where a turn's share was used up, begins handshakes, and handles mail. Answers how much mail it was.
+    fn work(&mut self) -> usize;
+
+    fn timers(&mut self);
+
+    fn accept(&mut self, spare: &mut SpareDescriptor);
+
+    fn stop_accepting(&mut self);
+
+    /// Carries out the mail that was sent before the stop, and begins to close all connections.
+    fn begin_stop(&mut self);
+
+    /// Flushes until the deadline. True when all connections are closed.
+    fn stopped(&mut self, deadline: Instant) -> bool;
+
+    /// Writes what was sent.
+    fn end_turn(&mut self);
+
+    /// There is work that nobody will announce.
+    fn is_behind(&self) -> bool;
+
+    /// False if there is mail. True: the next mail will ring.
+    fn may_sleep(&self) -> bool;
+
+    /// After a sleep: senders need not ring.
+    fn woke(&self);
+
+    fn until_next_tick(&self, now: Instant) -> Duration;
+}
+
+/// What the parts of a gateway on all workers share.
+pub(crate) struct Setup {
+    pub(crate) workers: usize,
+    pub(crate) config: EdgeConfig,
+    /// The addresses of the configuration with real ports.
+    pub(crate) addrs: Vec<SocketAddr>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) addresses: Arc<AddressCounts>,
+}
+
+/// Where a part of a gateway runs.
+pub(crate) struct Place {
+    pub(crate) worker: usize,
+    /// Its number among the gateways of the worker.
+    pub(crate) gateway: usize,
+    pub(crate) bell: Arc<Bell>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) now: Now,
+}
+
+pub(crate) struct HostedGateway<P: Protocol> {
+    engine: Engine<P>,
+    registry: Arc<Registry>,
+    inbox: Inbox<P::Mail>,
+    mail: VecDeque<P::Mail>,
+    listeners: Vec<Listening>,
+    accepts_per_turn: usize,
+    max_connections: usize,
+}
+
+struct Listening {
+    socket: TcpListener,
+    index: usize,
+    /// There may be connections to accept that no event will announce.
+    pending: bool,
+    /// Out of descriptors: not before the next tick.
+    resting: bool,
+}
+
+impl<P: Protocol> HostedGateway<P> {
+    /// Called on the worker's thread, where its descriptors must be opened.
+    pub(crate) fn new(
+        place: Place,
+        setup: &Setup,
+        inbox: Inbox<P::Mail>,
+        protocol: P,
+    ) -> io::Result<HostedGateway<P>> {
+        let Place { worker, gateway, bell, registry, now } = place;
+        inbox.hang(bell);
+        let Setup { workers, config, addrs, counters, addresses } = setup;
+        let mut listeners = Vec::new();
+        for (index, addr) in addrs.iter().enumerate() {
+            let mut socket = listen::listen(*addr, config)?;
+            let token = Source::Listener { gateway, index }.token();
+            registry.register(&mut socket, token, Interest::READABLE)?;
+            listeners.push(Listening { socket, index, pending: true, resting: false });
+        }
+        let mut shared =
+            Shared::new(config, worker, gateway, Arc::clone(counters), Arc::clone(addresses), now);
+        shared.registry = Some(Arc::clone(&registry));
+        Ok(HostedGateway {
+            engine: Engine::new(protocol, shared),
+            registry,
+            inbox,
+            mail: VecDeque::new(),
+            listeners,
+            accepts_per_turn: config.accepts_per_turn.max(1),
+            max_connections: config.max_connections.div_ceil(*workers),
+        })
+    }
+
+    /// Answers how much it was.
+    fn take_mail(&mut self) -> usize {
+        if self.mail.is_empty() {
+            let mut batch = Vec::from(std::mem::take(&mut self.mail));
+            self.inbox.take(&mut batch);
+            self.mail = VecDeque::from(batch);
+        }
+        let mut taken = 0;
+        while taken < MAIL_PER_TURN
+            && let Some(mail) = self.mail.pop_front()
+        {
+            taken += P::weight(&mail).max(1);
+            self.engine.mail(mail);
+        }
+        taken
+    }
+
+    /// True if there may be another.
+    fn accept_one(&mut self, listening: &mut Listening, spare: &mut SpareDescriptor) -> bool {
+        match listening.socket.accept() {
+            Ok((socket, peer)) => {
+                if self.engine.slots.len() >= self.max_connections {
+                    self.engine.shared.tally().over_limit.add(1);
+                    return true;
+                }
+                let Ok(counted) = self.engine.shared.addresses.admit(peer.ip()) else {
+                    let shared = &self.engine.shared;
+                    shared.counters.over_address_limit(shared.worker, peer.ip());
+                    return true;
+                };
+                let handle = self.engine.admit(Wire::Tcp(socket), peer, counted, listening.index);
+                self.watch(handle);
+                true
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                listening.pending = false;
+                false
+            }
+            Err(error) if is_out_of_descriptors(&error) => self.turn_away(listening, spare),
+            // The connection ended before it was accepted, or the network had an error: accept(2) says to try again.
+            Err(_) => {
+                self.engine.shared.tally().accept_errors.add(1);
+                true
+            }
+        }
+    }
+
+    /// Accepts and closes one with the spare descriptor: clients that are told come back at another moment, those that
+    /// are left waiting hang. True if there may be another.
+    fn turn_away(&mut self, listening: &mut Listening, spare: &mut SpareDescriptor) -> bool {
+        let accepted = spare.lend(|| listening.socket.accept().map(drop));
+        match accepted {
+            Some(Ok(())) => self.engine.shared.tally().no_descriptors.add(1),
+            // accept(2) looks for a descriptor first, and says that there is none even if nobody is waiting.
+            Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => listening.pending = false,
+            Some(Err(_)) => listening.resting = true,
+            None => {
+                self.engine.shared.tally().no_descriptors.add(1);
+                listening.resting = true;
+            }
+        }
+        listening.ready()
+    }
+
+    fn watch(&mut self, handle: Handle) {
+        let Some(slot) = self.engine.slots.get_mut(handle.slot(), handle.generation()) else { return };
+        if slot.line.wire.watch(&self.registry, handle).is_err() {
+            self.engine.shared.tally().accept_errors.add(1);
+            self.engine.dismiss(handle);
+        }
+    }
+}
+
+impl<P: Protocol> Hosted for HostedGateway<P> {
+    fn begin_turn(&mut self, now: Now) {
+        self.engine.begin_turn(now);
+    }
+
+    fn ready(&mut self, handle: Handle, ready: Ready) {
+        self.engine.ready(handle, ready);
+    }
+
+    fn readable(&mut self, number: u32) {
+        self.engine.readable(number);
+    }
+
+    fn can_accept(&mut self, index: usize) {
+        if let Some(listening) = self.listeners.iter_mut().find(|listening| listening.index == index) {
+            listening.pending = true;
+        }
+    }
+
+    fn work(&mut self) -> usize {
+        self.engine.read_more();
+        self.engine.begin_handshakes();
+        self.take_mail()
+    }
+
+    fn timers(&mut self) {
+        if self.engine.timers() {
+            self.engine.tick();
+            self.inbox.shrink();
+            if self.mail.is_empty() {
+                self.mail.shrink_to(KEPT);
+            }
+            for listening in &mut self.listeners {
+                listening.resting = false;
+            }
+        }
+    }
+
+    fn accept(&mut self, spare: &mut SpareDescriptor) {
+        let mut listeners = std::mem::take(&mut self.listeners);
+        for listening in listeners.iter_mut().filter(|listening| listening.ready()) {
+            for _ in 0..self.accepts_per_turn {
+                if !self.accept_one(listening, spare) {
+                    break;
+                }
+            }
+        }
+        self.listeners = listeners;
+    }
+
+    fn stop_accepting(&mut self) {
+        self.listeners.clear();
+    }
+
+    fn begin_stop(&mut self) {
+        self.listeners.clear();
+        // Commands that were sent before the stop are still carried out.
+        let mut late = Vec::new();
+        self.inbox.take(&mut late);
+        for mail in self.mail.drain(..).chain(late) {
+            self.engine.mail(mail);
+        }
+        self.engine.begin_stop();
+        self.engine.finish_turn();
+    }
+
+    fn stopped(&mut self, deadline: Instant) -> bool {
+        if self.engine.shared.now.instant >= deadline {
+            self.engine.end_stop();
+        }
+        self.engine.slots.is_empty()
+    }
+
+    fn end_turn(&mut self) {
+        self.engine.turn_ends();
+        self.engine.finish_turn();
+    }
+
+    fn is_behind(&self) -> bool {
+        self.engine.has_work() || !self.mail.is_empty() || self.listeners.iter().any(Listening::ready)
+    }
+
+    fn may_sleep(&self) -> bool {
+        self.inbox.may_sleep()
+    }
+
+    fn woke(&self) {
+        self.inbox.woke();
+    }
+
+    fn until_next_tick(&self, now: Instant) -> Duration {
+        self.engine.shared.until_next_tick(now)
+    }
+}
+
+impl Listening {
+    fn ready(&self) -> bool {
+        self.pending && !self.resting
+    }
+}
+
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    code == Some(rustix::io::Errno::MFILE.raw_os_error())
+        || code == Some(rustix::io::Errno::NFILE.raw_os_error())
+}
