@@ -9,6 +9,7 @@
 mod account;
 mod calls;
 mod command;
+mod config;
 mod contacts;
 mod event;
 mod id;
@@ -51,6 +52,7 @@ pub use command::{
     Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MemberList,
     MessageChange, PageOf, SetPresence, To,
 };
+pub use config::{Limits, NodeConfig};
 pub use contacts::message_requests::{
     LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
     first_contact, has_link, is_stranger,
@@ -106,8 +108,8 @@ pub use moderation::{
     ReportState, ReportsPage, RoleClaim, Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState,
     kept_with_report, may_decide_report, may_on_site, until_and_reason,
 };
+pub use node::Node;
 pub use node::callers::{Caller, NotSet, SiteNotSet, Told};
-pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use notifications::{
     Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress,
     MailDue, MailView, Mailer, News, Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore,
@@ -124,6 +126,7 @@ pub use rooms::{
     kept_sanction, may, may_as_site_moderator, may_make_link, may_show, requested_conversation,
     sanction_behind, takes_link,
 };
+pub use session::Outbox;
 pub use session::request_limits::{RequestKind, RequestRates};
 pub use sign_in::guests::GuestProof;
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};

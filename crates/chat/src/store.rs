@@ -602,3 +602,8 @@ pub struct PeoplePage {
     pub rows: Vec<UserRow>,
     pub next: Option<String>,
 }
+
+/// Storage failed: the client tries again later. What went wrong is the store's to log.
+pub(crate) fn unavailable(_: StoreError) -> Refusal {
+    Refusal::Unavailable
+}

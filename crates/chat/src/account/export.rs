@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{Done, Event, PageOf, StoreError, StoredMessage, UserId};
 
 /// The part of the port to storage that is about exports. See [`Store`](crate::Store), of which it is a part.
@@ -29,11 +31,11 @@ impl Inner {
         let done = move |page: Result<ExportPage, StoreError>| match page {
             Ok(ExportPage { messages, next }) => {
                 let messages = messages.into_iter().map(crate::messages::conversations::message).collect();
-                node.outbox.deliver(handle, Event::Exported { re, messages, next });
+                node.sessions.send(handle, Event::Exported { re, messages, next });
             }
-            Err(error) => node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
-        let limit = self.page_limit(page.limit);
+        let limit = self.sessions.page_limit(page.limit);
         self.store.export(asker.session.user, page.after, limit, Box::new(done));
     }
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::moderation::By;
-use crate::node::{Inner, unavailable};
+use crate::node::Inner;
+use crate::store::unavailable;
 use crate::{Done, GuestProof, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
 /// The part of the port to storage that is about guests who become members. See [`Store`](crate::Store), of which it is a part.
@@ -54,7 +55,7 @@ impl Inner {
         let done = move |merged: Result<Result<Option<UserRow>, Refusal>, StoreError>| {
             let before = merged.map_err(unavailable).flatten();
             if let Ok(Some(before)) = &before {
-                node.recent.clear();
+                node.users.recent().clear();
                 node.end_guest(before.id);
                 node.erasing.begin();
             }
@@ -67,7 +68,7 @@ impl Inner {
     /// sessions of the node, and all merges that there ever were are not. Blocks.
     pub(crate) fn end_merged_guests(self: &Arc<Self>) -> Result<(), StoreError> {
         let mut guests = Vec::new();
-        for mut shard in self.here.each() {
+        for mut shard in self.sessions.each() {
             guests.extend(shard.users().filter(|user| user.guest).map(|user| user.id));
         }
         if guests.is_empty() {
@@ -82,6 +83,6 @@ impl Inner {
     /// First the count, then the sessions: a sign-in that is under way sees the one or is among the others.
     fn end_guest(self: &Arc<Self>, user: UserId) {
         self.merges.0.fetch_add(1, Ordering::AcqRel);
-        self.end_user(user, Refusal::TokenExpired);
+        self.sessions.end_user(user, Refusal::TokenExpired);
     }
 }

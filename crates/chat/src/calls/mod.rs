@@ -21,7 +21,6 @@ pub use group::{
 };
 pub(crate) use relay::CredentialFor;
 pub use relay::{CallConfig, CallsFrom, Ice, IceTurn, Turn};
-pub(crate) use signal::Invite;
 pub(crate) use table::Calls;
 
 use crate::Sub;

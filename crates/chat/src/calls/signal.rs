@@ -12,12 +12,15 @@ use crate::calls::{
     Outcome,
 };
 use crate::command::AnswerTo;
+use crate::config::GUEST_SHARE;
 use crate::contacts::message_requests::{is_stranger, rules};
 use crate::limits::Rate;
-use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
+use crate::node::Inner;
 use crate::notifications::{PushedRing, RingingCall};
+use crate::session::Asker;
 use crate::sign_in::log::Shown;
-use crate::users::peer::{Job, Peer, may_write};
+use crate::store::unavailable;
+use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::users::privacy::{Signal, Visibility};
 use crate::{
     Append, Appended, ContactState, ConversationId, ConversationRow, Door, Event, Mode, Refusal, Relation,
@@ -42,6 +45,26 @@ pub(crate) struct Invite {
     pub(crate) offer: Arc<str>,
 }
 
+/// An invitation to a call.
+pub(crate) struct InviteJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) invite: Invite,
+}
+
+impl PeerJob for InviteJob {
+    fn begins_conversation(&self) -> bool {
+        true
+    }
+
+    fn answer_to(&self) -> AnswerTo {
+        self.invite.re.map_or(AnswerTo::Session, AnswerTo::Request)
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        self.node.invite(asker, peer, self.invite, now);
+    }
+}
+
 impl Inner {
     pub(crate) fn call(
         self: &Arc<Self>,
@@ -54,7 +77,13 @@ impl Inner {
         let (id, step) = match action {
             CallAction::Invite { user, media, offer } => {
                 let invite = Invite { re, user: user.clone(), media, offer };
-                return self.for_peer(asker, is_waiting, To::User(user), Job::Invite(invite), now);
+                return self.users.for_peer(
+                    asker,
+                    is_waiting,
+                    To::User(user),
+                    InviteJob { node: self.clone(), invite },
+                    now,
+                );
             }
             CallAction::Of(id, step) => (id, step),
         };
@@ -66,7 +95,7 @@ impl Inner {
         drop(shard);
         match moved {
             Ok(after) => self.finish(after, now),
-            Err(refusal) => self.refuse(session.handle, answer_to(re), refusal),
+            Err(refusal) => self.sessions.refuse(session.handle, answer_to(re), refusal),
         }
     }
 
@@ -78,7 +107,7 @@ impl Inner {
         let allowed = may_call(from, site.mode, peer.is_banned, peer.relation);
         let sound = check_description(&offer).and_then(|()| allowed.then_some(()).ok_or(Refusal::NotAllowed));
         if let Err(refusal) = sound {
-            return self.refuse(session.handle, answer_to(re), refusal);
+            return self.sessions.refuse(session.handle, answer_to(re), refusal);
         }
         let invite = Invite { re, user, media, offer };
         let is_raid = asker.recent && site.settings.raid.is_on(now) && is_stranger(peer.relation);
@@ -90,8 +119,8 @@ impl Inner {
         let (node, asker, peer) = (self.clone(), asker.clone(), *peer);
         let done = move |row: Result<Option<ConversationRow>, StoreError>| match row {
             Ok(Some(row)) if row.request.is_none() => node.ring(&asker, &peer, invite, now),
-            Ok(_) => node.refuse(session.handle, answer_to(re), Refusal::NotAllowed),
-            Err(error) => node.refuse(session.handle, answer_to(re), unavailable(error)),
+            Ok(_) => node.sessions.refuse(session.handle, answer_to(re), Refusal::NotAllowed),
+            Err(error) => node.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
         };
         self.store.conversation(session.user, conversation, Box::new(done));
     }
@@ -121,7 +150,7 @@ impl Inner {
                 drop(shard);
                 // That the callee is in a call shows that they are here.
                 let chosen =
-                    self.here.lock(peer.id).user(peer.id).map(|user| user.chosen).unwrap_or_default();
+                    self.sessions.lock(peer.id).user(peer.id).map(|user| user.chosen).unwrap_or_default();
                 let of = Visibility { privacy: peer.privacy, chosen };
                 let is_told = of.sends(Signal::Busy, site.mode, peer.relation);
                 let outcome = if is_told { Outcome::Busy } else { Outcome::Missed };
@@ -132,7 +161,7 @@ impl Inner {
             }
             Err(refusal) => {
                 drop(shard);
-                self.refuse(session.handle, answer_to(re), refusal);
+                self.sessions.refuse(session.handle, answer_to(re), refusal);
             }
         }
     }
@@ -198,7 +227,7 @@ impl Inner {
             match hearer {
                 Hearer::Session(handle) => {
                     let event = CallEvent { re: None, call: id, news, ice: None };
-                    self.outbox.deliver(handle, Event::Call(Arc::new(event)));
+                    self.sessions.send(handle, Event::Call(Arc::new(event)));
                 }
                 Hearer::Callee { except } => self.tell_devices(callee, except, id, news, now),
             }
@@ -214,7 +243,7 @@ impl Inner {
     fn tell_of_call(&self, to: SessionId, re: Option<u64>, call: CallId, news: CallNews, now: Timestamp) {
         let what_for = CredentialFor::Call(call);
         let ice = news.needs_servers().then(|| self.config.calls.ice(to.user, what_for, now));
-        self.outbox.deliver(to.handle, Event::Call(Arc::new(CallEvent { re, call, news, ice })));
+        self.sessions.send(to.handle, Event::Call(Arc::new(CallEvent { re, call, news, ice })));
     }
 
     fn tell_devices(
@@ -228,7 +257,7 @@ impl Inner {
         let what_for = CredentialFor::Call(call);
         let ice = news.needs_servers().then(|| self.config.calls.ice(user, what_for, now));
         let event = CallEvent { re: None, call, news, ice };
-        self.tell_in_passing(user, except, Event::Call(Arc::new(event)));
+        self.sessions.tell_in_passing(user, except, Event::Call(Arc::new(event)));
     }
 
     /// Writes the entry of a call that is over into the conversation, as a message of the caller, and replaces the notice of the
@@ -254,8 +283,8 @@ impl Inner {
                 node.counters.messages.add(1);
                 let message = entry.message(conversation, from, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
-                node.tell(caller, appended.position, None, event.clone());
-                node.tell(callee, appended.position, None, event);
+                node.sessions.tell(caller, appended.position, None, event.clone());
+                node.sessions.tell(callee, appended.position, None, event);
                 node.notify_call_over(callee, conversation, entry.is_missed(), pushed, appended.time);
             }
             Err(error) => {
@@ -292,11 +321,13 @@ impl Inner {
             then(match row {
                 Ok(Some(row)) if row.banned => Err(Refusal::Banned),
                 Ok(Some(row)) => ticket.opens(&row).and_then(|()| {
-                    node.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(|()| {
-                        let call = node.calls.lock(row.id.site).by_user.get(&row.id).copied();
-                        let what_for = call.map_or(CredentialFor::Check, CredentialFor::Call);
-                        node.config.calls.ice(row.id, what_for, now)
-                    })
+                    node.requests.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(
+                        |()| {
+                            let call = node.calls.lock(row.id.site).by_user.get(&row.id).copied();
+                            let what_for = call.map_or(CredentialFor::Check, CredentialFor::Call);
+                            node.config.calls.ice(row.id, what_for, now)
+                        },
+                    )
                 }),
                 Ok(None) => Err(Refusal::NoSuchUser),
                 Err(error) => Err(unavailable(error)),

@@ -8,9 +8,11 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::presence::shown::Viewer;
+use crate::session::Asker;
 use crate::site::settings::Settings;
-use crate::users::Viewer;
+use crate::store::unavailable;
 use crate::{
     Append, Appended, ContactState, ConversationId, ConversationRow, Done, Event, File, Mode, Position,
     Refusal, Relation, StoreError, To, UserId,
@@ -176,35 +178,37 @@ impl Inner {
         answer: RequestAnswer,
     ) {
         let node = self.clone();
-        self.find_peer(asker, To::Conversation(conversation), move |asker, peer| {
+        self.users.find_peer(asker, To::Conversation(conversation), move |asker, peer| {
             let session = asker.session;
             let peer = match peer {
                 Ok(peer) => peer,
-                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let teller = node.clone();
             let done = move |outcome: Result<Result<RequestAnswered, Refusal>, StoreError>| {
                 let answered = match outcome.map_err(unavailable).flatten() {
                     Ok(answered) => answered,
-                    Err(refusal) => return teller.refuse(session.handle, AnswerTo::Request(re), refusal),
+                    Err(refusal) => {
+                        return teller.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
+                    }
                 };
                 let RequestAnswered { row, position, theirs, changed } = answered;
                 let seen = |row: ConversationRow, of| {
                     let (mode, relation) = (asker.site.site.mode, peer.relation);
-                    let viewer = Viewer { mode, relation, told: teller.told(of) };
+                    let viewer = Viewer { mode, relation, told: teller.presences.told(of) };
                     let shown = row.of.other().map(|other| viewer.shown(other)).unwrap_or_default();
                     Box::new(crate::messages::conversations::conversation(row, shown))
                 };
                 let own = seen(row, peer.id);
                 let event = |re| Event::Conversation { re, conversation: own.clone(), position };
-                teller.answer(session, event(Some(re)));
+                teller.sessions.answer(session, event(Some(re)));
                 if changed {
-                    teller.tell(session.user, position, Some(session.handle), event(None));
+                    teller.sessions.tell(session.user, position, Some(session.handle), event(None));
                 }
                 if let Some(theirs) = theirs {
                     let conversation = seen(theirs, session.user);
                     let event = Event::Conversation { re: None, conversation, position };
-                    teller.tell(peer.id, position, None, event);
+                    teller.sessions.tell(peer.id, position, None, event);
                 }
             };
             node.store.answer_request(conversation, session.user, answer, Box::new(done));

@@ -1,13 +1,17 @@
 //! Contacts: asking, agreeing, parting and blocking, as one table; and the list.
 
+pub(crate) mod directory;
 pub(crate) mod message_requests;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
-use crate::users::{Other, card, person, presence_shown};
+use crate::node::Inner;
+use crate::presence::shown::{Other, presence_shown};
+use crate::session::Asker;
+use crate::store::unavailable;
+use crate::users::{card, person};
 use crate::{
     Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, Event, PageOf, Position,
     Refusal, Relation, StoreError, Sub, Timestamp, UserRow,
@@ -118,11 +122,11 @@ impl Inner {
     ) {
         let handle = asker.session.handle;
         if user == asker.sub {
-            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let site = asker.site.site.id;
         let node = self.clone();
-        self.with_both(site, [asker.sub.clone(), user], move |rows| {
+        self.users.with_both(site, [asker.sub.clone(), user], move |rows| {
             let change = rows.and_then(|[me, other]| {
                 let is_request = matches!(action, ContactAction::Request | ContactAction::Accept);
                 if is_request && (other.banned || asker.guest || other.profile.guest) {
@@ -137,37 +141,12 @@ impl Inner {
                     let turn = node.clone();
                     if !busy.pairs_busy.begin(pair, move || turn.read_relation(change)) {
                         let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
-                        busy.refuse(handle, AnswerTo::Request(re), refusal);
+                        busy.sessions.refuse(handle, AnswerTo::Request(re), refusal);
                     }
                 }
-                Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
             }
         });
-    }
-
-    fn with_both(
-        self: &Arc<Self>,
-        site: crate::SiteId,
-        subs: [Sub; 2],
-        then: impl FnOnce(Result<[Arc<UserRow>; 2], Refusal>) + Send + 'static,
-    ) {
-        let cached = subs.each_ref().map(|sub| self.recent.user_by_sub(site, sub));
-        if let [Some(me), Some(other)] = cached {
-            return then(Ok([me, other]));
-        }
-        let node = self.clone();
-        let since = self.recent.generation();
-        let asked = subs.to_vec();
-        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
-            then(rows.map_err(unavailable).and_then(|rows| {
-                let rows: Vec<Arc<UserRow>> = rows.into_iter().map(Arc::new).collect();
-                rows.iter().for_each(|row| node.recent.keep_user(row, since));
-                let find = |sub: &Sub| rows.iter().find(|row| row.profile.sub == *sub).cloned();
-                let [me, other] = subs.each_ref().map(find);
-                Ok([me.ok_or(Refusal::NoSession)?, other.ok_or(Refusal::NoSuchUser)?])
-            }));
-        };
-        self.store.users(site, asked, Box::new(done));
     }
 
     fn read_relation(self: &Arc<Self>, change: Change) {
@@ -206,7 +185,7 @@ impl Inner {
 
     fn end_change(&self, change: &Change, outcome: Result<(), Refusal>) {
         if let Err(refusal) = outcome {
-            self.refuse(change.asker.session.handle, AnswerTo::Request(change.re), refusal);
+            self.sessions.refuse(change.asker.session.handle, AnswerTo::Request(change.re), refusal);
         }
         self.pairs_busy.done(change.pair);
     }
@@ -215,17 +194,17 @@ impl Inner {
     fn tell_change(self: &Arc<Self>, change: &Change, before: Relation, after: Relation, position: Position) {
         let Change { asker, me, other, .. } = change;
         let mode = asker.site.site.mode;
-        self.recent.relation_is(me.id, other.id, after);
+        self.users.recent().relation_is(me.id, other.id, after);
         let event = |re, of: &UserRow, state| {
-            let presence = presence_shown(mode, after, self.told(of.id));
+            let presence = presence_shown(mode, after, self.presences.told(of.id));
             Event::Contact { re, contact: Contact { person: person(of, presence), state }, position }
         };
-        self.answer(asker.session, event(Some(change.re), other, after.of_a));
+        self.sessions.answer(asker.session, event(Some(change.re), other, after.of_a));
         if before.of_a != after.of_a {
-            self.tell(me.id, position, Some(asker.session.handle), event(None, other, after.of_a));
+            self.sessions.tell(me.id, position, Some(asker.session.handle), event(None, other, after.of_a));
         }
         if before.of_b != after.of_b {
-            self.tell(other.id, position, None, event(None, me, after.of_b));
+            self.sessions.tell(other.id, position, None, event(None, me, after.of_b));
         }
         if ContactState::Blocked == after.of_a && before.of_a != after.of_a {
             self.blocked_in_group(me.id, other.id);
@@ -235,29 +214,29 @@ impl Inner {
             self.leave_rooms_of_blocked(me.id, other.id);
         }
         if before != after {
-            self.sight_changed(mode, me, other, before, after);
+            self.presences.sight_changed(mode, me, other, before, after);
         }
     }
 
     pub(crate) fn list_contacts(self: &Arc<Self>, asker: Asker, re: u64, page: PageOf) {
-        let limit = self.page_limit(page.limit);
+        let limit = self.sessions.page_limit(page.limit);
         let user = asker.session.user;
         let node = self.clone();
         let done = move |page: Result<ContactsPage, StoreError>| {
             let handle = asker.session.handle;
             let ContactsPage { rows, next } = match page {
                 Ok(page) => page,
-                Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+                Err(error) => return node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
             let others: Vec<Other> = rows.iter().map(Other::contact).collect();
             let teller = node.clone();
-            node.with_presences(asker.site.site.mode, user, &others, move |presences| {
+            node.presences.with_presences(asker.site.site.mode, user, &others, move |presences| {
                 let contact = |(row, presence): (ContactRow, _)| Contact {
                     person: card(row.id, row.profile, presence),
                     state: row.state,
                 };
                 let contacts = rows.into_iter().zip(presences).map(contact).collect();
-                teller.outbox.deliver(handle, Event::Contacts { re, contacts, next });
+                teller.sessions.send(handle, Event::Contacts { re, contacts, next });
             });
         };
         self.store.contacts(user, page.after, limit, Box::new(done));

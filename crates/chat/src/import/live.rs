@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::import::{ImportFloor, ImportItem, ImportJob, ImportOutcome, ImportRules, Imported, Late};
-use crate::node::{Inner, unavailable};
-use crate::sign_in::session_ids;
+use crate::node::Inner;
+use crate::session::session_ids;
+use crate::store::unavailable;
 use crate::{
     Caller, Event, Node, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError,
     Timestamp, Told, UserId,
@@ -192,7 +193,7 @@ impl Node {
     /// Counts the bytes of a request that imports, before they are looked at. Only the site itself may import.
     pub fn may_import(&self, caller: &Caller, bytes: u64, now: Timestamp) -> Result<(), Refusal> {
         match caller {
-            Caller::Site(site) => self.inner().take_import(*site, bytes, now),
+            Caller::Site(site) => self.inner().requests.take_import(*site, bytes, now),
             Caller::User(..) => Err(Refusal::NotAllowed),
         }
     }
@@ -237,7 +238,7 @@ impl Inner {
             let imported = imported.map_err(unavailable);
             if let Ok(imported) = &imported {
                 for (one, other) in &imported.contacts {
-                    node.recent.relation_is(*one, *other, Relation::CONTACTS);
+                    node.users.recent().relation_is(*one, *other, Relation::CONTACTS);
                 }
                 node.importing.imported(site, imported, now);
             }
@@ -268,7 +269,7 @@ impl Inner {
         let mut sessions = Vec::new();
         match whom {
             Whom::All => {
-                for mut shard in self.here.each() {
+                for mut shard in self.sessions.each() {
                     let of_site = shard.users().filter(|user| user.id.site == site);
                     sessions.extend(of_site.flat_map(session_ids));
                 }
@@ -278,8 +279,8 @@ impl Inner {
                 let of_rooms = rooms.values().flat_map(|members| members.iter());
                 let all: HashSet<UserId> = users.iter().chain(of_rooms).map(id).collect();
                 let all: Vec<UserId> = all.into_iter().collect();
-                for user in self.here.of(&all) {
-                    let mut shard = self.here.lock(user);
+                for user in self.sessions.of(&all) {
+                    let mut shard = self.sessions.lock(user);
                     sessions.extend(shard.user(user).map(session_ids).unwrap_or_default());
                 }
             }
@@ -289,12 +290,12 @@ impl Inner {
 
     /// In the store's completion: no session has a position beyond the floor that was just written.
     fn load_anew(&self, sessions: &[SessionId]) {
-        let _telling = self.telling();
+        let _telling = self.sessions.telling();
         let fell =
-            |session: &&SessionId| self.here.lock(session.user).load_anew(session.user, session.handle);
+            |session: &&SessionId| self.sessions.lock(session.user).load_anew(session.user, session.handle);
         let handles: Vec<SessionHandle> =
             sessions.iter().filter(fell).map(|session| session.handle).collect();
-        self.deliver(&handles, Event::Behind);
+        self.sessions.deliver(&handles, Event::Behind);
     }
 }
 

@@ -9,9 +9,11 @@ use crate::messages::conversations::message;
 use crate::messages::counts::{Counted, CountedBy, Counts};
 use crate::messages::send::check_body;
 use crate::moderation::EVIDENCE_MS;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
 use crate::rooms::{Act, RoomName, Rules, Standing, may};
-use crate::users::peer::{Peer, may_write};
+use crate::session::Asker;
+use crate::store::unavailable;
+use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, Mode, Position, Refusal,
     Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
@@ -172,6 +174,24 @@ fn sends_whole(change: &MessageChange) -> bool {
     }
 }
 
+/// A change of a message of a direct conversation.
+pub(crate) struct ChangeMessageJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) re: u64,
+    pub(crate) seq: Seq,
+    pub(crate) change: MessageChange,
+}
+
+impl PeerJob for ChangeMessageJob {
+    fn answer_to(&self) -> AnswerTo {
+        AnswerTo::Request(self.re)
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        self.node.change_message(asker, peer, self.re, self.seq, self.change, now);
+    }
+}
+
 impl Inner {
     pub(crate) fn change_message(
         self: &Arc<Self>,
@@ -221,7 +241,7 @@ impl Inner {
         let sound = conversation.and_then(|id| self.check_change(asker, id, &change, now).map(|()| id));
         let conversation = match sound {
             Ok(conversation) => conversation,
-            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         let flagged = match &change {
             MessageChange::Edit(body) => asker.flagged(body),
@@ -251,7 +271,7 @@ impl Inner {
                     node.flag(conversation, seq, &hits, now);
                 }
             }
-            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.change_message(wanted, Box::new(done));
     }
@@ -297,13 +317,13 @@ impl Inner {
             by: by.clone(),
             position,
         };
-        self.answer(session, event(Some(re), &mine));
+        self.sessions.answer(session, event(Some(re), &mine));
         if !changed {
             return;
         }
         self.counters.changes.add(1);
         // First one's own devices: what they got at this position is not delivered again with the other members.
-        self.tell(session.user, position, Some(session.handle), event(None, &mine));
+        self.sessions.tell(session.user, position, Some(session.handle), event(None, &mine));
         let of_all = event(None, &for_all(mine));
         self.tell_others(session, to, &members, position, of_all);
     }
@@ -326,12 +346,12 @@ impl Inner {
             by: by.map(Box::new),
             position,
         };
-        self.answer(session, event(Some(re), Some(by.clone())));
+        self.sessions.answer(session, event(Some(re), Some(by.clone())));
         if !changed {
             return;
         }
         self.counters.changes.add(1);
-        self.tell(session.user, position, Some(session.handle), event(None, Some(by.clone())));
+        self.sessions.tell(session.user, position, Some(session.handle), event(None, Some(by.clone())));
         if !gathered {
             let of_all = event(None, Some(by).filter(|_| !is_secret));
             self.tell_others(session, to, &members, position, of_all);
@@ -347,8 +367,10 @@ impl Inner {
         event: Event,
     ) {
         match to {
-            Some(to) => self.tell(to, position, None, event),
-            None => self.tell_members(session.user.site, members, position, Some(session.handle), event),
+            Some(to) => self.sessions.tell(to, position, None, event),
+            None => {
+                self.sessions.tell_members(session.user.site, members, position, Some(session.handle), event)
+            }
         }
     }
 
@@ -364,11 +386,11 @@ impl Inner {
         let mine = message(stored);
         let event = |message| Event::Update { re: None, message, by: by.clone(), position };
         // First that member: what their devices got at this position is not delivered again with the other members.
-        self.tell(user, position, None, event(mine.clone()));
+        self.sessions.tell(user, position, None, event(mine.clone()));
         let of_all = event(for_all(mine));
         match to {
-            Some(to) => self.tell(to, position, None, of_all),
-            None => self.tell_members(user.site, &members, position, None, of_all),
+            Some(to) => self.sessions.tell(to, position, None, of_all),
+            None => self.sessions.tell_members(user.site, &members, position, None, of_all),
         }
     }
 }

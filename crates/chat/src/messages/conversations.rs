@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
-use crate::users::peer::Peer;
-use crate::users::{Other, Shown, Viewer, person};
+use crate::node::Inner;
+use crate::presence::shown::{Other, Shown, Viewer};
+use crate::session::Asker;
+use crate::store::unavailable;
+use crate::users::peer::{Peer, PeerJob};
+use crate::users::person;
 use crate::{
     Conversation, ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow,
     ConversationsPage, Event, HistoryPage, Limits, Message, PageOf, Refusal, Seq, SessionId, StoreError,
@@ -86,6 +89,65 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
     })
 }
 
+/// A change of one's own view of a direct conversation.
+pub(crate) struct ChangeViewJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) re: u64,
+    pub(crate) change: ConversationChange,
+}
+
+impl PeerJob for ChangeViewJob {
+    fn answer_to(&self) -> AnswerTo {
+        AnswerTo::Request(self.re)
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        self.node.change_conversation(asker, peer, self.re, self.change);
+    }
+}
+
+/// A page of a direct conversation.
+pub(crate) struct HistoryJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) re: u64,
+    pub(crate) before: Option<Seq>,
+    pub(crate) after: Option<Seq>,
+    pub(crate) limit: Option<u32>,
+}
+
+impl PeerJob for HistoryJob {
+    fn answer_to(&self) -> AnswerTo {
+        AnswerTo::Request(self.re)
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        let HistoryJob { node, re, before, after, limit } = self;
+        node.history(asker, peer, re, before, after, limit);
+    }
+}
+
+/// A page of a direct conversation from a time on.
+pub(crate) struct HistorySinceJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) re: u64,
+    pub(crate) time: Timestamp,
+    pub(crate) limit: Option<u32>,
+}
+
+impl PeerJob for HistorySinceJob {
+    fn answer_to(&self) -> AnswerTo {
+        AnswerTo::Request(self.re)
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        let HistorySinceJob { node, re, time, limit } = self;
+        match ConversationId::direct(asker.session.user, peer.id) {
+            Some(id) => node.history_since(asker.session, re, id, time, limit),
+            None => node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue),
+        }
+    }
+}
+
 impl Inner {
     pub(crate) fn list_conversations(
         self: &Arc<Self>,
@@ -94,20 +156,20 @@ impl Inner {
         list: ConversationList,
         page: PageOf,
     ) {
-        let limit = self.page_limit(page.limit);
+        let limit = self.sessions.page_limit(page.limit);
         let user = asker.session.user;
         let node = self.clone();
         let done = move |page: Result<ConversationsPage, StoreError>| {
             let handle = asker.session.handle;
             let ConversationsPage { rows, next } = match page {
                 Ok(page) => page,
-                Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+                Err(error) => return node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
             let others: Vec<Other> = rows.iter().filter_map(Other::of_conversation).collect();
             let teller = node.clone();
-            node.with_shown(asker.site.site.mode, user, &others, move |shown| {
+            node.presences.with_shown(asker.site.site.mode, user, &others, move |shown| {
                 let conversations = conversations(rows, &mut shown.into_iter());
-                teller.outbox.deliver(handle, Event::Conversations { re, conversations, next });
+                teller.sessions.send(handle, Event::Conversations { re, conversations, next });
             });
         };
         self.store.conversations(user, list, page.after, limit, Box::new(done));
@@ -121,7 +183,11 @@ impl Inner {
         change: ConversationChange,
     ) {
         let Some(id) = ConversationId::direct(asker.session.user, peer.id) else { return };
-        let shown = Viewer { mode: asker.site.site.mode, relation: peer.relation, told: self.told(peer.id) };
+        let shown = Viewer {
+            mode: asker.site.site.mode,
+            relation: peer.relation,
+            told: self.presences.told(peer.id),
+        };
         self.change_view(asker.session, re, id, Some(shown), change);
     }
 
@@ -135,20 +201,20 @@ impl Inner {
         change: ConversationChange,
     ) {
         if let Err(refusal) = check(&change, &self.config.limits) {
-            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+            return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
         let node = self.clone();
         type Changed = Result<Result<(ConversationRow, crate::Position), Refusal>, StoreError>;
         let done = move |outcome: Changed| {
             let (row, position) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
                 Ok(changed) => changed,
-                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let shown = viewer.zip(row.of.other()).map(|(viewer, other)| viewer.shown(other));
             let seen = Box::new(conversation(row, shown.unwrap_or_default()));
             let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
-            node.answer(session, event(Some(re)));
-            node.tell(session.user, position, Some(session.handle), event(None));
+            node.sessions.answer(session, event(Some(re)));
+            node.sessions.tell(session.user, position, Some(session.handle), event(None));
         };
         self.store.change_conversation(id, session.user, change, Box::new(done));
     }
@@ -166,9 +232,9 @@ impl Inner {
         let session = asker.session;
         let conversation = ConversationId::direct(session.user, peer.id);
         let (Some(conversation), false) = (conversation, before.is_some() && after.is_some()) else {
-            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         };
-        let limit = self.page_limit(limit);
+        let limit = self.sessions.page_limit(limit);
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
         let node = self.clone();
         let done = move |page: Result<HistoryPage, StoreError>| match page {
@@ -176,9 +242,9 @@ impl Inner {
                 let messages = messages.into_iter().map(message).collect();
                 let conversation = Some(conversation);
                 let event = Event::History { re, conversation, messages, more };
-                node.outbox.deliver(session.handle, event);
+                node.sessions.send(session.handle, event);
             }
-            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.history(session.user, conversation, before, after, limit, Box::new(done));
     }
@@ -192,7 +258,7 @@ impl Inner {
         time: Timestamp,
         limit: Option<u32>,
     ) {
-        let limit = self.page_limit(limit);
+        let limit = self.sessions.page_limit(limit);
         let node = self.clone();
         let done = move |page: Result<Result<HistoryPage, Refusal>, StoreError>| match page
             .unwrap_or_else(|error| Err(unavailable(error)))
@@ -201,9 +267,9 @@ impl Inner {
                 let messages = messages.into_iter().map(message).collect();
                 let conversation = Some(conversation);
                 let event = Event::History { re, conversation, messages, more };
-                node.outbox.deliver(session.handle, event);
+                node.sessions.send(session.handle, event);
             }
-            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.history_since(session.user, conversation, time, limit, Box::new(done));
     }

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use crate::calls::is_call_entry;
 use crate::command::AnswerTo;
 use crate::messages::send::Draft;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
 use crate::session::admission::UnderWay;
-use crate::users::peer::{Job, Peer, may_see};
+use crate::store::unavailable;
+use crate::users::peer::{Peer, PeerJob, may_see};
 use crate::{
     ConversationId, FileId, Mode, NewRich, Refusal, Relation, Seq, StoreError, StoredMessage, Sub, Timestamp,
     To, UserId,
@@ -39,6 +41,26 @@ pub(crate) struct Forward {
     files: Vec<FileId>,
 }
 
+/// A forwarded message for another user.
+pub(crate) struct ForwardJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) forward: Forward,
+}
+
+impl PeerJob for ForwardJob {
+    fn begins_conversation(&self) -> bool {
+        true
+    }
+
+    fn answer_to(&self) -> AnswerTo {
+        AnswerTo::Message(self.forward.draft.client_id.clone())
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        self.node.forward_to(asker, peer, self.forward, now);
+    }
+}
+
 impl Inner {
     /// Read first, as who forwards it sees it, and then posted: it may come after what the session says next.
     pub(crate) fn forward(
@@ -64,7 +86,7 @@ impl Inner {
                 Ok(allowed) => allowed,
                 Err(refusal) => {
                     under_way.is_done();
-                    return node.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
+                    return node.sessions.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
                 }
             };
             let author = match message.rich.as_ref().and_then(|rich| rich.forwarded.as_ref()) {
@@ -87,14 +109,20 @@ impl Inner {
                 Ok(room) => {
                     if let Err(refusal) = node.whole_messages.check(&room, now) {
                         let client_id = forward.draft.client_id;
-                        return node.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
+                        return node.sessions.refuse(
+                            asker.session.handle,
+                            AnswerTo::Message(client_id),
+                            refusal,
+                        );
                     }
                     let is_same = matches!(room, crate::RoomName::Id(id) if id == conversation);
                     let is_named = asker.site.site.mode == Mode::Open || is_same;
                     node.post(&asker, room, forward.draft(is_named), now);
                 }
                 // Whether the session waits for somebody may have changed while the message was read: it is looked at.
-                Err(to) => node.for_peer(asker, true, to, Job::Forward(forward), now),
+                Err(to) => {
+                    node.users.for_peer(asker, true, to, ForwardJob { node: node.clone(), forward }, now)
+                }
             }
         };
         self.store.message(reader, conversation, seq.min(Seq::MAX), Box::new(done));

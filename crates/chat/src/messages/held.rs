@@ -13,8 +13,10 @@ use crate::messages::send::Draft;
 use crate::moderation::{
     By, ModeratorAct, NewReport, REASON_BYTES, ReportAbout, ReportReason, ReportRow, Then,
 };
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
 use crate::rooms::{Post, Posted, RoomName};
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
     Append, Appended, ConversationId, Done, Event, File, FileId, Hit, Message, NewRich, Refusal, Relation,
@@ -132,19 +134,19 @@ impl Inner {
                 Ok(Kept::Held { held, report, user }) => {
                     node.standing_changed(&user);
                     // All devices of the sender show it the same.
-                    node.tell_in_passing(session.user, None, Event::Held(Box::new(held)));
+                    node.sessions.tell_in_passing(session.user, None, Event::Held(Box::new(held)));
                     if let Some(report) = report {
                         node.tell_moderators(site, *report);
                     }
                 }
                 Ok(Kept::Sent(appended)) => {
                     let Appended { conversation, seq, time, position, .. } = appended;
-                    node.answer(
+                    node.sessions.answer(
                         session,
                         Event::Ack { client_id, conversation, seq, time, request: false, position },
                     );
                 }
-                Err(refusal) => node.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+                Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             }
         };
         self.store.hold(new, Box::new(done));
@@ -333,7 +335,7 @@ impl Inner {
         let node = self.clone();
         let done = move |all: Result<Vec<Held>, StoreError>| {
             for held in all.unwrap_or_default() {
-                node.outbox.deliver(session.handle, Event::Held(Box::new(held)));
+                node.sessions.send(session.handle, Event::Held(Box::new(held)));
             }
         };
         self.store.held_by(session.user, Box::new(done));

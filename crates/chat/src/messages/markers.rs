@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner};
-use crate::users::peer::Peer;
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::users::peer::{Peer, PeerJob};
 use crate::users::privacy::Signal;
-use crate::{ConversationId, Event, MarkerRow, MarkerSet, Position, Refusal, Seq};
+use crate::{ConversationId, Event, MarkerRow, MarkerSet, Position, Refusal, Seq, Timestamp};
 
 /// How far one has received and read, once one says so. Markers go forward only and not beyond the newest message, and what was
 /// read was received.
@@ -26,6 +27,22 @@ impl MarkerRow {
     }
 }
 
+/// A marker in a direct conversation.
+pub(crate) struct MarkJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) set: MarkerSet,
+}
+
+impl PeerJob for MarkJob {
+    fn answer_to(&self) -> AnswerTo {
+        AnswerTo::Session
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        self.node.mark(asker, peer, self.set);
+    }
+}
+
 impl Inner {
     /// Delivered to one's own other devices with the unread count, and to the other member without it, where the user's privacy
     /// lets that member see the user at all.
@@ -39,7 +56,7 @@ impl Inner {
         let user = asker.sub.clone();
         let done = move |outcome: Result<MarkerRow, _>| {
             let Ok(row) = outcome else {
-                return node.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
+                return node.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
             };
             if !row.moved {
                 return;
@@ -47,12 +64,12 @@ impl Inner {
             let MarkerRow { received, read, unread, position, told, .. } = row;
             let event =
                 |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
-            node.tell(session.user, position, Some(session.handle), event(Some(unread)));
+            node.sessions.tell(session.user, position, Some(session.handle), event(Some(unread)));
             if unread == 0 {
                 node.notify_read(session.user, conversation);
             }
             if let Some(other) = other.filter(|_| told) {
-                node.tell(other, position, None, event(None));
+                node.sessions.tell(other, position, None, event(None));
             }
         };
         self.store.mark(conversation, session.user, received, read, Box::new(done));

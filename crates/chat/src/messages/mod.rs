@@ -23,7 +23,7 @@ mod seen_by;
 pub(crate) mod send;
 pub(crate) mod stickers;
 pub(crate) mod threads;
-mod typing;
+pub(crate) mod typing;
 pub(crate) mod whole_messages;
 
 pub use blocked_author::{MOST_BLOCKED_LOOKED_AT, is_left_out};

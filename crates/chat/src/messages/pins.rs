@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::messages::conversations::message;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{ConversationId, Event, Refusal, StoreError, StoredMessage};
 
 impl Inner {
@@ -17,9 +19,9 @@ impl Inner {
         {
             Ok(pins) => {
                 let messages = pins.into_iter().map(message).collect();
-                node.outbox.deliver(session.handle, Event::Pins { re, conversation, messages });
+                node.sessions.send(session.handle, Event::Pins { re, conversation, messages });
             }
-            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.pins(session.user, conversation, Box::new(done));
     }

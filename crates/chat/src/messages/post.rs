@@ -6,13 +6,13 @@ use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::messages::held::HeldPlace;
 use crate::messages::send::Draft;
-use crate::node::{Asker, Inner};
+use crate::node::Inner;
 use crate::rooms::{Joined, Post, Posted, RoomName};
-use crate::session::Handles;
+use crate::session::{Asker, Handles};
 use crate::users::privacy::Signal;
 use crate::{
-    ConversationId, Event, FilterAct, Message, NewRich, Position, Refusal, Seq, SessionHandle, SessionId,
-    SiteId, StoreError, Sub, Timestamp, UserId,
+    ConversationId, Event, FilterAct, Message, NewRich, Refusal, Seq, SessionId, StoreError, Sub, Timestamp,
+    UserId,
 };
 
 /// In larger rooms nobody is told who is writing.
@@ -35,7 +35,7 @@ impl Inner {
             rate.take_shared(&asker.site.counters.sends, now)
         });
         if let Err(refusal) = sound {
-            return self.refuse(session.handle, AnswerTo::Message(draft.client_id), refusal);
+            return self.sessions.refuse(session.handle, AnswerTo::Message(draft.client_id), refusal);
         }
         if asker.shadowed || draft.verdict == Some(FilterAct::Hold) {
             return self.hold(asker, HeldPlace::Room(room), draft, now);
@@ -82,9 +82,15 @@ impl Inner {
         let Unposted { from, client_id, body, reply_to, rich } = unposted;
         let Posted { appended, joined, members, files, thread } = match outcome {
             Ok(Ok(posted)) => posted,
-            Ok(Err(refusal)) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+            Ok(Err(refusal)) => {
+                return self.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal);
+            }
             Err(_) => {
-                return self.refuse(session.handle, AnswerTo::Message(client_id), Refusal::Unavailable);
+                return self.sessions.refuse(
+                    session.handle,
+                    AnswerTo::Message(client_id),
+                    Refusal::Unavailable,
+                );
             }
         };
         let crate::Appended { conversation, seq, time, position, repeated } = appended;
@@ -94,7 +100,7 @@ impl Inner {
         }
         let client = client_id.clone();
         let ack = Event::Ack { client_id: client, conversation, seq, time, request: false, position };
-        self.answer(session, ack);
+        self.sessions.answer(session, ack);
         if repeated {
             return self.counters.repeated.add(1);
         }
@@ -104,29 +110,9 @@ impl Inner {
         let fresh = Message::fresh(conversation, from, client_id, body, time);
         let message = Arc::new(Message { seq, reply_to, files, rich, ..fresh });
         let event = Event::Message(Arc::clone(&message), position);
-        self.tell_members(conversation.site, &members, position, Some(session.handle), event);
+        self.sessions.tell_members(conversation.site, &members, position, Some(session.handle), event);
         self.want_preview(conversation, seq, (session.user, &message.from), &message.body);
         self.notify_room(conversation, session.user, &members, &message.body, time);
-    }
-
-    /// Delivers an event committed at `position` to all sessions here of these members. One lookup for each member;
-    /// silent members cost nothing else.
-    pub(crate) fn tell_members(
-        &self,
-        site: SiteId,
-        members: &[u32],
-        position: Position,
-        except: Option<SessionHandle>,
-        event: Event,
-    ) {
-        let _telling = self.telling();
-        let mut handles = Handles::new();
-        for &num in members {
-            let user = UserId { site, num };
-            self.here.lock(user).plan(user, position, except, &event, &mut handles);
-        }
-        self.counters.deliveries.add(handles.len() as u64);
-        self.deliver(&handles, event);
     }
 
     /// Dropped silently where the user may not write or hides from a member, and in large rooms.
@@ -137,12 +123,12 @@ impl Inner {
             let members = members.ok().and_then(Result::ok).unwrap_or_default();
             let others: Vec<UserId> = members.into_iter().filter(|member| *member != me).collect();
             let sender = node.clone();
-            node.who_is_sent(me, visibility, Signal::RoomTyping, mode, &others, move |members| {
+            node.presences.who_is_sent(me, visibility, Signal::RoomTyping, mode, &others, move |members| {
                 let mut handles = Handles::new();
                 for member in members {
-                    sender.here.lock(member).live(member, None, &mut handles);
+                    sender.sessions.lock(member).live(member, None, &mut handles);
                 }
-                sender.deliver(&handles, Event::Typing { conversation, user, on });
+                sender.sessions.deliver(&handles, Event::Typing { conversation, user, on });
             });
         };
         self.store.few_members(conversation, me, MOST_TOLD_OF_TYPING, Box::new(done));

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
 use crate::rooms::RoomName;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{ConversationId, Event, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError};
 
 impl Inner {
@@ -19,7 +21,7 @@ impl Inner {
     ) {
         let session = asker.session;
         if before.is_some() && after.is_some() {
-            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
         let node = self.clone();
@@ -28,11 +30,11 @@ impl Inner {
             Ok((conversation, HistoryPage { messages, more })) => {
                 let messages = messages.into_iter().map(crate::messages::conversations::message).collect();
                 let event = Event::History { re, conversation, messages, more };
-                node.outbox.deliver(session.handle, event);
+                node.sessions.send(session.handle, event);
             }
-            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
-        let limit = self.page_limit(limit);
+        let limit = self.sessions.page_limit(limit);
         self.store.room_history(room, session.user, before, after, limit, Box::new(done));
     }
 
@@ -47,13 +49,13 @@ impl Inner {
             Ok(MarkerRow { received, read, unread, moved: true, position, .. }) => {
                 let event =
                     Event::Marker { conversation, user, received, read, unread: Some(unread), position };
-                node.tell(session.user, position, Some(session.handle), event);
+                node.sessions.tell(session.user, position, Some(session.handle), event);
                 if unread == 0 {
                     node.notify_read(session.user, conversation);
                 }
             }
             Ok(_) => {}
-            Err(error) => node.refuse(session.handle, AnswerTo::Session, unavailable(error)),
+            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Session, unavailable(error)),
         };
         self.store.mark(conversation, session.user, received, read, Box::new(done));
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::messages::conversations::message;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{ConversationId, Event, FoundPage, PageOf, Refusal, Search, StoreError};
 
 /// Longest query, in bytes.
@@ -47,13 +49,13 @@ impl Inner {
     ) {
         let handle = asker.session.handle;
         if query.len() > QUERY_BYTES {
-            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let words = words(query);
         if words.is_empty() {
-            return self.outbox.deliver(handle, Event::Found { re, hits: Vec::new(), next: None });
+            return self.sessions.send(handle, Event::Found { re, hits: Vec::new(), next: None });
         }
-        let limit = self.page_limit(page.limit);
+        let limit = self.sessions.page_limit(page.limit);
         let wanted = Search { user: asker.session.user, words, conversation, after: page.after, limit };
         let node = self.clone();
         let done = move |found: Result<Result<FoundPage, Refusal>, StoreError>| match found
@@ -61,9 +63,9 @@ impl Inner {
         {
             Ok(FoundPage { hits, next }) => {
                 let hits = hits.into_iter().map(message).collect();
-                node.outbox.deliver(handle, Event::Found { re, hits, next });
+                node.sessions.send(handle, Event::Found { re, hits, next });
             }
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.search(wanted, Box::new(done));
     }

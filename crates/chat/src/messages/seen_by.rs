@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::node::{Asker, Inner};
+use crate::node::Inner;
 use crate::rooms::MembersPage;
+use crate::session::Asker;
 use crate::users::privacy::Signal;
 use crate::users::visibility;
 use crate::{Seq, UserId};
@@ -36,7 +37,7 @@ impl Inner {
             return then(page, shown);
         }
         let asked: Vec<UserId> = others.iter().map(|(_, user, ..)| *user).collect();
-        self.with_relations(me, &asked, move |relations| {
+        self.users.with_relations(me, &asked, move |relations| {
             // Not knowing, show nothing.
             for ((place, _, of, markers), relation) in others.into_iter().zip(relations.unwrap_or_default()) {
                 shown[place] = of.sends(Signal::RoomMarker, mode, relation).then_some(markers);

@@ -6,12 +6,13 @@ use crate::command::AnswerTo;
 use crate::contacts::message_requests::{self, RequestAnswer, RequestRules, RequestTold, Requested};
 use crate::limits::Rate;
 use crate::messages::held::HeldPlace;
-use crate::moderation::SiteRole;
-use crate::moderation::trust;
-use crate::node::{Asker, Inner, unavailable};
+use crate::moderation::{SiteRole, trust};
+use crate::node::Inner;
+use crate::presence::shown::Shown;
+use crate::session::Asker;
 use crate::session::admission::UnderWay;
-use crate::users::Shown;
-use crate::users::peer::{Peer, may_write};
+use crate::store::unavailable;
+use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
     Append, Appended, ConversationId, Event, File, FileId, FilterAct, Hit, Limits, MOST_FILES, Message,
     NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
@@ -59,12 +60,34 @@ impl Draft {
     }
 }
 
+/// A message for another user.
+pub(crate) struct SendJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) draft: Draft,
+}
+
+impl PeerJob for SendJob {
+    fn begins_conversation(&self) -> bool {
+        true
+    }
+
+    fn answer_to(&self) -> AnswerTo {
+        AnswerTo::Message(self.draft.client_id.clone())
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        self.node.send(asker, peer, self.draft, now);
+    }
+}
+
 impl Inner {
     pub(crate) fn send(self: &Arc<Self>, asker: &Asker, peer: &Peer, draft: Draft, now: Timestamp) {
         let session = asker.session;
         let conversation = match self.accept(asker, peer, &draft, now) {
             Ok(conversation) => conversation,
-            Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(draft.client_id), refusal),
+            Err(refusal) => {
+                return self.sessions.refuse(session.handle, AnswerTo::Message(draft.client_id), refusal);
+            }
         };
         if asker.shadowed || draft.verdict == Some(FilterAct::Hold) {
             return self.hold(asker, HeldPlace::Direct(conversation), draft, now);
@@ -102,7 +125,11 @@ impl Inner {
                 let (appended, files) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
                     Ok(appended) => appended,
                     Err(refusal) => {
-                        return node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
+                        return node.sessions.refuse(
+                            session.handle,
+                            AnswerTo::Message(message.client_id),
+                            refusal,
+                        );
                     }
                 };
                 let rich = rich.and_then(|rich| rich.told(None));
@@ -123,7 +150,7 @@ impl Inner {
                         node.flag_all(appended, flagged);
                     }
                     Err(refusal) => {
-                        node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
+                        node.sessions.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
                     }
                 }
             };
@@ -189,11 +216,11 @@ impl Inner {
     ) {
         let Ok(appended) = outcome else {
             let answer = AnswerTo::Message(message.client_id);
-            return self.refuse(session.handle, answer, Refusal::Unavailable);
+            return self.sessions.refuse(session.handle, answer, Refusal::Unavailable);
         };
         let position = appended.position;
         if let Some(message) = self.acknowledge(session, message, *appended, false) {
-            self.tell_both(session, to, position, Event::Message(message.clone(), position));
+            self.sessions.tell_both(session, to, position, Event::Message(message.clone(), position));
             let by = (session.user, &message.from);
             self.want_preview(message.conversation, message.seq, by, &message.body);
             self.notify_away(to, appended.conversation, appended.time);
@@ -212,16 +239,21 @@ impl Inner {
                     let by = (session.user, &message.from);
                     self.want_preview(message.conversation, message.seq, by, &message.body);
                 }
-                self.tell_both(session, to, position, event);
+                self.sessions.tell_both(session, to, position, event);
                 self.notify_away(to, appended.conversation, appended.time);
             }
-            RequestTold::Nothing => self.tell(session.user, position, Some(session.handle), event),
+            RequestTold::Nothing => self.sessions.tell(session.user, position, Some(session.handle), event),
             RequestTold::Request(row) => {
-                self.tell(session.user, position, Some(session.handle), event);
+                self.sessions.tell(session.user, position, Some(session.handle), event);
                 // The asking user sees everybody's presence; the asked one sees it when they look.
                 let conversation =
                     Box::new(crate::messages::conversations::conversation(*row, Shown::default()));
-                self.tell(to, position, None, Event::Conversation { re: None, conversation, position });
+                self.sessions.tell(
+                    to,
+                    position,
+                    None,
+                    Event::Conversation { re: None, conversation, position },
+                );
             }
         }
     }
@@ -236,7 +268,7 @@ impl Inner {
     ) -> Option<Arc<Message>> {
         let Appended { conversation, seq, time, position, repeated } = appended;
         let client_id = message.client_id.clone();
-        self.answer(session, Event::Ack { client_id, conversation, seq, time, request, position });
+        self.sessions.answer(session, Event::Ack { client_id, conversation, seq, time, request, position });
         if repeated {
             self.counters.repeated.add(1);
             return None;

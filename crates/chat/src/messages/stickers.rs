@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::messages::send::Draft;
-use crate::node::{Asker, Inner, unavailable};
+use crate::messages::send::{Draft, SendJob};
+use crate::node::Inner;
+use crate::session::Asker;
 use crate::session::admission::UnderWay;
-use crate::users::peer::Job;
+use crate::store::unavailable;
 use crate::{
     By, Caller, Done, Event, FileType, Moderated, ModeratorAct, NewRich, Node, Refusal, Seq, SiteId,
     StoreError, Timestamp, To, Told,
@@ -119,7 +120,7 @@ impl Inner {
                 Ok(sticker) => sticker,
                 Err(refusal) => {
                     under_way.is_done();
-                    return node.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
+                    return node.sessions.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
                 }
             };
             let draft = Draft {
@@ -135,7 +136,7 @@ impl Inner {
             match to.room(site) {
                 Ok(room) => node.post(&asker, room, draft, now),
                 // Whether the session waits for somebody may have changed while the sticker was looked up: it is looked at.
-                Err(to) => node.for_peer(asker, true, to, Job::Send(draft), now),
+                Err(to) => node.users.for_peer(asker, true, to, SendJob { node: node.clone(), draft }, now),
             }
         };
         self.store.sticker(StickerId { site, number }, Box::new(done));
@@ -144,8 +145,8 @@ impl Inner {
     pub(crate) fn list_stickers(self: &Arc<Self>, asker: &Asker, re: u64) {
         let (node, handle) = (self.clone(), asker.session.handle);
         let done = move |all: Result<Vec<Sticker>, StoreError>| match all {
-            Ok(stickers) => node.outbox.deliver(handle, Event::Stickers { re, stickers }),
-            Err(error) => node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            Ok(stickers) => node.sessions.send(handle, Event::Stickers { re, stickers }),
+            Err(error) => node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.stickers(asker.session.user.site, Box::new(done));
     }

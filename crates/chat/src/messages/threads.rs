@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::messages::conversations::message;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{ConversationId, Event, HistoryPage, Message, Refusal, Seq, StoreError};
 
 /// Threads that a list has: those with the newest replies.
@@ -41,8 +43,8 @@ impl Inner {
         let done = move |row: Result<Result<ThreadRow, Refusal>, StoreError>| match row
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
-            Ok(row) => node.outbox.deliver(handle, Event::Thread { re, thread: thread(row) }),
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Ok(row) => node.sessions.send(handle, Event::Thread { re, thread: thread(row) }),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.change_thread(asker.session.user, room, root.min(Seq::MAX), change, Box::new(done));
     }
@@ -55,9 +57,9 @@ impl Inner {
         {
             Ok(rows) => {
                 let threads = rows.into_iter().map(thread).collect();
-                node.outbox.deliver(handle, Event::Threads { re, conversation, threads });
+                node.sessions.send(handle, Event::Threads { re, conversation, threads });
             }
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.threads(asker.session.user, conversation, MOST_THREADS, Box::new(done));
     }
@@ -76,7 +78,7 @@ impl Inner {
     ) {
         let (node, handle) = (self.clone(), asker.session.handle);
         if before.is_some() && after.is_some() {
-            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
         let done = move |page: Result<Result<HistoryPage, Refusal>, StoreError>| match page
@@ -85,11 +87,11 @@ impl Inner {
             Ok(HistoryPage { messages, more }) => {
                 let messages = messages.into_iter().map(message).collect();
                 let event = Event::History { re, conversation: Some(room), messages, more };
-                node.outbox.deliver(handle, event);
+                node.sessions.send(handle, event);
             }
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
-        let limit = self.page_limit(limit);
+        let limit = self.sessions.page_limit(limit);
         let reader = asker.session.user;
         self.store.thread_history(reader, room, root.min(Seq::MAX), before, after, limit, Box::new(done));
     }

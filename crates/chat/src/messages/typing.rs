@@ -2,11 +2,29 @@
 
 use std::sync::Arc;
 
+use crate::command::AnswerTo;
 use crate::contacts::message_requests::is_stranger;
-use crate::node::{Asker, Inner};
-use crate::users::peer::{Peer, may_write};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::users::privacy::Signal;
-use crate::{ConversationId, ConversationRow, Event, StoreError};
+use crate::{ConversationId, ConversationRow, Event, StoreError, Timestamp};
+
+/// Typing in a direct conversation.
+pub(crate) struct TypingJob {
+    pub(crate) node: Arc<Inner>,
+    pub(crate) on: bool,
+}
+
+impl PeerJob for TypingJob {
+    fn answer_to(&self) -> AnswerTo {
+        AnswerTo::Nobody
+    }
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+        self.node.typing(asker, peer, self.on);
+    }
+}
 
 impl Inner {
     /// Dropped silently where the user may not write, or hides from the other one. From a stranger it is delivered only in a
@@ -22,14 +40,14 @@ impl Inner {
         }
         let event = Event::Typing { conversation, user: asker.sub.clone(), on };
         if !is_stranger(peer.relation) {
-            return self.tell_in_passing(peer.id, None, event);
+            return self.sessions.tell_in_passing(peer.id, None, event);
         }
         let (node, to) = (self.clone(), peer.id);
         let done = move |row: Result<Option<ConversationRow>, StoreError>| {
             if let Ok(Some(row)) = row
                 && row.request.is_none()
             {
-                node.tell_in_passing(to, None, event);
+                node.sessions.tell_in_passing(to, None, event);
             }
         };
         self.store.conversation(me, conversation, Box::new(done));

@@ -9,7 +9,9 @@ use crate::moderation::{
     AuditPage, By, Moderated, ModeratorAct, Notice, NoticeKind, REASON_BYTES, ReportRow, Sanction,
     SanctionKind, SiteRole, is_reason,
 };
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{
     ChangedMessage, ConversationId, Event, Level, MemberChanged, PageOf, Raid, Refusal, Role, Seq, Settings,
     SettingsError, SiteId, Standing, StoreError, Sub, Timestamp, UserId, UserRow,
@@ -267,8 +269,8 @@ impl Inner {
     pub(crate) fn moderate(self: &Arc<Self>, asker: &Asker, re: u64, wanted: Moderate, now: Timestamp) {
         let (node, handle) = (self.clone(), asker.session.handle);
         let then = move |outcome| match outcome {
-            Ok(report) => node.outbox.deliver(handle, Event::Moderated { re, report }),
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Ok(report) => node.sessions.send(handle, Event::Moderated { re, report }),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let by = By::User(asker.session.user);
         self.moderate_as(asker.site.site.id, by, Some(asker.sub.clone()), wanted, now, Box::new(then));
@@ -361,7 +363,7 @@ impl Inner {
             self.settings_are(site, *settings);
         }
         if let Some(held) = held {
-            self.tell_in_passing(held.from, None, Event::Held(Box::new(held)));
+            self.sessions.tell_in_passing(held.from, None, Event::Held(Box::new(held)));
         }
         if let Some(row) = user {
             self.standing_changed(&row);
@@ -369,8 +371,10 @@ impl Inner {
                 self.ends_at(sanction.until);
             }
             match act.notice() {
-                Some(notice) => self.tell_in_passing(row.id, None, Event::Notice(Box::new(notice))),
-                None if matches!(act, ModeratorAct::Kick(_)) => self.end_user(row.id, Refusal::Kicked),
+                Some(notice) => self.sessions.tell_in_passing(row.id, None, Event::Notice(Box::new(notice))),
+                None if matches!(act, ModeratorAct::Kick(_)) => {
+                    self.sessions.end_user(row.id, Refusal::Kicked)
+                }
                 None => {}
             }
         }
@@ -399,9 +403,9 @@ impl Inner {
         let event = Event::Update { re: None, message, by, position };
         match conversation.pair() {
             Some(pair) => {
-                pair.into_iter().for_each(|user| self.tell(user, position, None, event.clone()));
+                pair.into_iter().for_each(|user| self.sessions.tell(user, position, None, event.clone()));
             }
-            None => self.tell_members(conversation.site, &members, position, None, event),
+            None => self.sessions.tell_members(conversation.site, &members, position, None, event),
         }
     }
 
@@ -414,7 +418,12 @@ impl Inner {
         }
         if let Some(reason) = left {
             self.member_left(conversation);
-            self.tell(user, position, None, Event::Left { re: None, conversation, reason, position });
+            self.sessions.tell(
+                user,
+                position,
+                None,
+                Event::Left { re: None, conversation, reason, position },
+            );
         }
         if left.is_some() || member.standing == Standing::In(Role::Muted) {
             self.out_of_group(user, conversation, left.is_none());
@@ -428,11 +437,11 @@ impl Inner {
             .flatten()
         {
             Ok(AuditPage { rows, next }) => {
-                node.outbox.deliver(handle, Event::Audit { re, entries: rows, next });
+                node.sessions.send(handle, Event::Audit { re, entries: rows, next });
             }
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
-        let (site, limit) = (asker.site.site.id, self.page_limit(page.limit));
+        let (site, limit) = (asker.site.site.id, self.sessions.page_limit(page.limit));
         self.store.audit(site, By::User(asker.session.user), page.after, limit, Box::new(done));
     }
 }

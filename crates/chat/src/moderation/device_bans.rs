@@ -63,7 +63,7 @@ impl Inner {
 
     /// Fingerprints of the devices from which the user is here.
     pub(crate) fn fingerprints_here(&self, user: UserId) -> Vec<u64> {
-        let mut shard = self.here.lock(user);
+        let mut shard = self.sessions.lock(user);
         let mut devices: Vec<u64> =
             shard.user(user).into_iter().flat_map(|user| &user.sessions).map(|one| one.device).collect();
         drop(shard);

@@ -6,15 +6,16 @@ use std::sync::atomic::Ordering;
 
 use crate::command::AnswerTo;
 use crate::moderation::{Ended, Notice, NoticeKind, SanctionKind, SiteRole, SiteStanding, StandingHere};
-use crate::node::{Asker, Inner, unavailable};
-use crate::session::UserHere;
+use crate::node::Inner;
+use crate::session::{Asker, UserHere};
 use crate::site::settings::Settings;
+use crate::store::unavailable;
 use crate::{Event, Refusal, SessionHandle, SessionId, StoreError, Timestamp, UserId, UserRow};
 
 impl Inner {
     /// The stored row of a user has changed: applies it to the user's sessions.
     pub(crate) fn standing_changed(self: &Arc<Self>, row: &UserRow) {
-        self.recent.user_is(row);
+        self.users.recent().user_is(row);
         self.stand(row.id, row.on_site);
         if row.banned {
             self.end_banned(row.id);
@@ -27,7 +28,7 @@ impl Inner {
     }
 
     pub(crate) fn stand(&self, user: UserId, on_site: SiteStanding) {
-        if let Some(user) = self.here.lock(user).user(user) {
+        if let Some(user) = self.sessions.lock(user).user(user) {
             user.standing.set(on_site);
         }
     }
@@ -35,7 +36,7 @@ impl Inner {
     /// Applies changes by another process. All users who are here except these become plain members.
     pub(crate) fn take_over_standings(&self, rows: &[UserRow]) {
         let by_user: HashMap<UserId, SiteStanding> = rows.iter().map(|row| (row.id, row.on_site)).collect();
-        for mut shard in self.here.each() {
+        for mut shard in self.sessions.each() {
             for user in shard.users() {
                 user.standing.set(by_user.get(&user.id).copied().unwrap_or_default());
             }
@@ -44,14 +45,14 @@ impl Inner {
 
     /// Ends the sessions of who was banned, with the reason. Until that is read they write nothing.
     pub(crate) fn end_banned(self: &Arc<Self>, user: UserId) {
-        let mut shard = self.here.lock(user);
+        let mut shard = self.sessions.lock(user);
         let Some(here) = shard.user(user).filter(|user| !user.sessions.is_empty()) else { return };
         let standing = SiteStanding { muted: true, ..here.standing.get() };
         here.standing = StandingHere::new(standing, here.standing.is_recent());
         drop(shard);
         let node = self.clone();
         self.with_ban(user, move |ban| {
-            node.end_user_with(user, |handle| node.bye_banned(handle, ban.clone()))
+            node.sessions.end_user_with(user, |handle| node.bye_banned(handle, ban.clone()))
         });
     }
 
@@ -73,19 +74,19 @@ impl Inner {
     fn bye_banned(&self, handle: SessionHandle, ban: Option<Notice>) {
         match ban {
             Some(notice) => self.bye_with(handle, Refusal::Banned, notice.until, (*notice.reason).into()),
-            None => self.bye(handle, Refusal::Banned),
+            None => self.sessions.bye(handle, Refusal::Banned),
         }
     }
 
     fn bye_with(&self, handle: SessionHandle, refusal: Refusal, until: Option<Timestamp>, reason: Arc<str>) {
         self.counters.refused(refusal);
-        self.outbox.deliver(handle, Event::ByeWith { refusal, until, reason });
+        self.sessions.send(handle, Event::ByeWith { refusal, until, reason });
     }
 
     /// The owner has closed the site, and may have said why.
     pub(crate) fn bye_closed(&self, handle: SessionHandle, settings: &Settings) {
         match &*settings.access_text {
-            "" => self.bye(handle, Refusal::SiteClosed),
+            "" => self.sessions.bye(handle, Refusal::SiteClosed),
             text => self.bye_with(handle, Refusal::SiteClosed, None, text.into()),
         }
     }
@@ -96,7 +97,7 @@ impl Inner {
             let site = live.site.id;
             let leaves =
                 |user: &UserHere| user.id.site == site && user.standing.get().role < SiteRole::Moderator;
-            self.end_all_with(leaves, |handle| self.bye_closed(handle, &live.site.settings));
+            self.sessions.end_all_with(leaves, |handle| self.bye_closed(handle, &live.site.settings));
         }
     }
 
@@ -105,7 +106,7 @@ impl Inner {
         let node = self.clone();
         let done = move |notices: Result<Vec<Notice>, StoreError>| {
             for notice in notices.unwrap_or_default() {
-                node.outbox.deliver(session.handle, Event::Notice(Box::new(notice)));
+                node.sessions.send(session.handle, Event::Notice(Box::new(notice)));
             }
         };
         self.store.notices(session.user, Box::new(done));
@@ -115,8 +116,8 @@ impl Inner {
     pub(crate) fn notices(self: &Arc<Self>, asker: &Asker, re: u64, seen: bool) {
         let (node, session) = (self.clone(), asker.session);
         let answer = move |notices: Result<Vec<Notice>, StoreError>| match notices {
-            Ok(notices) => node.outbox.deliver(session.handle, Event::Notices { re, notices }),
-            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Ok(notices) => node.sessions.send(session.handle, Event::Notices { re, notices }),
+            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         if !seen {
             return self.store.notices(session.user, Box::new(answer));
@@ -141,14 +142,14 @@ impl Inner {
             let Ok((ended, next)) = outcome else { return };
             node.next_end.store(next.map_or(u64::MAX, |next| next.0), Ordering::Release);
             for Ended { user, room, kind, member } in ended {
-                node.recent.user_is(&user);
+                node.users.recent().user_is(&user);
                 node.stand(user.id, user.on_site);
                 if let (Some(room), Some(member)) = (room, member) {
                     node.tell_member(room, member);
                 }
                 if kind == SanctionKind::Mute {
                     let notice = Notice { kind: NoticeKind::Unmute, room, until: None, reason: "".into() };
-                    node.tell_in_passing(user.id, None, Event::Notice(Box::new(notice)));
+                    node.sessions.tell_in_passing(user.id, None, Event::Notice(Box::new(notice)));
                 }
             }
         };

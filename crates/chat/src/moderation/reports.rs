@@ -6,7 +6,9 @@ use crate::command::AnswerTo;
 use crate::moderation::{
     By, EVIDENCE_MS, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage, is_reason,
 };
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{
     ConversationId, Event, PageOf, Refusal, Revision, Seq, SiteId, StoreError, Sub, Timestamp, UserId,
     UserRow,
@@ -56,7 +58,7 @@ impl Inner {
                 ReportOf::Message(..) => true,
             };
         if !is_sound {
-            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let (node, by) = (self.clone(), session.user);
         let report = move |about| NewReport { by, about, reason, text: text.into(), time: now };
@@ -68,8 +70,12 @@ impl Inner {
                 let site = asker.site.site.id;
                 let done = move |row: Result<Option<UserRow>, StoreError>| match row {
                     Ok(Some(row)) => node.keep_report(&asker, re, report(ReportAbout::User(row.id))),
-                    Ok(None) => node.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchUser),
-                    Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+                    Ok(None) => {
+                        node.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchUser)
+                    }
+                    Err(error) => {
+                        node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error))
+                    }
                 };
                 self.store.user(site, user, Box::new(done));
             }
@@ -83,12 +89,12 @@ impl Inner {
             .flatten()
         {
             Ok((report, is_new)) => {
-                node.outbox.deliver(handle, Event::Reported { re, report: report.number });
+                node.sessions.send(handle, Event::Reported { re, report: report.number });
                 if is_new {
                     node.tell_moderators(site, report);
                 }
             }
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.report(report, Box::new(done));
     }
@@ -100,9 +106,9 @@ impl Inner {
         let event = Event::Report(Box::new(report));
         let done = move |moderators: Result<Vec<UserId>, StoreError>| {
             for user in moderators.unwrap_or_default() {
-                let sub = node.here.lock(user).user(user).map(|here| here.sub.clone());
+                let sub = node.sessions.lock(user).user(user).map(|here| here.sub.clone());
                 if sub.is_some() && sub != reported {
-                    node.tell_in_passing(user, None, event.clone());
+                    node.sessions.tell_in_passing(user, None, event.clone());
                 }
             }
         };
@@ -122,11 +128,11 @@ impl Inner {
             .flatten()
         {
             Ok(ReportsPage { rows, next }) => {
-                node.outbox.deliver(session.handle, Event::Reports { re, reports: rows, next });
+                node.sessions.send(session.handle, Event::Reports { re, reports: rows, next });
             }
-            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
-        let limit = self.page_limit(page.limit);
+        let limit = self.sessions.page_limit(page.limit);
         let (site, asker) = (asker.site.site.id, By::User(session.user));
         self.store.reports(site, asker, state, page.after, limit, Box::new(done));
     }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::command::AnswerTo;
 use crate::moderation::SiteRole;
-use crate::node::{Asker, Inner};
-use crate::session::Handles;
+use crate::node::Inner;
+use crate::session::{Asker, Handles};
 use crate::site::live::LiveSite;
 use crate::site::settings::{Access, Settings};
 use crate::{Event, FilterAct, Hit, Refusal, SettingsError, SiteId, Timestamp};
@@ -64,9 +64,9 @@ impl Inner {
         ) {
             Ok(()) => {
                 let settings = asker.site.site.settings.document();
-                self.outbox.deliver(handle, Event::Settings { re, settings: Box::new(settings) });
+                self.sessions.send(handle, Event::Settings { re, settings: Box::new(settings) });
             }
-            Err(refusal) => self.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         }
     }
 
@@ -80,19 +80,19 @@ impl Inner {
         )
         .and_then(|()| asker.site.take_change(now));
         if let Err(why) = may {
-            return self.refuse(handle, AnswerTo::Request(re), why);
+            return self.sessions.refuse(handle, AnswerTo::Request(re), why);
         }
         if let Err(why) = asker.site.site.settings.patched(&patch) {
-            return self.outbox.deliver(handle, not_set(re, &why));
+            return self.sessions.send(handle, not_set(re, &why));
         }
         let node = self.clone();
         let then = move |outcome: Result<_, Refusal>| match outcome {
             Ok(_) => {
                 let Some(live) = node.sites.by_id(site) else { return };
                 let settings = Box::new(live.site.settings.document());
-                node.outbox.deliver(handle, Event::Settings { re, settings });
+                node.sessions.send(handle, Event::Settings { re, settings });
             }
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let by = crate::moderation::By::User(asker.session.user);
         let wanted = crate::moderation::Moderate::Configure { patch };
@@ -107,9 +107,9 @@ impl Inner {
                 .and_then(|()| asker.site.test_filters(body, now));
         match may {
             Ok(test) => {
-                self.outbox.deliver(handle, Event::FilterTested { re, test: Box::new(test) });
+                self.sessions.send(handle, Event::FilterTested { re, test: Box::new(test) });
             }
-            Err(refusal) => self.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         }
     }
 
@@ -131,7 +131,7 @@ impl Inner {
                 continue;
             }
             let event = Event::Site(Arc::new(state(after, role)));
-            for mut shard in self.here.each() {
+            for mut shard in self.sessions.each() {
                 let mut handles = Handles::new();
                 let is_meant = |of: SiteRole| (of >= SiteRole::Moderator) == (role >= SiteRole::Moderator);
                 for user in
@@ -140,7 +140,7 @@ impl Inner {
                     handles.extend(user.live());
                 }
                 drop(shard);
-                self.deliver(&handles, event.clone());
+                self.sessions.deliver(&handles, event.clone());
             }
         }
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
-use crate::node::{GUEST_SHARE, Inner};
+use crate::node::Inner;
 use crate::site::settings::Settings;
 use crate::{Refusal, SiteStanding, StoreError, Timestamp, UserId, UserRow, has_link};
 
@@ -186,7 +187,7 @@ impl Inner {
         let node = self.clone();
         let done = move |row: Result<Option<UserRow>, StoreError>| {
             if let Ok(Some(row)) = row {
-                node.recent.user_is(&row);
+                node.users.recent().user_is(&row);
                 node.stand(user, row.on_site);
             }
         };

@@ -1,10 +1,11 @@
 //! Whether a command of a session is carried out at all: who may say what now, and how fast.
 
+use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
 use crate::moderation::SiteRole;
-use crate::node::{Asker, GUEST_SHARE, Inner};
+use crate::node::Inner;
 use crate::session::request_limits::RequestKind;
-use crate::session::{State, UserHere};
+use crate::session::{Asker, State, UserHere};
 use crate::site::filters::FilterAct;
 use crate::site::settings::{Access, Settings};
 use crate::users::privacy::Visibility;
@@ -29,7 +30,7 @@ impl Inner {
     ) -> Result<Admitted, Refusal> {
         let site = self.sites.by_id(session.user.site).ok_or(Refusal::NoSession)?;
         let settings = &site.site.settings;
-        let mut shard = self.here.lock(session.user);
+        let mut shard = self.sessions.lock(session.user);
         let user = shard.user(session.user).ok_or(Refusal::NoSession)?;
         let of_session = user
             .sessions
@@ -54,7 +55,7 @@ impl Inner {
         };
         drop(shard);
         if command.is_recorded() {
-            self.count_request(RequestKind::Recorded, session.user, asker.guest, now)?;
+            self.requests.count_request(RequestKind::Recorded, session.user, asker.guest, now)?;
         }
         let verdict = asker.may_publish(&command.published(), now)?;
         Ok(Admitted { asker, is_waiting, verdict })

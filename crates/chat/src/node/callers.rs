@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use crate::account::erasure::Messages;
 use crate::account::guest_merge::Merge;
+use crate::contacts::directory::MAX_QUERY_BYTES;
 use crate::moderation::{AuditPage, By, FilterTest, Moderate, ReportRow, ReportState, ReportsPage};
-use crate::node::{Node, unavailable};
+use crate::node::Node;
 use crate::sign_in::log::Shown;
 use crate::site::token::{self, Bearer};
-use crate::users::MAX_QUERY_BYTES;
+use crate::store::unavailable;
 use crate::{
     Door, GuestProof, PageOf, PeoplePage, Refusal, RequestKind, Settings, SettingsError, Site, SiteAuthor,
     SiteChange, SiteId, SiteNotChanged, SiteRole, StoreError, Sub, Timestamp, UserId, UserRow,
@@ -187,7 +188,7 @@ impl Node {
         if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
             return told(Err(Refusal::BadValue));
         }
-        let limit = self.inner().page_limit(page.limit);
+        let limit = self.inner().sessions.page_limit(page.limit);
         let done = move |rows: Result<PeoplePage, StoreError>| told(rows.map_err(unavailable));
         self.inner().store.people(caller.site(), query, page.after, limit, Box::new(done));
     }
@@ -199,7 +200,7 @@ impl Node {
         page: PageOf,
         told: Told<ReportsPage>,
     ) {
-        let limit = self.inner().page_limit(page.limit);
+        let limit = self.inner().sessions.page_limit(page.limit);
         let done = move |outcome: Result<Result<ReportsPage, Refusal>, StoreError>| {
             told(outcome.map_err(unavailable).flatten());
         };
@@ -227,7 +228,7 @@ impl Node {
     }
 
     pub fn audit(&self, caller: &Caller, page: PageOf, told: Told<AuditPage>) {
-        let limit = self.inner().page_limit(page.limit);
+        let limit = self.inner().sessions.page_limit(page.limit);
         let done = move |outcome: Result<Result<AuditPage, Refusal>, StoreError>| {
             told(outcome.map_err(unavailable).flatten());
         };

@@ -37,6 +37,7 @@
 mod admit;
 pub(crate) mod callers;
 mod published;
+mod requests;
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -50,93 +51,35 @@ use crate::calls::Calls;
 use crate::command::AnswerTo;
 use crate::contacts::PairsBusy;
 use crate::import::Importing;
+use crate::messages::changes::ChangeMessageJob;
+use crate::messages::conversations::{ChangeViewJob, HistoryJob, HistorySinceJob};
 use crate::messages::gather::Gathered;
 use crate::messages::link_previews::PreviewerSlot;
+use crate::messages::markers::MarkJob;
 use crate::messages::retention::Retaining;
-use crate::messages::send::Draft;
+use crate::messages::send::{Draft, SendJob};
+use crate::messages::typing::TypingJob;
 use crate::messages::whole_messages::WholeMessages;
-use crate::moderation::{DeviceBans, SiteRole};
+use crate::moderation::DeviceBans;
 use crate::node::admit::Admitted;
 use crate::notifications::Desk;
-use crate::presence::watch::Watches;
-use crate::presence::{NewsDesk, Round};
+use crate::presence::Presences;
 use crate::rooms::{Joins, NewRoomOf};
-use crate::session::UsersHere;
 use crate::session::admission::Admission;
 use crate::session::request_limits::RequestLimits;
+use crate::session::{Asker, SessionObserver, Sessions};
 use crate::sign_in::guests::GuestDoor;
-use crate::site::live::{LiveSite, Sites};
+use crate::site::live::Sites;
 use crate::stats::Counters;
-use crate::users::cache::Recent;
-use crate::users::peer::Job;
-use crate::users::privacy::Visibility;
+use crate::users::Users;
 use crate::{
-    CallConfig, CallId, Command, Event, FilterAct, Hello, Ice, Level, Mailer, MemberList, Notifier, Refusal,
-    RequestRates, RoomLimits, SessionHandle, SessionId, SignInLog, SiteId, Stats, Store, StoreError, Sub,
+    CallId, Command, FilterAct, Hello, Ice, Mailer, MemberList, NodeConfig, Notifier, Outbox, Refusal,
+    RequestKind, SessionHandle, SessionId, SetPresence, SignInLog, SiteId, Stats, Store, StoreError,
     Timestamp, To, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
-
-/// The way back to sessions. Called from any thread, often inside the store's commit thread: must not
-/// block nor call back into the node, and must keep the order of calls for each session.
-pub trait Outbox: Send + Sync + 'static {
-    fn deliver(&self, to: SessionHandle, event: Event);
-    /// Delivers one event to many sessions; a gateway encodes it once.
-    fn deliver_all(&self, to: &[SessionHandle], event: Event) {
-        for &handle in to {
-            self.deliver(handle, event.clone());
-        }
-    }
-    /// Each session hears those of the events that are named beside it; a gateway encodes each once. What one session hears
-    /// lies side by side.
-    fn deliver_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
-        for &(handle, at) in to {
-            self.deliver(handle, events[at].clone());
-        }
-    }
-}
-
-/// Settings of a node.
-#[derive(Debug, Clone)]
-pub struct NodeConfig {
-    pub limits: Limits,
-    /// How long a user stays visible after the last session has dropped without `bye`.
-    pub presence_grace_ms: u64,
-    /// Changes of presence are collected so long and told once.
-    pub presence_coalesce_ms: u64,
-    pub clock_skew_ms: u64,
-    pub calls: CallConfig,
-}
-
-/// Limits for clients; the welcome has them. Guests get a quarter of the two rates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    pub body_bytes: u32,
-    pub page: u32,
-    pub watch: u32,
-    pub contacts: u32,
-    /// One more replaces the oldest, so that a forgotten browser never locks its owner out. 0: no limit.
-    pub sessions_per_user: u32,
-    /// One more is refused as [`Refusal::Full`]. 0: no limit.
-    pub sessions_per_site: u32,
-    /// Messages: so many at once, then so many per minute. 0: no limit.
-    pub send_burst: u32,
-    pub send_per_minute: u32,
-    /// All other commands likewise.
-    pub command_burst: u32,
-    pub command_per_minute: u32,
-    /// All messages of one site, per second. 0: no limit.
-    pub site_sends_per_second: u32,
-    /// New guests from one address: so many at once, then so many per minute. 0: no limit.
-    pub guest_burst: u32,
-    pub guest_per_minute: u32,
-    pub requests: RequestRates,
-    pub rooms: RoomLimits,
-}
-
-/// How much slower guests are.
-pub(crate) const GUEST_SHARE: u32 = 4;
+use std::sync::Weak;
 
 /// The domain of one running node; shared by all workers and the tokio side.
 pub struct Node {
@@ -145,19 +88,17 @@ pub struct Node {
 
 /// State that completions share. Each feature's file adds its part.
 pub(crate) struct Inner {
-    pub(crate) config: NodeConfig,
+    pub(crate) config: Arc<NodeConfig>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) outbox: Arc<dyn Outbox>,
-    pub(crate) sites: Sites,
-    pub(crate) here: UsersHere,
-    pub(crate) watches: Watches,
-    pub(crate) news: NewsDesk,
-    pub(crate) recent: Recent,
+    pub(crate) sites: Arc<Sites>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) presences: Arc<Presences>,
+    pub(crate) users: Arc<Users>,
     pub(crate) pairs_busy: PairsBusy,
     pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
     pub(crate) merges: Merges,
-    pub(crate) requests: RequestLimits,
+    pub(crate) requests: Arc<RequestLimits>,
     pub(crate) desk: Desk,
     pub(crate) gathered: Gathered,
     pub(crate) joins: Joins,
@@ -170,36 +111,16 @@ pub(crate) struct Inner {
     pub(crate) admission: Arc<Admission>,
     /// Admission of messages.
     pub(crate) posting: Arc<Admission>,
-    pub(crate) counters: Counters,
-    /// See `session/delivery.rs`.
-    pub(crate) telling: Mutex<()>,
+    pub(crate) counters: Arc<Counters>,
     pub(crate) rng: Mutex<StdRng>,
     pub(crate) stopping: AtomicBool,
     /// The store's revision that the tables are of.
     revision: AtomicU64,
     /// One tick at a time.
-    ticking: Mutex<Round>,
-    /// The time, for what happens between ticks and brings none.
-    last_tick: AtomicU64,
+    ticking: Mutex<()>,
     /// No sanction ends before.
     pub(crate) next_end: AtomicU64,
     pub(crate) device_bans: DeviceBans,
-}
-
-/// The author of a command, with everything that commands need of the session.
-#[derive(Clone)]
-pub(crate) struct Asker {
-    pub(crate) session: SessionId,
-    pub(crate) sub: Sub,
-    pub(crate) guest: bool,
-    pub(crate) role: SiteRole,
-    pub(crate) level: Level,
-    /// So new that raid mode means them.
-    pub(crate) recent: bool,
-    pub(crate) shadowed: bool,
-    /// The user's choices about being seen.
-    pub(crate) visibility: Visibility,
-    pub(crate) site: Arc<LiveSite>,
 }
 
 impl Node {
@@ -212,16 +133,28 @@ impl Node {
         outbox: Arc<dyn Outbox>,
         rng_seed: [u8; 32],
     ) -> Node {
-        let requests = RequestLimits::new(config.limits.requests);
+        let config = Arc::new(config);
+        let counters = Arc::new(Counters::default());
+        let requests = Arc::new(RequestLimits::new(config.limits.requests, counters.clone()));
+        let sites = Arc::new(Sites::default());
+        let sessions = Arc::new(Sessions::new(config.clone(), outbox, sites.clone(), counters.clone()));
+        let users = Arc::new(Users::new(store.clone(), sessions.clone()));
+        let admission = Arc::new(Admission::of_logins());
+        let presences = Arc::new(Presences::new(
+            users.clone(),
+            sessions.clone(),
+            store.clone(),
+            config.clone(),
+            admission.clone(),
+            counters.clone(),
+        ));
         let inner = Arc::new(Inner {
             config,
             store,
-            outbox,
-            sites: Sites::default(),
-            here: UsersHere::new(),
-            watches: Watches::new(),
-            news: NewsDesk::default(),
-            recent: Recent::new(),
+            sites,
+            sessions,
+            presences,
+            users,
             pairs_busy: PairsBusy::default(),
             calls: Calls::new(),
             guest_door: GuestDoor::default(),
@@ -236,18 +169,18 @@ impl Node {
             importing: Importing::default(),
             previewer: PreviewerSlot::new(),
             sign_in_log: OnceLock::new(),
-            admission: Arc::new(Admission::of_logins()),
+            admission,
             posting: Arc::new(Admission::of_messages()),
-            counters: Counters::default(),
-            telling: Mutex::new(()),
+            counters,
             rng: Mutex::new(StdRng::from_seed(rng_seed)),
             stopping: AtomicBool::new(false),
             revision: AtomicU64::new(u64::MAX),
             ticking: Mutex::default(),
-            last_tick: AtomicU64::new(0),
             next_end: AtomicU64::new(u64::MAX),
             device_bans: DeviceBans::default(),
         });
+        let observer: Weak<dyn SessionObserver> = Arc::downgrade(&inner) as _;
+        inner.sessions.observed_by(observer);
         let node = Node { inner };
         if let Err(error) = node.refresh_sites() {
             tracing::warn!(%error, "cannot read the sites");
@@ -271,8 +204,8 @@ impl Node {
         let inner = &self.inner;
         let Admitted { asker, is_waiting, verdict } = match inner.admit(session, &command, now) {
             Ok(admitted) => admitted,
-            Err(Refusal::NoSession) => return inner.bye(session.handle, Refusal::NoSession),
-            Err(refusal) => return inner.refuse(session.handle, command.answer_to(), refusal),
+            Err(Refusal::NoSession) => return inner.sessions.bye(session.handle, Refusal::NoSession),
+            Err(refusal) => return inner.sessions.refuse(session.handle, command.answer_to(), refusal),
         };
         let site = session.user.site;
         // Messages are reported where they are sent, because a report names their place.
@@ -285,13 +218,19 @@ impl Node {
                 let under_way = match inner.posting.enter(now) {
                     Ok(under_way) => under_way,
                     Err(refusal) => {
-                        return inner.refuse(session.handle, AnswerTo::Message(client_id), refusal);
+                        return inner.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal);
                     }
                 };
                 let draft = Draft { client_id, body, reply_to, files, rich, under_way, verdict };
                 match to.room(site) {
                     Ok(room) => inner.post(&asker, room, draft, now),
-                    Err(to) => inner.for_peer(asker, is_waiting, to, Job::Send(draft), now),
+                    Err(to) => inner.users.for_peer(
+                        asker,
+                        is_waiting,
+                        to,
+                        SendJob { node: inner.clone(), draft },
+                        now,
+                    ),
                 }
             }
             Command::Forward { client_id, to, conversation, seq } => match inner.posting.enter(now) {
@@ -299,29 +238,39 @@ impl Node {
                     let from = (conversation, seq);
                     inner.forward(asker, client_id, to, from, under_way, now);
                 }
-                Err(refusal) => inner.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+                Err(refusal) => inner.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             },
             Command::Sticker(wanted) => match inner.posting.enter(now) {
                 Ok(under_way) => inner.send_sticker(asker, wanted, under_way, now),
-                Err(refusal) => inner.refuse(session.handle, AnswerTo::Message(wanted.client_id), refusal),
+                Err(refusal) => {
+                    inner.sessions.refuse(session.handle, AnswerTo::Message(wanted.client_id), refusal)
+                }
             },
             Command::Stickers { re } => inner.list_stickers(&asker, re),
             Command::Marker { conversation, set } if conversation.is_room() => {
                 inner.mark_room(&asker, conversation, set);
             }
             Command::Marker { conversation, set } => {
-                inner.for_peer(asker, is_waiting, To::Conversation(conversation), Job::Mark(set), now);
+                inner.users.for_peer(
+                    asker,
+                    is_waiting,
+                    To::Conversation(conversation),
+                    MarkJob { node: inner.clone(), set },
+                    now,
+                );
             }
             Command::Typing { to: To::Conversation(room), on } if room.is_room() => {
                 inner.typing_in_room(&asker, room, on);
             }
-            Command::Typing { to, on } => inner.for_peer(asker, is_waiting, to, Job::Typing(on), now),
+            Command::Typing { to, on } => {
+                inner.users.for_peer(asker, is_waiting, to, TypingJob { node: inner.clone(), on }, now)
+            }
             Command::Call { re, action } => inner.call(asker, is_waiting, re, action, now),
             Command::GroupCall { re, conversation, action } => {
                 inner.group_call(asker, re, conversation, action, now);
             }
-            Command::SetPresence(set) => inner.set_presence(&asker, set, now),
-            Command::Watch { contacts, users } => inner.watch(asker, contacts, users),
+            Command::SetPresence(set) => inner.presences.set_presence(&asker, set, now),
+            Command::Watch { contacts, users } => inner.presences.watch(asker, contacts, users),
             Command::Contact { re, action, user } => inner.change_contact(asker, re, action, user, now),
             Command::Contacts { re, page } => inner.list_contacts(asker, re, page),
             Command::People { re, query, page } => {
@@ -337,8 +286,8 @@ impl Node {
                 inner.change_view(session, re, conversation, None, change);
             }
             Command::Conversation { re, conversation, change } => {
-                let job = Job::Change { re, change };
-                inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+                let job = ChangeViewJob { node: inner.clone(), re, change };
+                inner.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
             Command::Search { re, query, conversation, page } => {
                 if inner.may_read_far(&asker, re, now) {
@@ -349,31 +298,31 @@ impl Node {
                 inner.change_message_in_room(&asker, re, conversation, seq, change, now);
             }
             Command::ChangeMessage { re, conversation, seq, change } => {
-                let job = Job::ChangeMessage { re, seq, change };
-                inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+                let job = ChangeMessageJob { node: inner.clone(), re, seq, change };
+                inner.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
             Command::Pins { re, conversation } => inner.pins(&asker, re, conversation),
             Command::History { re, to, before, after, thread: Some(root), limit } => match to {
                 To::Conversation(room) if room.is_room() => {
                     inner.thread_history(&asker, re, room, root, before, after, limit);
                 }
-                _ => inner.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue),
+                _ => inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue),
             },
             Command::History { re, to, before, after, thread: None, limit } => match to.room(site) {
                 Ok(room) => inner.room_history(&asker, re, room, [before, after], limit),
                 Err(to) => {
-                    let job = Job::History { re, before, after, limit };
-                    inner.for_peer(asker, is_waiting, to, job, now);
+                    let job = HistoryJob { node: inner.clone(), re, before, after, limit };
+                    inner.users.for_peer(asker, is_waiting, to, job, now);
                 }
             },
             Command::HistorySince { re, to, time, limit } => match to.room(site) {
                 Ok(crate::RoomName::Id(room)) => inner.history_since(session, re, room, time, limit),
                 Ok(crate::RoomName::Page(..)) => {
-                    inner.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+                    inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
                 }
                 Err(to) => {
-                    let job = Job::HistorySince { re, time, limit };
-                    inner.for_peer(asker, is_waiting, to, job, now);
+                    let job = HistorySinceJob { node: inner.clone(), re, time, limit };
+                    inner.users.for_peer(asker, is_waiting, to, job, now);
                 }
             },
             Command::Thread { re, conversation, root, change } => {
@@ -388,7 +337,9 @@ impl Node {
             }
             Command::Join { re, to } => match to.room(site) {
                 Ok(room) => inner.join(&asker, re, room, now),
-                Err(_) => inner.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchConversation),
+                Err(_) => {
+                    inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchConversation)
+                }
             },
             Command::Leave { re, conversation } => inner.leave(&asker, re, conversation),
             Command::Member { re, conversation, user, action } => {
@@ -471,7 +422,7 @@ impl Node {
     /// that passes them on would let the client's position jump over what was dropped. So it drops
     /// everything with a position until `Event::Changes`.
     pub fn behind(&self, session: SessionId) {
-        if self.inner.here.lock(session.user).fall_behind(session.user, session.handle) {
+        if self.inner.sessions.lock(session.user).fall_behind(session.user, session.handle) {
             self.inner.counters.behind.add(1);
         }
     }
@@ -480,18 +431,18 @@ impl Node {
     /// of all watched users again.
     pub fn presence_missed(&self, session: SessionId) {
         if let Some(site) = self.inner.sites.by_id(session.user.site) {
-            self.inner.answer_watched(site.site.mode, session);
+            self.inner.presences.answer_watched(site.site.mode, session);
         }
     }
 
     /// Runs timers: presence grace and coalescing, token expiry, unanswered calls, the age of caches. Call at least
     /// every 100 ms from one thread: the more often, the less work at once. It touches no disk.
     pub fn tick(&self, now: Timestamp) {
-        let Ok(mut round) = self.inner.ticking.try_lock() else { return };
-        self.inner.last_tick.store(now.0, Ordering::Relaxed);
-        self.inner.recent.age(now);
-        self.inner.end_grace(now);
-        self.inner.end_tokens(now);
+        let Ok(_one) = self.inner.ticking.try_lock() else { return };
+        self.inner.sessions.tick(now);
+        self.inner.users.recent().age(now);
+        self.inner.presences.end_grace(now);
+        self.inner.sessions.end_tokens(now);
         self.inner.end_calls(now);
         self.inner.end_sanctions(now);
         self.inner.tell_who_is_away(now);
@@ -501,7 +452,7 @@ impl Node {
         self.inner.erase_what_is_left(now);
         self.inner.trim_what_is_old(now);
         self.inner.publish_imports(now);
-        self.inner.tell_due(&mut round, now);
+        self.inner.presences.tell_due(now);
     }
 
     /// Takes over sites, secrets and bans that another process changed; sessions of removed sites and banned
@@ -518,11 +469,11 @@ impl Node {
         let standings = self.inner.store.standings()?;
         let next_end = self.inner.store.next_sanction_end()?;
         let floors = self.inner.store.import_floors()?;
-        self.inner.recent.clear();
-        self.inner.importing.take_over(&floors, self.inner.last_tick());
+        self.inner.users.recent().clear();
+        self.inner.importing.take_over(&floors, self.inner.sessions.last_tick());
         self.inner.erasing.begin();
         for gone in self.inner.sites.replace(sites) {
-            self.inner.end_site(gone);
+            self.inner.sessions.end_site(gone);
         }
         self.inner.take_over_standings(&standings);
         self.inner.end_merged_guests()?;
@@ -614,28 +565,27 @@ impl Node {
 }
 
 impl Inner {
-    pub(crate) fn last_tick(&self) -> Timestamp {
-        Timestamp(self.last_tick.load(Ordering::Relaxed))
-    }
-
-    pub(crate) fn refuse(&self, handle: SessionHandle, to: AnswerTo, refusal: Refusal) {
-        self.counters.refused(refusal);
-        let event = match to {
-            AnswerTo::Message(client_id) => Event::SendRefused { client_id, refusal },
-            AnswerTo::Request(re) => Event::Refused { re: Some(re), refusal },
-            AnswerTo::Session => Event::Refused { re: None, refusal },
-            AnswerTo::Nobody => return,
-        };
-        self.outbox.deliver(handle, event);
-    }
-
-    pub(crate) fn bye(&self, handle: SessionHandle, refusal: Refusal) {
-        self.counters.refused(refusal);
-        self.outbox.deliver(handle, Event::Bye(refusal));
+    /// Counts a search, or a page of an export. False: it is refused.
+    pub(crate) fn may_read_far(&self, asker: &Asker, re: u64, now: Timestamp) -> bool {
+        let user = asker.session.user;
+        let taken = self.requests.count_request(RequestKind::Search, user, asker.guest, now);
+        match taken {
+            Ok(()) => true,
+            Err(refusal) => {
+                self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+                false
+            }
+        }
     }
 }
 
-/// Storage failed: the client tries again later. What went wrong is the store's to log.
-pub(crate) fn unavailable(_: StoreError) -> Refusal {
-    Refusal::Unavailable
+impl SessionObserver for Inner {
+    fn session_gone(self: Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
+        self.presences.forget_watches(session.handle);
+        self.call_lost(session, on_purpose, now);
+    }
+
+    fn user_left(self: Arc<Self>, user: UserId, chosen: SetPresence, now: Timestamp) {
+        self.presences.remember_leaving(user, chosen, now);
+    }
 }

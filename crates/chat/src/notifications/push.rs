@@ -82,7 +82,7 @@ impl Inner {
 
     /// Somebody has read a conversation.
     pub(crate) fn notify_read(self: &Arc<Self>, user: UserId, conversation: ConversationId) {
-        let now = self.last_tick();
+        let now = self.sessions.last_tick();
         if !self.desk.reaches(user) || !self.desk.read(user, conversation, now) {
             return;
         }
@@ -147,6 +147,6 @@ impl Inner {
     }
 
     pub(super) fn is_away(&self, user: UserId) -> bool {
-        self.here.lock(user).user(user).is_none_or(|here| is_away(here.chosen, !here.sessions.is_empty()))
+        self.sessions.lock(user).user(user).is_none_or(|here| is_away(here.chosen, !here.sessions.is_empty()))
     }
 }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::notifications::mail::LOOK_MS;
 use crate::notifications::ring::Rings;
 use crate::notifications::{Mailer, Notifier, PushedRing, Ring, RingingCall};
-use crate::presence::roll::Roll;
+use crate::session::Roll;
 use crate::site::share::SiteCounts;
 use crate::{CallId, ConversationId, Seq, Timestamp, UserId};
 

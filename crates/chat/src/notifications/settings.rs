@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
 use crate::notifications::{NotifyChange, NotifyView, PushDevice};
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{Event, Refusal, StoreError, Timestamp, UserId};
 
 /// A week: who wants it later wants none.
@@ -20,9 +22,9 @@ impl Inner {
     ) {
         let handle = asker.session.handle;
         if change.mail.is_some_and(|minutes| minutes > MOST_MINUTES) {
-            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
-        let refuse = |refusal| self.refuse(handle, AnswerTo::Request(re), refusal);
+        let refuse = |refusal| self.sessions.refuse(handle, AnswerTo::Request(re), refusal);
         if let Some(device) = change.subscribe.take() {
             let Some(notifier) = self.desk.notifier() else { return refuse(Refusal::NoPush) };
             if !notifier.accepts(&device) {
@@ -53,7 +55,9 @@ impl Inner {
                 lost.into_iter().for_each(|other| node.desk.lose(other));
                 node.notifications(&asker, re, rest, now);
             }
-            Err(error) => node.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => {
+                node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
+            }
         };
         self.store.put_push_device(user, device, browser, now, Box::new(done));
     }
@@ -62,7 +66,9 @@ impl Inner {
         let (node, asker) = (self.clone(), asker.clone());
         self.forget_push_device(asker.session.user, endpoint, move |outcome| match outcome {
             Ok(()) => node.change_settings(&asker, re, rest),
-            Err(error) => node.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => {
+                node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
+            }
         });
     }
 
@@ -94,7 +100,7 @@ impl Inner {
                 }
                 node.answer_notifications(session, re, view);
             }
-            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         match change == NotifyChange::default() {
             true => self.store.notify_view(session.user, Box::new(done)),
@@ -110,7 +116,7 @@ impl Inner {
         });
         let (node, handle) = (self.clone(), session.handle);
         let answer = move |key| {
-            node.outbox.deliver(handle, Event::Notifications { re, key, settings, devices, mail });
+            node.sessions.send(handle, Event::Notifications { re, key, settings, devices, mail });
         };
         let Some(notifier) = self.desk.notifier() else { return answer(None) };
         // A key that cannot be had now is as none: the member can turn on the rest.

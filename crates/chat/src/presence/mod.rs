@@ -3,7 +3,7 @@
 //! A user who drops stays visible for a grace time; changes are collected and told together at the next due tick, if
 //! there is still something to tell. So a mass reconnect shows nobody any flapping and costs no wave.
 
-pub(crate) mod roll;
+pub(crate) mod shown;
 pub(crate) mod watch;
 pub(crate) mod watch_contacts;
 
@@ -15,11 +15,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 
 use crate::command::SetPresence;
-use crate::node::{Asker, Inner};
+use crate::presence::watch::Watches;
 use crate::presence::watch_contacts::ContactIds;
-use crate::session::{Handles, SHARDS, Shard, UserHere};
+use crate::session::admission::Admission;
+use crate::session::{Asker, Handles, SHARDS, Sessions, Shard, UserHere};
+use crate::stats::Counters;
+use crate::users::Users;
 use crate::users::privacy::{Audience, Privacy};
-use crate::{Event, Presence, SessionHandle, Sub, Timestamp, UserId};
+use crate::{Event, NodeConfig, Presence, SessionHandle, Store, Sub, Timestamp, UserId};
 
 /// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.
 const CLOCK_JUMP_MS: u64 = 60_000;
@@ -194,11 +197,50 @@ pub(crate) struct News {
     last_seen: Option<Timestamp>,
 }
 
-impl Inner {
+/// What users have chosen to show, what was published of it, and who watches whom.
+pub(crate) struct Presences {
+    news: NewsDesk,
+    watches: Watches,
+    users: Arc<Users>,
+    sessions: Arc<Sessions>,
+    store: Arc<dyn Store>,
+    config: Arc<NodeConfig>,
+    admission: Arc<Admission>,
+    counters: Arc<Counters>,
+    round: Mutex<Round>,
+}
+
+impl Presences {
+    pub(crate) fn new(
+        users: Arc<Users>,
+        sessions: Arc<Sessions>,
+        store: Arc<dyn Store>,
+        config: Arc<NodeConfig>,
+        admission: Arc<Admission>,
+        counters: Arc<Counters>,
+    ) -> Presences {
+        Presences {
+            news: NewsDesk::default(),
+            watches: Watches::new(),
+            users,
+            sessions,
+            store,
+            config,
+            admission,
+            counters,
+            round: Mutex::default(),
+        }
+    }
+
+    /// The session watches nobody any more.
+    pub(crate) fn forget_watches(&self, session: SessionHandle) {
+        self.watches.forget(session);
+    }
+
     /// Sets one's own presence for all devices; the others hear it at once, watchers with the next telling.
     pub(crate) fn set_presence(&self, asker: &Asker, set: SetPresence, now: Timestamp) {
         let id = asker.session.user;
-        let mut shard = self.here.lock(id);
+        let mut shard = self.sessions.lock(id);
         let Some(user) = shard.user(id) else { return };
         if user.chosen == SetPresence::Invisible && set == SetPresence::Invisible {
             return;
@@ -209,7 +251,7 @@ impl Inner {
         drop(shard);
         self.remember_presence(id, set, now);
         let event = Event::Presence { user: asker.sub.clone(), presence: shown(set, true), last_seen: None };
-        self.tell_in_passing(id, Some(asker.session.handle), event);
+        self.sessions.tell_in_passing(id, Some(asker.session.handle), event);
     }
 
     /// The user has left. For others, an invisible user left long ago.
@@ -221,7 +263,7 @@ impl Inner {
 
     fn remember_presence(&self, user: UserId, presence: SetPresence, last_seen: Timestamp) {
         self.store.put_presence(user, presence, last_seen);
-        self.recent.change_user(user, |row| {
+        self.users.recent().change_user(user, |row| {
             row.presence = presence;
             row.last_seen = last_seen;
         });
@@ -230,9 +272,9 @@ impl Inner {
     /// The published presence of a user, but never *offline* for a user who has come since. The next round publishes
     /// such a user, so that all watchers hear it when they leave again.
     pub(crate) fn told(&self, id: UserId) -> Told {
-        let mut shard = self.here.lock(id);
+        let mut shard = self.sessions.lock(id);
         let Some(user) = shard.user(id) else { return Told::OFFLINE };
-        if let Some(arrival) = user.unpublished_arrival(self.last_tick())
+        if let Some(arrival) = user.unpublished_arrival(self.sessions.last_tick())
             && self.news.keep_one(arrival)
         {
             user.told = user.shown();
@@ -245,7 +287,7 @@ impl Inner {
         if self.admission.awaits_somebody(grace_ms, now) {
             grace_ms = grace_ms.max(GRACE_IN_LINE_MS);
         }
-        for mut shard in self.here.each() {
+        for mut shard in self.sessions.each() {
             if shard.leaving.is_empty() {
                 continue;
             }
@@ -258,7 +300,8 @@ impl Inner {
     }
 
     /// Tells watchers what has changed since the last round, of the users whose turn it is.
-    pub(crate) fn tell_due(self: &Arc<Self>, round: &mut Round, now: Timestamp) {
+    pub(crate) fn tell_due(self: &Arc<Self>, now: Timestamp) {
+        let mut round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         let shards = round.due(self.round_ms(), now);
         if !shards.is_empty() {
             round.told(&shards, &self.news.heard, self.counters.sessions.read(), now);
@@ -274,7 +317,7 @@ impl Inner {
 
     fn tell_presence(self: &Arc<Self>, shards: Range<usize>, now: Timestamp) {
         let mut news = self.news.take_untold();
-        for mut shard in self.here.some(shards) {
+        for mut shard in self.sessions.some(shards) {
             if !shard.changed.is_empty() {
                 news.append(&mut shard.take_news(now));
             }
@@ -285,7 +328,8 @@ impl Inner {
         }
         let read = self.anybody_watches_contacts();
         self.news.begin_reading();
-        let contacts = |news: &News| if read { self.recent.contacts(news.user) } else { Some([].into()) };
+        let contacts =
+            |news: &News| if read { self.users.recent().contacts(news.user) } else { Some([].into()) };
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         for news in news {
             match contacts(&news) {
@@ -305,7 +349,7 @@ impl Inner {
         let users = news.iter().map(|news| news.user).collect();
         let node = self.clone();
         self.news.begin_reading();
-        self.with_contacts_of(users, move |contacts| {
+        self.users.with_contacts_of(users, move |contacts| {
             let is_read = contacts.is_ok();
             let contacts = contacts.unwrap_or_else(|_| vec![[].into(); news.len()]);
             let known: Vec<(News, ContactIds)> = news.into_iter().zip(contacts).collect();
@@ -326,8 +370,8 @@ impl Inner {
         let mut hear: Vec<(SessionHandle, usize)> = Vec::new();
         for (at, (news, contacts)) in news.iter().enumerate() {
             let mut handles = self.live_of(&self.watches.watchers_of(news.user));
-            for contact in self.here.of(contacts).filter(|contact| !gone[at].contains(&contact)) {
-                self.here.lock(contact).contact_watchers(contact, &mut handles);
+            for contact in self.sessions.of(contacts).filter(|contact| !gone[at].contains(&contact)) {
+                self.sessions.lock(contact).contact_watchers(contact, &mut handles);
             }
             hear.extend(handles.into_iter().map(|handle| (handle, at)));
         }
@@ -343,7 +387,7 @@ impl Inner {
                 break;
             }
             let events = news.iter().zip(&told).map(|((news, _), told)| news.event(*told));
-            self.outbox.deliver_each(&hear, events.collect());
+            self.sessions.send_each(&hear, events.collect());
             said = Some(told);
         }
         // This change may arrive after the notice to a user who parted meanwhile, so the notice is repeated.
@@ -351,9 +395,10 @@ impl Inner {
             for parted in self.news.parted(news.user, contacts).iter().filter(|parted| !gone.contains(parted))
             {
                 let mut handles = Handles::new();
-                self.here.lock(**parted).contact_watchers(**parted, &mut handles);
+                self.sessions.lock(**parted).contact_watchers(**parted, &mut handles);
                 let presence = Presence::Offline;
-                self.deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen: None });
+                self.sessions
+                    .deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen: None });
             }
         }
     }

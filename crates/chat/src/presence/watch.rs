@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner};
-use crate::session::{Handles, NumberHasher, State};
+use crate::presence::Presences;
+use crate::session::{Asker, Handles, NumberHasher, State};
 use crate::users::privacy::{Audience, Privacy, Signal, Visibility};
 use crate::{
     ContactState, Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub,
@@ -165,12 +165,12 @@ fn shrink<K: Eq + Hash, V>(table: &mut Numbered<K, V>) {
     }
 }
 
-impl Inner {
+impl Presences {
     /// Replaces what the session watches, and tells it the presence of each now.
     pub(crate) fn watch(self: &Arc<Self>, asker: Asker, contacts: bool, mut subs: Vec<Sub>) {
         let session = asker.session;
         if subs.len() > self.config.limits.watch as usize {
-            return self.refuse(session.handle, AnswerTo::Session, Refusal::BadValue);
+            return self.sessions.refuse(session.handle, AnswerTo::Session, Refusal::BadValue);
         }
         self.watch_contacts(session, contacts);
         subs.retain(|sub| *sub != asker.sub);
@@ -181,15 +181,15 @@ impl Inner {
         }
         let order = self.watches.order(session.handle);
         let node = self.clone();
-        self.with_users(session.user, subs, move |rows| {
+        self.users.with_users(session.user, subs, move |rows| {
             let Ok(rows) = rows else {
-                return node.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
+                return node.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
             };
             let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
             let watcher = node.clone();
-            node.with_relations(session.user, &ids, move |relations| match relations {
+            node.users.with_relations(session.user, &ids, move |relations| match relations {
                 Ok(relations) => watcher.begin_watching(&asker, order, &rows, &relations),
-                Err(_) => watcher.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable),
+                Err(_) => watcher.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable),
             });
         });
     }
@@ -197,7 +197,7 @@ impl Inner {
     fn begin_watching(&self, asker: &Asker, order: Order, rows: &[Arc<UserRow>], relations: &[Relation]) {
         let session = asker.session;
         let mode = asker.site.site.mode;
-        let sight = |row: &UserRow, relation| sight(mode, relation, self.privacy_of(row));
+        let sight = |row: &UserRow, relation| sight(mode, relation, self.users.privacy_of(row));
         let users: Vec<(UserId, bool)> = rows
             .iter()
             .zip(relations)
@@ -207,12 +207,12 @@ impl Inner {
             return;
         }
         // It may have ended before its watches were there to be forgotten.
-        if self.here.lock(session.user).session(session.user, session.handle).is_none() {
+        if self.sessions.lock(session.user).session(session.user, session.handle).is_none() {
             return self.watches.forget(session.handle);
         }
         for ((row, relation), (user, was_read)) in rows.iter().zip(relations).zip(users) {
             // It may have changed after it was read and before anybody could find this watch.
-            let now = sight(row, self.recent.relation(session.user, user).unwrap_or(*relation));
+            let now = sight(row, self.users.recent().relation(session.user, user).unwrap_or(*relation));
             if now.presence != was_read {
                 self.watches.set_may_see(session.user, user, now.presence);
             }
@@ -232,7 +232,7 @@ impl Inner {
             for row in rows.unwrap_or_default() {
                 let presence = node.watches.watchers_of(row.id).contains(&session);
                 // How the two stand is not at hand: only what everybody may know.
-                let last_seen = presence && node.privacy_of(&row).last_seen == Audience::Everybody;
+                let last_seen = presence && node.users.privacy_of(&row).last_seen == Audience::Everybody;
                 node.tell_sight(mode, session.handle, &row, Sight { presence, last_seen });
             }
         };
@@ -255,7 +255,7 @@ impl Inner {
             _ => (false, false),
         };
         for (watcher, watched) in [(a, b), (b, a)] {
-            let sight = sight(mode, after, self.privacy_of(watched));
+            let sight = sight(mode, after, self.users.privacy_of(watched));
             let mut handles: Handles = self.watches.set_may_see(watcher.id, watched.id, sight.presence);
             let mut of_contacts = Handles::new();
             if part {
@@ -274,7 +274,7 @@ impl Inner {
                 let offline = Event::Presence { user, presence: Presence::Offline, last_seen: None };
                 match sight.presence {
                     true => self.tell_sight(mode, handle, watched, sight),
-                    false => self.outbox.deliver(handle, offline),
+                    false => self.sessions.send(handle, offline),
                 }
             }
         }
@@ -285,7 +285,7 @@ impl Inner {
     fn tell_sight(&self, mode: Mode, to: SessionHandle, row: &UserRow, sight: Sight) {
         let say = |presence, last_seen| {
             let user = row.profile.sub.clone();
-            self.outbox.deliver(to, Event::Presence { user, presence, last_seen });
+            self.sessions.send(to, Event::Presence { user, presence, last_seen });
         };
         if !sight.presence {
             if mode == Mode::Open {
@@ -309,13 +309,13 @@ impl Inner {
     pub(crate) fn sight_of_changed(self: &Arc<Self>, mode: Mode, row: &UserRow) {
         let watchers = self.watches.all_watchers_of(row.id);
         let (node, row, asked) = (self.clone(), row.clone(), watchers.clone());
-        self.with_relations(row.id, &asked, move |relations| {
+        self.users.with_relations(row.id, &asked, move |relations| {
             // Not knowing, show nothing.
             let relations = relations.unwrap_or_default();
             for (at, watcher) in watchers.iter().enumerate() {
                 let sight = relations
                     .get(at)
-                    .map_or(Sight::NOTHING, |relation| sight(mode, *relation, node.privacy_of(&row)));
+                    .map_or(Sight::NOTHING, |relation| sight(mode, *relation, node.users.privacy_of(&row)));
                 for handle in node.watches.set_may_see(*watcher, row.id, sight.presence) {
                     node.tell_sight(mode, handle, &row, sight);
                 }
@@ -323,50 +323,13 @@ impl Inner {
         });
     }
 
-    /// The user's latest choices.
-    fn privacy_of(&self, row: &UserRow) -> Privacy {
-        self.here.lock(row.id).user(row.id).map_or(row.privacy, |here| here.privacy)
-    }
-
     /// Of these, the sessions that hear what is told in passing.
     pub(crate) fn live_of(&self, sessions: &[SessionId]) -> Handles {
         let is_live = |session: &&SessionId| {
-            let mut shard = self.here.lock(session.user);
+            let mut shard = self.sessions.lock(session.user);
             shard.session(session.user, session.handle).is_some_and(|here| here.state == State::Live)
         };
         sessions.iter().filter(is_live).map(|session| session.handle).collect()
-    }
-
-    /// Rows of users by sub, from the cache or the store; unknown ones are left out.
-    fn with_users(
-        self: &Arc<Self>,
-        asker: UserId,
-        subs: Vec<Sub>,
-        then: impl FnOnce(Result<Vec<Arc<UserRow>>, StoreError>) + Send + 'static,
-    ) {
-        let mut rows = Vec::with_capacity(subs.len());
-        let mut unknown = Vec::new();
-        for sub in subs {
-            match self.recent.user_by_sub(asker.site, &sub) {
-                Some(row) => rows.push(row),
-                None => unknown.push(sub),
-            }
-        }
-        if unknown.is_empty() {
-            return then(Ok(rows));
-        }
-        let node = self.clone();
-        let since = self.recent.generation();
-        let done = move |read: Result<Vec<UserRow>, StoreError>| {
-            then(read.map(|read| {
-                for row in read.into_iter().map(Arc::new) {
-                    node.recent.keep_user(&row, since);
-                    rows.push(row);
-                }
-                rows
-            }));
-        };
-        self.store.users(asker.site, unknown, Box::new(done));
     }
 }
 

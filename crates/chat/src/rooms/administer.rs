@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::moderation::trust;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::presence::shown::Shown;
 use crate::rooms::{
     Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind,
     RoomLimits, RoomName, Standing,
 };
-use crate::users::{Shown, person};
+use crate::session::Asker;
+use crate::store::unavailable;
+use crate::users::person;
 use crate::{
     ConversationId, ConversationOf, ConversationRow, Event, Hit, Level, Position, Refusal, ReportAbout,
     SessionId, SiteRole, StoreError, Sub, Timestamp, To, UserId,
@@ -45,7 +48,7 @@ impl Inner {
         let change = RoomChange { name: Some(name), topic, ..RoomChange::default() };
         let allowed = if asker.guest { Err(Refusal::NotAllowed) } else { change.check() };
         if let Err(refusal) = allowed {
-            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+            return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
         let RoomChange { name, topic, .. } = change;
         let name = name.unwrap_or_default().trim().into();
@@ -68,10 +71,10 @@ impl Inner {
         let done = move |made: Result<u32, StoreError>| match made {
             Ok(made) if made < per_day => make(),
             Ok(_) if level == Level::New => {
-                node.refuse(session.handle, AnswerTo::Request(re), Refusal::TooNew);
+                node.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::TooNew);
             }
-            Ok(_) => node.refuse(session.handle, AnswerTo::Request(re), Refusal::TooManyRooms),
-            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Ok(_) => node.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::TooManyRooms),
+            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         let since = Timestamp(now.0.saturating_sub(trust::DAY_MS));
         self.store.rooms_made(session.user, since, Box::new(done));
@@ -93,15 +96,15 @@ impl Inner {
     ) {
         let Joined { row, position, before } = match outcome.map_err(unavailable).flatten() {
             Ok(joined) => joined,
-            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         let room = row.id;
         let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
         let event = |re| Event::Conversation { re, conversation: conversation.clone(), position };
-        self.answer(session, event(Some(re)));
+        self.sessions.answer(session, event(Some(re)));
         if !before {
             self.member_joined(room, session.user);
-            self.tell(session.user, position, Some(session.handle), event(None));
+            self.sessions.tell(session.user, position, Some(session.handle), event(None));
         }
     }
 
@@ -114,7 +117,7 @@ impl Inner {
         except: Option<crate::SessionHandle>,
     ) {
         let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
-        self.tell(user, position, except, Event::Conversation { re: None, conversation, position });
+        self.sessions.tell(user, position, except, Event::Conversation { re: None, conversation, position });
     }
 
     pub(crate) fn leave(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
@@ -123,11 +126,11 @@ impl Inner {
         let done = move |outcome: Result<Result<Position, Refusal>, StoreError>| {
             let position = match outcome.map_err(unavailable).flatten() {
                 Ok(position) => position,
-                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let event = |re| Event::Left { re, conversation, reason: LeftReason::Left, position };
-            node.answer(session, event(Some(re)));
-            node.tell(session.user, position, Some(session.handle), event(None));
+            node.sessions.answer(session, event(Some(re)));
+            node.sessions.tell(session.user, position, Some(session.handle), event(None));
             node.member_left(conversation);
             node.out_of_group(session.user, conversation, false);
         };
@@ -141,7 +144,7 @@ impl Inner {
             Ok((rooms, position)) => {
                 for conversation in rooms {
                     let left = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
-                    node.tell(user, position, None, left);
+                    node.sessions.tell(user, position, None, left);
                     node.member_left(conversation);
                     node.out_of_group(user, conversation, false);
                 }
@@ -167,25 +170,25 @@ impl Inner {
         let is_too_large = change.max_members.is_some_and(|wanted| most > 0 && wanted > most);
         let sound = if is_too_large { Err(Refusal::BadValue) } else { change.check() };
         if let Err(refusal) = sound {
-            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+            return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
         let node = self.clone();
         let done = move |outcome: Result<Result<RoomChanged, Refusal>, StoreError>| {
             let RoomChanged { row, position, members } = match outcome.map_err(unavailable).flatten() {
                 Ok(changed) => changed,
-                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let room = match &row.of {
                 ConversationOf::Room { room, .. } => room.clone(),
                 ConversationOf::Direct(_) => return,
             };
             let seen = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
-            node.answer(session, Event::Conversation { re: Some(re), conversation: seen, position });
+            node.sessions.answer(session, Event::Conversation { re: Some(re), conversation: seen, position });
             if let Some(hits) = &flagged {
                 node.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
             }
             let event = Event::Room { conversation, room, position };
-            node.tell_members(conversation.site, &members, position, Some(session.handle), event);
+            node.sessions.tell_members(conversation.site, &members, position, Some(session.handle), event);
         };
         self.store.change_room(conversation, session.user, change, now, Box::new(done));
     }
@@ -200,11 +203,11 @@ impl Inner {
         now: Timestamp,
     ) {
         let node = self.clone();
-        self.find_peer(asker, To::User(user), move |asker, peer| {
+        self.users.find_peer(asker, To::User(user), move |asker, peer| {
             let session = asker.session;
             let peer = match peer {
                 Ok(peer) => peer,
-                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             if action == MemberAction::Invite {
                 return node.add_member(asker, re, conversation, &peer, now);
@@ -225,7 +228,7 @@ impl Inner {
         let handle = asker.session.handle;
         let changed = match outcome.map_err(unavailable).flatten() {
             Ok(changed) => changed,
-            Err(refusal) => return self.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => return self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let MemberRow { user, standing } = &changed.member;
         let requested = changed.requested;
@@ -237,7 +240,7 @@ impl Inner {
             sanction: None,
         };
         self.tell_member(conversation, changed);
-        self.outbox.deliver(handle, Event::Member { re, member: Box::new(member) });
+        self.sessions.send(handle, Event::Member { re, member: Box::new(member) });
     }
 }
 

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::{LinkRule, RequestAnswer, first_contact, has_link};
-use crate::moderation::SiteRole;
-use crate::moderation::trust;
-use crate::node::{Asker, Inner, unavailable};
-use crate::rooms::RoomName;
-use crate::rooms::{LeftReason, MemberChanged, Role, Room, RoomLimits};
+use crate::moderation::{SiteRole, trust};
+use crate::node::Inner;
+use crate::rooms::{LeftReason, MemberChanged, Role, Room, RoomLimits, RoomName};
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::users::peer::{Peer, may_write};
 use crate::{
     ContactState, ConversationId, ConversationOf, ConversationRow, Done, Event, Position, Refusal, Request,
@@ -183,7 +183,9 @@ impl Inner {
     ) {
         let rule = match self.add_rule(&asker, peer, now) {
             Ok(rule) => rule,
-            Err(refusal) => return self.refuse(asker.session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => {
+                return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+            }
         };
         let add = AddMember { room, by: asker.session.user, user: peer.id, rule, time: now };
         let (node, limits) = (self.clone(), self.room_limits(&asker));
@@ -210,14 +212,16 @@ impl Inner {
         }
         let (node, session) = (self.clone(), asker.session);
         let done = move |outcome: Result<Option<Position>, StoreError>| {
-            let position =
-                match outcome.map_err(unavailable).and_then(|p| p.ok_or(Refusal::NoSuchConversation)) {
-                    Ok(position) => position,
-                    Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
-                };
+            let position = match outcome
+                .map_err(unavailable)
+                .and_then(|p| p.ok_or(Refusal::NoSuchConversation))
+            {
+                Ok(position) => position,
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
             let event = |re| Event::Left { re, conversation: room, reason: LeftReason::Left, position };
-            node.answer(session, event(Some(re)));
-            node.tell(session.user, position, Some(session.handle), event(None));
+            node.sessions.answer(session, event(Some(re)));
+            node.sessions.tell(session.user, position, Some(session.handle), event(None));
         };
         self.store.decline_room_request(room, session.user, Box::new(done));
     }
@@ -229,7 +233,7 @@ impl Inner {
             let Ok((rooms, position)) = outcome else { return };
             for conversation in rooms {
                 let event = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
-                node.tell(user, position, None, event);
+                node.sessions.tell(user, position, None, event);
             }
         };
         self.store.decline_room_requests_by(user, blocked, Box::new(done));

@@ -11,9 +11,11 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use rand::Rng;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
 use crate::rooms::{Act, Joined, Role, Room, RoomLimits, Rules, Standing, may};
+use crate::session::Asker;
 use crate::site::settings::Invitations;
+use crate::store::unavailable;
 use crate::users::person;
 use crate::{ConversationId, Done, Event, Person, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
@@ -225,15 +227,15 @@ impl Inner {
         let code = LinkCode(self.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner).random());
         let new = match NewLink::new(code, hours, uses, now) {
             Ok(new) => new,
-            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         let node = self.clone();
         let done = move |made: Result<Result<RoomLink, Refusal>, StoreError>| match made
             .map_err(unavailable)
             .flatten()
         {
-            Ok(link) => node.outbox.deliver(session.handle, Event::Link { re, conversation, link }),
-            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Ok(link) => node.sessions.send(session.handle, Event::Link { re, conversation, link }),
+            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.make_link(conversation, session.user, new, now, Box::new(done));
     }
@@ -269,8 +271,8 @@ impl Inner {
     ) -> Done<Result<Vec<RoomLink>, Refusal>> {
         let (node, handle) = (self.clone(), asker.session.handle);
         Box::new(move |links| match links.map_err(unavailable).flatten() {
-            Ok(links) => node.outbox.deliver(handle, Event::Links { re, conversation, links }),
-            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+            Ok(links) => node.sessions.send(handle, Event::Links { re, conversation, links }),
+            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         })
     }
 
@@ -280,11 +282,11 @@ impl Inner {
             let Invited { conversation, room, is_member, by, until } =
                 match found.map_err(unavailable).flatten() {
                     Ok(invited) => *invited,
-                    Err(refusal) => return node.refuse(handle, AnswerTo::Request(re), refusal),
+                    Err(refusal) => return node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
                 };
             let conversation = is_member.then_some(conversation);
             let invitation = Box::new(Invitation { conversation, room, by: person(&by, None), until });
-            node.outbox.deliver(handle, Event::Invitation { re, invitation });
+            node.sessions.send(handle, Event::Invitation { re, invitation });
         };
         self.store.open_link(code, asker.session.user, now, Box::new(done));
     }

@@ -117,11 +117,11 @@ impl Joins {
 
 impl Inner {
     pub(crate) fn member_joined(&self, room: ConversationId, user: UserId) {
-        self.joins.add(room, Some(user), self.last_tick());
+        self.joins.add(room, Some(user), self.sessions.last_tick());
     }
 
     pub(crate) fn member_left(&self, room: ConversationId) {
-        self.joins.add(room, None, self.last_tick());
+        self.joins.add(room, None, self.sessions.last_tick());
     }
 
     pub(crate) fn publish_joins(self: &Arc<Self>, now: Timestamp) {
@@ -144,9 +144,9 @@ impl Inner {
         let joined = joined.iter().filter(is_named).map(|row| person(row, None)).collect();
         let mut handles = Handles::new();
         for member in members {
-            self.here.lock(member).live(member, None, &mut handles);
+            self.sessions.lock(member).live(member, None, &mut handles);
         }
-        self.deliver(&handles, Event::MemberCount { conversation, members: count, joined });
+        self.sessions.deliver(&handles, Event::MemberCount { conversation, members: count, joined });
     }
 }
 

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::contacts::directory::MAX_QUERY_BYTES;
+use crate::node::Inner;
+use crate::presence::shown::Other;
 use crate::rooms::{MembersPage, RoomsPage, SanctionedPage};
-use crate::users::{MAX_QUERY_BYTES, Other, person};
+use crate::session::Asker;
+use crate::store::unavailable;
+use crate::users::person;
 use crate::{ConversationId, Event, Member, PageOf, Refusal, StoreError, Timestamp};
 
 impl Inner {
@@ -19,18 +23,18 @@ impl Inner {
     ) {
         let session = asker.session;
         if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
-            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
-        let limit = self.page_limit(page.limit);
+        let limit = self.sessions.page_limit(page.limit);
         let node = self.clone();
         let done = move |outcome: Result<Result<MembersPage, Refusal>, StoreError>| {
             let page = match outcome.map_err(unavailable).flatten() {
                 Ok(page) => page,
-                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let others: Vec<Other> = page.rows.iter().map(|row| Other::person(&row.user)).collect();
             let teller = node.clone();
-            node.with_presences(asker.site.site.mode, session.user, &others, move |presences| {
+            node.presences.with_presences(asker.site.site.mode, session.user, &others, move |presences| {
                 let node = teller.clone();
                 teller.with_markers(&asker, page, move |page, markers| {
                     let MembersPage { rows, next, .. } = page;
@@ -42,7 +46,7 @@ impl Inner {
                         sanction: None,
                     };
                     let members = rows.iter().zip(presences).zip(markers).map(member).collect();
-                    node.outbox.deliver(session.handle, Event::Members { re, members, next });
+                    node.sessions.send(session.handle, Event::Members { re, members, next });
                 });
             });
         };
@@ -59,12 +63,12 @@ impl Inner {
         now: Timestamp,
     ) {
         let session = asker.session;
-        let limit = self.page_limit(page.limit);
+        let limit = self.sessions.page_limit(page.limit);
         let node = self.clone();
         let done = move |outcome: Result<Result<SanctionedPage, Refusal>, StoreError>| {
             let SanctionedPage { rows, next } = match outcome.map_err(unavailable).flatten() {
                 Ok(page) => page,
-                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let member = |(row, sanction): (crate::rooms::MemberRow, _)| Member {
                 person: person(&row.user, None),
@@ -74,7 +78,7 @@ impl Inner {
                 sanction: Some(sanction),
             };
             let members = rows.into_iter().map(member).collect();
-            node.outbox.deliver(session.handle, Event::Members { re, members, next });
+            node.sessions.send(session.handle, Event::Members { re, members, next });
         };
         self.store.sanctioned(room, session.user, page.after, limit, now, Box::new(done));
     }
@@ -82,15 +86,15 @@ impl Inner {
     pub(crate) fn list_rooms(self: &Arc<Self>, asker: &Asker, re: u64, query: Option<String>, page: PageOf) {
         let handle = asker.session.handle;
         if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
-            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
-        let limit = self.page_limit(page.limit);
+        let limit = self.sessions.page_limit(page.limit);
         let node = self.clone();
         let done = move |outcome: Result<RoomsPage, StoreError>| match outcome {
             Ok(RoomsPage { rows, next }) => {
-                node.outbox.deliver(handle, Event::Rooms { re, rooms: rows, next });
+                node.sessions.send(handle, Event::Rooms { re, rooms: rows, next });
             }
-            Err(error) => node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.rooms(asker.session.user.site, query, page.after, limit, Box::new(done));
     }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::moderation::is_reason;
-use crate::node::{Asker, Inner};
+use crate::node::Inner;
 use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Standing};
+use crate::session::Asker;
 use crate::{
     ContactState, ConversationId, Event, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId,
 };
@@ -120,14 +121,14 @@ impl Inner {
         now: Timestamp,
     ) {
         if let Err(refusal) = wanted.check(now) {
-            return self.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+            return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
         }
         let node = self.clone();
-        self.find_peer(asker, To::User(user), move |asker, peer| {
+        self.users.find_peer(asker, To::User(user), move |asker, peer| {
             let session = asker.session;
             let peer = match peer {
                 Ok(peer) => peer,
-                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let shows_reason = wanted.shows_reason && peer.relation.of_b != ContactState::Blocked;
             let wanted = RoomSanction { shows_reason, ..wanted };
@@ -159,7 +160,7 @@ impl Inner {
             && let Some(notice) = sanction.notice()
         {
             self.standing_changed(&changed.member.user);
-            self.tell_in_passing(user, None, Event::Notice(Box::new(notice)));
+            self.sessions.tell_in_passing(user, None, Event::Notice(Box::new(notice)));
         }
     }
 }

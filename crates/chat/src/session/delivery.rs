@@ -2,11 +2,12 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use crate::node::Inner;
+use super::Sessions;
+use crate::command::AnswerTo;
 use crate::session::Handles;
-use crate::{Event, Position, SessionHandle, SessionId, UserId};
+use crate::{Event, Position, Refusal, SessionHandle, SessionId, SiteId, UserId};
 
-impl Inner {
+impl Sessions {
     pub(crate) fn deliver(&self, to: &[SessionHandle], event: Event) {
         match to {
             [] => {}
@@ -19,7 +20,7 @@ impl Inner {
     pub(crate) fn tell(&self, user: UserId, position: Position, except: Option<SessionHandle>, event: Event) {
         let _telling = self.telling();
         let mut handles = Handles::new();
-        self.here.lock(user).plan(user, position, except, &event, &mut handles);
+        self.lock(user).plan(user, position, except, &event, &mut handles);
         self.deliver(&handles, event);
     }
 
@@ -27,8 +28,28 @@ impl Inner {
     pub(crate) fn tell_both(&self, from: SessionId, to: UserId, position: Position, event: Event) {
         let _telling = self.telling();
         let mut handles = Handles::new();
-        self.here.lock(from.user).plan(from.user, position, Some(from.handle), &event, &mut handles);
-        self.here.lock(to).plan(to, position, None, &event, &mut handles);
+        self.lock(from.user).plan(from.user, position, Some(from.handle), &event, &mut handles);
+        self.lock(to).plan(to, position, None, &event, &mut handles);
+        self.counters.deliveries.add(handles.len() as u64);
+        self.deliver(&handles, event);
+    }
+
+    /// Delivers an event committed at `position` to all sessions here of these members. One lookup for each member;
+    /// silent members cost nothing else.
+    pub(crate) fn tell_members(
+        &self,
+        site: SiteId,
+        members: &[u32],
+        position: Position,
+        except: Option<SessionHandle>,
+        event: Event,
+    ) {
+        let _telling = self.telling();
+        let mut handles = Handles::new();
+        for &num in members {
+            let user = UserId { site, num };
+            self.lock(user).plan(user, position, except, &event, &mut handles);
+        }
         self.counters.deliveries.add(handles.len() as u64);
         self.deliver(&handles, event);
     }
@@ -36,7 +57,7 @@ impl Inner {
     /// An answer that has a position, for the one session that asked.
     pub(crate) fn answer(&self, to: SessionId, mut event: Event) {
         let _telling = self.telling();
-        let now = self.here.lock(to.user).plan_answer(to.user, to.handle, &mut event);
+        let now = self.lock(to.user).plan_answer(to.user, to.handle, &mut event);
         if now {
             self.outbox.deliver(to.handle, event);
         }
@@ -45,7 +66,7 @@ impl Inner {
     /// Delivers an event that is not stored to a user's sessions.
     pub(crate) fn tell_in_passing(&self, user: UserId, except: Option<SessionHandle>, event: Event) {
         let mut handles = Handles::new();
-        self.here.lock(user).live(user, except, &mut handles);
+        self.lock(user).live(user, except, &mut handles);
         self.deliver(&handles, event);
     }
 
@@ -58,6 +79,22 @@ impl Inner {
     /// Held while something that was committed is planned and handed over. Nearly always free: it is taken on
     /// the store's one thread for completions of writes, and once per resume.
     pub(crate) fn telling(&self) -> MutexGuard<'_, ()> {
-        self.telling.lock().unwrap_or_else(PoisonError::into_inner)
+        self.publishing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn refuse(&self, handle: SessionHandle, to: AnswerTo, refusal: Refusal) {
+        self.counters.refused(refusal);
+        let event = match to {
+            AnswerTo::Message(client_id) => Event::SendRefused { client_id, refusal },
+            AnswerTo::Request(re) => Event::Refused { re: Some(re), refusal },
+            AnswerTo::Session => Event::Refused { re: None, refusal },
+            AnswerTo::Nobody => return,
+        };
+        self.outbox.deliver(handle, event);
+    }
+
+    pub(crate) fn bye(&self, handle: SessionHandle, refusal: Refusal) {
+        self.counters.refused(refusal);
+        self.outbox.deliver(handle, Event::Bye(refusal));
     }
 }

@@ -1,570 +1,109 @@
-//! The table of users who are here and their sessions: what a node keeps in memory per person.
+//! The sessions of this node: who is here, and the way to them.
 
 pub(crate) mod admission;
+mod asker;
 mod delivery;
+mod ending;
+mod outbox;
 pub(crate) mod request_limits;
+mod roll;
+mod table;
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
-use smallvec::SmallVec;
+pub(crate) use asker::Asker;
+pub(crate) use ending::{SessionObserver, session_ids};
+pub use outbox::Outbox;
+pub(crate) use roll::Roll;
+pub(crate) use table::{
+    ContactWatch, Handles, Hold, NumberHasher, Released, SHARDS, Session, Shard, State, UserHere,
+    WaitingCommand, device_fingerprint,
+};
 
-use crate::limits::Due;
-use crate::moderation::StandingHere;
-use crate::presence::roll::Roll;
-use crate::users::peer::Waiting;
-use crate::users::privacy::Privacy;
-use crate::{DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
+use crate::site::live::Sites;
+use crate::stats::Counters;
+use crate::{Event, NodeConfig, SessionHandle, Timestamp, UserId};
+use table::UsersHere;
 
-pub(crate) const SHARDS: usize = 64;
-/// Events that wait for one session's snapshot; one more and the session is *behind*.
-const MAX_HELD: usize = 64;
-
-/// Sessions that one event goes to.
-pub(crate) type Handles = SmallVec<[SessionHandle; 4]>;
-
-/// Sharded by user. A shard is locked for a few look-ups, never while calling the store or an outbox, and
-/// never two at once.
-pub(crate) struct UsersHere {
-    shards: Box<[Mutex<Shard>]>,
-    roll: Arc<Roll>,
+/// The table of sessions, and the outbox to their gateways.
+pub(crate) struct Sessions {
+    table: UsersHere,
+    outbox: Arc<dyn Outbox>,
+    sites: Arc<Sites>,
+    observer: OnceLock<Weak<dyn SessionObserver>>,
+    /// See `session/delivery.rs`.
+    publishing: Mutex<()>,
+    counters: Arc<Counters>,
+    config: Arc<NodeConfig>,
+    /// The time, for what happens between ticks and brings none.
+    last_tick: AtomicU64,
 }
 
-/// Users of one shard.
-#[derive(Default)]
-pub(crate) struct Shard {
-    slot_by_user: HashMap<UserId, u32, BuildHasherDefault<NumberHasher>>,
-    users: Slots,
-    roll: Arc<Roll>,
-    held: HashMap<SessionHandle, Held>,
-    holds: u32,
-    /// Commands that wait until the person they are for is read from the store, by session.
-    pub(crate) waiting: HashMap<SessionHandle, Waiting>,
-    /// Users whose last session dropped, and when: ascending.
-    pub(crate) leaving: VecDeque<(Timestamp, UserId)>,
-    /// Users whose presence may have to be published.
-    pub(crate) changed: Vec<UserId>,
-    /// How many sessions watch their contacts.
-    watching_contacts: usize,
-    /// No session ends by its token before this second.
-    pub(crate) next_end: u32,
-    pub(crate) ends_seen: Timestamp,
-}
-
-/// A user who is here, or was a moment ago. Name and avatar are in the store.
-pub(crate) struct UserHere {
-    pub(crate) id: UserId,
-    pub(crate) sub: Sub,
-    pub(crate) sessions: SmallVec<[Session; 1]>,
-    pub(crate) sends: Due,
-    pub(crate) commands: Due,
-    /// Low bits of the moment at which the user was last seen by others.
-    pub(crate) seen: u32,
-    pub(crate) chosen: SetPresence,
-    /// The last published presence.
-    pub(crate) told: Presence,
-    /// It is in `Shard::changed`.
-    pub(crate) is_changed: bool,
-    /// Without sessions, and the grace time is over.
-    pub(crate) has_left: bool,
-    pub(crate) guest: bool,
-    pub(crate) standing: StandingHere,
-    pub(crate) privacy: Privacy,
-}
-
-impl UserHere {
-    /// Sessions that hear what comes now.
-    pub(crate) fn live(&self) -> impl Iterator<Item = SessionHandle> {
-        self.sessions.iter().filter(|one| one.state == State::Live).map(|one| one.handle)
+impl Sessions {
+    pub(crate) fn new(
+        config: Arc<NodeConfig>,
+        outbox: Arc<dyn Outbox>,
+        sites: Arc<Sites>,
+        counters: Arc<Counters>,
+    ) -> Sessions {
+        Sessions {
+            table: UsersHere::new(),
+            outbox,
+            sites,
+            observer: OnceLock::new(),
+            publishing: Mutex::new(()),
+            counters,
+            config,
+            last_tick: AtomicU64::new(0),
+        }
     }
-}
 
-/// A device that is connected now. 32 bytes.
-pub(crate) struct Session {
-    pub(crate) handle: SessionHandle,
-    /// Fingerprint of the device's name: enough to know the same one again.
-    pub(crate) device: u64,
-    /// Everything up to this commit was given out: in a welcome, in changes, or as an event.
-    pub(crate) since: u64,
-    /// Second at which the token ends.
-    pub(crate) ends: u32,
-    pub(crate) state: State,
-    pub(crate) contacts: ContactWatch,
-    /// The slot of the key that signed its token, in `LiveSite::keys`; 0: none.
-    pub(crate) key: u8,
-    /// A command waits for a person to be read; those after it queue up in `Shard::waiting`.
-    pub(crate) is_waiting: bool,
-}
-
-/// Whether a session hears of the presence of all contacts. Set by `Shard::watch_contacts` alone, which counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ContactWatch {
-    No,
-    AsRead,
-    /// Since it was read who they are: for the answer to be right it must be read again.
-    Changed,
-}
-
-impl ContactWatch {
-    pub(crate) fn is_on(self) -> bool {
-        self != ContactWatch::No
+    /// The shard of this user. Hold it for a few look-ups, and never two.
+    pub(crate) fn lock(&self, user: UserId) -> MutexGuard<'_, Shard> {
+        self.table.lock(user)
     }
-}
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    /// Its welcome is under way; events are held.
-    Starting,
-    Live,
-    /// Its queue was dropped; nothing is delivered until it resumes.
-    Behind,
-    /// Its changes are under way; events are held.
-    Resuming,
-}
+    /// All shards, one after the other.
+    pub(crate) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
+        self.table.each()
+    }
 
-/// Which snapshot a session waits for: an answer to an earlier question, from before it fell behind once more,
-/// must not be taken for it, because what happened between the two was not held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Hold(u32);
-
-/// Events that wait for a snapshot.
-#[derive(Default)]
-struct Held {
-    hold: Hold,
-    events: Vec<Event>,
-    overflown: bool,
-}
-
-/// The result of `Shard::release` for a session.
-pub(crate) enum Released {
-    /// Deliver these, then call again.
-    Events(Vec<Event>),
-    /// Too many events: the session is behind now.
-    Behind,
-    /// All delivered; the session is live.
-    Live,
-    /// It is gone, or it began anew.
-    Gone,
-}
-
-impl UsersHere {
-    pub(crate) fn new() -> UsersHere {
-        let roll = Arc::<Roll>::default();
-        let shard = |_| Mutex::new(Shard { roll: Arc::clone(&roll), ..Shard::default() });
-        UsersHere { shards: (0..SHARDS).map(shard).collect(), roll }
+    pub(crate) fn some(&self, shards: Range<usize>) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
+        self.table.some(shards)
     }
 
     /// Of some users of one site, those who are here.
     pub(crate) fn of(&self, users: &[UserId]) -> impl Iterator<Item = UserId> {
-        let which = self.which(users.iter().copied());
-        users.iter().zip(which).filter(|(_, is_here)| *is_here).map(|(user, _)| *user)
+        self.table.of(users)
     }
 
     /// Of some users of one site, whether each is here.
     pub(crate) fn which(&self, users: impl Iterator<Item = UserId>) -> Vec<bool> {
-        self.roll.which(users)
+        self.table.which(users)
     }
 
-    pub(crate) fn lock(&self, user: UserId) -> MutexGuard<'_, Shard> {
-        let mut hasher = NumberHasher::default();
-        user.hash(&mut hasher);
-        // The table inside takes the low bits.
-        lock(&self.shards[(hasher.finish() >> 40) as usize % SHARDS])
+    /// One event for one session, past the table.
+    pub(crate) fn send(&self, to: SessionHandle, event: Event) {
+        self.outbox.deliver(to, event);
     }
 
-    pub(crate) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
-        self.some(0..SHARDS)
+    /// See [`Outbox::deliver_each`].
+    pub(crate) fn send_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
+        self.outbox.deliver_each(to, events);
     }
 
-    pub(crate) fn some(&self, shards: Range<usize>) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
-        self.shards[shards].iter().map(lock)
-    }
-}
-
-fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    // After a panic in another worker the tables are still whole: steps on them are single assignments.
-    shard.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-impl Shard {
-    pub(crate) fn user(&mut self, id: UserId) -> Option<&mut UserHere> {
-        let slot = *self.slot_by_user.get(&id)?;
-        self.users.get_mut(slot)
+    pub(crate) fn tick(&self, now: Timestamp) {
+        self.last_tick.store(now.0, Ordering::Relaxed);
     }
 
-    pub(crate) fn session(&mut self, id: UserId, handle: SessionHandle) -> Option<&mut Session> {
-        self.user(id)?.sessions.iter_mut().find(|session| session.handle == handle)
+    pub(crate) fn last_tick(&self) -> Timestamp {
+        Timestamp(self.last_tick.load(Ordering::Relaxed))
     }
 
-    /// The user's entry, made where it is not there yet.
-    pub(crate) fn user_or_insert(
-        &mut self,
-        id: UserId,
-        new: impl FnOnce() -> UserHere,
-    ) -> (&mut UserHere, bool) {
-        let (slot, is_new) = match self.slot_by_user.get(&id) {
-            Some(slot) => (*slot, false),
-            None => {
-                self.roll.enter(id);
-                let slot = self.users.insert(new());
-                self.slot_by_user.insert(id, slot);
-                (slot, true)
-            }
-        };
-        (self.users.get_mut(slot).expect("the index names full slots only"), is_new)
-    }
-
-    pub(crate) fn remove_user(&mut self, id: UserId) {
-        if let Some(slot) = self.slot_by_user.remove(&id) {
-            self.users.remove(slot);
-            self.roll.leave(id);
-        }
-        if self.slot_by_user.is_empty() {
-            // Memory goes back to where it was before a crowd came.
-            self.slot_by_user.shrink_to_fit();
-            self.users = Slots::default();
-            self.leaving.shrink_to_fit();
-        }
-    }
-
-    pub(crate) fn users(&mut self) -> impl Iterator<Item = &mut UserHere> {
-        self.users.iter_mut()
-    }
-
-    pub(crate) fn mark_changed(&mut self, id: UserId) {
-        if let Some(user) = self.user(id)
-            && !std::mem::replace(&mut user.is_changed, true)
-        {
-            self.changed.push(id);
-        }
-    }
-
-    /// Adds to `to` the sessions of a user that hear now what was committed at `position`; for those whose
-    /// snapshot is under way it is held.
-    pub(crate) fn plan(
-        &mut self,
-        id: UserId,
-        position: Position,
-        except: Option<SessionHandle>,
-        event: &Event,
-        to: &mut Handles,
-    ) {
-        let Some(slot) = self.slot_by_user.get(&id) else { return };
-        let Some(user) = self.users.get_mut(*slot) else { return };
-        for session in user.sessions.iter_mut().filter(|session| Some(session.handle) != except) {
-            match session.state {
-                State::Live if position.number > session.since => {
-                    session.since = position.number;
-                    to.push(session.handle);
-                }
-                State::Live | State::Behind => {}
-                State::Starting | State::Resuming => {
-                    self.held.entry(session.handle).or_default().push(event);
-                }
-            }
-        }
-    }
-
-    /// Plans the delivery of an answer with a position to one session. Returns whether to deliver it now.
-    pub(crate) fn plan_answer(&mut self, id: UserId, handle: SessionHandle, event: &mut Event) -> bool {
-        let Some(session) = self.session(id, handle) else { return false };
-        match session.state {
-            State::Live => session.advance(event),
-            State::Starting | State::Resuming => {
-                self.held.entry(handle).or_default().push(event);
-                false
-            }
-            State::Behind => false,
-        }
-    }
-
-    /// Sessions of a user that hear what is not stored.
-    pub(crate) fn live(&mut self, id: UserId, except: Option<SessionHandle>, to: &mut Handles) {
-        let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
-        to.extend(
-            sessions
-                .filter(|session| session.state == State::Live && Some(session.handle) != except)
-                .map(|session| session.handle),
-        );
-    }
-
-    /// Begins or ends a session's watch of all its contacts.
-    pub(crate) fn watch_contacts(&mut self, id: UserId, handle: SessionHandle, on: bool) {
-        let Some(session) = self.session(id, handle) else { return };
-        let watch = if on { ContactWatch::AsRead } else { ContactWatch::No };
-        let before = std::mem::replace(&mut session.contacts, watch).is_on();
-        self.watching_contacts = self.watching_contacts + usize::from(on) - usize::from(before);
-    }
-
-    pub(crate) fn anybody_watches_contacts(&self) -> bool {
-        self.watching_contacts > 0
-    }
-
-    /// Forgets what is kept beside a session that was taken out.
-    pub(crate) fn took_out(&mut self, session: &Session) {
-        self.watching_contacts -= usize::from(session.contacts.is_on());
-        self.held.remove(&session.handle);
-        self.waiting.remove(&session.handle);
-        if self.held.is_empty() {
-            self.held.shrink_to_fit();
-        }
-    }
-
-    /// Sessions of a user that hear of its contacts' presence now.
-    pub(crate) fn contact_watchers(&mut self, id: UserId, to: &mut Handles) {
-        let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
-        to.extend(
-            sessions
-                .filter(|session| session.contacts.is_on() && session.state == State::Live)
-                .map(|session| session.handle),
-        );
-    }
-
-    /// Begins to hold events for a session whose snapshot will be asked for. None: it may not now.
-    pub(crate) fn hold(&mut self, id: UserId, handle: SessionHandle) -> Option<Hold> {
-        let session = self.session(id, handle)?;
-        if !matches!(session.state, State::Live | State::Behind) {
-            return None;
-        }
-        session.state = State::Resuming;
-        self.holds = self.holds.wrapping_add(1).max(1);
-        let hold = Hold(self.holds);
-        self.held.insert(handle, Held { hold, ..Held::default() });
-        Some(hold)
-    }
-
-    /// The snapshot is there, at `position`. False: nobody waits for it any more.
-    pub(crate) fn settle(
-        &mut self,
-        id: UserId,
-        handle: SessionHandle,
-        hold: Hold,
-        position: Position,
-    ) -> bool {
-        let waits_for = self.held.get(&handle).map(|held| held.hold).unwrap_or_default();
-        let Some(session) = self.session(id, handle) else { return false };
-        if !matches!(session.state, State::Starting | State::Resuming) || waits_for != hold {
-            return false;
-        }
-        session.since = position.number;
-        // The welcome goes out now, and a client on the same machine can answer it before what was held is given
-        // out: from here on its commands are heard.
-        session.state = State::Resuming;
-        true
-    }
-
-    /// Gives out what was held since. The session becomes live only when nothing is left, so that what was
-    /// held is delivered before what comes now.
-    pub(crate) fn release(&mut self, id: UserId, handle: SessionHandle) -> Released {
-        let held = self.held.get_mut(&handle);
-        let overflown = held.as_ref().is_some_and(|held| held.overflown);
-        let events = held.map(|held| std::mem::take(&mut held.events)).unwrap_or_default();
-        let Some(session) = self.session(id, handle) else { return Released::Gone };
-        if !matches!(session.state, State::Starting | State::Resuming) {
-            return Released::Gone;
-        }
-        if !events.is_empty() {
-            let is_news = |mut event| session.advance(&mut event).then_some(event);
-            return Released::Events(events.into_iter().filter_map(is_news).collect());
-        }
-        session.state = if overflown { State::Behind } else { State::Live };
-        self.held.remove(&handle);
-        if overflown { Released::Behind } else { Released::Live }
-    }
-
-    /// The snapshot cannot be had; what was held for it is lost.
-    pub(crate) fn abandon(&mut self, id: UserId, handle: SessionHandle, hold: Hold) {
-        if self.held.get(&handle).is_some_and(|held| held.hold == hold) {
-            self.fall_behind(id, handle);
-        }
-    }
-
-    /// The session lacks something that no event will bring. True: tell it `behind` now; one whose snapshot is under way hears it
-    /// after that.
-    pub(crate) fn load_anew(&mut self, id: UserId, handle: SessionHandle) -> bool {
-        match self.session(id, handle).map(|session| session.state) {
-            Some(State::Live) => self.fall_behind(id, handle),
-            Some(State::Starting | State::Resuming) => {
-                self.held.entry(handle).or_default().overflown = true;
-                false
-            }
-            Some(State::Behind) | None => false,
-        }
-    }
-
-    pub(crate) fn fall_behind(&mut self, id: UserId, handle: SessionHandle) -> bool {
-        self.held.remove(&handle);
-        match self.session(id, handle) {
-            // Without a welcome there is no queue that could have been dropped.
-            Some(session) if session.state != State::Starting => {
-                session.state = State::Behind;
-                true
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Session {
-    /// Notes that the event is given out; false if the session has what it tells. An answer comes in any case,
-    /// somebody waits for it, but its position never goes back behind what the session has.
-    fn advance(&mut self, event: &mut Event) -> bool {
-        let is_answer = event.is_answer();
-        let Some(position) = event.position_mut() else { return true };
-        let is_news = position.number > self.since;
-        self.since = self.since.max(position.number);
-        position.number = self.since;
-        is_news || is_answer
-    }
-}
-
-impl Held {
-    fn push(&mut self, event: &Event) {
-        if self.overflown {
-            return;
-        }
-        if self.events.len() < MAX_HELD {
-            self.events.push(event.clone());
-        } else {
-            self.overflown = true;
-            self.events = Vec::new();
-        }
-    }
-}
-
-/// Fingerprint by which a device is known again; never 0. It is stored where a moderator bans one, so it must stay as it is: FNV-1a.
-/// Collisions could only be made among one's own, or with a device whose random name one knows.
-pub(crate) fn device_fingerprint(device: &DeviceId) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    device.as_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
-}
-
-/// Slots in chunks: growing copies nothing and leaves at most one chunk unused per shard.
-#[derive(Default)]
-struct Slots {
-    chunks: Vec<Vec<Slot>>,
-    free: Option<u32>,
-}
-
-enum Slot {
-    Full(UserHere),
-    Free { next: Option<u32> },
-}
-
-const CHUNK: usize = 16;
-
-impl Slots {
-    fn insert(&mut self, user: UserHere) -> u32 {
-        if let Some(at) = self.free {
-            let slot = &mut self.chunks[at as usize / CHUNK][at as usize % CHUNK];
-            if let Slot::Free { next } = std::mem::replace(slot, Slot::Full(user)) {
-                self.free = next;
-            }
-            return at;
-        }
-        if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
-            self.chunks.push(Vec::with_capacity(CHUNK));
-        }
-        let chunk = self.chunks.len() - 1;
-        self.chunks[chunk].push(Slot::Full(user));
-        (chunk * CHUNK + self.chunks[chunk].len() - 1) as u32
-    }
-
-    fn get_mut(&mut self, at: u32) -> Option<&mut UserHere> {
-        match self.chunks.get_mut(at as usize / CHUNK)?.get_mut(at as usize % CHUNK)? {
-            Slot::Full(user) => Some(user),
-            Slot::Free { .. } => None,
-        }
-    }
-
-    fn remove(&mut self, at: u32) {
-        if self.get_mut(at).is_some() {
-            self.chunks[at as usize / CHUNK][at as usize % CHUNK] = Slot::Free { next: self.free };
-            self.free = Some(at);
-        }
-    }
-
-    fn iter_mut(&mut self) -> impl Iterator<Item = &mut UserHere> {
-        self.chunks.iter_mut().flatten().filter_map(|slot| match slot {
-            Slot::Full(user) => Some(user),
-            Slot::Free { .. } => None,
-        })
-    }
-}
-
-/// For keys that are numbers of our own making (the store numbers users, a gateway its sessions): nobody
-/// outside chooses them, so speed and a fixed order in tests count more than secrecy.
-#[derive(Default)]
-pub(crate) struct NumberHasher(u64);
-
-impl Hasher for NumberHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
-    }
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-    fn write_u64(&mut self, number: u64) {
-        // The finalizer of MurmurHash3: every bit of the key reaches every bit of the hash.
-        let mut h = self.0.rotate_left(5) ^ number;
-        h = (h ^ (h >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        h = (h ^ (h >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-        self.0 = h ^ (h >> 33);
-    }
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::SiteId;
-
-    #[test]
-    fn an_entry_stays_small() {
-        assert_eq!(size_of::<Session>(), 32);
-        assert!(size_of::<UserHere>() <= 96, "{}", size_of::<UserHere>());
-        assert_eq!(size_of::<Slot>(), size_of::<UserHere>(), "a free slot is told by a niche");
-    }
-
-    #[test]
-    fn slots_are_used_again_and_memory_goes_back() {
-        let mut shard = Shard::default();
-        let id = |num| UserId { site: SiteId(1), num };
-        for num in 0..1000 {
-            shard.user_or_insert(id(num), || here(id(num)));
-        }
-        for num in 0..500 {
-            shard.remove_user(id(num));
-        }
-        for num in 1000..1500 {
-            shard.user_or_insert(id(num), || here(id(num)));
-        }
-        assert_eq!(shard.users.chunks.len(), 1000usize.div_ceil(CHUNK));
-        assert!((500..1500).all(|num| shard.user(id(num)).is_some_and(|user| user.id == id(num))));
-        assert!((0..500).all(|num| shard.user(id(num)).is_none()));
-        (500..1500).for_each(|num| shard.remove_user(id(num)));
-        assert_eq!((shard.users.chunks.capacity(), shard.slot_by_user.capacity()), (0, 0));
-    }
-
-    fn here(id: UserId) -> UserHere {
-        UserHere {
-            id,
-            sub: Sub::parse("u").expect("one letter is a sub"),
-            sessions: SmallVec::new(),
-            sends: Due::default(),
-            commands: Due::default(),
-            seen: 0,
-            chosen: SetPresence::Online,
-            told: Presence::Offline,
-            is_changed: false,
-            has_left: false,
-            guest: false,
-            standing: StandingHere::default(),
-            privacy: Privacy::default(),
-        }
+    pub(crate) fn page_limit(&self, asked: Option<u32>) -> u32 {
+        let most = self.config.limits.page.max(1);
+        asked.unwrap_or(most).clamp(1, most)
     }
 }

@@ -4,14 +4,13 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::command::AnswerTo;
+use crate::config::GUEST_SHARE;
 use crate::limits::{Due, Rate};
-use crate::node::{Asker, GUEST_SHARE, Inner};
-use crate::sign_in::guests::household;
-use crate::{Identified, Node, Refusal, SiteId, Timestamp, UserId};
+use crate::stats::Counters;
+use crate::{Refusal, SiteId, Timestamp, UserId};
 
 /// Entries of a table, some 3 MB. At the bound, idle entries go; if that is not half of them, all go: somebody with so many
 /// addresses or accounts is not held by a limit for each, and nobody else shall suffer for it.
@@ -75,6 +74,7 @@ pub(crate) struct RequestLimits {
     by_user: Table<UserId>,
     by_address: Table<IpAddr>,
     by_site: Table<SiteId>,
+    counters: Arc<Counters>,
 }
 
 struct Table<K> {
@@ -99,8 +99,14 @@ impl<K: Copy + Eq + Hash> Table<K> {
 }
 
 impl RequestLimits {
-    pub(crate) fn new(rates: RequestRates) -> RequestLimits {
-        RequestLimits { rates, by_user: Table::new(), by_address: Table::new(), by_site: Table::new() }
+    pub(crate) fn new(rates: RequestRates, counters: Arc<Counters>) -> RequestLimits {
+        RequestLimits {
+            rates,
+            by_user: Table::new(),
+            by_address: Table::new(),
+            by_site: Table::new(),
+            counters,
+        }
     }
 
     fn of_address(&self, kind: RequestKind, address: IpAddr, now: Timestamp) -> Result<(), Refusal> {
@@ -160,7 +166,7 @@ fn requests(kind: RequestKind, per_minute: u32) -> Rate {
     Rate::per_minute((per_minute / 4).max(1), per_minute)
 }
 
-impl Inner {
+impl RequestLimits {
     /// Counts a request of a user who is known by now.
     pub(crate) fn count_request(
         &self,
@@ -169,78 +175,81 @@ impl Inner {
         is_guest: bool,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        let taken = self.requests.of_user(kind, user, is_guest, now);
+        let taken = self.of_user(kind, user, is_guest, now);
         taken.inspect_err(|_| self.counters.requests_refused.add(1))
     }
 
     /// Counts bytes of an import, where the site has some left today.
     pub(crate) fn take_import(&self, site: SiteId, bytes: u64, now: Timestamp) -> Result<(), Refusal> {
-        let (rate, kib) = (self.requests.import_kib(), bytes.div_ceil(1024));
-        self.requests.by_site.with(Limit::ImportKib, site, now, |due| {
+        let (rate, kib) = (self.import_kib(), bytes.div_ceil(1024));
+        self.by_site.with(Limit::ImportKib, site, now, |due| {
             rate.has_left(*due, now)?;
             rate.spend(due, kib, now);
             Ok(())
         })
     }
-
-    /// Counts a search, or a page of an export. False: it is refused.
-    pub(crate) fn may_read_far(&self, asker: &Asker, re: u64, now: Timestamp) -> bool {
-        let user = asker.session.user;
-        let taken = self.count_request(RequestKind::Search, user, asker.guest, now);
-        match taken {
-            Ok(()) => true,
-            Err(refusal) => {
-                self.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
-                false
-            }
-        }
-    }
 }
 
-impl Node {
+impl RequestLimits {
     /// Counts a request of an address, before anything else is known of it.
-    pub fn take_request(&self, kind: RequestKind, address: IpAddr, now: Timestamp) -> Result<(), Refusal> {
-        let taken = self.inner().requests.of_address(kind, address, now);
-        taken.inspect_err(|_| self.inner().counters.requests_refused.add(1))
+    pub(crate) fn take_request(
+        &self,
+        kind: RequestKind,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let taken = self.of_address(kind, address, now);
+        taken.inspect_err(|_| self.counters.requests_refused.add(1))
     }
 
     /// May this user upload more today? Only guests have a limit, which all guests of an address share.
-    pub fn may_upload(
+    pub(crate) fn may_upload(
         &self,
-        who: &Identified,
+        is_guest: bool,
         address: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        let (limits, Some(address)) = (&self.inner().requests, address.filter(|_| who.is_guest())) else {
+        let Some(address) = address.filter(|_| is_guest) else {
             return Ok(());
         };
-        let rate = limits.guest_kib();
-        limits.by_address.with(Limit::GuestKib, household(address), now, |due| rate.has_left(*due, now))
+        let rate = self.guest_kib();
+        self.by_address.with(Limit::GuestKib, household(address), now, |due| rate.has_left(*due, now))
     }
 
     /// Counts bytes that have arrived.
-    pub fn uploaded(&self, who: &Identified, address: Option<IpAddr>, bytes: u64, now: Timestamp) {
-        let (limits, Some(address)) = (&self.inner().requests, address.filter(|_| who.is_guest())) else {
+    pub(crate) fn uploaded(&self, is_guest: bool, address: Option<IpAddr>, bytes: u64, now: Timestamp) {
+        let Some(address) = address.filter(|_| is_guest) else {
             return;
         };
-        let (rate, kib) = (limits.guest_kib(), bytes.div_ceil(1024));
-        limits.by_address.with(Limit::GuestKib, household(address), now, |due| rate.spend(due, kib, now));
+        let (rate, kib) = (self.guest_kib(), bytes.div_ceil(1024));
+        self.by_address.with(Limit::GuestKib, household(address), now, |due| rate.spend(due, kib, now));
     }
 
     /// Has this user, and the site, CPU time for pictures left?
-    pub fn may_make_picture(&self, user: UserId, is_guest: bool, now: Timestamp) -> Result<(), Refusal> {
-        let limits = &self.inner().requests;
-        let (of_user, of_site) = (limits.user_picture_ms(is_guest), limits.site_picture_ms());
-        limits.by_user.with(Limit::PictureMs, user, now, |due| of_user.has_left(*due, now))?;
-        limits.by_site.with(Limit::PictureMs, user.site, now, |due| of_site.has_left(*due, now))
+    pub(crate) fn may_make_picture(
+        &self,
+        user: UserId,
+        is_guest: bool,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let (of_user, of_site) = (self.user_picture_ms(is_guest), self.site_picture_ms());
+        self.by_user.with(Limit::PictureMs, user, now, |due| of_user.has_left(*due, now))?;
+        self.by_site.with(Limit::PictureMs, user.site, now, |due| of_site.has_left(*due, now))
     }
 
     /// Counts the CPU time that a picture took, whatever became of it. Nothing gives it back.
-    pub fn picture_made(&self, user: UserId, is_guest: bool, cpu_ms: u64, now: Timestamp) {
-        let limits = &self.inner().requests;
-        let (of_user, of_site) = (limits.user_picture_ms(is_guest), limits.site_picture_ms());
-        limits.by_user.with(Limit::PictureMs, user, now, |due| of_user.spend(due, cpu_ms, now));
-        limits.by_site.with(Limit::PictureMs, user.site, now, |due| of_site.spend(due, cpu_ms, now));
+    pub(crate) fn picture_made(&self, user: UserId, is_guest: bool, cpu_ms: u64, now: Timestamp) {
+        let (of_user, of_site) = (self.user_picture_ms(is_guest), self.site_picture_ms());
+        self.by_user.with(Limit::PictureMs, user, now, |due| of_user.spend(due, cpu_ms, now));
+        self.by_site.with(Limit::PictureMs, user.site, now, |due| of_site.spend(due, cpu_ms, now));
+    }
+}
+
+/// The owner of an IPv6 address has at least the 2^64 addresses of its network (RFC 4291 §2.5.4).
+pub(crate) fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
     }
 }
 
@@ -253,12 +262,13 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_764_000_000_000);
 
     fn limits() -> RequestLimits {
-        RequestLimits::new(RequestRates {
+        let rates = RequestRates {
             user_per_minute: 80,
             address_per_minute: 40,
             site_per_minute: 120,
             ..RequestRates::UNLIMITED
-        })
+        };
+        RequestLimits::new(rates, Arc::default())
     }
 
     fn passed(mut take: impl FnMut() -> Result<(), Refusal>) -> usize {

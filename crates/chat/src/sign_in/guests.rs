@@ -1,13 +1,14 @@
 //! Guests: users without an account, where a site lets them in.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::{Rng, rngs::StdRng};
 
 use crate::limits::{Due, Rate};
 use crate::node::Inner;
+use crate::session::request_limits::household;
 use crate::site::token::{self, Claims, MAX_LIFE_MS, Ticket, Verifier};
 use crate::{Profile, Refusal, SecretKind, Site, SiteId, Sub, Timestamp};
 
@@ -130,14 +131,6 @@ impl GuestDoor {
             }
         }
         rate.take(due_by_address.entry(household(address)).or_default(), now)
-    }
-}
-
-/// The owner of an IPv6 address has at least the 2^64 addresses of its network (RFC 4291 §2.5.4).
-pub(crate) fn household(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.into(),
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
     }
 }
 

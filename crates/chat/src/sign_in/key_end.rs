@@ -33,12 +33,12 @@ impl Inner {
     /// Carries out what a change of a site's keys means for its sessions. It costs one look at each session of the site where keys have
     /// changed, and nothing elsewhere.
     pub(crate) fn end_keys(self: &Arc<Self>, before: &LiveSite, after: &LiveSite) {
-        let now = self.last_tick();
+        let now = self.sessions.last_tick();
         let changes = changes(before, after, now);
         if changes.is_empty() {
             return;
         }
-        for mut shard in self.here.each() {
+        for mut shard in self.sessions.each() {
             let (mut over, mut next) = (Vec::new(), shard.next_end);
             for user in shard.users().filter(|user| user.id.site == after.site.id) {
                 for session in &mut user.sessions {
@@ -57,7 +57,7 @@ impl Inner {
             shard.next_end = next;
             drop(shard);
             for session in over {
-                self.end_session(session, Refusal::KeyEnded, now);
+                self.sessions.end_session(session, Refusal::KeyEnded, now);
             }
         }
     }

@@ -10,29 +10,22 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use rand::Rng;
-use smallvec::SmallVec;
 
 use crate::account::devices::{self, SignedOut};
 use crate::command::AnswerTo;
-use crate::limits::Due;
-use crate::moderation::trust;
-use crate::moderation::{SiteState, StandingHere};
-use crate::node::{Asker, Inner, unavailable};
+use crate::moderation::{SiteState, StandingHere, trust};
+use crate::node::Inner;
 use crate::session::admission::UnderWay;
-use crate::session::{ContactWatch, Hold, Session, Shard, State, UserHere, device_fingerprint};
+use crate::session::{Asker, ContactWatch, Hold, Session, State, device_fingerprint};
 use crate::sign_in::log::Shown;
 use crate::site::live::LiveSite;
 use crate::site::settings::Access;
 use crate::site::token::{self, Ticket};
-use crate::users::cache::Generation;
+use crate::store::unavailable;
 use crate::{
-    Agent, ContactState, Door, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId,
-    SetPresence, Site, SiteId, SiteRole, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+    Agent, Door, Event, Hello, Position, Refusal, SessionHandle, SessionId, Site, SiteId, SiteRole, Snapshot,
+    StoreError, Timestamp, UserId, UserRow, Welcome,
 };
-
-/// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
-/// may outlive its token by so much.
-const ENDS_EVERY_MS: u64 = 5_000;
 
 /// Somebody at the door.
 struct Arrival {
@@ -72,7 +65,7 @@ impl Inner {
                 let site = known.as_ref().map(|live| &*live.site.key);
                 let shown = Shown { door: Door::Hello, site, user: None, address: hello.address };
                 self.record_refused(shown, refusal, now);
-                return self.bye(handle, refusal);
+                return self.sessions.bye(handle, refusal);
             }
         };
         let Some(jti) = arrival.ticket.once.clone() else { return self.enter(arrival) };
@@ -93,7 +86,7 @@ impl Inner {
         self.record_refused(arrival.shown(), refusal, arrival.now);
         match refusal {
             Refusal::SiteClosed => self.bye_closed(arrival.handle, &arrival.site.site.settings),
-            _ => self.bye(arrival.handle, refusal),
+            _ => self.sessions.bye(arrival.handle, refusal),
         }
     }
 
@@ -190,7 +183,7 @@ impl Inner {
 
     fn let_in(self: &Arc<Self>, arrival: Arrival) {
         let from = self.resume_from(arrival.site.site.id, arrival.position);
-        let since = self.recent.generation();
+        let since = self.users.recent().generation();
         let (site, user, now) = (arrival.site.site.id, arrival.ticket.user(), arrival.now);
         let arrival = Arc::new(arrival);
         let (registrar, registered) = (self.clone(), arrival.clone());
@@ -209,12 +202,12 @@ impl Inner {
         let node = self.clone();
         let done = move |outcome: Result<(UserRow, Snapshot), StoreError>| match outcome {
             Ok((row, snapshot)) => {
-                node.keep_contacts(row.id, &snapshot, since);
+                node.users.keep_contacts(row.id, &snapshot, since);
                 node.welcome(&arrival, row, snapshot);
             }
             Err(_) => {
                 if let Some(&user) = arrival.user.get() {
-                    node.remove_session(SessionId { user, handle: arrival.handle }, true, now);
+                    node.sessions.remove_session(SessionId { user, handle: arrival.handle }, true, now);
                 }
                 node.turn_away(&arrival, Refusal::Unavailable);
             }
@@ -240,7 +233,7 @@ impl Inner {
         if !arrival.site.counters.enter(limits.sessions_per_site) {
             return Err(Refusal::Full);
         }
-        self.recent.user_is(row);
+        self.users.recent().user_is(row);
         let Site { settings, created, .. } = &arrival.site.site;
         if row.created == arrival.now {
             self.newcomer(&arrival.site, arrival.now);
@@ -248,7 +241,7 @@ impl Inner {
         let known = self.standing_at_sign_in(settings, *created, row, arrival.now);
         let recent = trust::is_recent(&settings.trust, row.created, arrival.now);
         let standing = StandingHere::new(known, recent);
-        let mut shard = self.here.lock(row.id);
+        let mut shard = self.sessions.lock(row.id);
         // The row may have been read before this guest became a member. `end_guest` counts first, then locks this shard.
         if row.profile.guest && self.merges.count() != arrival.merges {
             drop(shard);
@@ -264,13 +257,13 @@ impl Inner {
         self.counters.sessions.add(1);
         self.counters.users_online.add(is_first.into());
         for handle in replaced {
-            self.session_is_gone(SessionId { user: row.id, handle }, false, arrival.now);
-            self.bye(handle, Refusal::Replaced);
+            self.sessions.session_is_gone(SessionId { user: row.id, handle }, false, arrival.now);
+            self.sessions.bye(handle, Refusal::Replaced);
         }
         // A key that ended while this sign-in was under way: its sessions were searched before this one was there, or are now.
         if self.key_is_over(&arrival.site, &arrival.ticket.kid, arrival.now) {
             let session = SessionId { user: row.id, handle: arrival.handle };
-            self.end_session(session, Refusal::KeyEnded, arrival.now);
+            self.sessions.end_session(session, Refusal::KeyEnded, arrival.now);
         }
         Ok(())
     }
@@ -294,16 +287,6 @@ impl Inner {
         let end = ticket.expires.0 + self.config.clock_skew_ms;
         let second = ticket.key_ends.map_or(end, |key| key.0.min(end)).div_ceil(1000);
         u32::try_from(second).unwrap_or(u32::MAX)
-    }
-
-    /// The whole list was read: whoever signs in watches it next, and is told to those on it.
-    fn keep_contacts(&self, user: UserId, snapshot: &Snapshot, since: Generation) {
-        let page = &snapshot.contacts;
-        if snapshot.reset && page.next.is_none() {
-            let contacts = page.rows.iter().filter(|row| row.state == ContactState::Contact);
-            let contacts = contacts.map(|row| row.id).collect::<Vec<_>>();
-            self.recent.keep_contacts(user, &contacts.into(), since);
-        }
     }
 
     fn welcome(self: &Arc<Self>, arrival: &Arc<Arrival>, row: UserRow, snapshot: Snapshot) {
@@ -338,14 +321,14 @@ impl Inner {
             if let Some(mail) = &arrival.ticket.mail {
                 node.mail_address(row.id, mail.clone());
             }
-            node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
+            node.sessions.send(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);
             node.ring_late(session, arrival.now);
             if row.on_site.noticed {
                 node.tell_notices(session);
             }
             // The client may have been quick enough to say `watch` before.
-            node.answer_watched(mode, session);
+            node.presences.answer_watched(mode, session);
         });
     }
 
@@ -371,22 +354,22 @@ impl Inner {
     fn refuse_renewal(&self, asker: &Asker, re: u64, refusal: Refusal, now: Timestamp) {
         let (site, user) = (Some(&*asker.site.site.key), Some(asker.sub.as_str()));
         self.record_refused(Shown { door: Door::Renewal, site, user, address: None }, refusal, now);
-        self.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+        self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
     }
 
     fn renewed(self: &Arc<Self>, asker: &Asker, re: u64, ticket: &Ticket, now: Timestamp) {
         let SessionId { user, handle } = asker.session;
         let ends = self.session_end(ticket);
-        let mut shard = self.here.lock(user);
+        let mut shard = self.sessions.lock(user);
         let Some(session) = shard.session(user, handle) else { return };
         if ends >= session.ends {
             (session.ends, session.key) = (ends, asker.site.slot_of(&ticket.kid));
         }
         drop(shard);
         if self.key_is_over(&asker.site, &ticket.kid, now) {
-            return self.end_session(asker.session, Refusal::KeyEnded, now);
+            return self.sessions.end_session(asker.session, Refusal::KeyEnded, now);
         }
-        self.outbox.deliver(handle, Event::TokenOk { re, expires: ticket.expires });
+        self.sessions.send(handle, Event::TokenOk { re, expires: ticket.expires });
         let node = self.clone();
         let done = move |outcome: Result<UserRow, StoreError>| {
             if let Ok(row) = outcome {
@@ -396,217 +379,16 @@ impl Inner {
         self.store.renew_user(user.site, ticket.user(), now, Box::new(done));
     }
 
-    // ---- the end ----
-
     pub(crate) fn disconnected(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
-        self.remove_session(session, on_purpose, now);
-    }
-
-    /// Ends a session from our side.
-    pub(crate) fn end_session(self: &Arc<Self>, session: SessionId, why: Refusal, now: Timestamp) {
-        // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now. Nor does who is
-        // signed out come back soon.
-        let at_once = matches!(why, Refusal::GoingAway { .. } | Refusal::SignedOut);
-        if self.remove_session(session, at_once, now) {
-            self.bye(session.handle, why);
-        }
-    }
-
-    /// Takes a session out of the table; false where it is not there. `at_once`: the presence that hangs on
-    /// it gets no grace time.
-    fn remove_session(self: &Arc<Self>, session: SessionId, at_once: bool, now: Timestamp) -> bool {
-        let mut shard = self.here.lock(session.user);
-        let Some(last) = shard.end(session, at_once, now) else { return false };
-        drop(shard);
-        self.session_is_gone(session, at_once, now);
-        match last {
-            Last::No => {}
-            Last::Grace => self.counters.users_online.subtract(1),
-            Last::Left(chosen) => {
-                self.counters.users_online.subtract(1);
-                self.remember_leaving(session.user, chosen, now);
-            }
-        }
-        true
-    }
-
-    /// Updates counters and other tables for a session that was removed from the table.
-    fn session_is_gone(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
-        self.counters.sessions.subtract(1);
-        if let Some(live) = self.sites.by_id(session.user.site) {
-            live.counters.leave();
-        }
-        self.watches.forget(session.handle);
-        self.call_lost(session, on_purpose, now);
-    }
-
-    pub(crate) fn end_tokens(self: &Arc<Self>, now: Timestamp) {
-        let second = (now.0 / 1000) as u32;
-        for mut shard in self.here.each() {
-            if shard.next_end > second || now.since(shard.ends_seen) < ENDS_EVERY_MS {
-                continue;
-            }
-            let over = shard.take_ends(second);
-            shard.ends_seen = now;
-            drop(shard);
-            for session in over {
-                self.end_session(session, Refusal::TokenExpired, now);
-            }
-        }
-    }
-
-    pub(crate) fn end_site(self: &Arc<Self>, site: SiteId) {
-        self.end_all(|user| user.id.site == site, |_| Refusal::NoSuchSite);
-    }
-
-    pub(crate) fn end_user(self: &Arc<Self>, user: UserId, why: Refusal) {
-        self.end_user_with(user, |handle| self.bye(handle, why));
-    }
-
-    /// Each of the user's sessions is told by `bye`. Nobody waits for the end of a grace time.
-    pub(crate) fn end_user_with(self: &Arc<Self>, user: UserId, bye: impl Fn(SessionHandle)) {
-        let sessions: Vec<SessionId> = self.here.lock(user).user(user).map(session_ids).unwrap_or_default();
-        for session in sessions {
-            if self.remove_session(session, true, self.last_tick()) {
-                bye(session.handle);
-            }
-        }
+        self.sessions.remove_session(session, on_purpose, now);
     }
 
     pub(crate) fn goodbye(self: &Arc<Self>, spread_ms: u32) {
         self.stopping.store(true, Ordering::Release);
-        let personal = |node: &Inner| {
-            let mut rng = node.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let personal = || {
+            let mut rng = self.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             Refusal::GoingAway { retry_after_ms: rng.random_range(0..=spread_ms) }
         };
-        self.end_all(|_| true, personal);
-    }
-
-    fn end_all(self: &Arc<Self>, which: impl Fn(&UserHere) -> bool, why: impl Fn(&Inner) -> Refusal) {
-        self.end_each(which, |session| self.end_session(session, why(self), self.last_tick()));
-    }
-
-    /// At once, each told by `bye`.
-    pub(crate) fn end_all_with(
-        self: &Arc<Self>,
-        which: impl Fn(&UserHere) -> bool,
-        bye: impl Fn(SessionHandle),
-    ) {
-        self.end_each(which, |session| {
-            if self.remove_session(session, true, self.last_tick()) {
-                bye(session.handle);
-            }
-        });
-    }
-
-    fn end_each(self: &Arc<Self>, which: impl Fn(&UserHere) -> bool, end: impl Fn(SessionId)) {
-        for mut shard in self.here.each() {
-            let sessions: Vec<SessionId> =
-                shard.users().filter(|user| which(user)).flat_map(session_ids).collect();
-            drop(shard);
-            sessions.into_iter().for_each(&end);
-        }
-    }
-}
-
-pub(crate) fn session_ids(user: &mut UserHere) -> Vec<SessionId> {
-    user.sessions.iter().map(|session| SessionId { user: user.id, handle: session.handle }).collect()
-}
-
-/// Was it the user's last session?
-enum Last {
-    No,
-    /// Yes; presence stays for the grace time.
-    Grace,
-    /// Yes, and the user has left.
-    Left(SetPresence),
-}
-
-impl Shard {
-    /// Adds a session; answers those that it replaces.
-    fn begin(
-        &mut self,
-        row: &UserRow,
-        standing: StandingHere,
-        new: Session,
-        limit: u32,
-    ) -> SmallVec<[SessionHandle; 1]> {
-        self.next_end = self.next_end.min(new.ends);
-        let (user, _) = self.user_or_insert(row.id, || UserHere {
-            id: row.id,
-            sub: row.profile.sub.clone(),
-            sessions: SmallVec::new(),
-            sends: Due::default(),
-            commands: Due::default(),
-            seen: 0,
-            chosen: row.presence,
-            told: Presence::Offline,
-            is_changed: false,
-            has_left: false,
-            guest: row.profile.guest,
-            standing,
-            privacy: row.privacy,
-        });
-        user.standing = standing;
-        user.privacy = row.privacy;
-        user.has_left = false;
-        if user.guest != row.profile.guest {
-            // A guest who left a moment ago and is a member now.
-            (user.guest, user.sub) = (row.profile.guest, row.profile.sub.clone());
-        }
-        let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();
-        if let Some(at) = user.sessions.iter().position(|session| session.device == new.device) {
-            replaced.push(user.sessions.remove(at));
-        }
-        while limit > 0 && user.sessions.len() >= limit as usize {
-            replaced.push(user.sessions.remove(0));
-        }
-        user.sessions.push(new);
-        replaced.iter().for_each(|session| self.took_out(session));
-        self.mark_changed(row.id);
-        replaced.iter().map(|session| session.handle).collect()
-    }
-
-    /// Takes a session out; None where it is not there.
-    fn end(&mut self, session: SessionId, at_once: bool, now: Timestamp) -> Option<Last> {
-        let user = self.user(session.user)?;
-        let at = user.sessions.iter().position(|here| here.handle == session.handle)?;
-        let ended = user.sessions.remove(at);
-        let last = match user.sessions.is_empty() {
-            false => Last::No,
-            // Whom others see as offline anyway needs no grace, and leaves no trace of when he left.
-            true if at_once || user.chosen == SetPresence::Invisible => {
-                user.has_left = true;
-                Last::Left(user.chosen)
-            }
-            true => Last::Grace,
-        };
-        if user.sessions.is_empty() && user.chosen != SetPresence::Invisible {
-            user.seen = now.0 as u32;
-        }
-        match last {
-            Last::No => {}
-            Last::Grace => self.leaving.push_back((now, session.user)),
-            Last::Left(_) => self.mark_changed(session.user),
-        }
-        self.took_out(&ended);
-        Some(last)
-    }
-
-    /// Sessions whose token ends now; notes when the next one does.
-    fn take_ends(&mut self, second: u32) -> Vec<SessionId> {
-        let mut over = Vec::new();
-        let mut next = u32::MAX;
-        for user in self.users() {
-            for session in &user.sessions {
-                if session.ends <= second {
-                    over.push(SessionId { user: user.id, handle: session.handle });
-                } else {
-                    next = next.min(session.ends);
-                }
-            }
-        }
-        self.next_end = next;
-        over
+        self.sessions.end_all(|_| true, personal);
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner};
-use crate::session::{Hold, Released};
-use crate::users::{Other, Shown, card};
+use crate::node::Inner;
+use crate::presence::shown::{Other, Shown};
+use crate::session::{Asker, Hold, Released};
+use crate::users::card;
 use crate::{
     Changes, Event, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, SiteId, Snapshot, UserId,
 };
@@ -24,12 +25,12 @@ impl Inner {
     /// One at a time per session; another one meanwhile is refused.
     pub(crate) fn resume(self: &Arc<Self>, asker: Asker, re: u64, position: Option<Position>) {
         let session = asker.session;
-        let hold = self.here.lock(session.user).hold(session.user, session.handle);
+        let hold = self.sessions.lock(session.user).hold(session.user, session.handle);
         let Some(hold) = hold else {
             let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
-            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+            return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         };
-        self.let_tellings_end();
+        self.sessions.let_tellings_end();
         let node = self.clone();
         let done = move |outcome| match outcome {
             Ok(snapshot) => {
@@ -38,8 +39,8 @@ impl Inner {
             }
             Err(_) => {
                 // The held events are lost, so the session stays behind until it asks again.
-                node.here.lock(session.user).abandon(session.user, session.handle, hold);
-                node.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
+                node.sessions.lock(session.user).abandon(session.user, session.handle, hold);
+                node.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
             }
         };
         self.store.snapshot(session.user, self.resume_from(session.user.site, position), Box::new(done));
@@ -52,10 +53,10 @@ impl Inner {
                 return;
             }
             let event = Event::Changes { re, changes: Box::new(changes) };
-            node.outbox.deliver(asker.session.handle, event);
+            node.sessions.send(asker.session.handle, event);
             node.release(asker.session);
-            node.ring_late(asker.session, node.last_tick());
-            node.answer_watched(asker.site.site.mode, asker.session);
+            node.ring_late(asker.session, node.sessions.last_tick());
+            node.presences.answer_watched(asker.site.site.mode, asker.session);
         });
     }
 
@@ -80,7 +81,7 @@ impl Inner {
         let others = snapshot.conversations.rows.iter().filter_map(Other::of_conversation);
         let contacts = snapshot.contacts.rows.iter().map(Other::contact);
         let others: Vec<Other> = others.chain(contacts).collect();
-        self.with_shown(mode, user, &others, move |shown| {
+        self.presences.with_shown(mode, user, &others, move |shown| {
             then(changes(snapshot, shown));
         });
     }
@@ -88,7 +89,7 @@ impl Inner {
     /// From here on the session has everything up to `position`. Answers its user's chosen presence; None
     /// where nobody waits any more.
     pub(crate) fn settle(&self, session: SessionId, hold: Hold, position: Position) -> Option<SetPresence> {
-        let mut shard = self.here.lock(session.user);
+        let mut shard = self.sessions.lock(session.user);
         shard.settle(session.user, session.handle, hold, position).then_some(())?;
         shard.user(session.user).map(|user| user.chosen)
     }
@@ -96,16 +97,16 @@ impl Inner {
     /// Delivers what was held while the snapshot was under way, until nothing is left.
     pub(crate) fn release(&self, session: SessionId) {
         loop {
-            let released = self.here.lock(session.user).release(session.user, session.handle);
+            let released = self.sessions.lock(session.user).release(session.user, session.handle);
             match released {
                 Released::Events(events) => {
                     for event in events {
-                        self.outbox.deliver(session.handle, event);
+                        self.sessions.send(session.handle, event);
                     }
                 }
                 Released::Behind => {
                     self.counters.behind.add(1);
-                    return self.outbox.deliver(session.handle, Event::Behind);
+                    return self.sessions.send(session.handle, Event::Behind);
                 }
                 Released::Live | Released::Gone => return,
             }

@@ -7,18 +7,15 @@ pub(crate) mod privacy;
 
 use std::sync::Arc;
 
-use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
-use crate::presence::Told;
-use crate::users::peer::may_see;
-use crate::users::privacy::{Audience, Signal, Visibility};
+use crate::presence::watch_contacts::ContactIds;
+use crate::session::Sessions;
+use crate::store::unavailable;
+use crate::users::cache::{Generation, Recent};
+use crate::users::privacy::{Privacy, Visibility};
 use crate::{
-    ContactRow, ContactState, ConversationRow, Event, Mode, PageOf, PeoplePage, Person, Presence, Profile,
-    Refusal, Relation, SetPresence, StoreError, Sub, UserId, UserRow,
+    ContactState, Person, Presence, Profile, Refusal, Relation, Snapshot, Store, StoreError, Sub, UserId,
+    UserRow,
 };
-
-/// Longest start of a name that is searched for.
-pub(crate) const MAX_QUERY_BYTES: usize = 256;
 
 /// A user as others see it.
 pub(crate) fn person(row: &UserRow, presence: Option<Presence>) -> Person {
@@ -30,235 +27,24 @@ pub(crate) fn card(id: UserId, profile: Profile, presence: Option<Presence>) -> 
     Person { id, sub, name, avatar, guest, presence }
 }
 
-/// The presence of another user as one viewer sees it. In mode *open* a blocked viewer sees *offline*, and so does a
-/// viewer from whom the user hides: the viewer cannot tell the three apart.
-pub(crate) fn presence_shown(mode: Mode, relation: Relation, told: Told) -> Option<Presence> {
-    let of = Visibility { privacy: told.privacy, ..Visibility::default() };
-    match (of.sends(Signal::Presence, mode, relation), may_see(mode, relation), mode) {
-        (true, ..) => Some(told.presence),
-        (false, true, _) | (false, false, Mode::Open) => Some(Presence::Offline),
-        (false, false, Mode::Contacts) => None,
-    }
-}
-
-/// Somebody whose presence may be shown.
-pub(crate) struct Other {
-    pub(crate) id: UserId,
-    /// Of one's contact list, where it was just read. Contacts are mutual, so `Contact` says how both stand.
-    pub(crate) state: Option<ContactState>,
-    /// Visibility from the stored row; None if only the card was read.
-    visibility: Option<Visibility>,
-    /// One of the two has blocked the other, where the stored row says so.
-    blocked: bool,
-}
-
-/// A user as one viewer sees them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Shown {
-    pub(crate) presence: Option<Presence>,
-    /// How far they have received and read.
-    pub(crate) markers: bool,
-}
-
-/// The viewer's side of visibility: everything that is not in the other user's stored row.
-#[derive(Clone, Copy)]
-pub(crate) struct Viewer {
-    pub(crate) mode: Mode,
-    pub(crate) relation: Relation,
-    pub(crate) told: Told,
-}
-
-impl Viewer {
-    pub(crate) fn shown(self, other: &UserRow) -> Shown {
-        let Viewer { mode, relation, told } = self;
-        Shown {
-            presence: presence_shown(mode, relation, told),
-            markers: visibility(other).sends(Signal::Marker, mode, relation),
-        }
-    }
-}
-
 pub(crate) fn visibility(row: &UserRow) -> Visibility {
     Visibility { privacy: row.privacy, chosen: row.presence }
 }
 
-impl Other {
-    pub(crate) fn person(row: &UserRow) -> Other {
-        Other { id: row.id, state: None, visibility: Some(visibility(row)), blocked: false }
-    }
-
-    /// The other one of a direct conversation.
-    pub(crate) fn of_conversation(row: &ConversationRow) -> Option<Other> {
-        let other = row.of.other()?;
-        Some(Other { blocked: row.blocked, ..Other::person(other) })
-    }
-
-    pub(crate) fn contact(row: &ContactRow) -> Other {
-        Other { id: row.id, state: Some(row.state), visibility: None, blocked: false }
-    }
+/// Rows of users and how they stand to each other, from a cache or the store.
+pub(crate) struct Users {
+    recent: Recent,
+    store: Arc<dyn Store>,
+    sessions: Arc<Sessions>,
 }
 
-/// How the two stand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sight {
-    /// As far as it decides what is shown.
-    Known(Relation),
-    Asked,
-}
-
-impl Inner {
-    /// On sites of mode *contacts* there is no directory: a user is found only by the exact id.
-    pub(crate) fn list_people(self: &Arc<Self>, asker: Asker, re: u64, query: Option<String>, page: PageOf) {
-        let site = asker.site.site.id;
-        if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
-            return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue);
-        }
-        if asker.site.site.mode == Mode::Contacts {
-            let Some(sub) = query.as_deref().and_then(Sub::parse) else {
-                return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
-            };
-            let node = self.clone();
-            let done = move |row: Result<Option<UserRow>, _>| {
-                let page = row.map(|row| PeoplePage { rows: row.into_iter().collect(), next: None });
-                node.tell_people(&asker, re, page);
-            };
-            return self.store.user(site, sub, Box::new(done));
-        }
-        let limit = self.page_limit(page.limit);
-        let node = self.clone();
-        let done = move |page| node.tell_people(&asker, re, page);
-        self.store.people(site, query, page.after, limit, Box::new(done));
+impl Users {
+    pub(crate) fn new(store: Arc<dyn Store>, sessions: Arc<Sessions>) -> Users {
+        Users { recent: Recent::new(), store, sessions }
     }
 
-    fn tell_people(self: &Arc<Self>, asker: &Asker, re: u64, page: Result<PeoplePage, StoreError>) {
-        let handle = asker.session.handle;
-        let PeoplePage { mut rows, next } = match page {
-            Ok(page) => page,
-            Err(error) => return self.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-        };
-        rows.retain(|row| !row.banned && row.id != asker.session.user);
-        let node = self.clone();
-        self.with_persons(asker, rows, move |people| {
-            node.outbox.deliver(handle, Event::People { re, people, next });
-        });
-    }
-
-    pub(crate) fn profiles(self: &Arc<Self>, asker: Asker, re: u64, users: Vec<Sub>) {
-        let handle = asker.session.handle;
-        if users.len() > self.config.limits.page as usize {
-            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
-        }
-        let site = asker.site.site.id;
-        let node = self.clone();
-        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
-            let rows = match rows {
-                Ok(rows) => rows,
-                Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-            };
-            let teller = node.clone();
-            node.with_persons(&asker, rows, move |people| {
-                teller.outbox.deliver(handle, Event::Profiles { re, people });
-            });
-        };
-        self.store.users(site, users, Box::new(done));
-    }
-
-    fn with_persons(
-        self: &Arc<Self>,
-        asker: &Asker,
-        rows: Vec<UserRow>,
-        then: impl FnOnce(Vec<Person>) + Send + 'static,
-    ) {
-        let others: Vec<Other> = rows.iter().map(Other::person).collect();
-        let mode = asker.site.site.mode;
-        self.with_presences(mode, asker.session.user, &others, move |presences| {
-            then(rows.iter().zip(presences).map(|(row, presence)| person(row, presence)).collect());
-        });
-    }
-
-    /// The presence of each user as `user` sees it; see [`with_shown`](Self::with_shown).
-    pub(crate) fn with_presences(
-        self: &Arc<Self>,
-        mode: Mode,
-        user: UserId,
-        others: &[Other],
-        then: impl FnOnce(Vec<Option<Presence>>) + Send + 'static,
-    ) {
-        self.with_shown(mode, user, others, |shown| then(shown.iter().map(|one| one.presence).collect()));
-    }
-
-    /// Each user as `user` sees them. Needs no read from the store for users who are offline in mode *open* (most of
-    /// a long list), and none for contacts, whose relation is known.
-    pub(crate) fn with_shown(
-        self: &Arc<Self>,
-        mode: Mode,
-        user: UserId,
-        others: &[Other],
-        then: impl FnOnce(Vec<Shown>) + Send + 'static,
-    ) {
-        let mut asked = Vec::new();
-        let which = self.here.which(others.iter().map(|other| other.id));
-        let told: Vec<(Told, Option<Visibility>, Sight)> = others
-            .iter()
-            .zip(which)
-            .map(|(other, is_here)| {
-                let told = if is_here { self.told(other.id) } else { Told::OFFLINE };
-                // Nobody needs to know how the two stand for what is shown to all, or to nobody.
-                let same_for_all = other.visibility.is_none_or(|of| {
-                    of.chosen == SetPresence::Invisible || of.privacy.presence != Audience::Contacts
-                });
-                let sight = match other.state {
-                    Some(ContactState::Contact) => Sight::Known(Relation::CONTACTS),
-                    _ if mode == Mode::Open && told.presence == Presence::Offline && same_for_all => {
-                        Sight::Known(if other.blocked { Relation::BLOCKED } else { Relation::NONE })
-                    }
-                    _ => Sight::Asked,
-                };
-                if sight == Sight::Asked {
-                    asked.push(other.id);
-                }
-                (told, other.visibility, sight)
-            })
-            .collect();
-        self.with_relations(user, &asked, move |relations| {
-            // Not knowing, show nothing.
-            let mut relations = relations.unwrap_or_default().into_iter();
-            let shown = told.into_iter().map(|(told, of, sight)| {
-                let relation = match sight {
-                    Sight::Known(relation) => Some(relation),
-                    Sight::Asked => relations.next(),
-                };
-                relation.map_or(Shown::default(), |relation| Shown {
-                    presence: presence_shown(mode, relation, told),
-                    markers: of.is_some_and(|of| of.sends(Signal::Marker, mode, relation)),
-                })
-            });
-            then(shown.collect());
-        });
-    }
-
-    /// Of others who are here, those who may hear a signal of `user`.
-    pub(crate) fn who_is_sent(
-        self: &Arc<Self>,
-        user: UserId,
-        of: Visibility,
-        signal: Signal,
-        mode: Mode,
-        others: &[UserId],
-        then: impl FnOnce(Vec<UserId>) + Send + 'static,
-    ) {
-        let here: Vec<UserId> = self.here.of(others).collect();
-        if here.is_empty() || of.chosen == SetPresence::Invisible || of.privacy.presence == Audience::Nobody {
-            return then(Vec::new());
-        }
-        let asked = here.clone();
-        self.with_relations(user, &asked, move |relations| {
-            // Not knowing, send nothing.
-            let relations = relations.unwrap_or_default();
-            let sent =
-                here.into_iter().zip(relations).filter(|(_, relation)| of.sends(signal, mode, *relation));
-            then(sent.map(|(other, _)| other).collect());
-        });
+    pub(crate) fn recent(&self) -> &Recent {
+        &self.recent
     }
 
     /// How `user` stands to each, from the cache or the store.
@@ -290,8 +76,103 @@ impl Inner {
         self.store.relations(user, unknown, Box::new(done));
     }
 
-    pub(crate) fn page_limit(&self, asked: Option<u32>) -> u32 {
-        let most = self.config.limits.page.max(1);
-        asked.unwrap_or(most).clamp(1, most)
+    /// Rows of users by sub, from the cache or the store; unknown ones are left out.
+    pub(crate) fn with_users(
+        self: &Arc<Self>,
+        asker: UserId,
+        subs: Vec<Sub>,
+        then: impl FnOnce(Result<Vec<Arc<UserRow>>, StoreError>) + Send + 'static,
+    ) {
+        let mut rows = Vec::with_capacity(subs.len());
+        let mut unknown = Vec::new();
+        for sub in subs {
+            match self.recent.user_by_sub(asker.site, &sub) {
+                Some(row) => rows.push(row),
+                None => unknown.push(sub),
+            }
+        }
+        if unknown.is_empty() {
+            return then(Ok(rows));
+        }
+        let node = self.clone();
+        let since = self.recent.generation();
+        let done = move |read: Result<Vec<UserRow>, StoreError>| {
+            then(read.map(|read| {
+                for row in read.into_iter().map(Arc::new) {
+                    node.recent.keep_user(&row, since);
+                    rows.push(row);
+                }
+                rows
+            }));
+        };
+        self.store.users(asker.site, unknown, Box::new(done));
+    }
+
+    pub(crate) fn with_both(
+        self: &Arc<Self>,
+        site: crate::SiteId,
+        subs: [Sub; 2],
+        then: impl FnOnce(Result<[Arc<UserRow>; 2], Refusal>) + Send + 'static,
+    ) {
+        let cached = subs.each_ref().map(|sub| self.recent.user_by_sub(site, sub));
+        if let [Some(me), Some(other)] = cached {
+            return then(Ok([me, other]));
+        }
+        let node = self.clone();
+        let since = self.recent.generation();
+        let asked = subs.to_vec();
+        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+            then(rows.map_err(unavailable).and_then(|rows| {
+                let rows: Vec<Arc<UserRow>> = rows.into_iter().map(Arc::new).collect();
+                rows.iter().for_each(|row| node.recent.keep_user(row, since));
+                let find = |sub: &Sub| rows.iter().find(|row| row.profile.sub == *sub).cloned();
+                let [me, other] = subs.each_ref().map(find);
+                Ok([me.ok_or(Refusal::NoSession)?, other.ok_or(Refusal::NoSuchUser)?])
+            }));
+        };
+        self.store.users(site, asked, Box::new(done));
+    }
+
+    /// Of each those with whom it has agreed to be contacts, from the cache or the store.
+    pub(crate) fn with_contacts_of(
+        self: &Arc<Self>,
+        users: Vec<UserId>,
+        then: impl FnOnce(Result<Vec<ContactIds>, StoreError>) + Send + 'static,
+    ) {
+        let cached: Vec<Option<ContactIds>> = users.iter().map(|user| self.recent.contacts(*user)).collect();
+        let unknown: Vec<UserId> =
+            users.into_iter().zip(&cached).filter(|(_, known)| known.is_none()).map(|(id, _)| id).collect();
+        if unknown.is_empty() {
+            return then(Ok(cached.into_iter().flatten().collect()));
+        }
+        let node = self.clone();
+        let since = self.recent.generation();
+        let asked = unknown.clone();
+        let done = move |read: Result<Vec<Vec<UserId>>, StoreError>| {
+            then(read.map(|read| {
+                let read: Vec<ContactIds> = read.into_iter().map(Into::into).collect();
+                for (user, contacts) in asked.iter().zip(&read) {
+                    node.recent.keep_contacts(*user, contacts, since);
+                }
+                let mut read = read.into_iter();
+                cached.into_iter().filter_map(|known| known.or_else(|| read.next())).collect()
+            }));
+        };
+        self.store.contacts_of(unknown, Box::new(done));
+    }
+
+    /// The whole list was read: whoever signs in watches it next, and is told to those on it.
+    pub(crate) fn keep_contacts(&self, user: UserId, snapshot: &Snapshot, since: Generation) {
+        let page = &snapshot.contacts;
+        if snapshot.reset && page.next.is_none() {
+            let contacts = page.rows.iter().filter(|row| row.state == ContactState::Contact);
+            let contacts = contacts.map(|row| row.id).collect::<Vec<_>>();
+            self.recent.keep_contacts(user, &contacts.into(), since);
+        }
+    }
+
+    /// The user's latest choices.
+    pub(crate) fn privacy_of(&self, row: &UserRow) -> Privacy {
+        self.sessions.lock(row.id).user(row.id).map_or(row.privacy, |here| here.privacy)
     }
 }

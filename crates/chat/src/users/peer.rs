@@ -1,35 +1,34 @@
-//! The other one: finding whom a command is for, and doing a session's commands in the order in which it gave
+//! The other user of a command: finding them, and doing a session's commands in the order in which it gave
 //! them although finding may take a while.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::calls::Invite;
+use super::Users;
+use super::privacy::Privacy;
 use crate::command::AnswerTo;
-use crate::messages::forward::Forward;
-use crate::messages::send::Draft;
 use crate::moderation::SiteRole;
-use crate::node::{Asker, Inner, unavailable};
-use crate::users::privacy::Privacy;
+use crate::session::{Asker, WaitingCommand};
+use crate::store::unavailable;
 use crate::{
-    ContactState, ConversationChange, ConversationId, ConversationRow, MarkerSet, MessageChange, Mode,
-    Refusal, Relation, Seq, StoreError, Timestamp, To, UserId, UserRow,
+    ContactState, ConversationId, ConversationRow, Mode, Refusal, Relation, StoreError, Timestamp, To,
+    UserId, UserRow,
 };
 
 /// Commands of one session that may wait for a person; more are refused.
 const MAX_WAITING: usize = 64;
 
-/// A command that needs to know the other one.
-pub(crate) enum Job {
-    Send(Draft),
-    Forward(Forward),
-    Mark(MarkerSet),
-    Typing(bool),
-    Change { re: u64, change: ConversationChange },
-    ChangeMessage { re: u64, seq: Seq, change: MessageChange },
-    History { re: u64, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
-    HistorySince { re: u64, time: Timestamp, limit: Option<u32> },
-    Invite(Invite),
+/// A command that needs to know the other user first.
+pub(crate) trait PeerJob: Send + 'static {
+    /// It may begin a conversation that the other user has to want.
+    fn begins_conversation(&self) -> bool {
+        false
+    }
+
+    /// Where a refusal goes.
+    fn answer_to(&self) -> AnswerTo;
+
+    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp);
 }
 
 /// Whom a command is for, and how the two stand to each other.
@@ -49,9 +48,6 @@ struct Standing {
     privacy: Privacy,
 }
 
-/// Commands of one session behind the one whose person is being read.
-pub(crate) type Waiting = VecDeque<(Asker, To, Job, Timestamp)>;
-
 /// May one write to the other?
 ///
 /// Both directions of a block look the same to the sender as a ban or a missing contact: the answer is one word, so
@@ -70,19 +66,19 @@ pub(crate) fn may_see(mode: Mode, relation: Relation) -> bool {
     }
 }
 
-impl Inner {
+impl Users {
     /// Does the job when it is known whom it is for: at once where that is cached, else after a look into the
     /// store, and never before an earlier job of the session.
-    pub(crate) fn for_peer(
+    pub(crate) fn for_peer<J: PeerJob>(
         self: &Arc<Self>,
         asker: Asker,
         is_waiting: bool,
         to: To,
-        job: Job,
+        job: J,
         now: Timestamp,
     ) {
         if is_waiting {
-            let mut shard = self.here.lock(asker.session.user);
+            let mut shard = self.sessions.lock(asker.session.user);
             // It may have ended since the command was admitted.
             if shard
                 .session(asker.session.user, asker.session.handle)
@@ -90,18 +86,19 @@ impl Inner {
             {
                 let waiting = shard.waiting.entry(asker.session.handle).or_default();
                 if waiting.len() < MAX_WAITING {
-                    waiting.push_back((asker, to, job, now));
+                    let users = Arc::clone(self);
+                    waiting.push_back(Box::new(WaitingJob { users, asker, to, job, now }));
                     return;
                 }
                 drop(shard);
                 let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
-                return self.refuse(asker.session.handle, job.answer_to(), refusal);
+                return self.sessions.refuse(asker.session.handle, job.answer_to(), refusal);
             }
         }
         match self.cached_peer(&asker, &to, &job) {
-            Some(peer) => self.carry_out(&asker, job, peer, now),
+            Some(peer) => self.run(&asker, job, peer, now),
             None => {
-                let mut shard = self.here.lock(asker.session.user);
+                let mut shard = self.sessions.lock(asker.session.user);
                 let Some(session) = shard.session(asker.session.user, asker.session.handle) else { return };
                 session.is_waiting = true;
                 drop(shard);
@@ -111,12 +108,12 @@ impl Inner {
     }
 
     /// The job's person is read from the store, then it and all that has queued up behind it is done.
-    fn read_peer(self: &Arc<Self>, asker: Asker, to: To, job: Job, now: Timestamp) {
-        let node = self.clone();
+    fn read_peer<J: PeerJob>(self: &Arc<Self>, asker: Asker, to: To, job: J, now: Timestamp) {
+        let users = self.clone();
         self.find_peer(asker, to, move |asker, peer| {
-            let then = node.clone();
-            node.ask_to_begin(asker, peer, job, move |asker, peer, job| {
-                then.carry_out(&asker, job, peer, now);
+            let then = users.clone();
+            users.ask_to_begin(asker, peer, job, move |asker, peer, job| {
+                then.run(&asker, job, peer, now);
                 then.next_waiting(&asker);
             });
         });
@@ -124,16 +121,16 @@ impl Inner {
 
     /// A user who restricts new conversations still receives messages in existing ones. Ask the store before the job
     /// runs: only it knows, and later jobs of the session wait.
-    fn ask_to_begin(
+    fn ask_to_begin<J: PeerJob>(
         self: &Arc<Self>,
         asker: Asker,
         peer: Result<Peer, Refusal>,
-        job: Job,
-        then: impl FnOnce(Asker, Result<Peer, Refusal>, Job) + Send + 'static,
+        job: J,
+        then: impl FnOnce(Asker, Result<Peer, Refusal>, J) + Send + 'static,
     ) {
         let Ok(peer) = peer else { return then(asker, peer, job) };
         let me = asker.session.user;
-        let is_asked = !job.may_be_done(&asker, &peer);
+        let is_asked = !may_be_done(&job, &asker, &peer);
         let Some(id) = ConversationId::direct(me, peer.id).filter(|_| is_asked) else {
             return then(asker, Ok(peer), job);
         };
@@ -151,9 +148,9 @@ impl Inner {
 
     fn next_waiting(self: &Arc<Self>, asker: &Asker) {
         loop {
-            let mut shard = self.here.lock(asker.session.user);
+            let mut shard = self.sessions.lock(asker.session.user);
             let next = shard.waiting.get_mut(&asker.session.handle).and_then(VecDeque::pop_front);
-            let Some((asker, to, job, now)) = next else {
+            let Some(next) = next else {
                 shard.waiting.remove(&asker.session.handle);
                 if let Some(session) = shard.session(asker.session.user, asker.session.handle) {
                     session.is_waiting = false;
@@ -161,42 +158,21 @@ impl Inner {
                 return;
             };
             drop(shard);
-            match self.cached_peer(&asker, &to, &job) {
-                Some(peer) => self.carry_out(&asker, job, peer, now),
-                None => return self.read_peer(asker, to, job, now),
+            if !next.attempt() {
+                return;
             }
         }
     }
 
-    fn carry_out(self: &Arc<Self>, asker: &Asker, job: Job, peer: Result<Peer, Refusal>, now: Timestamp) {
-        let peer = match peer {
-            Ok(peer) => peer,
-            Err(refusal) => return self.refuse(asker.session.handle, job.answer_to(), refusal),
-        };
-        match job {
-            Job::Send(draft) => self.send(asker, &peer, draft, now),
-            Job::Forward(forward) => self.forward_to(asker, &peer, forward, now),
-            Job::Mark(set) => self.mark(asker, &peer, set),
-            Job::Typing(on) => self.typing(asker, &peer, on),
-            Job::Change { re, change } => self.change_conversation(asker, &peer, re, change),
-            Job::ChangeMessage { re, seq, change } => {
-                self.change_message(asker, &peer, re, seq, change, now);
-            }
-            Job::History { re, before, after, limit } => self.history(asker, &peer, re, before, after, limit),
-            Job::HistorySince { re, time, limit } => {
-                match ConversationId::direct(asker.session.user, peer.id) {
-                    Some(id) => self.history_since(asker.session, re, id, time, limit),
-                    None => {
-                        self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue);
-                    }
-                }
-            }
-            Job::Invite(invite) => self.invite(asker, &peer, invite, now),
+    fn run<J: PeerJob>(&self, asker: &Asker, job: J, peer: Result<Peer, Refusal>, now: Timestamp) {
+        match peer {
+            Ok(peer) => job.run(asker, &peer, now),
+            Err(refusal) => self.sessions.refuse(asker.session.handle, job.answer_to(), refusal),
         }
     }
 
     /// None where the store must be asked.
-    fn cached_peer(&self, asker: &Asker, to: &To, job: &Job) -> Option<Result<Peer, Refusal>> {
+    fn cached_peer<J: PeerJob>(&self, asker: &Asker, to: &To, job: &J) -> Option<Result<Peer, Refusal>> {
         let me = asker.session.user;
         let (id, Standing { is_banned, privacy }) = match to {
             To::User(sub) if *sub == asker.sub => return Some(Err(Refusal::NotAllowed)),
@@ -212,13 +188,13 @@ impl Inner {
         };
         let relation = self.recent.relation(me, id)?;
         let peer = Peer { id, is_banned, privacy, relation };
-        job.may_be_done(asker, &peer).then_some(Ok(peer))
+        may_be_done(job, asker, &peer).then_some(Ok(peer))
     }
 
     /// Whether a user exists, is banned, and what they have chosen, as far as memory tells. Whoever is here does and is not: a ban ends all sessions.
     /// So who answers somebody needs no row of theirs, and rows of a million users are cold.
     fn known_standing(&self, id: UserId) -> Option<Standing> {
-        if let Some(here) = self.here.lock(id).user(id) {
+        if let Some(here) = self.sessions.lock(id).user(id) {
             return Some(Standing { is_banned: false, privacy: here.privacy });
         }
         self.recent.user(id).map(|row| Standing::of(&row))
@@ -286,32 +262,39 @@ impl Inner {
     }
 }
 
-impl Standing {
-    fn of(row: &UserRow) -> Standing {
-        Standing { is_banned: row.banned, privacy: row.privacy }
+/// A job behind another one of its session.
+struct WaitingJob<J> {
+    users: Arc<Users>,
+    asker: Asker,
+    to: To,
+    job: J,
+    now: Timestamp,
+}
+
+impl<J: PeerJob> WaitingCommand for WaitingJob<J> {
+    fn attempt(self: Box<Self>) -> bool {
+        let WaitingJob { users, asker, to, job, now } = *self;
+        match users.cached_peer(&asker, &to, &job) {
+            Some(peer) => {
+                users.run(&asker, job, peer, now);
+                true
+            }
+            None => {
+                users.read_peer(asker, to, job, now);
+                false
+            }
+        }
     }
 }
 
-impl Job {
-    /// It begins no conversation that the other one may not want. Moderators may write to everybody.
-    fn may_be_done(&self, asker: &Asker, peer: &Peer) -> bool {
-        let begins = matches!(self, Job::Send(_) | Job::Forward(_) | Job::Invite(_));
-        !begins || peer.privacy.write.has(peer.relation) || asker.role >= SiteRole::Moderator
-    }
+/// It begins no conversation that the other one may not want. Moderators may write to everybody.
+fn may_be_done(job: &impl PeerJob, asker: &Asker, peer: &Peer) -> bool {
+    !job.begins_conversation() || peer.privacy.write.has(peer.relation) || asker.role >= SiteRole::Moderator
+}
 
-    fn answer_to(&self) -> AnswerTo {
-        match self {
-            Job::Send(draft) | Job::Forward(Forward { draft, .. }) => {
-                AnswerTo::Message(draft.client_id.clone())
-            }
-            Job::Mark(_) => AnswerTo::Session,
-            Job::Typing(_) => AnswerTo::Nobody,
-            Job::Invite(invite) => invite.re.map_or(AnswerTo::Session, AnswerTo::Request),
-            Job::Change { re, .. }
-            | Job::ChangeMessage { re, .. }
-            | Job::History { re, .. }
-            | Job::HistorySince { re, .. } => AnswerTo::Request(*re),
-        }
+impl Standing {
+    fn of(row: &UserRow) -> Standing {
+        Standing { is_banned: row.banned, privacy: row.privacy }
     }
 }
 

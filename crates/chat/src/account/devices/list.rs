@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use crate::account::devices::{DeviceRow, KnownDevice, NewDevice};
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{Agent, Event, Refusal, SessionId, StoreError, Timestamp, UserId};
 
 impl Inner {
     pub(crate) fn devices(self: &Arc<Self>, asker: &Asker, re: u64) {
         if !keeps_devices(asker) {
-            return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
+            return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
         }
         let (node, session) = (self.clone(), asker.session);
         let done = move |rows: Result<Vec<DeviceRow>, StoreError>| match rows {
@@ -22,9 +24,9 @@ impl Inner {
                     row,
                 };
                 let devices = rows.into_iter().map(device).collect();
-                node.outbox.deliver(session.handle, Event::Devices { re, devices });
+                node.sessions.send(session.handle, Event::Devices { re, devices });
             }
-            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.devices(session.user, Box::new(done));
     }
@@ -32,7 +34,7 @@ impl Inner {
     /// Answered with those that are left, or, where it is one's own, by the end of the session.
     pub(crate) fn sign_out(self: &Arc<Self>, asker: Asker, re: u64, device: u64, now: Timestamp) {
         if !keeps_devices(&asker) {
-            return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
+            return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
         }
         let user = asker.session.user;
         let ends = self.session_of(user, device).map_or(0, |(_, ends)| u64::from(ends) * 1_000);
@@ -44,14 +46,18 @@ impl Inner {
                 }
                 let gone = node.session_of(user, device).map(|(session, _)| session);
                 if let Some(session) = gone {
-                    node.end_session(session, Refusal::SignedOut, now);
+                    node.sessions.end_session(session, Refusal::SignedOut, now);
                 }
                 if gone != Some(asker.session) {
                     node.devices(&asker, re);
                 }
             }
-            Ok(None) => node.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice),
-            Err(error) => node.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error)),
+            Ok(None) => {
+                node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice)
+            }
+            Err(error) => {
+                node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
+            }
         };
         self.store.sign_out(user, device, Timestamp(ends), now, Box::new(done));
     }
@@ -74,7 +80,7 @@ impl Inner {
     }
 
     fn devices_here(&self, asker: SessionId) -> (Option<u64>, Vec<u64>) {
-        let mut shard = self.here.lock(asker.user);
+        let mut shard = self.sessions.lock(asker.user);
         let this = shard.session(asker.user, asker.handle).map(|session| session.device);
         let here = shard.user(asker.user).map(|user| user.sessions.iter().map(|one| one.device).collect());
         (this, here.unwrap_or_default())
@@ -82,7 +88,7 @@ impl Inner {
 
     /// And the second at which its token ends.
     fn session_of(&self, user: UserId, device: u64) -> Option<(SessionId, u32)> {
-        let mut shard = self.here.lock(user);
+        let mut shard = self.sessions.lock(user);
         let session = shard.user(user)?.sessions.iter().find(|session| session.device == device)?;
         Some((SessionId { user, handle: session.handle }, session.ends))
     }

@@ -5,8 +5,10 @@ use std::sync::{Arc, PoisonError};
 use crate::account::erasure::{Erased, Messages, NewErasure};
 use crate::command::AnswerTo;
 use crate::moderation::{By, EVIDENCE_AFTER_ERASURE_MS};
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
 use crate::sign_in::guests::random_letters;
+use crate::store::unavailable;
 use crate::{
     Caller, Contact, ContactState, Event, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
 };
@@ -25,12 +27,12 @@ impl Inner {
     ) {
         let (handle, user) = (asker.session.handle, asker.session.user);
         if !asker.site.site.settings.members.remove {
-            return self.refuse(handle, AnswerTo::Request(re), Refusal::NotAllowed);
+            return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::NotAllowed);
         }
         let node = self.clone();
         let then = move |outcome| {
             if let Err(refusal) = outcome {
-                node.refuse(handle, AnswerTo::Request(re), refusal);
+                node.sessions.refuse(handle, AnswerTo::Request(re), refusal);
             }
         };
         self.begin_erasure(user, By::User(user), messages, now, Box::new(then));
@@ -77,13 +79,18 @@ impl Inner {
     /// Everybody who has them on a list is told that they are on it no more, and the sessions end.
     fn erased(self: &Arc<Self>, erased: &Erased) {
         let Erased { before, parted, position, .. } = erased;
-        self.recent.clear();
+        self.users.recent().clear();
         let person = crate::users::person(before, Some(Presence::Offline));
         for other in parted {
             let contact = Contact { person: person.clone(), state: ContactState::None };
-            self.tell(*other, *position, None, Event::Contact { re: None, contact, position: *position });
+            self.sessions.tell(
+                *other,
+                *position,
+                None,
+                Event::Contact { re: None, contact, position: *position },
+            );
         }
-        self.end_user(before.id, Refusal::Removed);
+        self.sessions.end_user(before.id, Refusal::Removed);
         self.erasing.begin();
     }
 }

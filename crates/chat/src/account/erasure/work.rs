@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::account::erasure::{ERASE_SLICE, EraseSlice};
 use crate::node::Inner;
-use crate::users::Shown;
+use crate::presence::shown::Shown;
 use crate::{Event, Presence, StoreError, Sub, Timestamp};
 
 /// Between two slices, so that what members write goes first.
@@ -73,18 +73,18 @@ impl Inner {
         if let Some((site, renamed)) = renamed {
             for members in audience {
                 let event = Event::Renamed { renamed: renamed.clone(), position: renamed_at };
-                self.tell_members(site, &members, renamed_at, None, event);
+                self.sessions.tell_members(site, &members, renamed_at, None, event);
             }
         }
         for (conversation, room, members) in rooms {
             let event = Event::Room { conversation, room, position };
-            self.tell_members(conversation.site, &members, position, None, event);
+            self.sessions.tell_members(conversation.site, &members, position, None, event);
         }
         for (other, row) in conversations {
             let shown = Shown { presence: Some(Presence::Offline), markers: true };
             let seen = crate::messages::conversations::conversation(row, shown);
             let event = Event::Conversation { re: None, conversation: Box::new(seen), position };
-            self.tell(other, position, None, event);
+            self.sessions.tell(other, position, None, event);
         }
         for changed in changed {
             let by: Sub = changed.message.from_sub.clone();

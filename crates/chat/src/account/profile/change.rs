@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::account::profile::{ProfileChange, ProfileView};
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::session::Asker;
+use crate::store::unavailable;
 use crate::{Hit, Refusal, ReportAbout, StoreError, Timestamp, UserRow};
 
 impl Inner {
@@ -18,13 +20,15 @@ impl Inner {
     ) {
         let change = match change.tidied(now).and_then(|change| may_change(&asker, change)) {
             Ok(change) => change,
-            Err(refusal) => return self.refuse(asker.session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => {
+                return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+            }
         };
         let (node, user) = (self.clone(), asker.session.user);
         let done = move |view: Result<Option<ProfileView>, StoreError>| {
             let view = view.map_err(unavailable).and_then(|view| view.ok_or(Refusal::NoSession));
             if let Ok(view) = &view {
-                node.recent.user_is(&view.row);
+                node.users.recent().user_is(&view.row);
                 node.privacy_changed(&asker, &view.row);
                 if let Some(hits) = &flagged {
                     node.flag_about(user.site, ReportAbout::User(user), hits, now);
@@ -38,7 +42,7 @@ impl Inner {
 
     /// Applies the stored choices to the user's sessions, and sends watchers the presence they may see now.
     fn privacy_changed(self: &Arc<Self>, asker: &Asker, row: &UserRow) {
-        let mut shard = self.here.lock(row.id);
+        let mut shard = self.sessions.lock(row.id);
         let Some(user) = shard.user(row.id) else { return };
         if std::mem::replace(&mut user.privacy, row.privacy) == row.privacy {
             return;
@@ -46,7 +50,7 @@ impl Inner {
         // The next round publishes changes that everybody sees; this publishes those that only some see.
         shard.mark_changed(row.id);
         drop(shard);
-        self.sight_of_changed(asker.site.site.mode, row);
+        self.presences.sight_of_changed(asker.site.site.mode, row);
     }
 }
 

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use crate::account::profile::{OwnCard, ProfileCard, ProfileView};
 use crate::command::AnswerTo;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
+use crate::presence::shown::presence_shown;
+use crate::session::Asker;
+use crate::store::unavailable;
+use crate::users::person;
 use crate::users::privacy::{Signal, Visibility};
-use crate::users::{person, presence_shown};
 use crate::{Event, Presence, Refusal, StoreError, Sub, Timestamp};
 
 impl Inner {
@@ -27,8 +30,8 @@ impl Inner {
     pub(super) fn answer_profile(&self, asker: &Asker, re: u64, card: Result<ProfileCard, Refusal>) {
         let handle = asker.session.handle;
         match card {
-            Ok(card) => self.outbox.deliver(handle, Event::Profile { re, card: Box::new(card) }),
-            Err(refusal) => self.refuse(handle, AnswerTo::Request(re), refusal),
+            Ok(card) => self.sessions.send(handle, Event::Profile { re, card: Box::new(card) }),
+            Err(refusal) => self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         }
     }
 
@@ -37,7 +40,7 @@ impl Inner {
         let ProfileView { row, status, relation } = view;
         let mode = asker.site.site.mode;
         let is_me = row.id == asker.session.user;
-        let told = self.told(row.id);
+        let told = self.presences.told(row.id);
         let presence = if is_me { Some(told.presence) } else { presence_shown(mode, relation, told) };
         let sees = is_me || crate::users::peer::may_see(mode, relation);
         let is_away = sees && presence == Some(Presence::Offline) && !is_me;

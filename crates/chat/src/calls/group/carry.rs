@@ -10,10 +10,12 @@ use crate::calls::group::{
 use crate::calls::signal::answer_to;
 use crate::calls::table::Shard;
 use crate::calls::{CallId, CredentialFor, Media};
+use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
-use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
+use crate::node::Inner;
 use crate::rooms::{Post, Posted, RoomName};
-use crate::session::Handles;
+use crate::session::{Asker, Handles};
+use crate::store::unavailable;
 use crate::{
     ContactState, ConversationId, Event, Refusal, Relation, SessionId, StoreError, Timestamp, UserId,
 };
@@ -56,7 +58,7 @@ impl Inner {
             }),
         };
         if let Err(refusal) = moved {
-            self.refuse(session.handle, answer_to(re), refusal);
+            self.sessions.refuse(session.handle, answer_to(re), refusal);
         }
     }
 
@@ -72,7 +74,7 @@ impl Inner {
             let members = match members {
                 Ok(Ok(members)) => members.iter().map(|member| member.num).collect(),
                 Ok(Err(_)) => return node.tell_of_group(session, re, room, None, none),
-                Err(error) => return node.refuse(session.handle, answer_to(re), unavailable(error)),
+                Err(error) => return node.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
             };
             let mut shard = node.calls.lock(session.user.site);
             let standing = shard.group_of_room(room).map(|call| {
@@ -96,7 +98,7 @@ impl Inner {
     ) {
         let session = asker.session;
         if asker.most_in_group() == 0 {
-            return self.refuse(session.handle, answer_to(re), Refusal::NotAllowed);
+            return self.sessions.refuse(session.handle, answer_to(re), Refusal::NotAllowed);
         }
         let node = self.clone();
         let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
@@ -104,7 +106,7 @@ impl Inner {
                 Ok(members) => members.iter().map(|member| member.num).collect(),
                 Err(refusal) => match node.goes_on(session.user, room, refusal) {
                     Some(members) => members,
-                    None => return node.refuse(session.handle, answer_to(re), refusal),
+                    None => return node.sessions.refuse(session.handle, answer_to(re), refusal),
                 },
             };
             let (known, apart) = (Vec::new(), Vec::new());
@@ -136,7 +138,7 @@ impl Inner {
             apart: comer.apart.clone(),
             members: comer.members.clone(),
         };
-        let is_here = || self.here.lock(session.user).session(session.user, session.handle).is_some();
+        let is_here = || self.sessions.lock(session.user).session(session.user, session.handle).is_some();
         let mut shard = self.calls.lock(session.user.site);
         let call = (id, room, comer.media);
         let came = shard.come(call, joining, &comer.known, pace, config.most, is_here, now);
@@ -147,7 +149,7 @@ impl Inner {
             Ok(Came::Unknown(_)) if comer.tries >= MOST_TRIES => {
                 drop(shard);
                 let refusal = Refusal::Overloaded { retry_after_ms: 1_000 };
-                self.refuse(session.handle, answer_to(re), refusal);
+                self.sessions.refuse(session.handle, answer_to(re), refusal);
             }
             Ok(Came::Unknown(others)) => {
                 drop(shard);
@@ -155,14 +157,14 @@ impl Inner {
             }
             Err(refusal) => {
                 drop(shard);
-                self.refuse(session.handle, answer_to(re), refusal);
+                self.sessions.refuse(session.handle, answer_to(re), refusal);
             }
         }
     }
 
     fn ask_who_is_apart(self: &Arc<Self>, comer: Comer, others: &[UserId], now: Timestamp) {
         let (node, user, asked) = (self.clone(), comer.asker.session.user, others.to_vec());
-        self.with_relations(user, others, move |relations| match relations {
+        self.users.with_relations(user, others, move |relations| match relations {
             Ok(relations) => {
                 let both = asked.iter().zip(&relations);
                 let apart = both.filter(|(_, relation)| is_apart(**relation)).map(|(other, _)| *other);
@@ -170,7 +172,7 @@ impl Inner {
                 node.come_to_group(Comer { known: asked, apart, tries: comer.tries + 1, ..comer }, now);
             }
             Err(error) => {
-                node.refuse(comer.asker.session.handle, answer_to(comer.re), unavailable(error));
+                node.sessions.refuse(comer.asker.session.handle, answer_to(comer.re), unavailable(error));
             }
         });
     }
@@ -196,7 +198,7 @@ impl Inner {
         if self.calls.groups() == 0 {
             return;
         }
-        let now = self.last_tick();
+        let now = self.sessions.last_tick();
         let mut shard = self.calls.lock(room.site);
         let moved = shard.step_in_room(room, now, |call| {
             if !hears {
@@ -217,7 +219,7 @@ impl Inner {
             return;
         }
         let mut shard = self.calls.lock(one.site);
-        let moved = shard.step_of_user(one, self.last_tick(), |call| call.blocked(one, other));
+        let moved = shard.step_of_user(one, self.sessions.last_tick(), |call| call.blocked(one, other));
         if let Some(moved) = moved {
             self.carry_group(&mut shard, moved, None);
         }
@@ -267,17 +269,17 @@ impl Inner {
         }
         for (handle, news) in moved.effects.told {
             let event = GroupEvent { re: None, room, news, ice: None };
-            self.outbox.deliver(handle, Event::GroupCall(Arc::new(event)));
+            self.sessions.send(handle, Event::GroupCall(Arc::new(event)));
         }
         if let Some((members, standing)) = moved.standing {
             let mut handles = Handles::new();
             for &num in members.iter() {
                 let user = UserId { site: room.site, num };
-                self.here.lock(user).live(user, None, &mut handles);
+                self.sessions.lock(user).live(user, None, &mut handles);
             }
             let news = GroupNews::Standing(standing);
             let event = GroupEvent { re: None, room, news, ice: None };
-            self.deliver(&handles, Event::GroupCall(Arc::new(event)));
+            self.sessions.deliver(&handles, Event::GroupCall(Arc::new(event)));
         }
         moved.left
     }
@@ -291,9 +293,9 @@ impl Inner {
         news: GroupNews,
     ) {
         let joined = call.filter(|_| matches!(news, GroupNews::Joined { .. }));
-        let ice =
-            joined.map(|call| self.config.calls.ice(to.user, CredentialFor::Call(call), self.last_tick()));
-        self.outbox.deliver(to.handle, Event::GroupCall(Arc::new(GroupEvent { re, room, news, ice })));
+        let ice = joined
+            .map(|call| self.config.calls.ice(to.user, CredentialFor::Call(call), self.sessions.last_tick()));
+        self.sessions.send(to.handle, Event::GroupCall(Arc::new(GroupEvent { re, room, news, ice })));
     }
 
     /// Writes what is left of a call into the room. Where that fails nobody waits for it: the call itself is over.
@@ -315,7 +317,7 @@ impl Inner {
                 node.counters.messages.add(1);
                 let message = entry.message(room, sub, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
-                node.tell_members(room.site, &members, appended.position, None, event);
+                node.sessions.tell_members(room.site, &members, appended.position, None, event);
             }
             // The last one was put out of the room: it has no entry, as what they would write has none.
             Ok(Err(refusal)) => tracing::debug!(%refusal, "the store refused the entry of a group call"),

@@ -7,10 +7,12 @@ use rand::Rng;
 
 use crate::messages::files::{FileId, FileLimits, FilePlace, FileRow, NewFile, Peaks, file_name};
 use crate::moderation::SiteRole;
-use crate::node::{Asker, Inner, unavailable};
+use crate::node::Inner;
 use crate::rooms::RoomName;
+use crate::session::Asker;
 use crate::sign_in::log::Shown;
 use crate::site::settings::Access;
+use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::users::privacy::Visibility;
 use crate::{
@@ -91,7 +93,7 @@ impl Node {
                 if row.banned {
                     return Err(Refusal::Banned);
                 }
-                limits.count_request(RequestKind::Files, row.id, guest, now)?;
+                limits.requests.count_request(RequestKind::Files, row.id, guest, now)?;
                 let role = row.on_site.role;
                 if live.site.settings.access == Access::Closed && role < SiteRole::Moderator {
                     return Err(Refusal::SiteClosed);
@@ -116,7 +118,7 @@ impl Node {
             if let Err(refusal) = checked {
                 return found(Err(refusal));
             }
-            if let Some(row) = node.recent.user_by_sub(site, &sub) {
+            if let Some(row) = node.users.recent().user_by_sub(site, &sub) {
                 return found(Ok(Some(row)));
             }
             let done = move |row: Result<Option<UserRow>, StoreError>| {
@@ -162,7 +164,7 @@ impl Node {
             Err(To::User(sub)) if sub == asker.sub => then(Err(Refusal::NotAllowed)),
             Err(to) => {
                 let node = inner.clone();
-                inner.find_peer(asker, to, move |asker, peer| {
+                inner.users.find_peer(asker, to, move |asker, peer| {
                     let direct = peer.and_then(|peer| {
                         let id = ConversationId::direct(asker.session.user, peer.id);
                         let may = may_write(asker.site.site.mode, peer.is_banned, peer.relation);

@@ -1,0 +1,46 @@
+//! Settings of a node, and the limits that clients are told.
+
+#[cfg(doc)]
+use crate::Refusal;
+use crate::{CallConfig, RequestRates, RoomLimits};
+
+/// Settings of a node.
+#[derive(Debug, Clone)]
+pub struct NodeConfig {
+    pub limits: Limits,
+    /// How long a user stays visible after the last session has dropped without `bye`.
+    pub presence_grace_ms: u64,
+    /// Changes of presence are collected so long and told once.
+    pub presence_coalesce_ms: u64,
+    pub clock_skew_ms: u64,
+    pub calls: CallConfig,
+}
+
+/// Limits for clients; the welcome has them. Guests get a quarter of the two rates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub body_bytes: u32,
+    pub page: u32,
+    pub watch: u32,
+    pub contacts: u32,
+    /// One more replaces the oldest, so that a forgotten browser never locks its owner out. 0: no limit.
+    pub sessions_per_user: u32,
+    /// One more is refused as [`Refusal::Full`]. 0: no limit.
+    pub sessions_per_site: u32,
+    /// Messages: so many at once, then so many per minute. 0: no limit.
+    pub send_burst: u32,
+    pub send_per_minute: u32,
+    /// All other commands likewise.
+    pub command_burst: u32,
+    pub command_per_minute: u32,
+    /// All messages of one site, per second. 0: no limit.
+    pub site_sends_per_second: u32,
+    /// New guests from one address: so many at once, then so many per minute. 0: no limit.
+    pub guest_burst: u32,
+    pub guest_per_minute: u32,
+    pub requests: RequestRates,
+    pub rooms: RoomLimits,
+}
+
+/// How much slower guests are.
+pub(crate) const GUEST_SHARE: u32 = 4;

@@ -1,0 +1,37 @@
+//! Limits of requests outside of a session, for gateways.
+
+use std::net::IpAddr;
+
+use crate::{Identified, Node, Refusal, RequestKind, Timestamp, UserId};
+
+impl Node {
+    /// Counts a request of an address, before anything else is known of it.
+    pub fn take_request(&self, kind: RequestKind, address: IpAddr, now: Timestamp) -> Result<(), Refusal> {
+        self.inner().requests.take_request(kind, address, now)
+    }
+
+    /// May this user upload more today? Only guests have a limit, which all guests of an address share.
+    pub fn may_upload(
+        &self,
+        who: &Identified,
+        address: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        self.inner().requests.may_upload(who.is_guest(), address, now)
+    }
+
+    /// Counts bytes that have arrived.
+    pub fn uploaded(&self, who: &Identified, address: Option<IpAddr>, bytes: u64, now: Timestamp) {
+        self.inner().requests.uploaded(who.is_guest(), address, bytes, now);
+    }
+
+    /// Has this user, and the site, CPU time for pictures left?
+    pub fn may_make_picture(&self, user: UserId, is_guest: bool, now: Timestamp) -> Result<(), Refusal> {
+        self.inner().requests.may_make_picture(user, is_guest, now)
+    }
+
+    /// Counts the CPU time that a picture took, whatever became of it. Nothing gives it back.
+    pub fn picture_made(&self, user: UserId, is_guest: bool, cpu_ms: u64, now: Timestamp) {
+        self.inner().requests.picture_made(user, is_guest, cpu_ms, now);
+    }
+}

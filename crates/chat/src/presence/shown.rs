@@ -1,0 +1,169 @@
+//! Users as one viewer sees them: presence and markers by how the two stand.
+
+use crate::presence::{Presences, Told};
+use crate::users::peer::may_see;
+use crate::users::visibility;
+use crate::{
+    Audience, ContactRow, ContactState, ConversationRow, Mode, Presence, Relation, SetPresence, Signal,
+    UserId, UserRow, Visibility,
+};
+use std::sync::Arc;
+
+/// The presence of another user as one viewer sees it. In mode *open* a blocked viewer sees *offline*, and so does a
+/// viewer from whom the user hides: the viewer cannot tell the three apart.
+pub(crate) fn presence_shown(mode: Mode, relation: Relation, told: Told) -> Option<Presence> {
+    let of = Visibility { privacy: told.privacy, ..Visibility::default() };
+    match (of.sends(Signal::Presence, mode, relation), may_see(mode, relation), mode) {
+        (true, ..) => Some(told.presence),
+        (false, true, _) | (false, false, Mode::Open) => Some(Presence::Offline),
+        (false, false, Mode::Contacts) => None,
+    }
+}
+
+/// Somebody whose presence may be shown.
+pub(crate) struct Other {
+    pub(crate) id: UserId,
+    /// Of one's contact list, where it was just read. Contacts are mutual, so `Contact` says how both stand.
+    pub(crate) state: Option<ContactState>,
+    /// Visibility from the stored row; None if only the card was read.
+    visibility: Option<Visibility>,
+    /// One of the two has blocked the other, where the stored row says so.
+    blocked: bool,
+}
+
+/// A user as one viewer sees them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shown {
+    pub(crate) presence: Option<Presence>,
+    /// How far they have received and read.
+    pub(crate) markers: bool,
+}
+
+/// The viewer's side of visibility: everything that is not in the other user's stored row.
+#[derive(Clone, Copy)]
+pub(crate) struct Viewer {
+    pub(crate) mode: Mode,
+    pub(crate) relation: Relation,
+    pub(crate) told: Told,
+}
+
+impl Viewer {
+    pub(crate) fn shown(self, other: &UserRow) -> Shown {
+        let Viewer { mode, relation, told } = self;
+        Shown {
+            presence: presence_shown(mode, relation, told),
+            markers: visibility(other).sends(Signal::Marker, mode, relation),
+        }
+    }
+}
+
+impl Other {
+    pub(crate) fn person(row: &UserRow) -> Other {
+        Other { id: row.id, state: None, visibility: Some(visibility(row)), blocked: false }
+    }
+
+    /// The other one of a direct conversation.
+    pub(crate) fn of_conversation(row: &ConversationRow) -> Option<Other> {
+        let other = row.of.other()?;
+        Some(Other { blocked: row.blocked, ..Other::person(other) })
+    }
+
+    pub(crate) fn contact(row: &ContactRow) -> Other {
+        Other { id: row.id, state: Some(row.state), visibility: None, blocked: false }
+    }
+}
+
+/// How the two stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// As far as it decides what is shown.
+    Known(Relation),
+    Asked,
+}
+
+impl Presences {
+    /// The presence of each user as `user` sees it; see [`with_shown`](Self::with_shown).
+    pub(crate) fn with_presences(
+        self: &Arc<Self>,
+        mode: Mode,
+        user: UserId,
+        others: &[Other],
+        then: impl FnOnce(Vec<Option<Presence>>) + Send + 'static,
+    ) {
+        self.with_shown(mode, user, others, |shown| then(shown.iter().map(|one| one.presence).collect()));
+    }
+
+    /// Each user as `user` sees them. Needs no read from the store for users who are offline in mode *open* (most of
+    /// a long list), and none for contacts, whose relation is known.
+    pub(crate) fn with_shown(
+        self: &Arc<Self>,
+        mode: Mode,
+        user: UserId,
+        others: &[Other],
+        then: impl FnOnce(Vec<Shown>) + Send + 'static,
+    ) {
+        let mut asked = Vec::new();
+        let which = self.sessions.which(others.iter().map(|other| other.id));
+        let told: Vec<(Told, Option<Visibility>, Sight)> = others
+            .iter()
+            .zip(which)
+            .map(|(other, is_here)| {
+                let told = if is_here { self.told(other.id) } else { Told::OFFLINE };
+                // Nobody needs to know how the two stand for what is shown to all, or to nobody.
+                let same_for_all = other.visibility.is_none_or(|of| {
+                    of.chosen == SetPresence::Invisible || of.privacy.presence != Audience::Contacts
+                });
+                let sight = match other.state {
+                    Some(ContactState::Contact) => Sight::Known(Relation::CONTACTS),
+                    _ if mode == Mode::Open && told.presence == Presence::Offline && same_for_all => {
+                        Sight::Known(if other.blocked { Relation::BLOCKED } else { Relation::NONE })
+                    }
+                    _ => Sight::Asked,
+                };
+                if sight == Sight::Asked {
+                    asked.push(other.id);
+                }
+                (told, other.visibility, sight)
+            })
+            .collect();
+        self.users.with_relations(user, &asked, move |relations| {
+            // Not knowing, show nothing.
+            let mut relations = relations.unwrap_or_default().into_iter();
+            let shown = told.into_iter().map(|(told, of, sight)| {
+                let relation = match sight {
+                    Sight::Known(relation) => Some(relation),
+                    Sight::Asked => relations.next(),
+                };
+                relation.map_or(Shown::default(), |relation| Shown {
+                    presence: presence_shown(mode, relation, told),
+                    markers: of.is_some_and(|of| of.sends(Signal::Marker, mode, relation)),
+                })
+            });
+            then(shown.collect());
+        });
+    }
+
+    /// Of others who are here, those who may hear a signal of `user`.
+    pub(crate) fn who_is_sent(
+        self: &Arc<Self>,
+        user: UserId,
+        of: Visibility,
+        signal: Signal,
+        mode: Mode,
+        others: &[UserId],
+        then: impl FnOnce(Vec<UserId>) + Send + 'static,
+    ) {
+        let here: Vec<UserId> = self.sessions.of(others).collect();
+        if here.is_empty() || of.chosen == SetPresence::Invisible || of.privacy.presence == Audience::Nobody {
+            return then(Vec::new());
+        }
+        let asked = here.clone();
+        self.users.with_relations(user, &asked, move |relations| {
+            // Not knowing, send nothing.
+            let relations = relations.unwrap_or_default();
+            let sent =
+                here.into_iter().zip(relations).filter(|(_, relation)| of.sends(signal, mode, *relation));
+            then(sent.map(|(other, _)| other).collect());
+        });
+    }
+}

@@ -1,0 +1,24 @@
+//! The author of a command.
+
+use std::sync::Arc;
+
+use crate::moderation::SiteRole;
+use crate::site::live::LiveSite;
+use crate::users::privacy::Visibility;
+use crate::{Level, SessionId, Sub};
+
+/// The author of a command, with everything that commands need of the session.
+#[derive(Clone)]
+pub(crate) struct Asker {
+    pub(crate) session: SessionId,
+    pub(crate) sub: Sub,
+    pub(crate) guest: bool,
+    pub(crate) role: SiteRole,
+    pub(crate) level: Level,
+    /// So new that raid mode means them.
+    pub(crate) recent: bool,
+    pub(crate) shadowed: bool,
+    /// The user's choices about being seen.
+    pub(crate) visibility: Visibility,
+    pub(crate) site: Arc<LiveSite>,
+}

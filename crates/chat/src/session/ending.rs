@@ -1,0 +1,230 @@
+//! The end of sessions.
+
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
+
+use super::{Session, Sessions, Shard, UserHere};
+use crate::limits::Due;
+use crate::moderation::StandingHere;
+use crate::{Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId, Timestamp, UserId, UserRow};
+
+/// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
+/// may outlive its token by so much.
+const ENDS_EVERY_MS: u64 = 5_000;
+
+/// A part of the domain that keeps state of its own for sessions and users who are here.
+pub(crate) trait SessionObserver: Send + Sync + 'static {
+    /// The session is not in the table any more. `on_purpose`: it will not come back soon.
+    fn session_gone(self: Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp);
+    /// The user's last session has ended, and there is no grace time. `chosen`: the user's choice of presence.
+    fn user_left(self: Arc<Self>, user: UserId, chosen: SetPresence, now: Timestamp);
+}
+
+impl Sessions {
+    /// Once, when the node is wired.
+    pub(crate) fn observed_by(&self, observer: Weak<dyn SessionObserver>) {
+        let is_first = self.observer.set(observer).is_ok();
+        debug_assert!(is_first, "the observer is set once");
+    }
+
+    fn observe(&self, tell: impl FnOnce(Arc<dyn SessionObserver>)) {
+        if let Some(observer) = self.observer.get().and_then(Weak::upgrade) {
+            tell(observer);
+        }
+    }
+
+    /// Ends a session from our side.
+    pub(crate) fn end_session(&self, session: SessionId, why: Refusal, now: Timestamp) {
+        // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now. Nor does who is
+        // signed out come back soon.
+        let at_once = matches!(why, Refusal::GoingAway { .. } | Refusal::SignedOut);
+        if self.remove_session(session, at_once, now) {
+            self.bye(session.handle, why);
+        }
+    }
+
+    /// Takes a session out of the table; false where it is not there. `at_once`: the presence that hangs on
+    /// it gets no grace time.
+    pub(crate) fn remove_session(&self, session: SessionId, at_once: bool, now: Timestamp) -> bool {
+        let mut shard = self.lock(session.user);
+        let Some(last) = shard.end(session, at_once, now) else { return false };
+        drop(shard);
+        self.session_is_gone(session, at_once, now);
+        match last {
+            Last::No => {}
+            Last::Grace => self.counters.users_online.subtract(1),
+            Last::Left(chosen) => {
+                self.counters.users_online.subtract(1);
+                self.observe(|observer| observer.user_left(session.user, chosen, now));
+            }
+        }
+        true
+    }
+
+    /// Updates counters and other tables for a session that was removed from the table.
+    pub(crate) fn session_is_gone(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
+        self.counters.sessions.subtract(1);
+        if let Some(live) = self.sites.by_id(session.user.site) {
+            live.counters.leave();
+        }
+        self.observe(|observer| observer.session_gone(session, on_purpose, now));
+    }
+
+    pub(crate) fn end_tokens(&self, now: Timestamp) {
+        let second = (now.0 / 1000) as u32;
+        for mut shard in self.each() {
+            if shard.next_end > second || now.since(shard.ends_seen) < ENDS_EVERY_MS {
+                continue;
+            }
+            let over = shard.take_ends(second);
+            shard.ends_seen = now;
+            drop(shard);
+            for session in over {
+                self.end_session(session, Refusal::TokenExpired, now);
+            }
+        }
+    }
+
+    pub(crate) fn end_site(&self, site: SiteId) {
+        self.end_all(|user| user.id.site == site, || Refusal::NoSuchSite);
+    }
+
+    pub(crate) fn end_user(&self, user: UserId, why: Refusal) {
+        self.end_user_with(user, |handle| self.bye(handle, why));
+    }
+
+    /// Each of the user's sessions is told by `bye`. Nobody waits for the end of a grace time.
+    pub(crate) fn end_user_with(&self, user: UserId, bye: impl Fn(SessionHandle)) {
+        let sessions: Vec<SessionId> = self.lock(user).user(user).map(session_ids).unwrap_or_default();
+        for session in sessions {
+            if self.remove_session(session, true, self.last_tick()) {
+                bye(session.handle);
+            }
+        }
+    }
+
+    pub(crate) fn end_all(&self, which: impl Fn(&UserHere) -> bool, why: impl Fn() -> Refusal) {
+        self.end_each(which, |session| self.end_session(session, why(), self.last_tick()));
+    }
+
+    /// At once, each told by `bye`.
+    pub(crate) fn end_all_with(&self, which: impl Fn(&UserHere) -> bool, bye: impl Fn(SessionHandle)) {
+        self.end_each(which, |session| {
+            if self.remove_session(session, true, self.last_tick()) {
+                bye(session.handle);
+            }
+        });
+    }
+
+    fn end_each(&self, which: impl Fn(&UserHere) -> bool, end: impl Fn(SessionId)) {
+        for mut shard in self.each() {
+            let sessions: Vec<SessionId> =
+                shard.users().filter(|user| which(user)).flat_map(session_ids).collect();
+            drop(shard);
+            sessions.into_iter().for_each(&end);
+        }
+    }
+}
+
+pub(crate) fn session_ids(user: &mut UserHere) -> Vec<SessionId> {
+    user.sessions.iter().map(|session| SessionId { user: user.id, handle: session.handle }).collect()
+}
+
+/// Was it the user's last session?
+enum Last {
+    No,
+    /// Yes; presence stays for the grace time.
+    Grace,
+    /// Yes, and the user has left.
+    Left(SetPresence),
+}
+
+impl Shard {
+    /// Adds a session; answers those that it replaces.
+    pub(crate) fn begin(
+        &mut self,
+        row: &UserRow,
+        standing: StandingHere,
+        new: Session,
+        limit: u32,
+    ) -> SmallVec<[SessionHandle; 1]> {
+        self.next_end = self.next_end.min(new.ends);
+        let (user, _) = self.user_or_insert(row.id, || UserHere {
+            id: row.id,
+            sub: row.profile.sub.clone(),
+            sessions: SmallVec::new(),
+            sends: Due::default(),
+            commands: Due::default(),
+            seen: 0,
+            chosen: row.presence,
+            told: Presence::Offline,
+            is_changed: false,
+            has_left: false,
+            guest: row.profile.guest,
+            standing,
+            privacy: row.privacy,
+        });
+        user.standing = standing;
+        user.privacy = row.privacy;
+        user.has_left = false;
+        if user.guest != row.profile.guest {
+            // A guest who left a moment ago and is a member now.
+            (user.guest, user.sub) = (row.profile.guest, row.profile.sub.clone());
+        }
+        let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();
+        if let Some(at) = user.sessions.iter().position(|session| session.device == new.device) {
+            replaced.push(user.sessions.remove(at));
+        }
+        while limit > 0 && user.sessions.len() >= limit as usize {
+            replaced.push(user.sessions.remove(0));
+        }
+        user.sessions.push(new);
+        replaced.iter().for_each(|session| self.took_out(session));
+        self.mark_changed(row.id);
+        replaced.iter().map(|session| session.handle).collect()
+    }
+
+    /// Takes a session out; None where it is not there.
+    fn end(&mut self, session: SessionId, at_once: bool, now: Timestamp) -> Option<Last> {
+        let user = self.user(session.user)?;
+        let at = user.sessions.iter().position(|here| here.handle == session.handle)?;
+        let ended = user.sessions.remove(at);
+        let last = match user.sessions.is_empty() {
+            false => Last::No,
+            // Whom others see as offline anyway needs no grace, and leaves no trace of when he left.
+            true if at_once || user.chosen == SetPresence::Invisible => {
+                user.has_left = true;
+                Last::Left(user.chosen)
+            }
+            true => Last::Grace,
+        };
+        if user.sessions.is_empty() && user.chosen != SetPresence::Invisible {
+            user.seen = now.0 as u32;
+        }
+        match last {
+            Last::No => {}
+            Last::Grace => self.leaving.push_back((now, session.user)),
+            Last::Left(_) => self.mark_changed(session.user),
+        }
+        self.took_out(&ended);
+        Some(last)
+    }
+
+    /// Sessions whose token ends now; notes when the next one does.
+    fn take_ends(&mut self, second: u32) -> Vec<SessionId> {
+        let mut over = Vec::new();
+        let mut next = u32::MAX;
+        for user in self.users() {
+            for session in &user.sessions {
+                if session.ends <= second {
+                    over.push(SessionId { user: user.id, handle: session.handle });
+                } else {
+                    next = next.min(session.ends);
+                }
+            }
+        }
+        self.next_end = next;
+        over
+    }
+}
