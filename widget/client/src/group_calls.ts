@@ -2,6 +2,7 @@
 // with the first of them; knows no media and draws nothing.
 
 import type { Client, ConversationKey, GroupCallEvent } from './client.ts';
+import { KEY, keptRoom } from './stored_group_call.ts';
 import type { Event, GroupAction, IceServer, Media, Participant } from './wire.ts';
 
 /** The drawn state of a room's call. A new object after each change. */
@@ -39,9 +40,6 @@ export interface GroupCallsHost {
   changed(call: RoomCall): void;
   signal(signal: RoomSignal): void;
 }
-
-/** Shared with calls of two, because a tab is in one call. */
-const KEY = 'kith:call';
 
 export class GroupCalls {
   #call: RoomCall | undefined;
@@ -165,19 +163,5 @@ export class GroupCalls {
   #set(call: RoomCall): void {
     this.#call = call;
     this.host.changed(call);
-  }
-}
-
-/** The stored state of a room's call after a reload; nothing for a call of two, or in another format. */
-export function keptRoom(
-  storage: GroupCallsHost['storage'],
-): Pick<RoomCall, 'room' | 'id' | 'media' | 'place'> | undefined {
-  try {
-    const kept = JSON.parse(storage?.getItem(KEY) ?? 'null');
-    const { room, id, media, place } = kept ?? {};
-    if (typeof room !== 'string' || typeof id !== 'string' || typeof place !== 'number') return undefined;
-    return { room: room as ConversationKey, id, media: media === 'video' ? 'video' : 'audio', place };
-  } catch {
-    return undefined;
   }
 }

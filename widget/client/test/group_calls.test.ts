@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import { type GroupCallEvent, RequestError, room } from '../src/client.ts';
 import type { Unnumbered } from '../src/engine.ts';
-import { GroupCalls, keptRoom, type RoomCall, type RoomSignal } from '../src/group_calls.ts';
+import { GroupCalls, type RoomCall, type RoomSignal } from '../src/group_calls.ts';
+import { keptRoom } from '../src/stored_group_call.ts';
 import type { Event, GroupNews, Participant } from '../src/wire.ts';
 
 const ROOM = room('r1');

@@ -1,7 +1,7 @@
 // Where calls are drawn: the card while it rings, the window while it lasts, and the check before it.
 
 import { type Client, direct, type Happenings } from '@kith/client';
-import { keptRoom } from '@kith/client/group_calls';
+import { keptRoom } from '@kith/client/stored_group_call';
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { Late, late } from '../../ui/lazy/lazy.tsx';

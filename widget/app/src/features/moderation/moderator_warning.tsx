@@ -7,7 +7,7 @@ import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { together, useWords } from '../../wording/late_words.ts';
 import { guardWords } from '../site_settings/words.ts';
-import css from './moderation.css?inline';
+import css from './moderator_warning.css?inline';
 import { safetyWords } from './words.ts';
 
 export const words = together(safetyWords, guardWords);

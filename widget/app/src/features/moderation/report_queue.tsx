@@ -9,9 +9,11 @@ import '../../ui/icon/lazy_shapes.ts';
 import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
 import { together, useWords } from '../../wording/late_words.ts';
 import { Guard } from '../site_settings/site_admin.tsx';
 import { guardWords } from '../site_settings/words.ts';
+import css from './moderation.css?inline';
 import { failureOf } from './moderation_errors.ts';
 import { Audit } from './moderation_log.tsx';
 import { ActForm } from './moderator_action_form.tsx';
@@ -20,6 +22,7 @@ import { safetyWords } from './words.ts';
 export const words = together(safetyWords, guardWords);
 
 export function Moderation({ onClose }: { onClose(): void }) {
+  useSheet(css);
   const words = useWords(safetyWords);
   const guarding = useWords(guardWords);
   const [part, setPart] = useState<ReportState | 'record' | 'guard'>('open');

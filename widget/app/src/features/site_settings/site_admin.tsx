@@ -4,12 +4,15 @@ import { type FilterTest, RequestError, type SiteSettings } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { SettingsForm } from './settings_form.tsx';
 import { Roles } from './site_roles.tsx';
+import css from './site_settings.css?inline';
 import { guardWords } from './words.ts';
 
 export function Guard() {
+  useSheet(css);
   const role = useTopic('me', one => one.me())?.role;
   return (
     <div class="guard">

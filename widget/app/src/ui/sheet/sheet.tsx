@@ -3,10 +3,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useSurroundings } from '../../app_context.tsx';
-import css from '../../features/moderation/moderation.css?inline';
 import barCss from '../header_bar/header_bar.css?inline';
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../styles/use_styles.ts';
+import css from './sheet.css?inline';
 
 interface Props {
   title: string;
