@@ -114,7 +114,7 @@ test('a page that is open while the server is replaced fetches late parts of its
   await until(async () => (await anna.presence()) !== 'Reconnecting…', 'the page is connected again');
   await anna.back();
   await anna.tab('Me').click();
-  await anna.page.getByRole('button', { name: 'Set a status' }).click();
+  await anna.page.getByRole('button', { name: 'Check microphone, camera and network' }).click();
   const reload = anna.page.getByRole('button', { name: 'Reload' });
   await reload.waitFor();
   assert.equal(await reload.count(), 1);

@@ -1,26 +1,34 @@
-// Most gzipped bytes that a page downloads. Above it, the build fails.
+// Most gzipped bytes and requests of what a page downloads. Above it, the build fails.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const LOADER = 10_000;
 const SHELL = 60_000;
+/** Everything until one can read and write in the first chat. */
+const FIRST_CHAT = 75_000;
+const FIRST_CHAT_REQUESTS = 12;
+/** Besides the files: the token of the site, and the connection. */
+const TOKEN_AND_CONNECTION = 2;
 /** The parts of the first call. */
 const CALL = 40_000;
 
-export async function budget(dist, { shell, call }) {
+export async function budget(dist, { shell, chat, call }) {
   const size = async names => {
     const sizes = await Promise.all(names.map(name => stat(join(dist, `${name}.gz`))));
     return sizes.reduce((sum, one) => sum + one.size, 0);
   };
-  check('loader', await size(['kith.js']), LOADER);
-  check('interactive shell', await size(shell), SHELL);
-  check('call', await size(call), CALL);
+  const first = ['kith.js', ...shell, ...chat];
+  check('loader', await size(['kith.js']), LOADER, 'bytes gzipped');
+  check('interactive shell', await size(shell), SHELL, 'bytes gzipped');
+  check('first chat', await size(first), FIRST_CHAT, 'bytes gzipped');
+  check('first chat', first.length + TOKEN_AND_CONNECTION, FIRST_CHAT_REQUESTS, 'requests');
+  check('call', await size(call), CALL, 'bytes gzipped');
 }
 
-function check(what, bytes, limit) {
-  console.log(`${what}: ${bytes} of ${limit} bytes gzipped`);
-  if (bytes > limit) {
+function check(what, value, limit, unit) {
+  console.log(`${what}: ${value} of ${limit} ${unit}`);
+  if (value > limit) {
     console.error(`${what} is over its budget`);
     process.exitCode = 1;
   }

@@ -1,12 +1,13 @@
 // Builds dist/kith.js and dist/kith/*-[hash].js with .gz and .br beside them, and fails above the size budgets.
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { budget } from './budget.mjs';
+import { bundleOf, circle } from './bundles.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -19,20 +20,19 @@ const withoutPreload = {
     id.includes('vite/preload-helper') ? 'export const __vitePreload = load => load();' : undefined,
 };
 
-/** The imports of each entry at its start, for one chunk instead of one for each set of late parts that use it, too. */
-const atStart = { client: new Set(), app: new Set(), push: new Set() };
 const entries = {
   client: join(root, 'loader/src/client_entry.ts'),
   app: join(root, 'app/src/main.ts'),
   push: join(root, 'loader/src/push/push.ts'),
 };
+/** What the client and the interface import at their start. */
+const atStart = { client: new Set([entries.client]), app: new Set([entries.app]) };
 const whatIsAtStart = {
   name: 'what-is-at-start',
   buildEnd() {
-    for (const [name, entry] of Object.entries(entries)) {
-      atStart[name].add(entry);
-      for (const id of atStart[name]) {
-        for (const imported of this.getModuleInfo(id)?.importedIds ?? []) atStart[name].add(imported);
+    for (const ids of Object.values(atStart)) {
+      for (const id of ids) {
+        for (const imported of this.getModuleInfo(id)?.importedIds ?? []) ids.add(imported);
       }
     }
   },
@@ -60,7 +60,18 @@ await compress();
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(modules, null, 2)}\n`);
 await budget(dist, modules);
 
-/** The client and the app as ES modules; what both need becomes a chunk of its own. */
+/** The bundle of a module. What the shell has needs no other bundle. */
+function bundle(id) {
+  if (atStart.client.has(id)) return 'client';
+  if (atStart.app.has(id)) return 'app';
+  // The helpers of the bundler.
+  if (id.startsWith('\0')) return 'client';
+  const name = bundleOf(relative(root, id));
+  if (name === undefined) throw new Error(`${id} is in no bundle: name one in scripts/bundles.mjs`);
+  return name;
+}
+
+/** The client and the app as ES modules, in the bundles of bundles.mjs. */
 async function buildModules() {
   const result = await build({
     ...shared,
@@ -79,10 +90,8 @@ async function buildModules() {
         output: {
           format: 'es',
           codeSplitting: {
-            groups: [
-              { name: 'client', test: id => atStart.client.has(id) },
-              { name: 'interface', test: id => atStart.app.has(id) && !atStart.client.has(id) },
-            ],
+            includeDependenciesRecursively: false,
+            groups: [{ debugName: 'bundles', name: bundle }],
           },
           // Each hash stands in the shell too, and cannot be compressed; 42 bits tell two builds apart.
           entryFileNames: 'kith/[name]-[hash:7].js',
@@ -94,32 +103,38 @@ async function buildModules() {
   });
   const output = [result].flat().flatMap(one => one.output);
   const chunks = output.filter(one => one.type === 'chunk');
-  const entry = name => chunks.find(one => one.isEntry && one.name === name)?.fileName;
-  const shell = atOnce(chunks.filter(one => one.isEntry && one.name !== 'push'));
-  const calls = chunks.filter(one => one.facadeModuleId?.match(/\/calls\/call_(root|check)\.tsx$/));
+  const named = name => chunks.find(one => one.name === name);
+  const found = circle(chunks);
+  if (found) throw new Error(`bundles import each other in a circle: ${found.join(' → ')}`);
+  const shell = atOnce('client', 'app');
+  const language = largest(/^\w\w$/);
+  const late = largest(/^\w\w_late$/);
   return {
-    client: entry('client'),
-    app: entry('app'),
-    push: entry('push'),
-    /** Everything that must have arrived before one can chat: the entries and what they import at once. */
-    shell: [...shell, largest(/wording\/(translated\/)?[a-z]{2}\.ts$/)],
-    /** The call and the check before it, and what only they bring. */
-    call: [...atOnce(calls), largest(/\/calls\/words\./)].filter(name => !shell.has(name)),
+    client: named('client').fileName,
+    app: named('app').fileName,
+    push: named('push').fileName,
+    /** Everything that must have arrived before one can chat: the entries, what they import at once, and one language. */
+    shell: [...shell, language],
+    /** What the first chat fetches besides. */
+    chat: [...atOnce('chat')].filter(name => !shell.has(name)),
+    /** What the first call fetches besides: the call, the check before it, and their texts. */
+    call: [...atOnce('calls'), late].filter(name => !shell.has(name)),
   };
 
-  /** These chunks and all that they import before they run. */
-  function atOnce(entries) {
-    const names = new Set(entries.map(one => one.fileName));
+  /** The files of these bundles and of all that they import before they run. */
+  function atOnce(...bundles) {
+    const names = new Set(bundles.map(one => named(one).fileName));
     for (const name of names)
       for (const imported of chunks.find(one => one.fileName === name)?.imports ?? []) names.add(imported);
     return names;
   }
 
   /** Of the languages one is fetched. */
-  function largest(path) {
-    const languages = chunks.filter(one => one.isDynamicEntry && path.test(one.facadeModuleId));
-    const size = new Map(languages.map(one => [one, gzipSync(one.code).length]));
-    return languages.sort((a, b) => size.get(b) - size.get(a))[0].fileName;
+  function largest(name) {
+    const size = new Map(
+      chunks.filter(one => name.test(one.name)).map(one => [one, gzipSync(one.code).length]),
+    );
+    return [...size.keys()].sort((a, b) => size.get(b) - size.get(a))[0].fileName;
   }
 }
 

@@ -161,7 +161,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
         )
       )}
       {conversation.exists && (
-        <Late part={pinBar} props={{ conversation: key, onJump: jump }} onFailed={() => undefined} />
+        <Late part={pinBar} props={{ conversation: key, onJump: jump }} canWait onFailed={() => undefined} />
       )}
       {opened && conversation.requestedBy === undefined && (
         <History

@@ -60,7 +60,7 @@ export function ChatHead({ conversation, onBack, onSearch, corner }: Props) {
             {typing ? words.typing : where}
           </p>
         </div>
-        <Late part={callButtons} props={{ user }} onFailed={() => undefined} />
+        <Late part={callButtons} props={{ user }} canWait onFailed={() => undefined} />
       </ChatBar>
       {picksDate && (
         <Late

@@ -50,6 +50,7 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
         <div class="filters">
           <Late
             part={filterChips}
+            canWait
             props={{
               label: words.filters,
               look: 'chips' as const,
@@ -115,7 +116,9 @@ function List({ list: name, chosen, onFindPeople }: Props & { list: ListName }) 
           if (list.more && !list.loading) client.loadConversations(name);
         }}
       />
-      {matchMedia('(hover: none)').matches && <Late part={swipe} props={{ list: rows }} onFailed={ignored} />}
+      {matchMedia('(hover: none)').matches && (
+        <Late part={swipe} props={{ list: rows }} canWait onFailed={ignored} />
+      )}
     </div>
   );
 }

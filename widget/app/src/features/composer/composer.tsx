@@ -165,6 +165,7 @@ export function Composer(props: Props) {
         {!editing && (
           <Late
             part={attachPart}
+            canWait
             props={{ handle: attach, field, conversation, replyTo: replyTo?.seq, onChange: setFiles, onSent }}
             onFailed={() => undefined}
           />

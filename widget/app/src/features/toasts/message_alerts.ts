@@ -1,7 +1,7 @@
 // Notices of a new message: a sound, and a toast if its chat is not on the screen.
 
 import type { Client, ConversationKey, Happenings, Message } from '@kith/client';
-import type { Chime } from './chime.ts';
+import { type Chime, createChime } from './chime.ts';
 import { soundIsOn } from './sound_preference.ts';
 
 export interface Toast {
@@ -28,7 +28,7 @@ export const SETTLE_MS = 400;
 export const CHIME_MS = 4_000;
 
 export function createNotices(client: Client, onScreen: NoticesHost['onScreen']): Notices {
-  return new Notices({ client, chime: ring, soundIsOn, onScreen });
+  return new Notices({ client, chime: createChime(), soundIsOn, onScreen });
 }
 
 export class Notices {
@@ -100,17 +100,4 @@ export class Notices {
       });
     for (const listener of this.#listeners) listener();
   }
-}
-
-let chime: Promise<() => void> | undefined;
-
-/** The sound is made when it is heard first. */
-function ring(): void {
-  chime ??= import('./chime.ts').then(one => one.createChime());
-  chime.then(
-    sound => sound(),
-    () => {
-      chime = undefined;
-    },
-  );
 }

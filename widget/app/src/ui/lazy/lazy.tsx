@@ -31,6 +31,17 @@ export async function fetchLate<M extends object>(fetch: () => Promise<M>, wordi
 }
 
 const here = new Map<unknown, ComponentType<never>>();
+/** Parts that somebody waits for. */
+const urgent = new Set<Promise<unknown>>();
+const QUIET_MS = 300;
+
+/** Fulfilled when nothing urgent has been on its way for a moment: what can wait must not slow down the first chat. */
+async function quiet(): Promise<void> {
+  do {
+    await Promise.allSettled(urgent);
+    await new Promise(done => setTimeout(done, QUIET_MS));
+  } while (urgent.size > 0);
+}
 
 /** Ahead of time, where there is some. */
 export async function fetchPart<P>(part: Part<P>, wording: Wording): Promise<void> {
@@ -42,19 +53,30 @@ interface Props<P> {
   props: P;
   /** Drawn until it is here. */
   meanwhile?: VNode;
+  /** One can read and write without it: it is fetched after everything else. */
+  canWait?: boolean;
   /** Left out where nobody misses it. */
   onFailed?(): void;
 }
 
-export function Late<P extends object>({ part, props, meanwhile, onFailed }: Props<P>) {
+export function Late<P extends object>({ part, props, meanwhile, canWait, onFailed }: Props<P>) {
   const wording = useWording();
   const [, redraw] = useState(0);
   const Part = here.get(part) as ComponentType<P> | undefined;
   useEffect(() => {
     if (Part !== undefined) return;
     let wanted = true;
-    // It may have arrived since it was drawn: then this is done at once, and draws it.
-    (here.has(part) ? Promise.resolve() : fetchPart(part, wording)).then(
+    const fetched = async () => {
+      if (canWait) await quiet();
+      // It may have arrived since it was drawn: then this is done at once, and draws it.
+      if (wanted && !here.has(part)) await fetchPart(part, wording);
+    };
+    const coming = fetched();
+    if (!canWait) {
+      urgent.add(coming);
+      coming.catch(() => undefined).then(() => urgent.delete(coming));
+    }
+    coming.then(
       () => wanted && redraw(turn => turn + 1),
       () => wanted && onFailed?.(),
     );
