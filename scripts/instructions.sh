@@ -3,6 +3,7 @@
 # --check compares instead, and fails where one has grown by more than 2 % without the file.
 #
 # BENCH_BIN: its release build. An operation is counted done N times and 2 N times: the difference, by N, is one time.
+# What a database in memory does is not counted: "in-domain" is the domain alone.
 # What threads do together varies by 1.2 % from run to run (measured), so groups may grow by 5 %.
 # Counts are those of one compiler, valgrind and C library, and of a processor with AVX2: valgrind shows all of those alike.
 # Elsewhere nothing is compared, which is said. docs/design/benches.md has how steady they are.
@@ -22,7 +23,9 @@ fi
 
 count() { # operation, times
   # As the node does, one arena: which thread came first then decides nothing.
-  MALLOC_ARENA_MAX=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null --fair-sched=yes "$bench" "$1" "$2" 2>&1 |
+  MALLOC_ARENA_MAX=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null --fair-sched=yes \
+    --toggle-collect='store::turns::Inner::carry_out*' --toggle-collect='store::turns::Inner::index_words*' \
+    --collect-atstart=yes "$bench" "$1" "$2" 2>&1 |
     awk '/Collected/ { print $NF }'
 }
 

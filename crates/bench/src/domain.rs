@@ -1,14 +1,15 @@
-//! What the domain does, on a store that answers at once and with an outbox that counts and drops everything.
+//! What the domain does, on a database in memory that answers at once, and with an outbox that counts and drops everything. Times include the
+//! database, counts of instructions do not.
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use chat::memory::MemoryStore;
 use chat::{
     Command, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, Outbox, SessionHandle, SessionId,
     SetPresence, Site, SiteId, Store, Sub, Timestamp, To, UserId,
 };
+use store::Sqlite;
 
 use crate::token::{NOW, SITE, secret, signed};
 
@@ -107,7 +108,7 @@ impl User {
 }
 
 fn node() -> (Node, Arc<Heard>) {
-    let store = MemoryStore::new();
+    let store = Sqlite::in_memory();
     let site = Site {
         id: SiteId(0),
         key: SITE.into(),

@@ -29,8 +29,6 @@ mod stats;
 mod store;
 mod users;
 
-pub mod memory;
-
 pub use account::devices::{
     Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
 };

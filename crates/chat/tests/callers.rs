@@ -5,10 +5,10 @@ mod scene;
 
 use std::sync::{Arc, Mutex};
 
-use chat::memory::MemoryStore;
 use chat::token::Claims;
 use chat::*;
 use scene::{Device, SITE, Scene, config, sub};
+use store::Sqlite;
 
 fn token(scene: &Scene, user: &str, role: &str) -> String {
     let now = (scene.now / 1000) as f64;
@@ -109,7 +109,7 @@ fn an_admins_token_ends_with_the_admin() {
 /// The store works off one operation after the other, and the first command comes right behind the welcome.
 #[test]
 fn the_first_command_of_a_new_user_has_the_role_of_the_token() {
-    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let handle = scene.hello(Some(&token(&scene, "ada", "admin")), "d", None);
     let welcome = loop {
         if let Some(Event::Welcome(welcome)) = scene.inbox.take(handle).into_iter().next() {

@@ -2,9 +2,9 @@
 
 mod scene;
 
-use chat::memory::MemoryStore;
 use chat::*;
 use scene::*;
+use store::Sqlite;
 
 /// Ann and bob, who are contacts.
 fn friends() -> (Scene, Device, Device) {
@@ -237,7 +237,7 @@ fn whom_one_cannot_call() {
 #[test]
 fn where_everyone_may_call_strangers_do_but_not_those_who_are_blocked() {
     let calls = CallConfig { from: CallsFrom::Everyone, burst: 2, per_minute: 6, ..CallConfig::default() };
-    let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, MemoryStore::new());
+    let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, Sqlite::in_memory());
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let (first, _) = call(&scene, &ann, "bob");
     step(&scene, &ann, first, CallStep::HangUp);
@@ -291,7 +291,7 @@ fn a_ban_a_goodbye_and_a_lost_node_leave_no_call() {
 fn the_servers_of_a_token() {
     let turn = Turn { urls: [Box::from("turn:t:1")].into(), secret: (*b"secret").into(), life_ms: 60_000 };
     let calls = CallConfig { turn: Some(turn), ..CallConfig::default() };
-    let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, MemoryStore::new());
+    let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, Sqlite::in_memory());
     let ask = |site: &str, token: &str| {
         let (told, answer) = std::sync::mpsc::channel();
         scene.node.ice(site, token, None, scene.now(), move |outcome| {

@@ -4,9 +4,9 @@
 
 mod scene;
 
-use chat::memory::MemoryStore;
 use chat::*;
 use scene::*;
+use store::Sqlite;
 
 struct Two {
     scene: Scene,
@@ -18,7 +18,7 @@ struct Two {
 
 /// Ann has said something to Bob, and everybody has heard it.
 fn two(mode: Mode, config: NodeConfig) -> Two {
-    let scene = Scene::with(mode, config, MemoryStore::new());
+    let scene = Scene::with(mode, config, Sqlite::in_memory());
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let ann_too = scene.sign_in("ann", "a2");
     if mode == Mode::Contacts {
@@ -316,7 +316,7 @@ fn strangers_to_a_room_use_nothing_of_its_budget_for_edits() {
 fn searches_have_a_rate_of_their_own() {
     let mut config = config();
     config.limits.requests.user_per_minute = 240;
-    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let ann = scene.sign_in("ann", "a");
     let page = PageOf::default;
     let search = || Command::Search { re: 6, query: "words".into(), conversation: None, page: page() };

@@ -4,9 +4,9 @@
 mod scene;
 
 use ContactAction::{Accept, Block, Decline, Remove, Request, Unblock};
-use chat::memory::MemoryStore;
 use chat::*;
 use scene::*;
+use store::Sqlite;
 
 /// States of contact events, as a device hears them.
 fn heard(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
@@ -50,7 +50,7 @@ fn asking_and_agreeing() {
 
 #[test]
 fn asking_each_other_is_agreeing() {
-    let scene = Scene::with(Mode::Contacts, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Contacts, config(), Sqlite::by_turns());
     let handles = ["ann", "bob"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
     scene.store.run();
     let [ann, bob] = handles.map(|handle| scene.welcomed(handle));
@@ -125,7 +125,7 @@ fn a_block_cannot_be_told_from_a_removal_or_from_being_offline() {
 fn strange_requests() {
     let mut config = config();
     config.limits.contacts = 2;
-    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     for user in ["cat", "dan"] {
         scene.sign_in(user, "d");

@@ -6,10 +6,10 @@ mod scene;
 
 use std::collections::BTreeMap;
 
-use chat::memory::MemoryStore;
 use chat::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use scene::*;
+use store::Sqlite;
 
 /// Members beside those with clients: enough for changes to be gathered.
 const CROWD: usize = 52;
@@ -104,7 +104,7 @@ impl Room {
     fn new() -> Room {
         let mut config = config();
         config.limits.rooms = RoomLimits { members: 0, per_user: 0, owned: 0 };
-        let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+        let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
         let owner = scene.sign_in("owner", "d");
         let command = Command::CreateRoom { re: 1, name: "R".into(), kind: RoomKind::Public, topic: None };
         let id = match scene.ask(&owner, command).as_slice() {

@@ -4,10 +4,10 @@
 
 mod scene;
 
-use chat::memory::MemoryStore;
 use chat::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use scene::*;
+use store::Sqlite;
 
 /// A public room of ann's, and those who have joined it.
 fn room(scene: &Scene, owner: &Device, others: &[&Device]) -> ConversationId {
@@ -378,7 +378,7 @@ fn a_lost_connection_keeps_the_place_for_twenty_seconds() {
 fn large_rooms_have_no_calls_and_comers_have_a_pace() {
     let calls = CallConfig { burst: 2, per_minute: 1, ..CallConfig::default() };
     let config = NodeConfig { calls, ..config() };
-    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let ann = scene.sign_in("ann", "ann");
     let room = room(&scene, &ann, &[]);
     for _ in 0..2 {

@@ -5,9 +5,9 @@ mod scene;
 
 use std::sync::{Arc, Mutex};
 
-use chat::memory::MemoryStore;
 use chat::*;
 use scene::{Device, SITE, Scene, config, sub, to};
+use store::Sqlite;
 
 fn told<T: Send + 'static>(ask: impl FnOnce(Told<T>)) -> Arc<Mutex<Option<Result<T, Refusal>>>> {
     let outcome = Arc::new(Mutex::new(None));
@@ -81,7 +81,7 @@ fn a_member_who_comes_right_after_the_merge_is_no_guest_any_more() {
 
 #[test]
 fn a_sign_in_that_the_merge_overtakes_is_refused() {
-    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let handle = scene.hello(None, "g-1", None);
     scene.store.run();
     let guest = scene.welcomed(handle);

@@ -3,10 +3,10 @@
 
 mod scene;
 
-use chat::memory::MemoryStore;
 use chat::token::Claims;
 use chat::*;
 use scene::*;
+use store::Sqlite;
 
 const HOUR_MS: u64 = 3_600_000;
 
@@ -177,7 +177,7 @@ fn one_refusal_for_whatever_is_no_invitation() {
 #[test]
 fn of_two_who_come_for_the_last_place_one_gets_in() {
     for order in 0..24 {
-        let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+        let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
         let enter = |user: &str| {
             let handle = scene.hello(Some(&scene.token(user)), "d", None);
             scene.store.run();
@@ -212,7 +212,7 @@ fn of_two_who_come_for_the_last_place_one_gets_in() {
 fn what_join_refuses_a_link_refuses_too() {
     let mut config = config();
     config.limits.rooms = RoomLimits { members: 3, per_user: 2, owned: 0 };
-    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let (ann, bob, carl) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
     let id = room(&scene, &ann, RoomKind::Private);
     let link = make(&scene, &ann, id).unwrap();

@@ -2,9 +2,9 @@
 
 mod scene;
 
-use chat::memory::MemoryStore;
 use chat::*;
 use scene::*;
+use store::Sqlite;
 
 #[test]
 fn a_message_reaches_every_device_of_both_once() {
@@ -108,7 +108,7 @@ fn a_full_disk_refuses_sends_and_leaves_reading() {
 
 #[test]
 fn commands_of_a_session_keep_their_order_while_people_are_looked_up() {
-    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let tokens = ["ann", "bob"].map(|user| scene.token(user));
     let handles = tokens.each_ref().map(|token| scene.hello(Some(token), "d", None));
     scene.store.run();
@@ -126,7 +126,7 @@ fn commands_of_a_session_keep_their_order_while_people_are_looked_up() {
 
 #[test]
 fn more_commands_than_may_wait_for_a_person_are_refused() {
-    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let handle = scene.hello(Some(&scene.token("ann")), "d", None);
     scene.store.run();
     let ann = scene.welcomed(handle);
@@ -342,7 +342,7 @@ fn a_site_and_a_member_have_their_pace() {
     config.limits.send_per_minute = 60;
     config.limits.command_burst = 2;
     config.limits.command_per_minute = 60;
-    let mut scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let mut scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let ann_too = scene.sign_in("ann", "a2");
     for number in 0..4 {
@@ -382,7 +382,7 @@ fn a_site_and_a_member_have_their_pace() {
 fn a_site_has_its_pace() {
     let mut config = config();
     config.limits.site_sends_per_second = 3;
-    let mut scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let mut scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let users = ["ann", "bob", "cat", "dan"].map(|user| scene.sign_in(user, "d"));
     let outcomes = users.each_ref().map(|user| scene.post(user, to("zed"), "m", "x"));
     assert!(outcomes.iter().all(|outcome| *outcome == Err(Refusal::NoSuchUser)), "costs nothing");

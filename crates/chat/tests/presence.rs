@@ -2,9 +2,9 @@
 
 mod scene;
 
-use chat::memory::MemoryStore;
 use chat::*;
 use scene::*;
+use store::Sqlite;
 
 fn told(scene: &Scene, device: &Device) -> Vec<(String, Presence)> {
     presences(&scene.take(device))
@@ -117,7 +117,7 @@ fn a_mass_reconnect_shows_nobody_anything() {
 
 #[test]
 fn while_a_crowd_stands_in_line_nobody_in_it_has_left() {
-    let mut scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let mut scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let enter = |scene: &Scene, user: &str| {
         let handle = scene.hello(Some(&scene.token(user)), "d", None);
         scene.store.run();
@@ -315,7 +315,7 @@ fn a_contact_who_is_named_too_is_told_once() {
 
 #[test]
 fn what_the_store_could_not_answer_is_told_later() {
-    let mut scene = Scene::with(Mode::Open, config(), chat::memory::MemoryStore::by_turns());
+    let mut scene = Scene::with(Mode::Open, config(), store::Sqlite::by_turns());
     let handles = ["ann", "bob"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
     scene.store.run();
     let [ann, bob] = handles.map(|handle| scene.welcomed(handle));
@@ -342,7 +342,7 @@ fn what_the_store_could_not_answer_is_told_later() {
 
 #[test]
 fn an_earlier_watch_that_is_looked_up_late_does_not_win() {
-    let mut scene = Scene::with(Mode::Open, config(), chat::memory::MemoryStore::by_turns());
+    let mut scene = Scene::with(Mode::Open, config(), store::Sqlite::by_turns());
     let handles = ["ann", "bob", "cat"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
     scene.store.run();
     let [ann, ..] = handles.map(|handle| scene.welcomed(handle));

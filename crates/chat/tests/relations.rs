@@ -6,10 +6,10 @@ mod scene;
 
 use std::collections::BTreeMap;
 
-use chat::memory::MemoryStore;
 use chat::*;
 use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 use scene::*;
+use store::Sqlite;
 
 const USERS: [&str; 4] = ["ann", "bob", "cat", "dan"];
 const ACTIONS: [ContactAction; 6] = [
@@ -59,7 +59,7 @@ struct Screen {
 
 impl Community {
     fn new(seed: u64, mode: Mode) -> Community {
-        let scene = Scene::with(mode, config(), MemoryStore::by_turns());
+        let scene = Scene::with(mode, config(), Sqlite::by_turns());
         let screens = (0..USERS.len() * 2)
             .map(|n| Screen {
                 user: USERS[n / 2],

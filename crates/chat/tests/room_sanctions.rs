@@ -160,7 +160,7 @@ fn a_reason_passes_the_gate_and_an_end_lies_ahead() {
 fn a_room_owner_sets_a_lower_limit_than_the_site() {
     let mut config = config();
     config.limits.rooms = RoomLimits { members: 100, per_user: 0, owned: 0 };
-    let scene = Scene::with(Mode::Open, config, chat::memory::MemoryStore::new());
+    let scene = Scene::with(Mode::Open, config, store::Sqlite::in_memory());
     let [ann, bob, carl, dora] = ["ann", "bob", "carl", "dora"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann);
     let limit = |device: &Device, most| {

@@ -5,11 +5,11 @@ mod scene;
 
 use std::collections::BTreeMap;
 
-use chat::memory::MemoryStore;
 use chat::{Command, ConversationId, Event, Mode, PageKey, Position, Seq, SessionHandle, SessionId, To};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use scene::{Scene, config};
+use store::Sqlite;
 
 const USERS: [&str; 5] = ["ann", "bob", "carl", "dora", "eve"];
 
@@ -53,7 +53,7 @@ fn each_member_gets_each_message_once_whatever_the_order() {
 
 impl Play {
     fn new(seed: u64) -> Play {
-        let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+        let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
         Play {
             scene,
             rng: StdRng::seed_from_u64(seed),

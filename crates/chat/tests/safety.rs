@@ -3,10 +3,10 @@
 
 mod scene;
 
-use chat::memory::MemoryStore;
 use chat::token::Claims;
 use chat::*;
 use scene::{Device, SITE, Scene, sub, to};
+use store::Sqlite;
 
 const HOUR: u64 = 3_600_000;
 
@@ -168,7 +168,7 @@ fn acts_that_are_recorded_for_good_have_a_rate() {
     let rates = RequestRates { user_per_minute: 80, ..RequestRates::UNLIMITED };
     let mut config = scene::config();
     config.limits.requests = rates;
-    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let ann = scene.sign_in("ann", "a");
     let create = Command::CreateRoom { re: 1, name: "Bees".into(), kind: RoomKind::Public, topic: None };
     let room = match scene.ask(&ann, create).as_slice() {

@@ -5,9 +5,9 @@ mod scene;
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use chat::memory::MemoryStore;
 use chat::*;
 use scene::*;
+use store::Sqlite;
 
 #[test]
 fn a_first_welcome_and_a_later_one() {
@@ -119,7 +119,7 @@ fn limits_of_sessions() {
     let mut config = config();
     config.limits.sessions_per_user = 2;
     config.limits.sessions_per_site = 4;
-    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let devices = ["1", "2", "3"].map(|device| scene.sign_in("ann", device));
     assert!(matches!(scene.take(&devices[0])[..], [Event::Bye(Refusal::Replaced)]), "the oldest goes");
     let bob = scene.sign_in("bob", "b");
@@ -133,7 +133,7 @@ fn limits_of_sessions() {
 
 #[test]
 fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
-    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let run = |hello: SessionHandle| {
         scene.store.run();
         scene.welcomed(hello)
@@ -213,7 +213,7 @@ fn a_session_is_heard_as_soon_as_its_welcome_goes_out() {
 
 #[test]
 fn too_much_while_waiting_for_the_welcome_makes_it_behind() {
-    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let ann = scene.hello(Some(&scene.token("ann")), "a", None);
     scene.hello(Some(&scene.token("bob")), "b0", None);
     scene.store.run();
@@ -271,7 +271,7 @@ fn behind_hears_nothing_until_it_resumes() {
 
 #[test]
 fn one_resume_at_a_time_and_one_that_fails_can_be_tried_again() {
-    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let handle = scene.hello(Some(&scene.token("ann")), "a", None);
     scene.store.run();
     let ann = scene.welcomed(handle);
@@ -339,7 +339,7 @@ fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
 
 #[test]
 fn a_crowd_is_let_in_as_fast_as_the_store_answers_and_told_when_to_come_back() {
-    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let token = scene.token("ann");
     let under_way: Vec<_> = (0..2_000).map(|_| scene.hello(Some(&token), "d", None)).collect();
     let first = under_way[0];

@@ -8,10 +8,10 @@ mod scene;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use chat::memory::MemoryStore;
 use chat::*;
 use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 use scene::*;
+use store::Sqlite;
 
 const USERS: [&str; 5] = ["ann", "bob", "cat", "dan", "eve"];
 const DEVICES: [&str; 2] = ["phone", "laptop"];
@@ -135,7 +135,7 @@ impl Simulation {
         // Small pages, so that gaps and fresh starts happen.
         config.limits.page = 6;
         let mode = if seed.is_multiple_of(3) { Mode::Contacts } else { Mode::Open };
-        let scene = Scene::with(mode, config, MemoryStore::by_turns());
+        let scene = Scene::with(mode, config, Sqlite::by_turns());
         let clients = (0..USERS.len() * DEVICES.len())
             .map(|n| Client {
                 user: n / DEVICES.len(),

@@ -4,11 +4,11 @@
 mod scene;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use chat::memory::MemoryStore;
 use chat::token::{Audience, Claims, sign};
 use chat::*;
 use jsonwebtoken::{Algorithm, EncodingKey};
 use scene::*;
+use store::Sqlite;
 
 // Keys made for these tests; they open nothing else.
 const ES256_PUBLIC: &[u8] = include_bytes!("keys/es256.pub.pem");
@@ -378,7 +378,7 @@ fn a_guest_who_comes_again_gets_a_newer_token() {
 #[test]
 fn new_guests_of_one_address_are_limited_and_nobody_else_is() {
     let limits = Limits { guest_burst: 2, guest_per_minute: 1, ..limits() };
-    let mut scene = Scene::with(Mode::Open, NodeConfig { limits, ..config() }, MemoryStore::new());
+    let mut scene = Scene::with(Mode::Open, NodeConfig { limits, ..config() }, Sqlite::in_memory());
     let guest = scene.sign_in_guest("a");
     scene.sign_in_guest("b");
     assert_eq!(scene.refused_hello(None), Refusal::RateLimited { retry_after_ms: 60_000 });

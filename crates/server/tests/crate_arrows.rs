@@ -8,9 +8,9 @@ use serde_json::Value;
 /// Crate, what it uses, and what its tests, benches and examples use beyond that.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bench", &["chat", "store", "web", "web-proto"], &[]),
-    ("calls", &["edge"], &["reach"]), // what is public
-    ("chat", &[], &[]),
-    ("edge", &[], &["edge"]), // itself, with its harness for tests
+    ("calls", &["edge"], &["reach"]),               // what is public
+    ("chat", &[], &["store"]),                      // a database in memory
+    ("edge", &[], &["edge"]),                       // itself, with its harness for tests
     ("load", &["calls", "edge", "web-proto"], &[]), // the messages of a client of TURN
     ("picture", &[], &[]),
     ("preview", &["reach"], &[]),
@@ -34,7 +34,7 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
         &["push"],
     ),
     ("store", &["chat"], &[]),
-    ("web", &["chat", "edge", "web-proto"], &[]),
+    ("web", &["chat", "edge", "web-proto"], &["store"]), // a database in memory
     ("web-proto", &[], &[]),
 ];
 

@@ -91,7 +91,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
         for (id, room) in rooms {
             save_room(self.batch.db, &room)?;
             if room.changed || room.row.newest.seq > room.before {
-                self.imported.rooms.push((id, self.batch.members.of(self.batch.db, id)?));
+                self.imported.rooms.push((id, self.batch.state.members.of(self.batch.db, id)?));
             }
         }
         self.imported.users.sort_unstable();
@@ -222,7 +222,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
             rich: None,
         };
         message::insert(self.batch.db, &append, number, seq, newest.position, false)?;
-        self.batch.sent.note(from, &append.client_id, number);
+        self.batch.state.sent.note(from, &append.client_id, number);
         self.keep(&message.key, number as i64)?;
         let newest = message::Newest { seq, position: number };
         let active = before.map_or(message.time, |active| active.max(message.time));

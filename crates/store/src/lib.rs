@@ -54,6 +54,7 @@ mod sticker;
 mod thread;
 mod token;
 mod torn_log;
+mod turns;
 mod user;
 mod writer;
 

@@ -63,7 +63,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     let mention = names_other(batch.db, id, append.from, &append.body)?;
     let number = batch.next_number();
     insert(batch.db, append, number, seq, previous, mention)?;
-    batch.sent.note(append.from, &append.client_id, number);
+    batch.state.sent.note(append.from, &append.client_id, number);
     batch.upsert(id, |direct| {
         direct.seq = seq;
         direct.position = number;
@@ -90,7 +90,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
 
 /// The first answer to this (sender, client id).
 pub(crate) fn sent_before(batch: &mut Batch<'_>, from: UserId, client_id: &str) -> Outcome<Option<Appended>> {
-    let found = batch.sent.find(batch.db, from, client_id)?;
+    let found = batch.state.sent.find(batch.db, from, client_id)?;
     let Some(number) = found else { return Ok(None) };
     let position = Position { number, ..batch.position() };
     let sql = "SELECT site, conversation, seq, time FROM message WHERE position = ?1";

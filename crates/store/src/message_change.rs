@@ -68,7 +68,7 @@ pub(crate) fn change(
     let now = if changed { Lines::new(db, by)?.at(at)?.map(|line| line.message) } else { Some(before) };
     let Some(message) = now else { return Ok(Err(Refusal::NoSuchMessage)) };
     let members = match changed && id.is_room() {
-        true => batch.members.of(db, id)?,
+        true => batch.state.members.of(db, id)?,
         false => Arc::default(),
     };
     let gathered = changed && is_gathered(&wanted.change, members.len());
@@ -94,7 +94,7 @@ pub(crate) fn publish(
     }
     mark_changed(batch, at, &before, State::of(&before))?;
     let Some(message) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
-    let members = batch.members.of(batch.db, id)?;
+    let members = batch.state.members.of(batch.db, id)?;
     let position = batch.position();
     Ok(Some(ChangedMessage { message, changed: true, position, members, gathered: false }))
 }
@@ -161,7 +161,7 @@ pub(crate) fn renewed(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<O
     let Some(id) = renew(batch, site, at)? else { return Ok(None) };
     let Some(message) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
     let members = match id.is_room() {
-        true => batch.members.of(batch.db, id)?,
+        true => batch.state.members.of(batch.db, id)?,
         false => Arc::default(),
     };
     let position = batch.position();
@@ -202,7 +202,7 @@ fn take_away(
     let now = if changed { as_nobody_sees(batch.db, site, at)? } else { Some(before) };
     let Some(message) = now else { return Ok(Err(Refusal::NoSuchMessage)) };
     let members = match changed && id.is_room() {
-        true => batch.members.of(batch.db, id)?,
+        true => batch.state.members.of(batch.db, id)?,
         false => Arc::default(),
     };
     let position = batch.position();

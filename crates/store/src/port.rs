@@ -417,6 +417,7 @@ impl Store for Sqlite {
         let (told, wait) = std::sync::mpsc::sync_channel(1);
         let job = writer::write(|_| Ok(()), move |outcome, _| _ = told.send(outcome));
         self.shared.write(job, 0);
+        self.run();
         wait.recv().unwrap_or_else(|_| Err(StoreError::Failed("the store is closed".into())))
     }
 }

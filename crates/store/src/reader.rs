@@ -80,7 +80,7 @@ pub(crate) fn run(shared: &Shared, db: &Connection) {
 }
 
 /// The outcomes of the first of them, one at least.
-fn perform_some(db: &Connection, jobs: &mut [Box<dyn Read>]) -> Vec<Result<(), StoreError>> {
+pub(crate) fn perform_some(db: &Connection, jobs: &mut [Box<dyn Read>]) -> Vec<Result<(), StoreError>> {
     let begin = Instant::now();
     let begun = db.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
     let mut outcomes = Vec::with_capacity(jobs.len());

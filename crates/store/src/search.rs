@@ -104,7 +104,7 @@ impl Indexed {
 
 /// The body of a message is another one now.
 pub(crate) fn changed(batch: &Batch<'_>, at: u64, id: ConversationId, body: &str) -> Outcome<()> {
-    if at > batch.indexed.upto {
+    if at > batch.state.indexed.upto {
         return Ok(());
     }
     batch.db.prepare_cached("DELETE FROM message_text WHERE rowid = ?1")?.execute([at as i64])?;

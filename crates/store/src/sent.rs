@@ -60,17 +60,22 @@ const SENDERS: usize = 2_048;
 
 impl Sent {
     pub(crate) fn new() -> Sent {
-        // Its memory is taken at the start and not with the first messages, so that usage is flat.
-        let mut recent: HashMap<u32, u32> = (0..RECENT as u32).map(|place| (place, 0)).collect();
-        recent.clear();
         Sent {
             hasher: RandomState::new(),
             indexed: 0,
-            recent,
+            recent: HashMap::new(),
             clashes: Vec::new(),
             moving: None,
-            greatest: HashMap::with_capacity(SENDERS),
+            greatest: HashMap::new(),
         }
+    }
+
+    /// Allocates and touches all the memory that it will need, so that the memory usage of a node does not grow with its first
+    /// messages.
+    pub(crate) fn allocate(&mut self) {
+        self.recent.extend((0..RECENT as u32).map(|place| (place, 0)));
+        self.recent.clear();
+        self.greatest.reserve(SENDERS);
     }
 
     /// Begins anew from what the database says.
@@ -113,6 +118,17 @@ impl Sent {
         if let Some(clash) = self.recent.insert(self.hash(user, client_id), position as u32) {
             self.clashes.push(whole(self.indexed, clash));
         }
+    }
+
+    /// Moves everything up to `newest` into the index.
+    pub(crate) fn move_all(&mut self, db: &Connection, newest: u64) -> Outcome<()> {
+        if self.moving.is_none() {
+            self.moving = Some(Moving::from_log(db, self.indexed, newest)?);
+        }
+        while self.moving.is_some() {
+            self.move_some(db, 0, newest)?;
+        }
+        Ok(())
     }
 
     /// Moves a slice into the index. Call in each transaction, with the size of its batch: more is moved than

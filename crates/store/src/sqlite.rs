@@ -14,6 +14,7 @@ use crate::open::{open, open_first, open_reader};
 use crate::queue::{Queue, Refused};
 use crate::reader::{self, Read};
 use crate::stats::Counters;
+use crate::turns::Turns;
 use crate::writer::{self, After, Write};
 use crate::{OpenError, Options, Stats, site};
 
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) reads: Queue<Box<dyn Read>>,
     pub(crate) counters: Counters,
     pub(crate) options: Options,
+    /// Instead of threads.
+    pub(crate) turns: Option<Turns>,
 }
 
 impl Sqlite {
@@ -48,18 +51,8 @@ impl Sqlite {
             Fault::Sql(error) => Err(failed(error)),
             Fault::Invalid(_) => Ok(()),
         })?;
-        let shared = Arc::new(Shared {
-            writes: Queue::new(options.queue, options.queue_bytes, 1),
-            reads: Queue::new(options.queue, usize::MAX, options.readers),
-            counters: Counters::default(),
-            options,
-        });
-        let mut store = Sqlite {
-            shared: Arc::clone(&shared),
-            admin: Mutex::new(admin),
-            writer: None,
-            readers: Vec::new(),
-        };
+        let mut store = Sqlite::with(options, None, admin);
+        let shared = Arc::clone(&store.shared);
         let thread_failed = |error| thread_failed(path.to_owned(), &error);
         for number in 0..options.readers.max(1) {
             let (db, shared) = (open_reader(path, &options)?, Arc::clone(&shared));
@@ -72,6 +65,22 @@ impl Sqlite {
         });
         store.writer = Some(thread.map_err(thread_failed)?);
         Ok(store)
+    }
+
+    /// Without threads.
+    pub(crate) fn of(turns: Turns, admin: Connection) -> Sqlite {
+        Sqlite::with(Options::default(), Some(turns), admin)
+    }
+
+    fn with(options: Options, turns: Option<Turns>, admin: Connection) -> Sqlite {
+        let shared = Arc::new(Shared {
+            writes: Queue::new(options.queue, options.queue_bytes, 1),
+            reads: Queue::new(options.queue, usize::MAX, options.readers),
+            counters: Counters::default(),
+            options,
+            turns,
+        });
+        Sqlite { shared, admin: Mutex::new(admin), writer: None, readers: Vec::new() }
     }
 
     /// Writes everything that is queued to disk, ends the threads and closes the file. Requests that other
@@ -118,17 +127,26 @@ const NICE: i32 = -10;
 
 impl Shared {
     pub(crate) fn write(self: &Arc<Self>, job: Box<dyn Write>, bytes: usize) {
-        self.tell_refused(self.writes.push(job, bytes));
+        match &self.turns {
+            None => self.tell_refused(self.writes.push(job, bytes)),
+            Some(turns) => turns.write(job, self),
+        }
     }
 
     /// For what nobody is impatient for: see [`Options::gather_patient`].
     pub(crate) fn write_patiently(self: &Arc<Self>, job: Box<dyn Write>) {
-        self.tell_refused(self.writes.push_patient(job));
+        match &self.turns {
+            None => self.tell_refused(self.writes.push_patient(job)),
+            Some(turns) => turns.write(job, self),
+        }
     }
 
     /// For what comes after all other writes, those that come later too.
     pub(crate) fn write_last(self: &Arc<Self>, job: Box<dyn Write>) {
-        self.tell_refused(self.writes.push_last(job));
+        match &self.turns {
+            None => self.tell_refused(self.writes.push_last(job)),
+            Some(turns) => turns.write(job, self),
+        }
     }
 
     fn tell_refused(self: &Arc<Self>, pushed: Result<(), (Box<dyn Write>, Refused)>) {
@@ -138,13 +156,19 @@ impl Shared {
         }
     }
 
-    pub(crate) fn read(&self, job: Box<dyn Read>) {
-        self.tell_unread(self.reads.push(job, 0));
+    pub(crate) fn read(self: &Arc<Self>, job: Box<dyn Read>) {
+        match &self.turns {
+            None => self.tell_unread(self.reads.push(job, 0)),
+            Some(turns) => turns.read(job, self),
+        }
     }
 
     /// After all other reads, those that come later too: a crowd that signs in must not hold up those who are here.
-    pub(crate) fn read_last(&self, job: Box<dyn Read>) {
-        self.tell_unread(self.reads.push_last(job));
+    pub(crate) fn read_last(self: &Arc<Self>, job: Box<dyn Read>) {
+        match &self.turns {
+            None => self.tell_unread(self.reads.push_last(job)),
+            Some(turns) => turns.read(job, self),
+        }
     }
 
     fn tell_unread(&self, pushed: Result<(), (Box<dyn Read>, Refused)>) {

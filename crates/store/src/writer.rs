@@ -72,7 +72,9 @@ where
 
 /// Runs until the queue is closed and empty.
 pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
-    let mut batch = Batch::new(db);
+    let mut state = State::new();
+    state.sent.allocate();
+    let mut batch = Batch { db, state: &mut state };
     let mut jobs = Vec::new();
     let mut in_company = false;
     batch.index(search::IDLE); // what was left when the last writer ended
@@ -98,7 +100,7 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
         shared.counters.committed(jobs.len(), took);
         batch.empty_log();
         tell_all(shared, batch.position(), jobs.drain(..).zip(refused));
-        if batch.indexed.is_due(batch.committed, Instant::now()) {
+        if batch.state.indexed.is_due(batch.state.committed, Instant::now()) {
             batch.index(search::BUSY);
         }
         if jobs.capacity() > shared.options.batch.min(1_024) {
@@ -154,7 +156,7 @@ fn tell_all(
 /// Answers for each job why it was not stored, or None.
 ///
 /// A job that fails is left out and the others are done again, so that one cannot fail its neighbours.
-fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<StoreError>> {
+pub(crate) fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<StoreError>> {
     let mut refused = vec![None; jobs.len()];
     loop {
         match attempt(batch, jobs, &mut refused) {
@@ -202,11 +204,16 @@ fn attempt(
 }
 
 /// The open transaction, and what the writer knows between transactions.
+pub(crate) struct Batch<'c> {
+    pub(crate) db: &'c Connection,
+    pub(crate) state: &'c mut State,
+}
+
+/// What the writer knows between transactions.
 ///
 /// Rows of conversations are written once per batch, however many of its messages go there, and kept
 /// for the next: half of what an append would cost is reading and writing that row.
-pub(crate) struct Batch<'c> {
-    pub(crate) db: &'c Connection,
+pub(crate) struct State {
     epoch: u32,
     /// Last position given out, and last one committed.
     number: u64,
@@ -235,10 +242,9 @@ struct Kept {
 /// So many conversations are kept, and as many older ones, about 200 bytes each.
 const KEPT: usize = 1_024;
 
-impl<'c> Batch<'c> {
-    fn new(db: &'c Connection) -> Batch<'c> {
-        Batch {
-            db,
+impl State {
+    pub(crate) fn new() -> State {
+        State {
             epoch: 0,
             number: 0,
             committed: 0,
@@ -253,22 +259,24 @@ impl<'c> Batch<'c> {
             newest_users: HashMap::new(),
         }
     }
+}
 
+impl Batch<'_> {
     /// Position of the newest change so far.
     pub(crate) fn position(&self) -> Position {
-        Position { epoch: self.epoch, number: self.number }
+        Position { epoch: self.state.epoch, number: self.state.number }
     }
 
     /// The position of one more change.
     pub(crate) fn next_number(&mut self) -> u64 {
-        self.number += 1;
-        self.number
+        self.state.number += 1;
+        self.state.number
     }
 
     /// The number for one more user of a site. Where no row is made of it, it is lost.
     pub(crate) fn next_user(&mut self, site: SiteId) -> Outcome<u32> {
         let next = self.newest_user(site)? + 1;
-        self.newest_users.insert(site, next);
+        self.state.newest_users.insert(site, next);
         Ok(next)
     }
 
@@ -279,44 +287,44 @@ impl<'c> Batch<'c> {
     }
 
     fn newest_user(&mut self, site: SiteId) -> Outcome<u32> {
-        if let Some(newest) = self.newest_users.get(&site) {
+        if let Some(newest) = self.state.newest_users.get(&site) {
             return Ok(*newest);
         }
-        if self.newest_users.len() >= KEPT {
-            self.newest_users.clear();
+        if self.state.newest_users.len() >= KEPT {
+            self.state.newest_users.clear();
         }
         let newest = user::newest(self.db, site)?;
-        self.newest_users.insert(site, newest);
+        self.state.newest_users.insert(site, newest);
         Ok(newest)
     }
 
     pub(crate) fn conversation(&mut self, id: ConversationId) -> Outcome<Option<&Direct>> {
-        if !self.conversations.contains_key(&id) {
-            let kept = match self.older.remove(&id) {
+        if !self.state.conversations.contains_key(&id) {
+            let kept = match self.state.older.remove(&id) {
                 Some(kept) => kept,
                 None => match conversation::load(self.db, id)? {
                     Some(direct) => Kept { direct, stored: true, dirty: false },
                     None => return Ok(None),
                 },
             };
-            self.conversations.insert(id, kept);
+            self.state.conversations.insert(id, kept);
         }
-        Ok(self.conversations.get(&id).map(|kept| &kept.direct))
+        Ok(self.state.conversations.get(&id).map(|kept| &kept.direct))
     }
 
     /// Changes one that [`conversation`](Self::conversation) has just answered.
     pub(crate) fn change(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
-        if let Some(kept) = self.conversations.get_mut(&id) {
+        if let Some(kept) = self.state.conversations.get_mut(&id) {
             change(&mut kept.direct);
             if !mem::replace(&mut kept.dirty, true) {
-                self.dirty.push(id);
+                self.state.dirty.push(id);
             }
         }
     }
 
     /// The same, or makes the row where `conversation` has just answered None.
     pub(crate) fn upsert(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
-        self.conversations.entry(id).or_insert_with(|| Kept {
+        self.state.conversations.entry(id).or_insert_with(|| Kept {
             direct: Direct {
                 seq: 0,
                 position: 0,
@@ -333,28 +341,28 @@ impl<'c> Batch<'c> {
     fn begin(&mut self) -> Outcome<()> {
         self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let version = meta::data_version(self.db)?;
-        if self.version != Some(version) {
+        if self.state.version != Some(version) {
             self.forget();
-            self.epoch = meta::epoch(self.db)?;
-            self.number = meta::position(self.db, self.epoch)?.number;
-            self.committed = self.number;
-            self.sent.load(self.db)?;
-            self.indexed.load(self.db)?;
-            self.version = Some(version);
+            self.state.epoch = meta::epoch(self.db)?;
+            self.state.number = meta::position(self.db, self.state.epoch)?.number;
+            self.state.committed = self.state.number;
+            self.state.sent.load(self.db)?;
+            self.state.indexed.load(self.db)?;
+            self.state.version = Some(version);
         }
         Ok(())
     }
 
     /// See [`Indexed::pause`].
-    fn pause(&self) -> Option<Duration> {
-        self.version.and_then(|_| self.indexed.pause(self.committed, Instant::now()))
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        self.state.version.and_then(|_| self.state.indexed.pause(self.state.committed, Instant::now()))
     }
 
     /// Indexes the words of some more messages for about so long, in a transaction of its own; false where that failed.
-    fn index(&mut self, time: Duration) -> bool {
+    pub(crate) fn index(&mut self, time: Duration) -> bool {
         let begin = Instant::now();
         let outcome = self.begin().and_then(|()| {
-            self.indexed.move_on(self.db, self.committed, time)?;
+            self.state.indexed.move_on(self.db, self.state.committed, time)?;
             self.db.prepare_cached("COMMIT")?.execute([])?;
             Ok(())
         });
@@ -362,42 +370,50 @@ impl<'c> Batch<'c> {
             tracing::warn!(?fault, "cannot index messages for search");
             self.abandon();
         }
-        self.indexed.took(begin.elapsed(), Instant::now());
+        self.state.indexed.took(begin.elapsed(), Instant::now());
         outcome.is_ok()
+    }
+
+    /// Moves the client ids of all messages into their index, in a transaction of its own.
+    pub(crate) fn index_client_ids(&mut self) -> Outcome<()> {
+        self.begin()?;
+        self.state.sent.move_all(self.db, self.state.committed)?;
+        self.db.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
     }
 
     /// Carries the log over into the database and cuts it to nothing. Where a reader is in the way, the next commit tries again.
     fn empty_log(&mut self) {
-        if !self.empties_log || !self.db.is_autocommit() {
+        if !self.state.empties_log || !self.db.is_autocommit() {
             return;
         }
         let emptied = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
         match emptied {
-            Ok(busy) => self.empties_log = busy != 0,
+            Ok(busy) => self.state.empties_log = busy != 0,
             Err(error) => tracing::warn!(%error, "cannot remove erased data from the write-ahead log"),
         }
     }
 
     fn finish(&mut self, jobs: usize) -> Outcome<()> {
-        self.sent.move_some(self.db, jobs, self.committed)?;
-        self.dirty.sort_unstable(); // neighbours share pages
-        for id in &self.dirty {
-            let kept = self.conversations.get(id).expect("what is dirty is kept until it is saved");
+        self.state.sent.move_some(self.db, jobs, self.state.committed)?;
+        self.state.dirty.sort_unstable(); // neighbours share pages
+        for id in &self.state.dirty {
+            let kept = self.state.conversations.get(id).expect("what is dirty is kept until it is saved");
             let sql = if kept.stored { conversation::UPDATE } else { conversation::INSERT };
             conversation::save(self.db, sql, *id, &kept.direct)?;
         }
-        if self.number != self.committed {
-            meta::set_position(self.db, self.number)?;
+        if self.state.number != self.state.committed {
+            meta::set_position(self.db, self.state.number)?;
         }
         self.db.prepare_cached("COMMIT")?.execute([])?;
-        self.committed = self.number;
-        for id in self.dirty.drain(..) {
-            if let Some(kept) = self.conversations.get_mut(&id) {
+        self.state.committed = self.state.number;
+        for id in self.state.dirty.drain(..) {
+            if let Some(kept) = self.state.conversations.get_mut(&id) {
                 (kept.stored, kept.dirty) = (true, false);
             }
         }
-        if self.conversations.len() > KEPT {
-            self.older = mem::take(&mut self.conversations);
+        if self.state.conversations.len() > KEPT {
+            self.state.older = mem::take(&mut self.state.conversations);
         }
         Ok(())
     }
@@ -409,16 +425,16 @@ impl<'c> Batch<'c> {
             tracing::error!(%error, "cannot roll back a failed transaction");
         }
         self.forget();
-        self.number = self.committed;
-        self.version = None;
+        self.state.number = self.state.committed;
+        self.state.version = None;
     }
 
     fn forget(&mut self) {
-        self.conversations = HashMap::new();
-        self.older = HashMap::new();
-        self.dirty = Vec::new();
-        self.members.forget();
-        self.newest_users = HashMap::new();
+        self.state.conversations = HashMap::new();
+        self.state.older = HashMap::new();
+        self.state.dirty = Vec::new();
+        self.state.members.forget();
+        self.state.newest_users = HashMap::new();
     }
 }
 

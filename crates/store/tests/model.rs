@@ -1,17 +1,20 @@
-//! SQLite answers every sequence of operations as the memory store does, also after it was closed and opened.
+//! SQLite answers every sequence of operations as plain collections do (`plain/mod.rs`), also after it was closed and opened, and where
+//! the writer forgets before each operation what it keeps in memory.
 
 mod asking;
+mod plain;
 
 use asking::{Directory, NOW, ask, direct, put_named, sub};
-use chat::memory::MemoryStore;
 use chat::{
     Append, ChangeMessage, ContactState, ConversationChange, ConversationId, ConversationList, MessageChange,
     Position, Profile, Reaction, Relation, ResumeFrom, Search, Seq, SetPresence, SiteId, Store, Timestamp,
-    UserId, words,
+    UserId, UserRow, words,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use store::{Options, Sqlite, Synchronous};
+
+use self::plain::Plain;
 
 /// Few of everything, so that operations meet.
 const USERS: u32 = 4;
@@ -209,21 +212,49 @@ impl Step {
     }
 }
 
+/// What is asked.
+enum Tested {
+    Plain(Box<Plain>),
+    Store(Box<dyn Store>),
+    /// Forgets before each operation what the writer keeps in memory.
+    Forgetful(Box<Sqlite>),
+}
+
+impl Tested {
+    fn answer<T>(&mut self, plain: impl FnOnce(&mut Plain) -> T, store: impl FnOnce(&dyn Store) -> T) -> T {
+        if let Tested::Forgetful(store) = self {
+            store.crash();
+        }
+        match self {
+            Tested::Plain(tables) => plain(tables),
+            Tested::Store(tested) => store(&**tested),
+            Tested::Forgetful(tested) => store(&**tested),
+        }
+    }
+}
+
 /// A store, and what the test remembers of it: positions cannot be compared across stores.
 struct Subject {
-    store: Box<dyn Store>,
+    tested: Tested,
     seen: Vec<Position>,
     now: u64,
 }
 
 impl Subject {
-    fn new(store: Box<dyn Store>) -> Subject {
-        let subject = Subject { store, seen: Vec::new(), now: NOW.0 };
+    fn new(tested: Tested) -> Subject {
+        let mut subject = Subject { tested, seen: Vec::new(), now: NOW.0 };
         for (key, id) in [("one", 1), ("two", 2)] {
-            assert_eq!(asking::add_site(&*subject.store, key), SiteId(id));
+            let added = subject
+                .tested
+                .answer(|plain| plain.add_site(asking::site(key)), |store| asking::add_site(store, key));
+            assert_eq!(added, SiteId(id));
             for num in 1..=USERS {
-                let user = put_named(&*subject.store, SiteId(id), &format!("u{num}"), NAMES[num as usize]);
-                assert_eq!(user, UserId { site: SiteId(id), num });
+                let (site, sub, name) = (SiteId(id), format!("u{num}"), NAMES[num as usize]);
+                let user = subject.tested.answer(
+                    |plain| plain.put_user(site, asking::profile(&sub, name), NOW).id,
+                    |store| put_named(store, site, &sub, name),
+                );
+                assert_eq!(user, UserId { site, num });
             }
         }
         subject
@@ -238,10 +269,10 @@ impl Subject {
     }
 
     fn answer(&mut self, step: &Step) -> (String, Option<Position>) {
-        let store = &*self.store;
+        let tested = &mut self.tested;
         match step {
             Step::PutUser { user, name, avatar, sign_in } => {
-                let profile = Profile {
+                let profile = || Profile {
                     sub: sub(&format!("u{}", user.num)),
                     name: NAMES[*name].into(),
                     avatar: avatar.then(|| "https://a.example/1.png".into()),
@@ -249,35 +280,54 @@ impl Subject {
                 };
                 if *sign_in {
                     let from = asking::since(self.seen.last().copied());
-                    let answer = asking::sign_in(store, user.site, profile, from);
+                    let answer = tested.answer(
+                        |plain| {
+                            let row = plain.put_user(user.site, profile(), NOW);
+                            let view = plain.snapshot(row.id, from);
+                            (row, view)
+                        },
+                        |store| asking::sign_in(store, user.site, profile(), from),
+                    );
                     let position = answer.1.position;
                     return (format!("{answer:?}"), Some(position));
                 }
-                (format!("{:?}", ask(|done| store.put_user(user.site, profile, NOW, done))), None)
+                let answer = tested.answer(
+                    |plain| plain.put_user(user.site, profile(), NOW),
+                    |store| ask(|done| store.put_user(user.site, profile(), NOW, done)),
+                );
+                (format!("{answer:?}"), None)
             }
             Step::Append { from, to, client_id, mention, reply_to, time } => {
                 let Some(conversation) = with(*from, *to) else { return Default::default() };
                 let body = if *mention { format!("hello @u{to}!") } else { format!("hello u{to}") };
-                let append = Append {
+                let append = || Append {
                     conversation,
                     from: *from,
                     client_id: client_id.to_string().into(),
-                    body: body.into(),
+                    body: body.as_str().into(),
                     time: Timestamp(NOW.0 + time),
                     reply_to: reply_to.map(Seq),
                     rich: None,
                 };
-                let answer = ask(|done| store.append(append, done));
+                let answer = tested
+                    .answer(|plain| plain.append(append()), |store| ask(|done| store.append(append(), done)));
                 (format!("{answer:?}"), Some(answer.position))
             }
             Step::Mark { user, with: other, received, read } => {
                 let Some(conversation) = with(*user, *other) else { return Default::default() };
-                let answer = ask(|done| store.mark(conversation, *user, Seq(*received), Seq(*read), done));
+                let (received, read) = (Seq(*received), Seq(*read));
+                let answer = tested.answer(
+                    |plain| plain.mark(conversation, *user, received, read),
+                    |store| ask(|done| store.mark(conversation, *user, received, read, done)),
+                );
                 (format!("{answer:?}"), Some(answer.position))
             }
             Step::Change { user, with: other, change } => {
                 let Some(conversation) = with(*user, *other) else { return Default::default() };
-                let answer = ask(|done| store.change_conversation(conversation, *user, change.clone(), done));
+                let answer = tested.answer(
+                    |plain| plain.change_conversation(conversation, *user, change),
+                    |store| ask(|done| store.change_conversation(conversation, *user, change.clone(), done)),
+                );
                 (format!("{answer:?}"), answer.ok().map(|(_, position)| position))
             }
             Step::ChangeMessage { user, with: other, seq, change } => {
@@ -290,8 +340,14 @@ impl Subject {
                     change: change.clone(),
                     time: Timestamp(self.now),
                 };
-                let answer = ask(|done| store.change_message(wanted, done));
-                let revisions = ask(|done| store.revisions(conversation, Seq(*seq), done));
+                let answer = tested.answer(
+                    |plain| plain.change_message(wanted.clone()),
+                    |store| ask(|done| store.change_message(wanted.clone(), done)),
+                );
+                let revisions = tested.answer(
+                    |plain| plain.revisions(conversation, Seq(*seq)),
+                    |store| ask(|done| store.revisions(conversation, Seq(*seq), done)),
+                );
                 (format!("{answer:?} {revisions:?}"), answer.ok().map(|changed| changed.position))
             }
             Step::Relate { user, with, relation, limit } => {
@@ -299,22 +355,31 @@ impl Subject {
                 if other == *user {
                     return Default::default();
                 }
-                let answer = ask(|done| store.put_relation(*user, other, *relation, *limit, NOW, done));
+                let answer = tested.answer(
+                    |plain| plain.put_relation(*user, other, *relation, *limit),
+                    |store| ask(|done| store.put_relation(*user, other, *relation, *limit, NOW, done)),
+                );
                 (format!("{answer:?}"), answer)
             }
             Step::Presence { user, presence, last_seen } => {
-                store.put_presence(*user, *presence, Timestamp(*last_seen));
-                (format!("{:?}", ask(|done| store.set_banned(*user, true, done))), None)
+                let last_seen = Timestamp(*last_seen);
+                tested.answer(
+                    |plain| plain.put_presence(*user, *presence, last_seen),
+                    |store| store.put_presence(*user, *presence, last_seen),
+                );
+                (self.set_banned(*user, true), None)
             }
             Step::Token { site, jti, lives, now } => {
                 self.now += now;
                 let (now, expires) = (Timestamp(self.now), Timestamp(self.now + lives));
-                let jti = jti.to_string();
-                (format!("{:?}", ask(|done| store.use_token(SiteId(*site), &jti, expires, now, done))), None)
+                let (site, jti) = (SiteId(*site), jti.to_string());
+                let answer = tested.answer(
+                    |plain| plain.use_token(site, &jti, expires, now),
+                    |store| ask(|done| store.use_token(site, &jti, expires, now, done)),
+                );
+                (format!("{answer:?}"), None)
             }
-            Step::Ban { user, banned } => {
-                (format!("{:?}", ask(|done| store.set_banned(*user, *banned, done))), None)
-            }
+            Step::Ban { user, banned } => (self.set_banned(*user, *banned), None),
             Step::Resume { user, since, page, messages, per_conversation } => {
                 let position = match self.seen.len() {
                     0 => None,
@@ -327,23 +392,41 @@ impl Subject {
                     messages: *messages,
                     messages_per_conversation: *per_conversation,
                 };
-                let answer = ask(|done| store.snapshot(*user, from, done));
+                let answer = tested.answer(
+                    |plain| plain.snapshot(*user, from),
+                    |store| ask(|done| store.snapshot(*user, from, done)),
+                );
                 (format!("{answer:?}"), Some(answer.position))
             }
             Step::History { user, with: other, before, after, limit } => {
                 let Some(conversation) = with(*user, *other) else { return Default::default() };
                 let (before, after) = (before.map(Seq), after.map(Seq));
-                let answer = ask(|done| store.history(*user, conversation, before, after, *limit, done));
+                let answer = tested.answer(
+                    |plain| plain.history(*user, conversation, before, after, *limit),
+                    |store| ask(|done| store.history(*user, conversation, before, after, *limit, done)),
+                );
                 (format!("{answer:?}"), None)
             }
             Step::Lists { user, limit, query } => {
-                (lists(store, *user, *limit, query.map(|at| QUERIES[at])), None)
+                (lists(tested, *user, *limit, query.map(|at| QUERIES[at])), None)
             }
             Step::RemoveSite { site } => {
                 let site = SiteId(*site); // mostly one that does not exist
-                (format!("{:?} {:?}", store.remove_site(site), store.sites()), None)
+                let answer = tested.answer(
+                    |plain| (Ok(plain.remove_site(site)), Ok(plain.sites())),
+                    |store| (store.remove_site(site), store.sites()),
+                );
+                (format!("{:?} {:?}", answer.0, answer.1), None)
             }
         }
+    }
+
+    fn set_banned(&mut self, user: UserId, banned: bool) -> String {
+        let answer = self.tested.answer(
+            |plain| plain.set_banned(user, banned),
+            |store| ask(|done| store.set_banned(user, banned, done)),
+        );
+        format!("{answer:?}")
     }
 }
 
@@ -359,55 +442,76 @@ const LISTS: [ConversationList; 4] = [
 ];
 
 /// Everything that can be listed for a user, page by page.
-fn lists(store: &dyn Store, user: UserId, limit: u32, query: Option<&str>) -> String {
+fn lists(tested: &mut Tested, user: UserId, limit: u32, query: Option<&str>) -> String {
     let mut text = String::new();
     for list in LISTS {
-        let mut after = None;
-        loop {
-            let page = ask(|done| store.conversations(user, list, after, limit, done));
-            text += &format!("{page:?}\n");
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
+        text += &pages(|after: Option<String>| {
+            let page = tested.answer(
+                |plain| plain.conversations(user, list, after.as_deref(), limit),
+                |store| ask(|done| store.conversations(user, list, after.clone(), limit, done)),
+            );
+            (format!("{page:?}\n"), page.next)
+        });
     }
-    let mut after = None;
-    loop {
-        let page = ask(|done| store.contacts(user, after, limit, done));
-        text += &format!("{page:?}\n");
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    loop {
-        let query = query.map(str::to_owned);
-        let page = ask(|done| store.people(user.site, query, after, limit, done));
-        text += &format!("{page:?}\n");
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
+    text += &pages(|after| {
+        let page = tested.answer(
+            |plain| plain.contacts(user, after.as_deref(), limit),
+            |store| ask(|done| store.contacts(user, after.clone(), limit, done)),
+        );
+        (format!("{page:?}\n"), page.next)
+    });
+    text += &pages(|after| {
+        let query = || query.map(str::to_owned);
+        let page = tested.answer(
+            |plain| plain.people(user.site, query().as_deref(), after.as_deref(), limit),
+            |store| ask(|done| store.people(user.site, query(), after.clone(), limit, done)),
+        );
+        (format!("{page:?}\n"), page.next)
+    });
     let others: Vec<UserId> = (1..=USERS).map(|num| UserId { site: user.site, num }).collect();
-    text += &format!("{:?}\n", ask(|done| store.relations(user, others.clone(), done)));
-    text += &format!("{:?}\n", ask(|done| store.users_by_id(others, done)));
-    text +=
-        &format!("{:?}\n", ask(|done| store.users(user.site, vec![sub("u2"), sub("x"), sub("u1")], done)));
-    text += &format!("{:?}\n", store.list_users(user.site, Some(sub("u1")), limit));
-    text += &format!("{:?} {:?}\n", store.sites(), store.revision());
-    text
+    let relations = tested.answer(
+        |plain| others.iter().map(|other| plain.relation(user, *other)).collect(),
+        |store| ask(|done| store.relations(user, others.clone(), done)),
+    );
+    let by_id: Vec<UserRow> = tested.answer(
+        |plain| others.iter().filter_map(|id| plain.user_by_id(*id)).collect(),
+        |store| ask(|done| store.users_by_id(others.clone(), done)),
+    );
+    let subs = [sub("u2"), sub("x"), sub("u1")];
+    let by_sub: Vec<UserRow> = tested.answer(
+        |plain| subs.iter().filter_map(|sub| plain.user(user.site, sub)).collect(),
+        |store| ask(|done| store.users(user.site, subs.to_vec(), done)),
+    );
+    let listed = tested.answer(
+        |plain| Ok(plain.list_users(user.site, Some(&sub("u1")), limit)),
+        |store| store.list_users(user.site, Some(sub("u1")), limit),
+    );
+    let sites = tested
+        .answer(|plain| (Ok(plain.sites()), Ok(plain.revision())), |store| (store.sites(), store.revision()));
+    text + &format!("{relations:?}\n{by_id:?}\n{by_sub:?}\n{listed:?}\n{sites:?}\n")
 }
 
-/// Both stores in their final state.
+/// All pages, each asked for with the cursor of the one before.
+fn pages(mut page: impl FnMut(Option<String>) -> (String, Option<String>)) -> String {
+    let (mut text, mut after) = (String::new(), None);
+    loop {
+        let (more, next) = page(after);
+        text += &more;
+        after = next;
+        if after.is_none() {
+            return text;
+        }
+    }
+}
+
+/// A store in its final state.
 fn all(subject: &mut Subject) -> Vec<String> {
     let mut answers = Vec::new();
     let seen = subject.seen.len();
     for site in [SiteId(1), SiteId(2)] {
         for num in 1..=USERS {
             let user = UserId { site, num };
-            answers.push(lists(&*subject.store, user, 3, None));
+            answers.push(lists(&mut subject.tested, user, 3, None));
             answers.push(subject.take(&Step::Resume {
                 user,
                 since: 0,
@@ -440,8 +544,9 @@ fn compare(steps: &[Step]) {
     let directory = Directory::quick();
     let options = Options { synchronous: Synchronous::Normal, ..Options::default() };
     let open = || Box::new(Sqlite::open(&directory.file(), options).expect("it opens"));
-    let mut memory = Subject::new(Box::new(MemoryStore::new()));
-    let mut sqlite = Subject::new(open());
+    let mut plain = Subject::new(Tested::Plain(Box::default()));
+    let mut sqlite = Subject::new(Tested::Store(open()));
+    let mut forgetful = Subject::new(Tested::Forgetful(Box::new(Sqlite::in_memory())));
     let mut removed = Vec::new();
     for step in steps {
         if let Step::RemoveSite { site } = step {
@@ -449,13 +554,15 @@ fn compare(steps: &[Step]) {
         }
         // Writes for a site that does not exist have no effect.
         if !step.site().is_some_and(|site| removed.contains(&site)) {
-            assert_eq!(sqlite.take(step), memory.take(step), "{step:?}");
+            let wanted = plain.take(step);
+            assert_eq!(sqlite.take(step), wanted, "{step:?}");
+            assert_eq!(forgetful.take(step), wanted, "{step:?} without what was kept in memory");
         }
     }
-    let wanted = all(&mut memory);
+    let wanted = all(&mut plain);
     same(&all(&mut sqlite), &wanted);
-    drop(sqlite.store);
-    sqlite.store = open(); // also after it was closed and opened
+    drop(sqlite.tested);
+    sqlite.tested = Tested::Store(open()); // also after it was closed and opened
     same(&all(&mut sqlite), &wanted);
 }
 
@@ -463,7 +570,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_answers_as_the_memory_store_does(steps in proptest::collection::vec(step(), 1..160)) {
+    fn it_answers_as_plain_collections_do(steps in proptest::collection::vec(step(), 1..160)) {
         compare(&steps);
     }
 }
@@ -502,7 +609,7 @@ fn any_cursor_and_any_query_has_an_answer() {
 
 /// Longer than a milestone apart, which random steps rarely reach.
 #[test]
-fn a_long_conversation_is_read_from_anywhere_as_in_the_memory_store() {
+fn a_long_conversation_is_read_from_anywhere() {
     let [a, b] = [1, 2].map(|num| UserId { site: SiteId(1), num });
     let mut steps = Vec::new();
     for n in 0..140u8 {

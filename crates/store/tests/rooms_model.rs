@@ -1,13 +1,15 @@
-//! Rooms on SQLite do what the plain tables in memory do, whatever is asked in whatever order.
+//! What the writer keeps of rooms in memory changes no answer: a store on disk, with threads, answers as one that forgets it before each
+//! request. Messages have numbers without a gap, and one that is repeated has the number of the first time.
 
 mod asking;
 
+use std::collections::HashMap;
+
 use asking::{Directory, NOW, add_site, ask, profile, put, since};
-use chat::memory::MemoryStore;
 use chat::{
-    ChangeMessage, ConversationChange, ConversationId, LinkCode, MemberAction, MessageChange, NewLink,
-    NewRoom, PageKey, Position, Post, Reaction, Role, RoomChange, RoomKind, RoomLimits, RoomName,
-    RoomSanction, RoomSanctionKind, Seq, Settings, Store, Timestamp, UserId,
+    Appended, ChangeMessage, ConversationChange, ConversationId, ConversationsPage, HistoryPage, LinkCode,
+    MemberAction, MessageChange, NewLink, NewRoom, PageKey, Position, Post, Reaction, Role, RoomChange,
+    RoomKind, RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq, Settings, Store, Timestamp, UserId,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -20,7 +22,10 @@ const LIMITS: RoomLimits = RoomLimits { members: 4, per_user: 4, owned: 2 };
 
 /// Both stores, and what they have been told so far.
 struct Pair {
-    stores: [Box<dyn Store>; 2],
+    /// Forgets before each request what its writer keeps in memory.
+    forgetful: Box<Sqlite>,
+    on_disk: Box<Sqlite>,
+    posted: Posted,
     users: Vec<UserId>,
     /// Of another site: never lets anybody in.
     stranger: UserId,
@@ -30,38 +35,101 @@ struct Pair {
     _directory: Directory,
 }
 
+/// The messages of rooms as plain collections.
+#[derive(Default)]
+struct Posted {
+    /// By room: author and client id, in the order of their numbers.
+    by_room: HashMap<ConversationId, Vec<(UserId, Box<str>)>>,
+}
+
 #[test]
 fn two_stores_answer_the_same() {
     let steps = 400;
-    for seed in 0..6 {
+    let mut posts = 0;
+    for seed in 0..12 {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut pair = Pair::new();
         for step in 0..steps {
             pair.step(&mut rng, &format!("seed {seed} step {step}"));
         }
+        posts += pair.posted.by_room.values().map(Vec::len).sum::<usize>();
+    }
+    assert!(posts > 200, "{posts} messages are too few to tell anything");
+}
+
+impl Posted {
+    /// A message was stored, now or before.
+    fn put(&mut self, from: UserId, client_id: &str, appended: &Appended, what: &str) {
+        let known = self.by_room.iter().find_map(|(room, messages)| {
+            let at = messages.iter().position(|(by, id)| *by == from && **id == *client_id)?;
+            Some((*room, at as u64 + 1))
+        });
+        let messages = self.by_room.entry(appended.conversation).or_default();
+        let wanted = known.unwrap_or((appended.conversation, messages.len() as u64 + 1));
+        if known.is_none() {
+            messages.push((from, client_id.into()));
+        }
+        assert_eq!((appended.conversation, appended.seq.0), wanted, "{what}");
+        assert_eq!(appended.repeated, known.is_some(), "{what}");
+    }
+
+    /// A member's row says how many messages there are, and how many are unread.
+    fn check_unread(&self, page: &ConversationsPage, what: &str) {
+        for row in page.rows.iter().filter(|row| row.requested_by.is_none()) {
+            let newest = self.by_room.get(&row.id).map_or(0, Vec::len) as u64;
+            assert_eq!(row.last.as_ref().map_or(0, |last| last.seq.0), newest, "{what}");
+            assert_eq!(row.unread, newest - row.read.0, "{what}");
+        }
+    }
+
+    /// A page of a room's history, after the page's own order.
+    fn check(&self, page: &HistoryPage, what: &str) {
+        for message in &page.messages {
+            let (from, client_id) = &self.by_room[&message.conversation][message.seq.0 as usize - 1];
+            assert_eq!((message.from, &message.client_id), (*from, client_id), "{what}");
+        }
+        let seqs: Vec<u64> = page.messages.iter().map(|message| message.seq.0).collect();
+        assert!(seqs.windows(2).all(|pair| pair[1] == pair[0] + 1), "{what}: {seqs:?}");
     }
 }
 
 impl Pair {
     fn new() -> Pair {
         let directory = Directory::quick();
-        let sqlite = Sqlite::open(&directory.file(), Options::default()).expect("it opens");
-        let stores: [Box<dyn Store>; 2] = [Box::new(MemoryStore::new()), Box::new(sqlite)];
-        let [(users, stranger, memory), (same, _, sqlite)] = stores.each_ref().map(|store| {
+        let on_disk = Sqlite::open(&directory.file(), Options::default()).expect("it opens");
+        let stores = [Box::new(Sqlite::in_memory()), Box::new(on_disk)];
+        let [(users, stranger, forgetful), (same, _, on_disk)] = stores.each_ref().map(|store| {
             let (site, other) = (add_site(&**store, "forum"), add_site(&**store, "other"));
             let users: Vec<_> = USERS.iter().map(|name| put(&**store, site, name)).collect();
             let position = ask(|done| store.snapshot(users[0], since(None), done)).position;
             (users, put(&**store, other, "ann"), position)
         });
         assert_eq!(users, same);
-        let position = [memory, sqlite];
-        Pair { stores, users, stranger, now: NOW.0, position, links: 0, _directory: directory }
+        let position = [forgetful, on_disk];
+        let [forgetful, on_disk] = stores;
+        let posted = Posted::default();
+        Pair {
+            forgetful,
+            on_disk,
+            posted,
+            users,
+            stranger,
+            now: NOW.0,
+            position,
+            links: 0,
+            _directory: directory,
+        }
+    }
+
+    fn stores(&self) -> [&dyn Store; 2] {
+        self.forgetful.crash();
+        [&*self.forgetful, &*self.on_disk]
     }
 
     /// Asks both stores; the answers are equal but for the epoch.
-    fn both(&self, what: &str, question: impl Fn(&dyn Store) -> String) {
-        let [memory, sqlite] = self.stores.each_ref().map(|store| without_epoch(&question(&**store)));
-        assert_eq!(memory, sqlite, "{what}");
+    fn both(&self, what: &str, mut question: impl FnMut(&dyn Store) -> String) {
+        let [forgetful, on_disk] = self.stores().map(|store| without_epoch(&question(store)));
+        assert_eq!(forgetful, on_disk, "{what}");
     }
 
     fn user(&self, rng: &mut StdRng) -> UserId {
@@ -118,10 +186,15 @@ impl Pair {
                     files: Vec::new(),
                     rich: None,
                 };
+                let mut appended = None;
                 self.both(what, |store| {
                     let posted = ask(|done| store.post(post.clone(), LIMITS, done));
+                    appended = posted.as_ref().ok().map(|posted| posted.appended);
                     say(posted.map(|posted| (posted.appended, posted.joined, sorted(&posted.members))))
                 });
+                if let Some(appended) = appended {
+                    self.posted.put(user, &post.client_id, &appended, what);
+                }
             }
             10 => {
                 let (received, read) = (Seq(rng.random_range(0..40)), Seq(rng.random_range(0..40)));
@@ -214,7 +287,7 @@ impl Pair {
     fn remember(&mut self, rng: &mut StdRng) {
         let user = self.user(rng);
         self.position =
-            self.stores.each_ref().map(|store| ask(|done| store.snapshot(user, since(None), done)).position);
+            self.stores().map(|store| ask(|done| store.snapshot(user, since(None), done)).position);
     }
 
     /// Both stores give equal answers to reads.
@@ -229,10 +302,16 @@ impl Pair {
             0 => {
                 use chat::ConversationList::{Archived, Main, Mentions, Unread};
                 let list = [Main, Archived, Unread, Mentions][limit as usize];
-                self.both(what, |store| say(ask(|done| store.conversations(user, list, None, 50, done))));
+                self.both(what, |store| {
+                    let page = ask(|done| store.conversations(user, list, None, 50, done));
+                    self.posted.check_unread(&page, what);
+                    say(page)
+                });
             }
             1 => self.both(what, |store| {
-                say(ask(|done| store.room_history(name.clone(), user, None, None, limit, done)))
+                let page = ask(|done| store.room_history(name.clone(), user, None, None, limit, done));
+                page.iter().for_each(|(_, page)| self.posted.check(page, what));
+                say(page)
             }),
             2 => self.both(what, |store| {
                 let (mut after, mut seen) = (None, Vec::new());
@@ -268,7 +347,7 @@ impl Pair {
             _ => {
                 let told = [0, 1].map(|at| {
                     let from = since(Some(self.position[at]));
-                    let mut view = ask(|done| self.stores[at].snapshot(user, from, done));
+                    let mut view = ask(|done| self.stores()[at].snapshot(user, from, done));
                     view.left.sort_unstable_by_key(|(id, _)| *id);
                     without_epoch(&say(view))
                 });

@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use chat::memory::MemoryStore;
 use chat::token::{Claims, sign};
 use chat::{
     Agent, CallConfig, Command, ConversationId, DeviceId, Event, FileType, GroupAction, Hello, Limits, Media,
@@ -12,6 +11,7 @@ use chat::{
     Outbox, Reaction, ReportOf, Role, RoomChange, RoomKind, RoomLimits, Secret, SecretKind, SendSticker, Seq,
     SessionHandle, SessionId, Site, SiteId, Sticker, StickerId, StickerStore, Store, Sub, Timestamp, To,
 };
+use store::Sqlite;
 
 use crate::files::Links;
 use crate::wire;
@@ -127,7 +127,7 @@ impl Outbox for Inbox {
 
 struct Room {
     node: Node,
-    store: Arc<MemoryStore>,
+    store: Arc<Sqlite>,
     inbox: Arc<Inbox>,
     links: Links,
     now: u64,
@@ -184,7 +184,7 @@ impl Room {
             settings: chat::Settings::default(),
             created: Timestamp(START),
         };
-        let store = Arc::new(MemoryStore::new());
+        let store = Arc::new(Sqlite::in_memory());
         store.add_site(&site).expect("an empty store").expect("a free key");
         let inbox = Arc::new(Inbox::default());
         let node = Node::new(config(), store.clone(), inbox.clone(), [7; 32]);

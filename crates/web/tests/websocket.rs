@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat::memory::MemoryStore;
 use chat::{Limits, Node, NodeConfig, Timestamp};
 use edge::{Edge, EdgeConfig, Listener};
+use store::Sqlite;
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 use tungstenite::{Message, WebSocket, client};
@@ -48,7 +48,7 @@ fn start() -> Running {
     let outbox = WebOutbox::new(mailboxes.clone(), &limits, &web_config, || Timestamp(0));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let shared = Arc::new(Shared {
-        node: Arc::new(Node::new(config, Arc::new(MemoryStore::new()), Arc::new(outbox), [1; 32])),
+        node: Arc::new(Node::new(config, Arc::new(Sqlite::in_memory()), Arc::new(outbox), [1; 32])),
         mailboxes,
         config: web_config,
         assets: Assets::new([]),

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use chat::memory::MemoryStore;
 use chat::token::{Claims, sign};
 use chat::*;
+use store::Sqlite;
 
 /// When every scene begins, milliseconds since the epoch.
 pub const START: u64 = 1_800_000_000_000;
@@ -17,7 +17,7 @@ pub const SITE: &str = "forum";
 pub const ADDRESS: std::net::Ipv4Addr = std::net::Ipv4Addr::new(192, 0, 2, 1);
 
 pub struct Scene {
-    pub store: Arc<MemoryStore>,
+    pub store: Arc<Sqlite>,
     pub inbox: Arc<Inbox>,
     pub node: Node,
     pub now: u64,
@@ -104,10 +104,10 @@ pub fn to(name: &str) -> To {
 
 impl Scene {
     pub fn new(mode: Mode) -> Scene {
-        Scene::with(mode, config(), MemoryStore::new())
+        Scene::with(mode, config(), Sqlite::in_memory())
     }
 
-    pub fn with(mode: Mode, config: NodeConfig, store: MemoryStore) -> Scene {
+    pub fn with(mode: Mode, config: NodeConfig, store: Sqlite) -> Scene {
         store.add_site(&site(mode)).unwrap();
         let store = Arc::new(store);
         let inbox = Arc::new(Inbox::default());

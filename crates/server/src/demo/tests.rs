@@ -2,15 +2,15 @@
 
 use axum::body::Body;
 use axum::http::Request;
+use store::Sqlite;
 use tower::ServiceExt;
 
 use super::*;
-use chat::memory::MemoryStore;
 
 fn community() -> Arc<dyn Store> {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let store: Arc<dyn Store> = Arc::new(Sqlite::in_memory());
     settle(&*store, chat::Settings::of_new_site(), Community::Plain, crate::now())
-        .expect("the memory store takes everything");
+        .expect("a database in memory takes everything");
     store
 }
 
@@ -138,7 +138,7 @@ fn anna_finds_unread_messages() {
 fn the_full_community_has_something_of_everything() {
     let folder = std::env::temp_dir().join(format!("kith-demo-{:016x}", rand::random::<u64>()));
     let blobs = store::Folder::open(&folder).expect("a folder of our own");
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let store: Arc<dyn Store> = Arc::new(Sqlite::in_memory());
     settle(&*store, chat::Settings::of_new_site(), Community::Full(&blobs), crate::now())
         .expect("all of it fits");
     let site = data_dir::site(&*store, SITE).expect("the site is there").id;

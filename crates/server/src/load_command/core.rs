@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use chat::memory::MemoryStore;
 use chat::token::{Claims, sign};
 use chat::{
     Command, DeviceId, Event, Hello, Limits, Node, NodeConfig, Outbox, Refusal, Secret, SessionHandle,
@@ -17,6 +16,7 @@ use chat::{
 use load::Watch;
 use load::stress::core::{self, Core, CorePlan, Ear, Heard};
 use rand::RngCore;
+use store::Sqlite;
 
 use super::plan::Found;
 use crate::config::{self, Layers};
@@ -45,7 +45,7 @@ impl Inside {
     ) -> Outcome<Found> {
         let folder = Folder::new()?;
         let store: Arc<dyn Store> = if self.memory {
-            Arc::new(MemoryStore::new())
+            Arc::new(Sqlite::in_memory())
         } else {
             let data = toml::Value::String(folder.0.display().to_string());
             let loaded = config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?;
@@ -62,7 +62,7 @@ impl Inside {
             window: self.window,
             time: self.time,
             threads: thread::available_parallelism().map_or(1, usize::from),
-            store: if self.memory { "the memory store" } else { "SQLite, every commit synced" },
+            store: if self.memory { "SQLite in memory" } else { "SQLite, every commit synced" },
             durable: !self.memory,
             stop: Arc::clone(stop),
             watch,

@@ -5,7 +5,6 @@ use std::sync::{Mutex, OnceLock};
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use chat::memory::MemoryStore;
 use chat::token::{Claims, sign};
 use chat::{
     CallAction, Command, ContactAction, DeviceId, Event, Hello, Media, Node, NotifyChange, Outbox,
@@ -15,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
+use store::Sqlite;
 use tokio::sync::mpsc;
 
 use super::*;
@@ -177,7 +177,7 @@ impl Outbox for Inbox {
 
 impl Scene {
     fn new(relay: &str) -> Scene {
-        let (store, inbox) = (Arc::new(MemoryStore::new()), Arc::<Inbox>::default());
+        let (store, inbox) = (Arc::new(Sqlite::in_memory()), Arc::<Inbox>::default());
         store.add_site(&crate::push::tests::site()).unwrap();
         let node = Arc::new(Node::new(crate::push::tests::config(), store.clone(), inbox.clone(), [7; 32]));
         let post = Post {

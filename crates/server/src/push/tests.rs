@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use ::push::testing::{Browser, Service};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use chat::memory::MemoryStore;
 use chat::token::{Claims, sign};
 use chat::{
     Command, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotifyChange, NotifyStore, Outbox,
@@ -15,6 +14,7 @@ use chat::{
 };
 use serde_json::Value;
 
+use store::Sqlite;
 use tokio::sync::mpsc;
 
 use super::*;
@@ -86,7 +86,7 @@ fn only_listed_services_are_called() {
 /// A node in memory, and two members of it.
 struct Scene {
     node: Arc<Node>,
-    store: Arc<MemoryStore>,
+    store: Arc<Sqlite>,
     inbox: Arc<Inbox>,
     counters: Arc<Counters>,
     /// A browser was forgotten.
@@ -109,7 +109,7 @@ impl Outbox for Inbox {
 impl Scene {
     fn new(service: &Service) -> Scene {
         let (store, inbox, counters) =
-            (Arc::new(MemoryStore::new()), Arc::<Inbox>::default(), Arc::default());
+            (Arc::new(Sqlite::in_memory()), Arc::<Inbox>::default(), Arc::default());
         store.add_site(&site()).unwrap();
         let node = Arc::new(Node::new(config(), store.clone(), inbox.clone(), [7; 32]));
         let known = Arc::downgrade(&node);

@@ -263,7 +263,7 @@ impl Left {
                 }
                 member::put(batch, &room, user, mine, MemberState::Out(LeftReason::Left))?;
             }
-            let members = batch.members.of(batch.db, id)?;
+            let members = batch.state.members.of(batch.db, id)?;
             told += members.len();
             if self.what == What::ErasedWithMessages
                 && let Some(now) = room::change::remove_picture_of(batch, &room, user)?
@@ -460,7 +460,7 @@ fn purge(batch: &mut Batch<'_>) -> Outcome<bool> {
     }
     let is_done = search::rewrite(batch.db, now == Purge::Begin)?;
     meta::set_purge(batch.db, if is_done { Purge::Nothing } else { Purge::UnderWay })?;
-    batch.empties_log |= is_done;
+    batch.state.empties_log |= is_done;
     Ok(!is_done)
 }
 

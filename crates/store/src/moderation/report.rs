@@ -200,7 +200,7 @@ pub(super) fn set_state(
     let sql = "UPDATE report SET state = ?3, moderator = ?4, note = coalesce(?5, note) WHERE site = ?1 AND number = ?2";
     db.prepare_cached(sql)?.execute(params![site.0, number as i64, state_code(state), moderator, note])?;
     if state == ReportState::Closed {
-        batch.empties_log |= erased::end_evidence(db, site, number)?;
+        batch.state.empties_log |= erased::end_evidence(db, site, number)?;
     }
     Ok(Moderated { report: one(db, site, number)?, ..Moderated::default() })
 }

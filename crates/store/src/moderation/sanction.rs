@@ -245,7 +245,7 @@ pub(super) fn end(batch: &mut Batch<'_>, now: Timestamp) -> Outcome<(Vec<Ended>,
             ended.push(Ended { user, room, kind, member });
         }
     }
-    batch.empties_log |= erased::end(batch.db, now)?;
+    batch.state.empties_log |= erased::end(batch.db, now)?;
     Ok((ended, next_end(batch.db)?))
 }
 

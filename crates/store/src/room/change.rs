@@ -124,7 +124,7 @@ pub(crate) fn change(
             link::end_in_room(batch.db, id, after.rules(Timestamp(0), Timestamp(0)))?;
         }
         record(batch.db, id, by, change, now)?;
-        members = batch.members.of(batch.db, id)?;
+        members = batch.state.members.of(batch.db, id)?;
     }
     let row = one(batch.db, by, id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
     Ok(Ok(RoomChanged { row, position: batch.position(), members }))

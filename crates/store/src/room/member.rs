@@ -337,8 +337,8 @@ pub(crate) fn put(
         let step = if is_in { 1 } else { -1 };
         batch.db.prepare_cached(sql)?.execute(params![room.id.site.0, room.id.key as i64, step])?;
         match is_in {
-            true => batch.members.came(room.id, user.num),
-            false => batch.members.went(room.id, user.num),
+            true => batch.state.members.came(room.id, user.num),
+            false => batch.state.members.went(room.id, user.num),
         }
     }
     Ok(())

@@ -56,7 +56,7 @@ pub(crate) fn post(
     };
     let appended = append(batch, post, &room)?;
     let named = mention(batch.db, &room, post.from, &post.body, who, appended.seq)?;
-    let members = batch.members.of(batch.db, room.id)?;
+    let members = batch.state.members.of(batch.db, room.id)?;
     let mut thread = None;
     let mut files = match post.files.is_empty() {
         true => Vec::new(),
@@ -128,7 +128,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
         rich: None,
     };
     message::insert(batch.db, &append, number, seq, room.newest.position, false)?;
-    batch.sent.note(post.from, &post.client_id, number);
+    batch.state.sent.note(post.from, &post.client_id, number);
     let sql = "UPDATE room SET seq = ?3, position = ?4, active = ?5 WHERE site = ?1 AND key = ?2";
     let values = params![id.site.0, id.key as i64, seq as i64, number as i64, post.time.0 as i64];
     batch.db.prepare_cached(sql)?.execute(values)?;

@@ -16,7 +16,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-/// Asks and waits; `MemoryStore` answers before it returns, SQLite on its own threads.
+/// Asks and waits; a database in memory answers before it returns, one on disk on threads of its own.
 pub(crate) fn try_ask<T: Send + 'static>(request: impl FnOnce(Done<T>)) -> Result<T, StoreError> {
     let (told, wait) = mpsc::channel();
     request(Box::new(move |outcome| told.send(outcome).expect("the test waits")));

@@ -29,7 +29,6 @@ mod stickers;
 mod users;
 mod views;
 
-use chat::memory::MemoryStore;
 use chat::{ContactState, Position, Relation, SiteId, Store, UserId};
 use store::{Options, Sqlite};
 
@@ -37,8 +36,8 @@ use self::asking::{Directory, NOW, add_site, ask, put};
 
 macro_rules! every_store {
     ($($topic:ident { $($test:ident,)* })*) => {
-        mod memory {
-            $(mod $topic { $(#[test] fn $test() { crate::$topic::$test(&crate::MemoryStore::new()); })* })*
+        mod in_memory {
+            $(mod $topic { $(#[test] fn $test() { crate::$topic::$test(&crate::Sqlite::in_memory()); })* })*
         }
         mod sqlite {
             $(mod $topic {

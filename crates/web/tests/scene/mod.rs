@@ -11,12 +11,12 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::routing;
-use chat::memory::MemoryStore;
 use chat::token::{Claims, sign};
 use chat::{CallConfig, Mode, Node, NodeConfig, Secret, SecretKind, Site, SiteId, Store, Timestamp, Turn};
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
 use serde_json::{Value, json};
+use store::Sqlite;
 use tungstenite::protocol::{Role, WebSocket};
 use web::{Assets, Counters, File, Gateway, Mail, SessionKeys, Shared, WebConfig, WebOutbox};
 
@@ -39,7 +39,7 @@ pub struct Scene {
     inboxes: Vec<Inbox<Mail>>,
     pub shared: Arc<Shared>,
     pub node: Arc<Node>,
-    pub store: Arc<MemoryStore>,
+    pub store: Arc<Sqlite>,
     runtime: tokio::runtime::Runtime,
     now_ms: u64,
 }
@@ -61,7 +61,7 @@ impl Scene {
     }
 
     pub fn with_limits(config: WebConfig, limits: chat::Limits) -> Scene {
-        let store = Arc::new(MemoryStore::new());
+        let store = Arc::new(Sqlite::in_memory());
         store.add_site(&site()).unwrap();
         let (mailboxes, inboxes) = edge::mailboxes(2);
         let clock = || Timestamp(START_UNIX_MS);
