@@ -21,7 +21,7 @@ export async function fixture() {
       target: 'es2022',
       modulePreload: false,
       minify: false,
-      rollupOptions: { input: `${root}/index.html` },
+      rollupOptions: { input: [`${root}/index.html`, `${root}/stories.html`] },
     },
   });
   const files = new Map(output.map(one => [`/${one.fileName}`, one.code ?? one.source]));
@@ -40,6 +40,7 @@ export async function fixture() {
   const { port } = server.address();
   return {
     url: settings => `http://127.0.0.1:${port}/?${new URLSearchParams(settings)}`,
+    stories: settings => `http://127.0.0.1:${port}/stories.html?${new URLSearchParams(settings)}`,
     async close() {
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));
