@@ -4,6 +4,7 @@ import {
   type CallAction,
   type CallEvent,
   type Client,
+  type ClientEvents,
   type Code,
   type Contact,
   type ContactState,
@@ -13,7 +14,6 @@ import {
   type Device,
   direct,
   type Event,
-  type Happenings,
   type Invitations,
   type Invited,
   isRoom,
@@ -26,7 +26,7 @@ import {
   type MemberAction,
   type MemberTerms,
   type Message,
-  type ModeratorDeed,
+  type ModerationAction,
   type Notice,
   type NotificationSettings,
   type NotificationsChange,
@@ -367,7 +367,7 @@ export class FakeClient implements Client {
     this.change('conversations');
   }
 
-  happen<K extends keyof Happenings>(name: K, detail: Happenings[K]) {
+  happen<K extends keyof ClientEvents>(name: K, detail: ClientEvents[K]) {
     for (const handler of Array.from(this.handlers.get(name) ?? [])) handler(detail as never);
   }
 
@@ -456,7 +456,7 @@ export class FakeClient implements Client {
   }
   reports = () => Promise.resolve({ reports: this.reported });
   reported: Report[] = [];
-  moderate(act: ModeratorDeed): Promise<Report | undefined> {
+  moderate(act: ModerationAction): Promise<Report | undefined> {
     this.note(`moderate ${JSON.stringify(act)}`);
     return Promise.resolve(undefined);
   }
@@ -472,7 +472,7 @@ export class FakeClient implements Client {
     this.listeners.set(topic, set.add(listener));
     return () => void set.delete(listener);
   }
-  on<K extends keyof Happenings>(name: K, listener: (detail: Happenings[K]) => void) {
+  on<K extends keyof ClientEvents>(name: K, listener: (detail: ClientEvents[K]) => void) {
     const set = this.handlers.get(name) ?? new Set();
     this.handlers.set(name, set.add(listener as (detail: never) => void));
     return () => void set.delete(listener as (detail: never) => void);

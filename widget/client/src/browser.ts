@@ -1,7 +1,7 @@
 // The environment of a page in a browser. Nothing is read or written before it is called.
 
 import type { Channel, Environment, KeyValues, Locks, Page, PageEvent } from './environment.ts';
-import { lateTransport } from './lazy_transport.ts';
+import { lazyTransport } from './lazy_transport.ts';
 import { type Socket, websocket } from './websocket.ts';
 
 /** `server`: origin and path prefix of the Kith server, without a slash at the end. */
@@ -26,10 +26,10 @@ export function browserEnvironment(server: string): Environment {
       websocket: websocket(server, (url, protocol) => new WebSocket(url, protocol) as Socket),
       // Without readable bodies (old Safari, some web views) only polling is left.
       ...('body' in Response.prototype && {
-        stream: lateTransport(async () => (await import('./stream.ts')).stream(server, call)),
-        sse: lateTransport(async () => (await import('./stream.ts')).sse(server, call)),
+        stream: lazyTransport(async () => (await import('./stream.ts')).stream(server, call)),
+        sse: lazyTransport(async () => (await import('./stream.ts')).sse(server, call)),
       }),
-      poll: lateTransport(async () => (await import('./poll.ts')).poll(server, call)),
+      poll: lazyTransport(async () => (await import('./poll.ts')).poll(server, call)),
     },
     ...(storage && { storage }),
     ...(locks && { locks }),

@@ -16,7 +16,7 @@ const OTHERS_MS = 600_000;
 const MAX_CACHE_CHARS = 1_000_000;
 
 /** All of it is a convenience: where storage is full, forbidden or damaged, it is as if nothing had been kept. */
-export class Cupboard {
+export class BrowserStorage {
   constructor(
     private readonly storage: KeyValues | undefined,
     private readonly site: string,

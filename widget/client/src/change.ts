@@ -1,7 +1,7 @@
 // Changes of a replica. The leader applies them in order and sends them to the other tabs, which do the same.
 
 import type { ConversationKey, Status } from './client.ts';
-import type { Bears } from './message_extras.ts';
+import type { MessageExtras } from './message_extras.ts';
 import type { Code, Command, Event, SentFile, SetPresence } from './wire.ts';
 
 export type Change =
@@ -45,7 +45,7 @@ export interface Queued {
   replyTo?: number;
   files?: readonly SentFile[];
   /** Rich parts: a poll, its thread, the origin of a forwarded message. */
-  bears?: Bears;
+  bears?: MessageExtras;
   time: number;
   /** Set: it was refused for good, and waits for the member. */
   failed?: Code;

@@ -2,7 +2,7 @@
 
 import type { ConversationKey, Topic } from './client.ts';
 
-export class Changed extends Set<Topic> {
+export class ChangedTopics extends Set<Topic> {
   /** Something in a conversation: it may have moved in the lists too. */
   conversation(key: ConversationKey): void {
     this.add(`conversation:${key}`).add(`timeline:${key}`);

@@ -1,7 +1,7 @@
 // The interface of Kith for user interfaces: values to read, topics to watch, things to do.
 
 import type { Unnumbered } from './engine.ts';
-import type { Bears } from './message_extras.ts';
+import type { MessageExtras } from './message_extras.ts';
 import type {
   AuditEntry,
   CallAction,
@@ -84,7 +84,7 @@ export interface Client {
   /** Calls `listener` after the topic has changed, at most once per turn of the event loop. Returns the way out. */
   subscribe(topic: Topic, listener: () => void): () => void;
   /** Things that happen once, for sounds, announcements and notifications. */
-  on<K extends keyof Happenings>(name: K, listener: (detail: Happenings[K]) => void): () => void;
+  on<K extends keyof ClientEvents>(name: K, listener: (detail: ClientEvents[K]) => void): () => void;
 
   // -- doing --
 
@@ -118,7 +118,7 @@ export interface Client {
     body: string,
     replyTo?: number,
     files?: readonly SentFile[],
-    bears?: Bears,
+    bears?: MessageExtras,
   ): string;
   /** Votes, and what is asked about threads; fetched when it is used first. */
   rich(): Promise<Rich>;
@@ -221,7 +221,7 @@ export interface Client {
   /** For moderators: a page, newest first. */
   reports(state?: ReportState, after?: string): Promise<{ reports: Report[]; next?: string }>;
   /** For moderators. Fulfilled with the report as it is now, where it was about one. */
-  moderate(act: ModeratorDeed): Promise<Report | undefined>;
+  moderate(act: ModerationAction): Promise<Report | undefined>;
   /** For moderators: what was done, newest first. */
   audit(after?: string): Promise<{ entries: AuditEntry[]; next?: string }>;
   /** For moderators: what the site's filters would do with this text. */
@@ -245,7 +245,7 @@ export type ReportTarget =
   | { user: string }
   | { room: ConversationKey };
 
-export type ModeratorDeed = Omit<Moderate, 'rid'>;
+export type ModerationAction = Omit<Moderate, 'rid'>;
 
 export interface Access {
   site: string;
@@ -311,7 +311,7 @@ export type Topic =
   /** Of anybody. */
   | 'presences';
 
-export interface Happenings {
+export interface ClientEvents {
   /**
    * A message of somebody else arrived now (not from history, not doubled). `first` is true in one tab of the
    * browser only, the one to make a sound or show it: where the member is, or was last.

@@ -1,10 +1,10 @@
 // One conversation as far as it is known here.
 
 import { type ConversationKey, isRoom } from './client.ts';
-import { around, newest, type Stretch } from './message_range.ts';
+import { around, type MessageRange, newest } from './message_range.ts';
 import type { RequestState, Room } from './wire.ts';
 
-export interface Known {
+export interface ConversationState {
   key: ConversationKey;
   /** The server's id; undefined until a message exists. */
   id?: string;
@@ -35,10 +35,10 @@ export interface Known {
   toldRead: number;
   /** When it was told last: it may have been lost with a connection that broke just then. */
   toldAt?: number;
-  stretches: readonly Stretch[];
+  stretches: readonly MessageRange[];
 }
 
-export function blank(key: ConversationKey): Known {
+export function blank(key: ConversationKey): ConversationState {
   return {
     key,
     with: isRoom(key) ? '' : key.slice(1),
@@ -60,24 +60,24 @@ export function blank(key: ConversationKey): Known {
 }
 
 /** In which list it is. */
-export function listOf(known: Known): 'main' | 'archived' | 'requests' {
+export function listOf(known: ConversationState): 'main' | 'archived' | 'requests' {
   if (known.archived) return 'archived';
   return known.request === 'received' ? 'requests' : 'main';
 }
 
 /** It belongs into a list: a room of which one is no member is only looked at, unless one was asked into it. */
-export function isOwn(known: Known): boolean {
+export function isOwn(known: ConversationState): boolean {
   return !isRoom(known.key) || known.room?.role !== undefined || known.request === 'received';
 }
 
-export function told(known: Known, received: number, read: number): void {
+export function told(known: ConversationState, received: number, read: number): void {
   known.toldRead = Math.max(known.toldRead, read);
   known.toldReceived = Math.max(known.toldReceived, received, read);
 }
 
 /** Are there unread messages before `from`? Replies in threads have no row of their own, so they are not looked for. */
 export function skipsUnread(
-  { read, unread, stretches }: Known,
+  { read, unread, stretches }: ConversationState,
   from: number,
   me: string | undefined,
 ): boolean {
@@ -91,7 +91,7 @@ export function skipsUnread(
 }
 
 /** Counts anew what is left, where all of it is here to be counted. */
-export function readUpTo(known: Known, seq: number, me: string | undefined): void {
+export function readUpTo(known: ConversationState, seq: number, me: string | undefined): void {
   const before = known.read;
   if (seq > before) known.markedUnread = false;
   known.read = Math.max(before, seq);

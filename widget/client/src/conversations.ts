@@ -1,14 +1,14 @@
 // All conversations that are known here, and what the server's records, messages and markers make of them.
 
-import type { Changed } from './changed_topics.ts';
+import type { ChangedTopics } from './changed_topics.ts';
 import { type ConversationKey, direct, isRoom, type PagedList, pageRoom, room } from './client.ts';
-import { blank, type Known, names, readUpTo, told } from './conversation_state.ts';
+import { blank, type ConversationState, names, readUpTo, told } from './conversation_state.ts';
 import { type Counts, withCounts } from './message_counts.ts';
 import { cover, covers, find, isNewer, newest, trim } from './message_range.ts';
 import { renamed } from './renamed_user.ts';
 import { FIRST_PAGE, type Paging } from './snapshot.ts';
 import type { Typing } from './typing.ts';
-import type { Written } from './unsent.ts';
+import type { Unsent } from './unsent.ts';
 import type {
   ContactState,
   Conversation,
@@ -35,7 +35,7 @@ export const FIRST_PAGES: Record<PagedList, Paging> = {
 };
 
 export class Conversations {
-  readonly byKey = new Map<ConversationKey, Known>();
+  readonly byKey = new Map<ConversationKey, ConversationState>();
   readonly keysById = new Map<string, ConversationKey>();
   /** Conversations whose other user has another id now. */
   readonly #moved = new Map<ConversationKey, ConversationKey>();
@@ -50,8 +50,8 @@ export class Conversations {
   readonly listed = new Map<ConversationKey, Room>();
 
   constructor(
-    private readonly changed: Changed,
-    private readonly written: Written,
+    private readonly changed: ChangedTopics,
+    private readonly written: Unsent,
     private readonly typing: Typing,
     private readonly me: () => string | undefined,
     /** Messages of blocked authors count for nothing. */
@@ -59,7 +59,7 @@ export class Conversations {
   ) {}
 
   /** The conversation of this key; made up where there is none yet, and then not kept. */
-  known(key: ConversationKey): Known {
+  known(key: ConversationKey): ConversationState {
     return this.byKey.get(key) ?? blank(key);
   }
 
@@ -356,7 +356,7 @@ export class Conversations {
     this.changed.add(`timeline:${key}`);
   }
 
-  keep(known: Known): void {
+  keep(known: ConversationState): void {
     this.byKey.set(known.key, known);
     if (known.id !== undefined) this.keysById.set(known.id, known.key);
     this.changed.conversation(known.key);
@@ -414,7 +414,7 @@ export class Conversations {
     this.keep({ ...known, key, ...(isRoom(key) && { with: '' }) });
   }
 
-  #of(message: Message): Known | undefined {
+  #of(message: Message): ConversationState | undefined {
     const key = this.keysById.get(message.conversation);
     if (key !== undefined) return this.byKey.get(key);
     this.listIsStale = true;
@@ -423,7 +423,7 @@ export class Conversations {
     return undefined;
   }
 
-  #adopt(key: ConversationKey, id: string): Known {
+  #adopt(key: ConversationKey, id: string): ConversationState {
     const known = this.known(key);
     if (known.id === id) return known;
     // Another id under the same key: the site was restored from elsewhere, and old numbers mean nothing now.
@@ -452,7 +452,7 @@ function withMine(message: Message, before: Message | undefined, me: string | un
 
 /** Of one's own the server has not said its number: it is the next, for all before it were heard of. */
 function countReply(
-  known: Known,
+  known: ConversationState,
   { thread = 0, number, time }: Pick<Message, 'thread' | 'number' | 'time'>,
 ): void {
   const root = find(known.stretches, thread);
@@ -464,7 +464,7 @@ function countReply(
 }
 
 /** Puts what `now` answers in the place of each message. */
-function each(known: Known, now: (message: Message) => Message): void {
+function each(known: ConversationState, now: (message: Message) => Message): void {
   known.stretches = known.stretches.map(one => ({ ...one, messages: one.messages.map(now) }));
 }
 

@@ -9,7 +9,7 @@ import { Connection, type Effect } from './connection.ts';
 import type { Environment, Link } from './environment.ts';
 import { uuid7 } from './id.ts';
 import { commandOf } from './pending_changes.ts';
-import { type Wanted, Watch } from './presence_watch.ts';
+import { PresenceWatch, type Wanted } from './presence_watch.ts';
 import type { Replica } from './replica.ts';
 import { COMES_BACK, type Command, type Event, type SetPresence, VERSION } from './wire.ts';
 
@@ -74,7 +74,7 @@ export class Engine {
   /** The server has answered what was said then, and so has heard all before. */
   #heardUpTo: number | undefined;
   #pingedAt: number | undefined;
-  #watch: Watch;
+  #watch: PresenceWatch;
   #typed = new Map<ConversationKey, number>();
   /** Drafts that the server is to hear of, and when. */
   #drafts = new Map<ConversationKey, number>();
@@ -89,7 +89,7 @@ export class Engine {
     private readonly host: EngineHost,
   ) {
     this.#device = options.device;
-    this.#watch = new Watch(host.replica);
+    this.#watch = new PresenceWatch(host.replica);
     const order: TransportName[] = ['websocket', 'stream', 'sse', 'poll'];
     const usable = order.filter(name => env.transports[name] !== undefined);
     this.#connection = new Connection(

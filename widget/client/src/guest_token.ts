@@ -1,6 +1,6 @@
 // Which guest this browser keeps, to be found again.
 
-import type { Cupboard } from './browser_storage.ts';
+import type { BrowserStorage } from './browser_storage.ts';
 import type { Replica } from './replica.ts';
 import { claims } from './token_claims.ts';
 import type { Event } from './wire.ts';
@@ -13,14 +13,14 @@ export function keepGuest(
   event: Event,
   asGuest: boolean,
   { me, guestToken }: Replica,
-  cupboard: Cupboard,
+  stored: BrowserStorage,
   now: number,
 ): void {
   if (event.t !== 'ack' && event.t !== 'welcome') return;
-  if (!asGuest || !me?.guest) return event.t === 'welcome' ? cupboard.forgetGuest() : undefined;
-  const kept = cupboard.guest(now);
+  if (!asGuest || !me?.guest) return event.t === 'welcome' ? stored.forgetGuest() : undefined;
+  const kept = stored.guest(now);
   const same = kept !== undefined && claims(kept).sub === me.user;
   if (guestToken !== undefined && (event.t === 'ack' || same)) {
-    if (kept !== guestToken) cupboard.keepGuest(guestToken);
-  } else if (!same) cupboard.forgetGuest();
+    if (kept !== guestToken) stored.keepGuest(guestToken);
+  } else if (!same) stored.forgetGuest();
 }

@@ -5,7 +5,7 @@ export * from './client.ts';
 export type { Unnumbered } from './engine.ts';
 export type { Environment } from './environment.ts';
 export { type ClientOptions, createClient } from './member.ts';
-export type { Bears } from './message_extras.ts';
+export type { MessageExtras } from './message_extras.ts';
 export type {
   Audience,
   AuditEntry,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { settle } from '../test/clock.ts';
 import type { LinkListener, OpenLink } from './environment.ts';
-import { lateTransport } from './lazy_transport.ts';
+import { lazyTransport } from './lazy_transport.ts';
 
 function scene() {
   const did: string[] = [];
@@ -15,7 +15,7 @@ function scene() {
 
 test('what is said before it has come is said afterwards, in order', async () => {
   const { did, listener, open } = scene();
-  const link = lateTransport(() => Promise.resolve(open))('hello', listener);
+  const link = lazyTransport(() => Promise.resolve(open))('hello', listener);
   link.send('a');
   await settle();
   link.send('b');
@@ -25,14 +25,14 @@ test('what is said before it has come is said afterwards, in order', async () =>
 
 test('one that was closed before it has come is never opened', async () => {
   const { did, listener, open } = scene();
-  lateTransport(() => Promise.resolve(open))('hello', listener).close();
+  lazyTransport(() => Promise.resolve(open))('hello', listener).close();
   await settle();
   expect(did).toEqual([]);
 });
 
 test('one that cannot be fetched is as one that broke', async () => {
   const { did, listener } = scene();
-  lateTransport(() => Promise.reject(new Error('404')))('hello', listener);
+  lazyTransport(() => Promise.reject(new Error('404')))('hello', listener);
   await settle();
   expect(did).toEqual(['closed']);
 });

@@ -2,7 +2,7 @@
 
 import type { Link, OpenLink } from './environment.ts';
 
-export function lateTransport(fetched: () => Promise<OpenLink>): OpenLink {
+export function lazyTransport(fetched: () => Promise<OpenLink>): OpenLink {
   return (hello, listener) => {
     let link: Link | undefined;
     let over = false;

@@ -1,7 +1,7 @@
 // This tab among those of its member: it leads, with the connection, or follows the one that does. What is done here goes
 // to the server either way.
 
-import type { Cupboard } from './browser_storage.ts';
+import type { BrowserStorage } from './browser_storage.ts';
 import type { Action, Change, Pending } from './change.ts';
 import { type ConversationKey, RequestError } from './client.ts';
 import { Engine, type Unnumbered } from './engine.ts';
@@ -12,14 +12,14 @@ import type { Wanted } from './presence_watch.ts';
 import type { Replica } from './replica.ts';
 import { cached } from './snapshot.ts';
 import { Tabs } from './tabs.ts';
-import type { Written } from './unsent.ts';
+import type { Unsent } from './unsent.ts';
 import type { Event } from './wire.ts';
 
-export interface LeadingHost {
+export interface LeadershipHost {
   /** Key of the site. */
   site: string;
   replica: Replica;
-  cupboard: Cupboard;
+  stored: BrowserStorage;
   token(): Promise<string | undefined>;
   /** Into the replica of this tab. */
   mirror(change: Change): void;
@@ -31,7 +31,7 @@ const SAVE_MS = 2_000;
 /** In place of a `sub`: whoever it is, the tabs of this browser are the same guest. */
 export const GUEST = 'guest';
 
-export class Leading {
+export class Leadership {
   #tab: string;
   #user: string | undefined;
   #tabs: Tabs | undefined;
@@ -41,7 +41,7 @@ export class Leading {
 
   constructor(
     private readonly env: Environment,
-    private readonly host: LeadingHost,
+    private readonly host: LeadershipHost,
   ) {
     this.#tab = uuid7(env.now(), env.bytes(16));
   }
@@ -65,7 +65,7 @@ export class Leading {
   }
 
   /** `written` before anybody knew who writes, or while this tab was put away. */
-  enter(user: string, wanted: Wanted, { queue, drafts }: Pick<Written, 'queue' | 'drafts'>): void {
+  enter(user: string, wanted: Wanted, { queue, drafts }: Pick<Unsent, 'queue' | 'drafts'>): void {
     this.#user = user;
     const { replica } = this.host;
     this.#tabs = new Tabs(this.env, `kith:2:${this.host.site}:${user}`, this.#tab, {
@@ -156,19 +156,19 @@ export class Leading {
   save(): void {
     this.#saving?.();
     this.#saving = undefined;
-    const { replica, cupboard } = this.host;
+    const { replica, stored } = this.host;
     const { me } = replica;
     if (this.#engine && me && me.user === this.#user)
-      cupboard.keepCache(me.user, cached(replica.snapshot()), this.env.now());
+      stored.keepCache(me.user, cached(replica.snapshot()), this.env.now());
   }
 
   #lead(): void {
-    const { site, replica, cupboard } = this.host;
+    const { site, replica, stored } = this.host;
     const alone = this.#tabs?.alone ?? true;
-    const kept = alone ? undefined : cupboard.device();
+    const kept = alone ? undefined : stored.device();
     const device = kept ?? uuid7(this.env.now(), this.env.bytes(16));
-    const remembered = cupboard.transport(this.env.now());
-    if (this.#user === GUEST) replica.guestToken ??= cupboard.guest(this.env.now());
+    const remembered = stored.transport(this.env.now());
+    if (this.#user === GUEST) replica.guestToken ??= stored.guest(this.env.now());
     this.#engine = new Engine(
       this.env,
       { site, device, ...(remembered && { remembered }) },
@@ -178,9 +178,9 @@ export class Leading {
         token: () => this.host.token(),
         works: (transport, name) => {
           // Of a guest who has only looked, nothing stays.
-          if (this.#user === GUEST && cupboard.guest(this.env.now()) === undefined) return;
-          if (!alone) cupboard.keepDevice(name);
-          cupboard.keepTransport(transport, this.env.now());
+          if (this.#user === GUEST && stored.guest(this.env.now()) === undefined) return;
+          if (!alone) stored.keepDevice(name);
+          stored.keepTransport(transport, this.env.now());
         },
       },
     );
@@ -202,12 +202,11 @@ export class Leading {
 
   /** Leader: here and in all tabs. */
   #apply(change: Change, origin?: string): void {
-    const { replica, cupboard } = this.host;
+    const { replica, stored } = this.host;
     this.#tabs?.tell(change, origin);
     this.host.mirror(change);
     this.#saveSoon();
-    if (change.c === 'event')
-      keepGuest(change.event, this.#user === GUEST, replica, cupboard, this.env.now());
+    if (change.c === 'event') keepGuest(change.event, this.#user === GUEST, replica, stored, this.env.now());
   }
 
   #saveSoon(): void {

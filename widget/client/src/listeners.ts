@@ -1,11 +1,11 @@
 // Listeners of one-time events.
 
-import type { Happenings } from './client.ts';
+import type { ClientEvents } from './client.ts';
 
 export class Listeners {
-  #byName = new Map<keyof Happenings, Set<(detail: never) => void>>();
+  #byName = new Map<keyof ClientEvents, Set<(detail: never) => void>>();
 
-  on<K extends keyof Happenings>(name: K, listener: (detail: Happenings[K]) => void): () => void {
+  on<K extends keyof ClientEvents>(name: K, listener: (detail: ClientEvents[K]) => void): () => void {
     const listeners = this.#byName.get(name) ?? new Set();
     this.#byName.set(name, listeners);
     listeners.add(listener);
@@ -13,10 +13,10 @@ export class Listeners {
   }
 
   /** One that throws does not keep the others from hearing. */
-  emit<K extends keyof Happenings>(name: K, detail: Happenings[K]): void {
+  emit<K extends keyof ClientEvents>(name: K, detail: ClientEvents[K]): void {
     for (const listener of [...(this.#byName.get(name) ?? [])]) {
       try {
-        (listener as (detail: Happenings[K]) => void)(detail);
+        (listener as (detail: ClientEvents[K]) => void)(detail);
       } catch (error) {
         console.error(error);
       }

@@ -2,7 +2,7 @@
 
 import { addressee } from './addressee.ts';
 import { type ConversationKey, type PagedList, type RequestError, type Topic, topicOf } from './client.ts';
-import type { Known } from './conversation_state.ts';
+import type { ConversationState } from './conversation_state.ts';
 import type { Unnumbered } from './engine.ts';
 import { covers, newest } from './message_range.ts';
 import type { Replica } from './replica.ts';
@@ -174,7 +174,7 @@ export class Loading {
   }
 
   /** The line stands above the first unread message of now. */
-  #markUnread(screen: OnScreen, { read, unread }: Known): void {
+  #markUnread(screen: OnScreen, { read, unread }: ConversationState): void {
     screen.unreadFrom = read + 1;
     screen.unreadCount = unread;
   }

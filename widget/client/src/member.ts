@@ -1,26 +1,26 @@
 // The client: puts replica, views, tabs and engine together for one member of one site in one tab.
 
 import { backoff } from './backoff.ts';
-import { Cupboard } from './browser_storage.ts';
+import { BrowserStorage } from './browser_storage.ts';
 import type { Action, Change } from './change.ts';
 import {
   type Access,
   type CallEvent,
   type Client,
+  type ClientEvents,
   type ContactList,
   type Conversation,
   type ConversationChange,
   type ConversationKey,
   type ConversationList,
   type Found,
-  type Happenings,
   type Invitations,
   isRoom,
   type KnownPerson,
   type ListName,
   type Me,
   type Message,
-  type ModeratorDeed,
+  type ModerationAction,
   type NotificationSettings,
   type NotificationsChange,
   type PresenceView,
@@ -38,10 +38,10 @@ import { skipsUnread } from './conversation_state.ts';
 import type { Unnumbered } from './engine.ts';
 import type { Environment, PageEvent } from './environment.ts';
 import { uuid7 } from './id.ts';
-import { GUEST, Leading } from './leadership.ts';
+import { GUEST, Leadership } from './leadership.ts';
 import { Listeners } from './listeners.ts';
 import { Loading } from './loading.ts';
-import type { Bears } from './message_extras.ts';
+import type { MessageExtras } from './message_extras.ts';
 import { page } from './page_request.ts';
 import { joined, type Wanted } from './presence_watch.ts';
 import { Profiles } from './profiles.ts';
@@ -85,8 +85,8 @@ const HELD_MS = 60_000;
 class Member implements Client {
   #replica = new Replica();
   #views: Views;
-  #cupboard: Cupboard;
-  #leading: Leading;
+  #stored: BrowserStorage;
+  #leadership: Leadership;
   #user: string | undefined;
   /** Whom the page has named; forgotten once a token says otherwise. */
   #hint: string | undefined;
@@ -134,11 +134,11 @@ class Member implements Client {
       knows: user => this.#replica.people.byUser.has(user),
       soon: call => env.soon(call),
     });
-    this.#cupboard = new Cupboard(env.storage, options.site);
-    this.#leading = new Leading(env, {
+    this.#stored = new BrowserStorage(env.storage, options.site);
+    this.#leadership = new Leadership(env, {
       site: options.site,
       replica: this.#replica,
-      cupboard: this.#cupboard,
+      stored: this.#stored,
       token: () => this.#token(),
       mirror: change => this.#mirror(change),
       restored: () => {
@@ -158,7 +158,7 @@ class Member implements Client {
 
   status(): Status {
     const { status } = this.#replica;
-    const shared = this.#leading.follows;
+    const shared = this.#leadership.follows;
     if (status.shared !== shared) this.#replica.status = { ...status, shared };
     return this.#replica.status;
   }
@@ -215,14 +215,14 @@ class Member implements Client {
   }
 
   inFront(): boolean {
-    return this.#leading.inFront ?? true;
+    return this.#leadership.inFront ?? true;
   }
 
   subscribe(topic: Topic, listener: () => void): () => void {
     return this.#views.subscribe(topic, listener);
   }
 
-  on<K extends keyof Happenings>(name: K, listener: (detail: Happenings[K]) => void): () => void {
+  on<K extends keyof ClientEvents>(name: K, listener: (detail: ClientEvents[K]) => void): () => void {
     return this.#listeners.on(name, listener);
   }
 
@@ -230,7 +230,7 @@ class Member implements Client {
 
   connect(): void {
     if (this.#destroyed) return;
-    if (this.#wanted && this.#leading.entered) return this.#leading.wake(true);
+    if (this.#wanted && this.#leadership.entered) return this.#leadership.wake(true);
     if (this.#wanted && this.#callOff === undefined && this.#identifying > 0) return;
     this.#wanted = true;
     this.#callOff?.();
@@ -243,7 +243,7 @@ class Member implements Client {
     this.#identifying = 0;
     this.#callOff?.();
     this.#callOff = undefined;
-    this.#leading.stop();
+    this.#leadership.stop();
     this.#mirror({ c: 'status', status: { state: 'stopped', shared: false } });
   }
 
@@ -251,10 +251,10 @@ class Member implements Client {
     const { sub } = claims(token);
     this.#freshToken = token;
     if (this.#user !== undefined && sub !== undefined && sub !== this.#user) return this.#switch();
-    if (this.#leading.leads) {
+    if (this.#leadership.leads) {
       this.#freshToken = undefined;
       this.#held = token;
-      this.#leading.token(token);
+      this.#leadership.token(token);
     }
   }
 
@@ -266,7 +266,7 @@ class Member implements Client {
   destroy(): void {
     if (this.#destroyed) return;
     this.stop();
-    this.#cupboard.forgetGuest();
+    this.#stored.forgetGuest();
     this.#destroyed = true;
     this.#unlisten();
     this.#views.forgetListeners();
@@ -303,7 +303,7 @@ class Member implements Client {
 
   #enter(user: string): void {
     this.#user = user;
-    const cached = this.#replica.me === undefined ? this.#cupboard.cache(user) : undefined;
+    const cached = this.#replica.me === undefined ? this.#stored.cache(user) : undefined;
     const written = { queue: this.#replica.written.queue, drafts: new Map(this.#replica.written.drafts) };
     if (cached) {
       this.#replica.restore({
@@ -314,7 +314,7 @@ class Member implements Client {
       });
       this.#changed();
     }
-    this.#leading.enter(user, this.#wantedHere(), written);
+    this.#leadership.enter(user, this.#wantedHere(), written);
   }
 
   async #token(): Promise<string | undefined> {
@@ -339,14 +339,14 @@ class Member implements Client {
 
   /** Another member: lets go of everything and begins again. */
   #switch(): void {
-    this.#leading.leave();
+    this.#leadership.leave();
     this.#clear();
     if (this.#wanted) this.#identify(0);
   }
 
   #clear(): void {
-    if (this.#user !== undefined) this.#cupboard.forget(this.#user);
-    this.#cupboard.forgetGuest();
+    if (this.#user !== undefined) this.#stored.forget(this.#user);
+    this.#stored.forgetGuest();
     this.#user = undefined;
     this.#held = undefined;
     this.#hint = undefined;
@@ -361,22 +361,22 @@ class Member implements Client {
   #page(what: PageEvent): void {
     switch (what) {
       case 'visible':
-        return this.#leading.wake(false);
+        return this.#leadership.wake(false);
       case 'focused':
-        return this.#leading.comeToFront();
+        return this.#leadership.comeToFront();
       case 'online':
       case 'offline':
-        return this.#leading.network(what === 'online');
+        return this.#leadership.network(what === 'online');
       case 'leaving':
-        this.#leading.saveDrafts();
-        return this.#leading.leave();
+        this.#leadership.saveDrafts();
+        return this.#leadership.leave();
       case 'restored':
-        if (this.#wanted && !this.#leading.entered && this.#user !== undefined) this.#enter(this.#user);
-        else this.#leading.wake(false);
+        if (this.#wanted && !this.#leadership.entered && this.#user !== undefined) this.#enter(this.#user);
+        else this.#leadership.wake(false);
         return;
       case 'hidden':
-        this.#leading.saveDrafts();
-        return this.#leading.save();
+        this.#leadership.saveDrafts();
+        return this.#leadership.save();
     }
   }
 
@@ -413,7 +413,7 @@ class Member implements Client {
     body: string,
     replyTo?: number,
     files?: readonly SentFile[],
-    bears?: Bears,
+    bears?: MessageExtras,
   ): string {
     const id = uuid7(this.env.now(), this.env.bytes(16));
     const text = body.trimEnd();
@@ -489,9 +489,9 @@ class Member implements Client {
 
   #want(wanted: Wanted): () => void {
     this.#watches.add(wanted);
-    this.#leading.watch(this.#wantedHere());
+    this.#leadership.watch(this.#wantedHere());
     return () => {
-      if (this.#watches.delete(wanted)) this.#leading.watch(this.#wantedHere());
+      if (this.#watches.delete(wanted)) this.#leadership.watch(this.#wantedHere());
     };
   }
 
@@ -543,7 +543,7 @@ class Member implements Client {
     return order().then(one => one.reports(this.#reach, state, after));
   }
 
-  moderate(act: ModeratorDeed) {
+  moderate(act: ModerationAction) {
     return order().then(one => one.moderate(this.#reach, act));
   }
 
@@ -649,17 +649,17 @@ class Member implements Client {
   }
 
   #online(): boolean {
-    return this.#replica.status.state === 'online' && this.#leading.entered;
+    return this.#replica.status.state === 'online' && this.#leadership.entered;
   }
 
   #ask(request: Unnumbered): Promise<Event> {
-    return this.#leading.ask(request);
+    return this.#leadership.ask(request);
   }
 
   // -- changing --
 
   #do(action: Action): void {
-    this.#leading.do(action);
+    this.#leadership.do(action);
   }
 
   #mirror(change: Change): void {
@@ -682,16 +682,16 @@ class Member implements Client {
       else if (name !== 'totals') this.#tell(name, detail);
     }
     const keys = conversationsIn(topics);
-    this.#leading.touched(keys);
+    this.#leadership.touched(keys);
     for (const key of keys) if (this.#views.screens.has(key)) this.#loading.fill(key);
     this.#scheduleLapse(next);
   }
 
-  #tell<K extends keyof Happenings>(name: K, detail: Happenings[keyof Happenings]): void {
-    this.#listeners.emit(name, detail as Happenings[K]);
+  #tell<K extends keyof ClientEvents>(name: K, detail: ClientEvents[keyof ClientEvents]): void {
+    this.#listeners.emit(name, detail as ClientEvents[K]);
   }
 
-  #messageCame(detail: Happenings['message']): void {
+  #messageCame(detail: ClientEvents['message']): void {
     const screen = this.#views.screens.get(detail.key);
     // The conversation is open and the page is hidden: the line marks where the reader left, unless one is there already.
     const isFirst = screen?.unreadFrom === undefined || this.#replica.known(detail.key).unread === 1;
@@ -699,7 +699,7 @@ class Member implements Client {
       screen.unreadFrom = detail.message.seq;
       this.#changedHere([`timeline:${detail.key}`]);
     }
-    this.#listeners.emit('message', { ...detail, first: this.#leading.inFront ?? false });
+    this.#listeners.emit('message', { ...detail, first: this.#leadership.inFront ?? false });
   }
 
   #changedHere(topics: Iterable<Topic>): void {

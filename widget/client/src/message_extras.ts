@@ -49,14 +49,14 @@ export function richOf({ replica, ask, send }: Host): Rich {
     },
     sticker(key, sticker, { replyTo, thread } = {}) {
       const below = thread !== undefined && { thread };
-      const bears: Bears = {
+      const bears: MessageExtras = {
         say: { t: 'sticker', sticker: sticker.id, ...below },
         shows: { sticker, ...below },
       };
       return send(key, sticker.words, replyTo, undefined, bears);
     },
     reply(key, root, body) {
-      const bears: Bears = { say: { thread: root }, shows: { thread: root } };
+      const bears: MessageExtras = { say: { thread: root }, shows: { thread: root } };
       return send(key, body, undefined, undefined, bears);
     },
     async vote(key, seq, choices) {
@@ -99,12 +99,12 @@ export function richOf({ replica, ask, send }: Host): Rich {
 }
 
 /** How a message is said that bears more than a text, and how it looks until it is there. */
-export interface Bears {
+export interface MessageExtras {
   say: Record<string, unknown>;
   shows: Partial<WireMessage>;
 }
 
-function asPoll({ choices, multiple, anonymous, ends }: NewPoll): Bears {
+function asPoll({ choices, multiple, anonymous, ends }: NewPoll): MessageExtras {
   const rules = {
     ...(multiple && { multiple }),
     ...(anonymous && { anonymous }),
@@ -115,7 +115,7 @@ function asPoll({ choices, multiple, anonymous, ends }: NewPoll): Bears {
 }
 
 /** `conversation`: the id of where it stands. */
-function asForwarded(conversation: string, { seq, from, forwarded, files }: Message): Bears {
+function asForwarded(conversation: string, { seq, from, forwarded, files }: Message): MessageExtras {
   return {
     say: { t: 'forward', conversation, seq },
     shows: { forwarded: forwarded ?? { from }, ...(files && { files: [...files] }) },

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { chance } from '../test/clock.ts';
-import { cover, covers, newest, type Stretch, trim } from './message_range.ts';
+import { cover, covers, type MessageRange, newest, trim } from './message_range.ts';
 import type { Message } from './wire.ts';
 
 test('stretches that touch become one, in whatever order they come', () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = chance(seed);
     const known = new Set<number>();
-    let stretches: readonly Stretch[] = [];
+    let stretches: readonly MessageRange[] = [];
     for (let step = 0; step < 25; step++) {
       const from = 1 + Math.floor(random() * 40);
       const to = from + Math.floor(random() ** 2 * 10);
@@ -49,7 +49,7 @@ test('trimmed: the newest of the newest', () => {
   expect(trim([], 5)).toEqual([]);
 });
 
-function page(from: number, to: number): Stretch {
+function page(from: number, to: number): MessageRange {
   const messages: Message[] = [];
   for (let seq = from; seq <= to; seq++) {
     messages.push({ conversation: 'c', seq, from: 'ben', id: `${seq}`, body: '', time: seq });

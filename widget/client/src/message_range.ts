@@ -6,7 +6,7 @@ import type { Message } from './wire.ts';
  * All messages with a seq in [from, to] that exist are in `messages`. A stretch says more than its messages: the
  * archive may have lost some to retention, and their numbers are covered all the same.
  */
-export interface Stretch {
+export interface MessageRange {
   from: number;
   to: number;
   messages: readonly Message[];
@@ -16,7 +16,7 @@ export interface Stretch {
  * `stretches` with one more; those that touch become one. Messages that are there already stay the same objects,
  * but for those of which the new picture is newer.
  */
-export function cover(stretches: readonly Stretch[], added: Stretch): readonly Stretch[] {
+export function cover(stretches: readonly MessageRange[], added: MessageRange): readonly MessageRange[] {
   if (added.from > added.to) return stretches;
   const before = stretches.filter(one => one.to + 1 < added.from);
   const after = stretches.filter(one => one.from > added.to + 1);
@@ -32,11 +32,11 @@ export function cover(stretches: readonly Stretch[], added: Stretch): readonly S
 }
 
 /** The one that is known of this seq. */
-export function find(stretches: readonly Stretch[], seq: number): Message | undefined {
+export function find(stretches: readonly MessageRange[], seq: number): Message | undefined {
   return around(stretches, seq)?.messages.find(one => one.seq === seq);
 }
 
-export function around(stretches: readonly Stretch[], seq: number): Stretch | undefined {
+export function around(stretches: readonly MessageRange[], seq: number): MessageRange | undefined {
   return stretches.find(one => one.from <= seq && seq <= one.to);
 }
 
@@ -45,17 +45,17 @@ export function isNewer(one: { version?: number }, other: Message): boolean {
   return (one.version ?? 0) > (other.version ?? 0);
 }
 
-export function covers(stretches: readonly Stretch[], seq: number): boolean {
+export function covers(stretches: readonly MessageRange[], seq: number): boolean {
   return around(stretches, seq) !== undefined;
 }
 
 /** The stretch that reaches furthest. */
-export function newest(stretches: readonly Stretch[]): Stretch | undefined {
+export function newest(stretches: readonly MessageRange[]): MessageRange | undefined {
   return stretches.at(-1);
 }
 
 /** Keeps at most `count` messages, the newest ones, in one stretch. */
-export function trim(stretches: readonly Stretch[], count: number): readonly Stretch[] {
+export function trim(stretches: readonly MessageRange[], count: number): readonly MessageRange[] {
   const last = newest(stretches);
   if (last === undefined) return stretches;
   if (last.messages.length <= count) return stretches.length === 1 ? stretches : [last];
@@ -63,7 +63,7 @@ export function trim(stretches: readonly Stretch[], count: number): readonly Str
   return [{ from: messages[0]?.seq ?? last.to, to: last.to, messages }];
 }
 
-function join(added: Stretch, known: Stretch): Stretch {
+function join(added: MessageRange, known: MessageRange): MessageRange {
   return {
     from: Math.min(known.from, added.from),
     to: Math.max(known.to, added.to),

@@ -4,7 +4,7 @@
 import {
   type ConversationKey,
   type FilterTest,
-  type ModeratorDeed,
+  type ModerationAction,
   type ReportTarget,
   RequestError,
   type SiteSettings,
@@ -14,23 +14,23 @@ import { page } from './page_request.ts';
 import type { Replica } from './replica.ts';
 import type { AuditEntry, Event, Report, ReportReason, ReportState, RequestAnswer } from './wire.ts';
 
-export interface OrderHost {
+export interface ModerationHost {
   replica: Replica;
   ask(request: Unnumbered): Promise<Event>;
 }
 
-function idOf({ replica }: OrderHost, key: ConversationKey): string {
+function idOf({ replica }: ModerationHost, key: ConversationKey): string {
   const { id } = replica.known(key);
   if (id === undefined) throw new RequestError('no_such_conversation');
   return id;
 }
 
-export async function answer(host: OrderHost, key: ConversationKey, what: RequestAnswer): Promise<void> {
+export async function answer(host: ModerationHost, key: ConversationKey, what: RequestAnswer): Promise<void> {
   await host.ask({ t: 'request', conversation: idOf(host, key), answer: what });
 }
 
 export async function report(
-  host: OrderHost,
+  host: ModerationHost,
   target: ReportTarget,
   reason: ReportReason,
   text?: string,
@@ -46,12 +46,12 @@ export async function report(
   return event.report;
 }
 
-export async function noticesSeen(host: OrderHost): Promise<void> {
+export async function noticesSeen(host: ModerationHost): Promise<void> {
   await host.ask({ t: 'notices', seen: true });
 }
 
 export async function reports(
-  host: OrderHost,
+  host: ModerationHost,
   state?: ReportState,
   after?: string,
 ): Promise<{ reports: Report[]; next?: string }> {
@@ -60,25 +60,25 @@ export async function reports(
   return { reports: event.reports, ...(event.next !== undefined && { next: event.next }) };
 }
 
-export async function moderate(host: OrderHost, act: ModeratorDeed): Promise<Report | undefined> {
+export async function moderate(host: ModerationHost, act: ModerationAction): Promise<Report | undefined> {
   const event = await host.ask({ t: 'moderate', ...act });
   return event.t === 'moderated' ? event.report : undefined;
 }
 
-export async function testFilter(host: OrderHost, body: string): Promise<FilterTest> {
+export async function testFilter(host: ModerationHost, body: string): Promise<FilterTest> {
   const event = await host.ask({ t: 'test_filter', body });
   if (event.t !== 'filter_tested') throw new RequestError('internal');
   return { hits: event.hits, ...(event.act && { act: event.act }) };
 }
 
-export async function settings(host: OrderHost, patch?: SiteSettings): Promise<SiteSettings> {
+export async function settings(host: ModerationHost, patch?: SiteSettings): Promise<SiteSettings> {
   const event = await host.ask(patch ? { t: 'configure', patch } : { t: 'settings' });
   if (event.t !== 'settings') throw new RequestError('internal');
   return event.settings as SiteSettings;
 }
 
 export async function audit(
-  host: OrderHost,
+  host: ModerationHost,
   after?: string,
 ): Promise<{ entries: AuditEntry[]; next?: string }> {
   const event = await host.ask({ t: 'audit', ...page(undefined, after) });

@@ -1,7 +1,7 @@
 // Changes of messages that the member has made and the server has not confirmed: drawn at once, undone if refused.
 
 import type { Pending } from './change.ts';
-import type { Changed } from './changed_topics.ts';
+import type { ChangedTopics } from './changed_topics.ts';
 import type { ConversationKey } from './client.ts';
 import type { Command, Message, Reaction } from './wire.ts';
 
@@ -16,7 +16,7 @@ export class PendingChanges {
   /** In the order in which they were made. */
   all: readonly Pending[] = [];
 
-  constructor(private readonly changed: Changed) {}
+  constructor(private readonly changed: ChangedTopics) {}
 
   /**
    * The newest word on one thing is the only one: by its time, because tabs hear each other in different orders, and must

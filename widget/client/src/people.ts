@@ -1,6 +1,6 @@
 // People of the site, as far as they are known here: names, who is a contact, who is here.
 
-import type { Changed } from './changed_topics.ts';
+import type { ChangedTopics } from './changed_topics.ts';
 import { direct, type KnownPerson, type PresenceView } from './client.ts';
 import { FIRST_PAGE, type Snapshot } from './snapshot.ts';
 import type { Contact, ContactState, Event, Person, Presence } from './wire.ts';
@@ -17,7 +17,7 @@ export class People {
   contactsTold: 'no' | 'some' | 'all' = 'no';
 
   constructor(
-    private readonly changed: Changed,
+    private readonly changed: ChangedTopics,
     private readonly me: () => string | undefined,
   ) {}
 

@@ -26,7 +26,7 @@ const SETTLE_MS = 150;
 /** A user who is watched by name and of whom no event came within this time is offline. */
 const UNSEEN_MS = 1_500;
 
-export class Watch {
+export class PresenceWatch {
   #wanted = new Map<string, Wanted>();
   /** Undefined: the server does not know what we watch. */
   #said: { contacts: boolean; users: readonly string[] } | undefined;

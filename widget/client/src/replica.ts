@@ -1,25 +1,25 @@
 // One tab's copy of what the browser knows: changes go in, the names of what changed come out. No clock, no network.
 
 import type { Action, Change } from './change.ts';
-import { Changed } from './changed_topics.ts';
+import { ChangedTopics } from './changed_topics.ts';
 import {
+  type ClientEvents,
   type ConversationKey,
   direct,
-  type Happenings,
   type KnownPerson,
   type PagedList,
   type Status,
   type Topic,
   topicOf,
 } from './client.ts';
-import type { Known } from './conversation_state.ts';
+import type { ConversationState } from './conversation_state.ts';
 import { Conversations, FIRST_PAGES, keyOfRecord } from './conversations.ts';
 import { drawn } from './message_view.ts';
 import { type ChangeCommand, PendingChanges } from './pending_changes.ts';
 import { People } from './people.ts';
 import { paging, type Snapshot } from './snapshot.ts';
 import { Typing } from './typing.ts';
-import { Written } from './unsent.ts';
+import { Unsent } from './unsent.ts';
 import {
   type CallsFrom,
   COMES_BACK,
@@ -42,7 +42,7 @@ import {
   type Welcome,
 } from './wire.ts';
 
-type Happened = { [K in keyof Happenings]: [K, Happenings[K]] }[keyof Happenings];
+type Happened = { [K in keyof ClientEvents]: [K, ClientEvents[K]] }[keyof ClientEvents];
 
 export class Replica {
   position: string | undefined;
@@ -57,13 +57,13 @@ export class Replica {
   guestToken: string | undefined;
   status: Status = { state: 'idle', shared: false };
 
-  #changed = new Changed();
+  #changed = new ChangedTopics();
   #happened: Happened[] = [];
   #me: string | undefined;
   #welcomed = false;
 
   readonly people = new People(this.#changed, () => this.#me);
-  readonly written = new Written(this.#changed);
+  readonly written = new Unsent(this.#changed);
   readonly pending = new PendingChanges(this.#changed);
   readonly typing = new Typing(this.#changed);
   readonly conversations = new Conversations(
@@ -107,7 +107,7 @@ export class Replica {
     }
   }
 
-  known(key: ConversationKey): Known {
+  known(key: ConversationKey): ConversationState {
     return this.conversations.known(key);
   }
 

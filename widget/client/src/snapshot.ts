@@ -2,7 +2,7 @@
 
 import type { Pending, Queued } from './change.ts';
 import type { ConversationKey, KnownPerson, Status } from './client.ts';
-import type { Known } from './conversation_state.ts';
+import type { ConversationState } from './conversation_state.ts';
 import { trim } from './message_range.ts';
 import type {
   CallsFrom,
@@ -26,7 +26,7 @@ export interface Snapshot {
   site?: SiteState;
   notices?: readonly Notice[];
   limits?: Limits;
-  conversations: Known[];
+  conversations: ConversationState[];
   main: Paging;
   archived: Paging;
   people: KnownPerson[];
@@ -87,6 +87,6 @@ export function cached({ guestToken: _, ...all }: Snapshot): Snapshot {
 }
 
 /** In a room a message without its sender's name says little. */
-function sendersIn(known: Known): string[] {
+function sendersIn(known: ConversationState): string[] {
   return known.stretches.flatMap(one => one.messages.map(message => message.from));
 }

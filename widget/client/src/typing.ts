@@ -1,6 +1,6 @@
 // Users who are typing, per conversation, until the entry expires. Neither stored nor passed on.
 
-import type { Changed } from './changed_topics.ts';
+import type { ChangedTopics } from './changed_topics.ts';
 import type { ConversationKey } from './client.ts';
 
 const LAPSES_MS = 6_000;
@@ -8,7 +8,7 @@ const LAPSES_MS = 6_000;
 export class Typing {
   #untilByUser = new Map<ConversationKey, Map<string, number>>();
 
-  constructor(private readonly changed: Changed) {}
+  constructor(private readonly changed: ChangedTopics) {}
 
   in(key: ConversationKey): string[] {
     return [...(this.#untilByUser.get(key)?.keys() ?? [])];

@@ -1,21 +1,21 @@
 // Text that the server does not have yet: queued messages, and drafts.
 
 import type { Action, Queued } from './change.ts';
-import type { Changed } from './changed_topics.ts';
+import type { ChangedTopics } from './changed_topics.ts';
 import type { ConversationKey } from './client.ts';
 import type { Code, Held } from './wire.ts';
 
 const MAX_QUEUED = 500;
 const MAX_DRAFT_CHARS = 16_000;
 
-export class Written {
+export class Unsent {
   /** In the order of writing. */
   queue: readonly Queued[] = [];
   readonly drafts = new Map<ConversationKey, string>();
   /** Of these the server does not have what is written here. */
   readonly unsaved = new Set<ConversationKey>();
 
-  constructor(private readonly changed: Changed) {}
+  constructor(private readonly changed: ChangedTopics) {}
 
   /** `bodyBytes`: what the server takes, where it is known. */
   enqueue({ a: _, ...one }: Action & { a: 'queue' }, bodyBytes: number | undefined): void {

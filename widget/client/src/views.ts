@@ -20,8 +20,8 @@ import {
   type Totals,
   topicOf,
 } from './client.ts';
-import { isOwn, type Known, listOf } from './conversation_state.ts';
-import { around, newest, type Stretch } from './message_range.ts';
+import { type ConversationState, isOwn, listOf } from './conversation_state.ts';
+import { around, type MessageRange, newest } from './message_range.ts';
 import { roomView, seenOf } from './message_view.ts';
 import { foreseen } from './pending_changes.ts';
 import { UNKNOWN } from './people.ts';
@@ -155,7 +155,7 @@ export class Views {
       this.#lists[list] = { keys, more, loading };
       return this.#lists[list];
     });
-    function active(one: Known): number {
+    function active(one: ConversationState): number {
       return one.active > 0 ? one.active : Number.MAX_SAFE_INTEGER;
     }
   }
@@ -289,14 +289,18 @@ export class Views {
     return merged(kept, added, (a, b) => this.compare(a.name, b.name));
   }
 
-  #lastOf(known: Known): Message | undefined {
+  #lastOf(known: ConversationState): Message | undefined {
     const queued = this.replica.written.queue.findLast(one => one.key === known.key);
     if (queued) return this.#queued(queued);
     const stored = newest(known.stretches)?.messages.at(-1);
     return stored && this.#stored(stored, known);
   }
 
-  #messagesOf(known: Known, window: Stretch | undefined, later: boolean): readonly Message[] {
+  #messagesOf(
+    known: ConversationState,
+    window: MessageRange | undefined,
+    later: boolean,
+  ): readonly Message[] {
     const stored = window?.messages ?? [];
     const queued = later ? [] : this.replica.written.queue.filter(one => one.key === known.key);
     const all = [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
@@ -304,7 +308,7 @@ export class Views {
     return queued.some(one => one.held) ? all.sort((a, b) => a.time - b.time) : all;
   }
 
-  #stored(stored: WireMessage, known: Known): Message {
+  #stored(stored: WireMessage, known: ConversationState): Message {
     const me = this.replica.me?.user;
     const mine = stored.from === me;
     const pending = this.replica.pending.of(known.key, stored.seq);
@@ -363,12 +367,12 @@ export class Views {
 }
 
 /** The stretch that the screen shows. */
-export function shown(known: Known, screen: OnScreen | undefined): Stretch | undefined {
+export function shown(known: ConversationState, screen: OnScreen | undefined): MessageRange | undefined {
   const wanted = screen?.around === undefined ? undefined : around(known.stretches, screen.around);
   return wanted ?? newest(known.stretches);
 }
 
-function isIn(one: Known, list: ListName): boolean {
+function isIn(one: ConversationState, list: ListName): boolean {
   if (list !== 'unread' && list !== 'mentions') return listOf(one) === list;
   if (listOf(one) !== 'main') return false;
   return list === 'mentions' ? one.mentions > 0 : one.unread > 0 || one.markedUnread === true;

@@ -1,7 +1,7 @@
 // Editing, deleting and reacting: at once here, once everywhere, undone where it is refused, kept while offline.
 
 import { expect, test } from 'vitest';
-import { type Client, direct, type Happenings } from '../src/client.ts';
+import { type Client, type ClientEvents, direct } from '../src/client.ts';
 import { world } from './world.ts';
 
 const BEN = direct('ben');
@@ -73,7 +73,7 @@ test('who changes their mind quickly says only what is different in the end', as
 
 test('what is refused is as it was, and said', async () => {
   const { clock, server, ana } = await talking();
-  const refused: Happenings['refused'][] = [];
+  const refused: ClientEvents['refused'][] = [];
   ana.on('refused', one => refused.push(one));
   server.refuse = command =>
     command.t === 'edit' ? { t: 'error', re: command.rid, code: 'not_allowed', text: '' } : undefined;

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import type { Client, ConversationKey, Happenings, Status, Totals } from '@kith/client';
+import type { Client, ClientEvents, ConversationKey, Status, Totals } from '@kith/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKith, type Kith, type Parts } from './page_api.ts';
 import type { Settings } from './settings.ts';
@@ -416,7 +416,7 @@ describe('the page', () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     await page.idle();
     const message = { from: 'ben', body: 'hello', time: 1 };
-    const happened = (first: boolean) => ({ message, first }) as Happenings['message'];
+    const happened = (first: boolean) => ({ message, first }) as ClientEvents['message'];
     page.client.happen('message', happened(false));
     await settle();
     expect(page.fetched).toEqual(['client']);
@@ -549,7 +549,7 @@ class FakeClient {
   forget = () => this.calls.push('forget');
   destroy = () => this.calls.push('destroy');
 
-  happen<K extends keyof Happenings>(name: K, detail: Happenings[K]): void {
+  happen<K extends keyof ClientEvents>(name: K, detail: ClientEvents[K]): void {
     this.#happenings.get(name)?.(detail as never);
   }
 

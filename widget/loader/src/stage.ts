@@ -1,6 +1,6 @@
 // The data that the loader passes to the interface, and the callbacks it expects.
 
-import type { Client, Happenings } from '@kith/client';
+import type { Client, ClientEvents } from '@kith/client';
 import type { OpenPanel } from './panel_memory.ts';
 import type { Push } from './push/push.ts';
 import type { Settings } from './settings.ts';
@@ -41,8 +41,8 @@ export interface App {
   /** Leads to what this fragment of an address names: a message, or an invitation into a room. */
   follow(link: string): void;
   /** A message has come, and of all tabs this is the one to say so. */
-  notify(happened: Happenings['message']): void;
+  notify(happened: ClientEvents['message']): void;
   /** Something is said of a call; `undefined`: this tab was in one before a reload. */
-  call(event: Happenings['call'] | undefined): void;
+  call(event: ClientEvents['call'] | undefined): void;
   destroy(): void;
 }

@@ -1,6 +1,6 @@
 // Where calls are drawn: the card while it rings, the window while it lasts, and the check before it.
 
-import { type Client, direct, type Happenings } from '@kith/client';
+import { type Client, type ClientEvents, direct } from '@kith/client';
 import { keptRoom } from '@kith/client/stored_group_call';
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
@@ -99,7 +99,7 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
 }
 
 /** A member who was in a call needs no notice about it. */
-function knows(client: Client, { key, message }: Happenings['message']): void {
+function knows(client: Client, { key, message }: ClientEvents['message']): void {
   const { outcome } = message.call ?? {};
   const known = outcome === 'ended' || outcome === 'lost' || outcome === 'declined';
   if (known && message.seq !== undefined && client.conversation(key).unread === 1)

@@ -1,6 +1,6 @@
 // The way to the notices: they come when there is time, and at the latest with the first message that nobody looks at.
 
-import type { Client, ConversationKey, Happenings } from '@kith/client';
+import type { Client, ClientEvents, ConversationKey } from '@kith/client';
 import type { Notices } from './message_alerts.ts';
 
 export interface Noticing {
@@ -11,7 +11,7 @@ export interface Noticing {
   /** From now on messages are read out where they come. */
   readOut(): void;
   /** Call for each message in the one tab that the client says is first to hear it. */
-  hear(happened: Pick<Happenings['message'], 'key' | 'message'>): void;
+  hear(happened: Pick<ClientEvents['message'], 'key' | 'message'>): void;
   destroy(): void;
 }
 

@@ -1,6 +1,6 @@
 // Notices of a new message: a sound, and a toast if its chat is not on the screen.
 
-import type { Client, ConversationKey, Happenings, Message } from '@kith/client';
+import type { Client, ClientEvents, ConversationKey, Message } from '@kith/client';
 import { type Chime, createChime } from './chime.ts';
 import { soundIsOn } from './sound_preference.ts';
 
@@ -51,7 +51,7 @@ export class Notices {
   }
 
   /** `unheard`: nothing could read it out when it came. */
-  hear({ key, message }: Pick<Happenings['message'], 'key' | 'message'>, unheard = false): void {
+  hear({ key, message }: Pick<ClientEvents['message'], 'key' | 'message'>, unheard = false): void {
     // No notice for members who were in the call or declined it.
     if (/ended|lost|declined/.test(message.call?.outcome ?? '')) return;
     const before = this.#waiting?.key === key ? this.#waiting.count : 0;
