@@ -92,7 +92,7 @@ pub trait Protocol: Sized {
 
     /// How much work a mail is, in mails for one connection: a turn of the loop takes so much and then looks at the sockets
     /// again.
-    fn weight(mail: &Self::Mail) -> usize {
+    fn work(mail: &Self::Mail) -> usize {
         let _ = mail;
         1
     }

@@ -15,15 +15,15 @@ use crate::config::EdgeConfig;
 use crate::counters::Counters;
 use crate::engine::{Engine, Ready};
 use crate::listen;
-use crate::mailbox::{Inbox, KEPT};
+use crate::mailbox::{Inbox, KEPT, Letter};
 use crate::shared::Shared;
 use crate::source::Source;
 use crate::spare_descriptor::SpareDescriptor;
 use crate::wire::Wire;
 use crate::{Handle, Now, Protocol};
 
-/// Mail handled per turn: a long batch is sliced, sockets have their turn in between.
-const MAIL_PER_TURN: usize = 1024;
+/// Work on mail per turn ([`Protocol::work`]): a long batch is sliced, sockets have their turn in between.
+const WORK_PER_TURN: usize = 1024;
 
 /// What a worker's loop asks of each of its gateways. The loop does not know their protocols: it makes a few virtual
 /// calls per turn and one per event, and everything below them is compiled for the protocol.
@@ -39,7 +39,7 @@ pub(crate) trait Hosted {
     /// A listener has connections to accept.
     fn can_accept(&mut self, index: usize);
 
-    /// Reads on where a turn's share was used up, begins handshakes, and handles mail. Answers how much mail it was.
+    /// Reads on where a turn's share was used up, begins handshakes, and handles mail. Answers how much work the mail was.
     fn work(&mut self) -> usize;
 
     fn timers(&mut self);
@@ -93,7 +93,7 @@ pub(crate) struct HostedGateway<P: Protocol> {
     engine: Engine<P>,
     registry: Arc<Registry>,
     inbox: Inbox<P::Mail>,
-    mail: VecDeque<P::Mail>,
+    letters: VecDeque<Letter<P::Mail>>,
     listeners: Vec<Listening>,
     accepts_per_turn: usize,
     max_connections: usize,
@@ -133,28 +133,30 @@ impl<P: Protocol> HostedGateway<P> {
             engine: Engine::new(protocol, shared),
             registry,
             inbox,
-            mail: VecDeque::new(),
+            letters: VecDeque::new(),
             listeners,
             accepts_per_turn: config.accepts_per_turn.max(1),
             max_connections: config.max_connections.div_ceil(*workers),
         })
     }
 
-    /// Answers how much it was.
+    /// Answers how much work it was.
     fn take_mail(&mut self) -> usize {
-        if self.mail.is_empty() {
-            let mut batch = Vec::from(std::mem::take(&mut self.mail));
+        if self.letters.is_empty() {
+            let mut batch = Vec::from(std::mem::take(&mut self.letters));
             self.inbox.take(&mut batch);
-            self.mail = VecDeque::from(batch);
+            self.letters = VecDeque::from(batch);
         }
-        let mut taken = 0;
-        while taken < MAIL_PER_TURN
-            && let Some(mail) = self.mail.pop_front()
+        let (mut work, mut weight) = (0, 0);
+        while work < WORK_PER_TURN
+            && let Some(letter) = self.letters.pop_front()
         {
-            taken += P::weight(&mail).max(1);
-            self.engine.mail(mail);
+            work += P::work(&letter.mail).max(1);
+            weight += letter.weight as usize;
+            self.engine.mail(letter.mail);
         }
-        taken
+        self.inbox.handled(weight);
+        work
     }
 
     /// True if there may be another.
@@ -242,8 +244,8 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
         if self.engine.timers() {
             self.engine.tick();
             self.inbox.shrink();
-            if self.mail.is_empty() {
-                self.mail.shrink_to(KEPT);
+            if self.letters.is_empty() {
+                self.letters.shrink_to(KEPT);
             }
             for listening in &mut self.listeners {
                 listening.resting = false;
@@ -272,8 +274,8 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
         // Commands that were sent before the stop are still carried out.
         let mut late = Vec::new();
         self.inbox.take(&mut late);
-        for mail in self.mail.drain(..).chain(late) {
-            self.engine.mail(mail);
+        for letter in self.letters.drain(..).chain(late) {
+            self.engine.mail(letter.mail);
         }
         self.engine.begin_stop();
         self.engine.finish_turn();
@@ -292,7 +294,7 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
     }
 
     fn is_behind(&self) -> bool {
-        self.engine.has_work() || !self.mail.is_empty() || self.listeners.iter().any(Listening::ready)
+        self.engine.has_work() || !self.letters.is_empty() || self.listeners.iter().any(Listening::ready)
     }
 
     fn may_sleep(&self) -> bool {

@@ -51,6 +51,6 @@ pub use edge::Edge;
 pub use gateway::{Gateway, RunningGateway};
 pub use handle::Handle;
 pub use io::{Connect, Conns, Io};
-pub use mailbox::{Inbox, Mailboxes, mailboxes};
+pub use mailbox::{Inbox, MAILBOX_WEIGHT, Mailboxes, bounded_mailboxes, mailboxes};
 pub use slab::Slab;
 pub use system::return_free_memory;

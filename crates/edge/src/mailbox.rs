@@ -5,10 +5,20 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::bell::Bell;
 
-/// Mailboxes of `workers` workers and their receiving ends. Made before the edge starts, so that the domain has its
-/// way back before the first connection comes; what is sent before the start is there after it.
+/// The weight that may wait in a mailbox, where nothing else is said: a million events for one session each, some
+/// 100 MB.
+pub const MAILBOX_WEIGHT: usize = 1 << 20;
+
+/// Mailboxes of `workers` workers and their receiving ends, each with room for [`MAILBOX_WEIGHT`]. Made before the edge
+/// starts, so that the domain has its way back before the first connection comes; what is sent before the start is
+/// there after it.
 pub fn mailboxes<M: Send + 'static>(workers: usize) -> (Mailboxes<M>, Vec<Inbox<M>>) {
-    let boxes: Arc<[Mailbox<M>]> = (0..workers).map(|_| Mailbox::new()).collect();
+    bounded_mailboxes(workers, MAILBOX_WEIGHT)
+}
+
+/// [`mailboxes`] of which each has room for so much weight.
+pub fn bounded_mailboxes<M: Send + 'static>(workers: usize, room: usize) -> (Mailboxes<M>, Vec<Inbox<M>>) {
+    let boxes: Arc<[Mailbox<M>]> = (0..workers).map(|_| Mailbox::new(room)).collect();
     let inboxes = (0..workers).map(|worker| Inbox { boxes: Arc::clone(&boxes), worker }).collect();
     (Mailboxes { boxes }, inboxes)
 }
@@ -29,31 +39,53 @@ impl<M: Send + 'static> Mailboxes<M> {
         self.boxes.len()
     }
 
-    /// Puts mail into a worker's mailbox and wakes it once per batch; order of one sender is kept. Never blocks
-    /// longer than another sender's push. Mail to a worker that does not exist or has stopped is dropped.
+    /// Puts mail of this weight into a worker's mailbox, and wakes the worker once per batch; the order of one sender is
+    /// kept. Never blocks longer than another sender's push. Mail to a worker that does not exist or has stopped is
+    /// dropped.
     ///
-    /// A mailbox has no bound of its own: its users know what may be dropped, and who must hear of it. The web gateway bounds events at a
-    /// million deliveries for each worker; all other mail answers a request of a connection, of which there is one at a time.
+    /// A mailbox whose mail has all the weight it has room for is full: then the mail is given back, and its sender
+    /// must have a way to go on without it. The last mail may be heavier than the room that is left. Weight counts until
+    /// the worker has handled the mail.
     ///
     /// On a worker's own thread the wake-ups of others are put off to the end of the loop turn.
+    pub fn offer(&self, worker: usize, mail: M, weight: usize) -> Result<(), M> {
+        self.push(worker, Letter { mail, weight: u32::try_from(weight).unwrap_or(u32::MAX) })
+    }
+
+    /// [`offer`](Self::offer) for mail that must not be lost: it has no weight and is never refused.
+    ///
+    /// So its senders have to bound it. Only send what there are a few of for each connection: an answer to the request
+    /// for which a connection waits and reads nothing more, the end of a session, a note that a mailbox was full. Then a
+    /// mailbox holds a few of these for each of `max_connections`.
     pub fn send(&self, worker: usize, mail: M) {
-        let Some(mailbox) = self.boxes.get(worker) else { return };
+        // Without weight nothing is refused.
+        let _ = self.push(worker, Letter { mail, weight: 0 });
+    }
+
+    fn push(&self, worker: usize, letter: Letter<M>) -> Result<(), M> {
+        let Some(mailbox) = self.boxes.get(worker) else { return Ok(()) };
         let mut queue = mailbox.lock();
         if queue.gone {
-            return;
+            return Ok(());
         }
-        queue.mail.push(mail);
+        if letter.weight > 0 && queue.weight >= mailbox.room {
+            return Err(letter.mail);
+        }
+        queue.weight += letter.weight as usize;
+        queue.letters.push(letter);
         let asleep = !std::mem::replace(&mut queue.awake, true);
         drop(queue);
         if asleep && let Some(bell) = mailbox.bell.get() {
             ring_or_put_off(bell);
         }
+        Ok(())
     }
+}
 
-    /// Mail that a worker has not taken yet: a measure of how far it is behind.
-    pub fn waiting(&self, worker: usize) -> usize {
-        self.boxes.get(worker).map_or(0, |mailbox| mailbox.lock().mail.len())
-    }
+/// Mail in its mailbox.
+pub(crate) struct Letter<M> {
+    pub(crate) mail: M,
+    pub(crate) weight: u32,
 }
 
 /// An empty queue of mail keeps room for so many after a quiet moment: a burst of 1,500 would leave 200 kB in each of
@@ -71,12 +103,15 @@ pub struct Inbox<M> {
 /// it on, and is the one who rings. The bell keeps a ring that comes before the worker really sleeps. Whoever pushes
 /// earlier is seen by that same look.
 struct Mailbox<M> {
+    room: usize,
     queue: Mutex<Queue<M>>,
     bell: OnceLock<Arc<Bell>>,
 }
 
 struct Queue<M> {
-    mail: Vec<M>,
+    letters: Vec<Letter<M>>,
+    /// Of the letters, and of those that the worker has taken and not handled.
+    weight: usize,
     /// The worker will look at the mail before it sleeps, or somebody has promised to ring.
     awake: bool,
     /// Nobody will ever take mail again.
@@ -84,10 +119,10 @@ struct Queue<M> {
 }
 
 impl<M> Mailbox<M> {
-    fn new() -> Mailbox<M> {
+    fn new(room: usize) -> Mailbox<M> {
         // Awake, because a worker looks before it sleeps for the first time.
-        let queue = Queue { mail: Vec::new(), awake: true, gone: false };
-        Mailbox { queue: Mutex::new(queue), bell: OnceLock::new() }
+        let queue = Queue { letters: Vec::new(), weight: 0, awake: true, gone: false };
+        Mailbox { room, queue: Mutex::new(queue), bell: OnceLock::new() }
     }
 
     /// A panic between lock and unlock is impossible but for lack of memory, and leaves the queue whole.
@@ -104,9 +139,10 @@ impl<M> Inbox<M> {
     /// All mail there is: for tests that carry it to a [`Harness`](crate::testing::Harness) by hand.
     #[cfg(feature = "testing")]
     pub fn drain(&self) -> Vec<M> {
-        let mut mail = Vec::new();
-        self.take(&mut mail);
-        mail
+        let mut letters = Vec::new();
+        self.take(&mut letters);
+        self.handled(letters.iter().map(|letter| letter.weight as usize).sum());
+        letters.into_iter().map(|letter| letter.mail).collect()
     }
 
     pub(crate) fn hang(&self, bell: Arc<Bell>) {
@@ -115,23 +151,30 @@ impl<M> Inbox<M> {
     }
 
     /// Takes all mail there is; `into` is empty and lends its memory to the next batch.
-    pub(crate) fn take(&self, into: &mut Vec<M>) {
+    pub(crate) fn take(&self, into: &mut Vec<Letter<M>>) {
         let mut queue = self.boxes[self.worker].lock();
-        std::mem::swap(&mut queue.mail, into);
+        std::mem::swap(&mut queue.letters, into);
+    }
+
+    /// Mail of this weight was taken and is handled: there is room for as much again.
+    pub(crate) fn handled(&self, weight: usize) {
+        if weight > 0 {
+            self.boxes[self.worker].lock().weight -= weight;
+        }
     }
 
     /// Gives the memory of a burst back, if all of it is taken.
     pub(crate) fn shrink(&self) {
         let mut queue = self.boxes[self.worker].lock();
-        if queue.mail.is_empty() {
-            queue.mail.shrink_to(KEPT);
+        if queue.letters.is_empty() {
+            queue.letters.shrink_to(KEPT);
         }
     }
 
     /// False if there is mail. True: the next mail will ring.
     pub(crate) fn may_sleep(&self) -> bool {
         let mut queue = self.boxes[self.worker].lock();
-        queue.awake = !queue.mail.is_empty();
+        queue.awake = !queue.letters.is_empty();
         !queue.awake
     }
 
@@ -145,10 +188,10 @@ impl<M> Drop for Inbox<M> {
     fn drop(&mut self) {
         let mut queue = self.boxes[self.worker].lock();
         queue.gone = true;
-        let mail = std::mem::take(&mut queue.mail);
+        let letters = std::mem::take(&mut queue.letters);
         // Mail may own mailboxes: it is dropped without the lock.
         drop(queue);
-        drop(mail);
+        drop(letters);
     }
 }
 
@@ -240,8 +283,8 @@ mod tests {
                     Step::Take if !asleep => {
                         let mut batch = Vec::new();
                         inboxes[0].take(&mut batch);
-                        for mail in batch {
-                            prop_assert_eq!(mail, taken);
+                        for letter in batch {
+                            prop_assert_eq!(letter.mail, taken);
                             taken += 1;
                         }
                     }
@@ -258,6 +301,57 @@ mod tests {
         }
     }
 
+    /// What the owner of a mailbox and its senders do.
+    #[derive(Debug, Clone)]
+    enum Act {
+        Offer(usize),
+        SendAnyway,
+        Take,
+        /// All that was taken.
+        Handle,
+    }
+
+    proptest! {
+        #[test]
+        fn weight_is_bounded_until_mail_is_handled(
+            room in 1..40_usize,
+            acts in prop::collection::vec(
+                prop_oneof![
+                    4 => (1..10_usize).prop_map(Act::Offer),
+                    1 => Just(Act::SendAnyway),
+                    1 => Just(Act::Take),
+                    1 => Just(Act::Handle),
+                ],
+                0..100,
+            )
+        ) {
+            let (mailboxes, inboxes) = bounded_mailboxes::<usize>(1, room);
+            let (mut waiting, mut taken, mut heaviest) = (0, Vec::new(), 0);
+            for act in acts {
+                match act {
+                    Act::Offer(weight) => {
+                        let fits = waiting < room;
+                        prop_assert_eq!(mailboxes.offer(0, weight, weight), if fits { Ok(()) } else { Err(weight) });
+                        waiting += if fits { weight } else { 0 };
+                        heaviest = heaviest.max(weight);
+                    }
+                    Act::SendAnyway => mailboxes.send(0, 0),
+                    Act::Take => {
+                        let mut batch = Vec::new();
+                        inboxes[0].take(&mut batch);
+                        taken.extend(batch.into_iter().map(|letter| letter.mail));
+                    }
+                    Act::Handle => {
+                        let weight = std::mem::take(&mut taken).into_iter().sum();
+                        inboxes[0].handled(weight);
+                        waiting -= weight;
+                    }
+                }
+                prop_assert!(waiting < room + heaviest.max(1));
+            }
+        }
+    }
+
     #[test]
     fn a_batch_rings_once() {
         let (mailboxes, inboxes) = mailboxes::<u32>(1);
@@ -268,14 +362,14 @@ mod tests {
         assert!(bell.has_rung());
         mailboxes.send(0, 2);
         assert!(!bell.has_rung());
-        assert_eq!(mailboxes.waiting(0), 2);
+        assert_eq!(inboxes[0].drain(), [1, 2]);
     }
 
     #[test]
     fn a_burst_gives_its_memory_back_when_it_is_taken() {
         let (mailboxes, inboxes) = mailboxes::<u32>(1);
         (0..1_000).for_each(|mail| mailboxes.send(0, mail));
-        let capacity = || inboxes[0].boxes[0].lock().mail.capacity();
+        let capacity = || inboxes[0].boxes[0].lock().letters.capacity();
         inboxes[0].shrink();
         assert!(capacity() >= 1_000, "it holds mail");
         let mut batch = Vec::with_capacity(1_000);

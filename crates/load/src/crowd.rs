@@ -92,6 +92,7 @@ impl Says {
     }
 }
 
+/// None of it is ever refused: the plan bounds it, by its rates and its phases.
 pub(crate) enum Mail<S: Script> {
     /// Begin the connections of all members below this number.
     Begin(u32),

@@ -9,13 +9,13 @@ use chat::{Event, Outbox, SessionHandle, SessionId, Timestamp, Welcome};
 use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
 use web_proto::Code;
 
-use crate::answer::{DateLine, Pending, send_piece};
-use crate::backlog::{Admitted, Backlog, MOST_WAITING};
+use crate::answer::{Awaited, DateLine, Pending, send_piece};
 use crate::config::{Shared, WebConfig};
 use crate::crowds::Crowds;
 use crate::files::Links;
 use crate::http::Offence;
 use crate::live::{Down, Echo, Socket};
+use crate::missed::Missed;
 use crate::pieces::{Incoming, Outgoing};
 use crate::poll::Polls;
 use crate::request::{Upload, Waiting, refuse_request};
@@ -71,16 +71,20 @@ pub(crate) struct Sending {
 pub(crate) const PIECE_TIME: Duration = Duration::from_secs(30);
 
 /// Messages to workers: from the domain, from each other, and from the tokio side.
+///
+/// Events are offered to the mailbox, which refuses them when it is full; each weighs as much as the sessions that it is for.
+/// All other mail is never refused. Its bound: one mail for each session that begins or ends, for each request that a
+/// connection waits for, and for each piece of a body that was asked for.
 pub enum Mail {
-    Event(SessionHandle, Event, Admitted),
+    Event(SessionHandle, Event),
     /// The welcome of a session, as its frame without a key: see [`WebOutbox`].
     Welcome(SessionId, Vec<u8>),
     /// An event for several sessions of this worker.
-    EventForMany(Vec<SessionHandle>, Event, Admitted),
+    EventForMany(Vec<SessionHandle>, Event),
     /// For each of these sessions of this worker one of some events, which are written already.
-    Events(Vec<(SessionHandle, usize)>, Arc<[Written]>, Admitted),
-    /// Sessions of this worker have missed an event, because too many waited.
-    Missed(Arc<Backlog>),
+    Events(Vec<(SessionHandle, usize)>, Arc<[Written]>),
+    /// Sessions of this worker have missed an event, because the mailbox was full.
+    Missed(Arc<Missed>),
     /// Commands for a session of this worker that came on the connection `from`.
     Posted {
         session: SessionId,
@@ -123,6 +127,19 @@ pub enum Mail {
     },
 }
 
+impl Mail {
+    /// The sessions that an event is for.
+    fn sessions(&self) -> impl Iterator<Item = SessionHandle> + '_ {
+        let (one, many, each) = match self {
+            Mail::Event(to, _) => (Some(*to), &[][..], &[][..]),
+            Mail::EventForMany(to, _) => (None, &to[..], &[][..]),
+            Mail::Events(to, _) => (None, &[][..], &to[..]),
+            _ => (None, &[][..], &[][..]),
+        };
+        one.into_iter().chain(many.iter().copied()).chain(each.iter().map(|(session, _)| *session))
+    }
+}
+
 /// An event and its frame.
 pub struct Written {
     event: Event,
@@ -139,7 +156,7 @@ pub struct WebOutbox {
     links: Links,
     clock: fn() -> Timestamp,
     /// Of each worker.
-    backlogs: Vec<Arc<Backlog>>,
+    missed: Vec<Arc<Missed>>,
 }
 
 impl WebOutbox {
@@ -150,30 +167,19 @@ impl WebOutbox {
         config: &WebConfig,
         clock: fn() -> Timestamp,
     ) -> WebOutbox {
-        let backlogs = (0..mailboxes.workers()).map(|_| Backlog::new(MOST_WAITING)).collect();
-        WebOutbox { mailboxes, limits: config.told(limits), links: config.links.clone(), clock, backlogs }
+        let missed = (0..mailboxes.workers()).map(|_| Arc::default()).collect();
+        WebOutbox { mailboxes, limits: config.told(limits), links: config.links.clone(), clock, missed }
     }
 
-    /// Sets the bound of deliveries that wait for a worker.
-    #[must_use]
-    pub fn bounded(mut self, most: usize) -> WebOutbox {
-        self.backlogs.iter_mut().for_each(|backlog| *backlog = Backlog::new(most));
-        self
-    }
-
-    /// Room for an event for `count` sessions. At the bound it is dropped, and the sessions are behind from then on.
-    fn admit<I: Iterator<Item = SessionHandle>>(
-        &self,
-        worker: usize,
-        count: usize,
-        sessions: impl FnOnce() -> I,
-    ) -> Option<Admitted> {
-        let backlog = self.backlogs.get(worker)?;
-        let admitted = backlog.admit(count);
-        if admitted.is_none() && backlog.miss(sessions()) {
-            self.mailboxes.send(worker, Mail::Missed(Arc::clone(backlog)));
+    /// Sends an event. At the bound of the mailbox it is dropped, and its sessions are behind from then on.
+    fn offer(&self, worker: usize, mail: Mail) {
+        let weight = mail.sessions().count();
+        let Err(refused) = self.mailboxes.offer(worker, mail, weight) else { return };
+        if let Some(missed) = self.missed.get(worker)
+            && missed.add(refused.sessions())
+        {
+            self.mailboxes.send(worker, Mail::Missed(Arc::clone(missed)));
         }
-        admitted
     }
 
     fn welcome(&self, welcome: &Welcome) {
@@ -218,15 +224,11 @@ impl Outbox for WebOutbox {
             Event::Welcome(welcome) => self.welcome(&welcome),
             event => {
                 let worker = Handle::from_bits(to.0).worker();
-                // The end of a session is never dropped: there is one of each.
-                let admitted = match event {
+                match event {
                     Event::Bye(_) | Event::ByeWith { .. } => {
-                        self.backlogs.get(worker).map(|backlog| backlog.admit_always(1))
+                        self.mailboxes.send(worker, Mail::Event(to, event));
                     }
-                    _ => self.admit(worker, 1, || [to].into_iter()),
-                };
-                if let Some(admitted) = admitted {
-                    self.mailboxes.send(worker, Mail::Event(to, event, admitted));
+                    _ => self.offer(worker, Mail::Event(to, event)),
                 }
             }
         }
@@ -237,13 +239,11 @@ impl Outbox for WebOutbox {
             to,
             |to| *to,
             |worker, slice| {
-                let admitted = self.admit(worker, slice.len(), || slice.iter().copied());
-                let Some(admitted) = admitted else { return };
                 let mail = match slice[..] {
-                    [one] => Mail::Event(one, event.clone(), admitted),
-                    _ => Mail::EventForMany(slice, event.clone(), admitted),
+                    [one] => Mail::Event(one, event.clone()),
+                    _ => Mail::EventForMany(slice, event.clone()),
                 };
-                self.mailboxes.send(worker, mail);
+                self.offer(worker, mail);
             },
         );
     }
@@ -259,9 +259,7 @@ impl Outbox for WebOutbox {
             to,
             |(to, _)| *to,
             |worker, slice| {
-                let sessions = || slice.iter().map(|(session, _)| *session);
-                let Some(admitted) = self.admit(worker, slice.len(), sessions) else { return };
-                self.mailboxes.send(worker, Mail::Events(slice, Arc::clone(&written), admitted));
+                self.offer(worker, Mail::Events(slice, Arc::clone(&written)));
             },
         );
     }
@@ -319,19 +317,40 @@ impl Gateway {
     ) {
         let delivered = catch_unwind(AssertUnwindSafe(|| deliver(self, conns)));
         if let Err(panic) = delivered {
-            sessions.for_each(|to| self.missed(to, conns));
+            for to in sessions {
+                self.missed(to, conns);
+            }
             // The connection layer counts it and writes it down.
             resume_unwind(panic);
         }
     }
 
-    /// The session has missed an event.
-    fn missed(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) {
+    /// These sessions have missed an event.
+    fn all_missed(&mut self, missed: &Arc<Missed>, conns: &mut Conns<'_, Conn>) {
+        let mut signing_in = missed.take();
+        signing_in.retain(|to| !self.missed(*to, conns));
+        // A session gets events after its welcome. So the welcome is in the mailbox, and this comes again behind it.
+        if missed.add(signing_in) {
+            self.send_mail(self.worker, Mail::Missed(Arc::clone(missed)));
+        }
+    }
+
+    /// The session has missed an event. False if it has not begun yet.
+    fn missed(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) -> bool {
         let handle = Handle::from_bits(to.0);
         if Polls::is_poll(handle) {
-            self.poll_missed(to, conns);
-        } else if let Some((conn, mut io)) = conns.get(handle) {
-            self.drop_queue(&mut conn.state, &mut io);
+            return self.poll_missed(to, conns);
+        }
+        let Some((conn, mut io)) = conns.get(handle) else { return true };
+        match &conn.state {
+            State::Socket(socket) if socket.is_signing_in() => false,
+            State::Waiting(waiting) if matches!(waiting.pending.what, Awaited::Stream | Awaited::Sse) => {
+                false
+            }
+            _ => {
+                self.drop_queue(&mut conn.state, &mut io);
+                true
+            }
         }
     }
 
@@ -509,7 +528,7 @@ impl Protocol for Gateway {
         }
     }
 
-    fn weight(mail: &Mail) -> usize {
+    fn work(mail: &Mail) -> usize {
         match mail {
             Mail::EventForMany(to, ..) => to.len() / COPIES,
             Mail::Events(to, ..) => to.len() / COPIES,
@@ -519,21 +538,19 @@ impl Protocol for Gateway {
 
     fn mail(&mut self, mail: Mail, conns: &mut Conns<'_, Conn>) {
         match mail {
-            Mail::Event(to, event, _admitted) => {
+            Mail::Event(to, event) => {
                 self.or_missed([to].into_iter(), conns, |gateway, conns| gateway.deliver(to, &event, conns));
             }
-            Mail::EventForMany(to, event, _admitted) => {
+            Mail::EventForMany(to, event) => {
                 self.or_missed(to.iter().copied(), conns, |gateway, conns| {
                     gateway.deliver_many(&to, &event, conns);
                 });
             }
-            Mail::Events(to, events, _admitted) => {
+            Mail::Events(to, events) => {
                 let sessions = to.iter().map(|(session, _)| *session);
                 self.or_missed(sessions, conns, |gateway, conns| gateway.deliver_each(&to, &events, conns));
             }
-            Mail::Missed(backlog) => {
-                backlog.take_missed().into_iter().for_each(|to| self.missed(to, conns));
-            }
+            Mail::Missed(missed) => self.all_missed(&missed, conns),
             Mail::Welcome(session, frame) => self.deliver_welcome(session, frame, conns),
             Mail::Posted { session, commands, from } => {
                 let outcome = self.posted(session, &commands, conns);
@@ -609,7 +626,6 @@ mod tests {
     #[test]
     fn a_connection_stays_small() {
         assert!(size_of::<Conn>() <= 40, "{}", size_of::<Conn>());
-        // 16 of them count the delivery against the bound of its worker.
-        assert!(size_of::<Mail>() <= 144, "{}", size_of::<Mail>());
+        assert!(size_of::<Mail>() <= 128, "{}", size_of::<Mail>());
     }
 }

@@ -10,7 +10,6 @@
 
 mod answer;
 mod assets;
-mod backlog;
 mod body;
 mod call_wire;
 mod config;
@@ -29,6 +28,7 @@ mod ice;
 mod import;
 mod key;
 mod live;
+mod missed;
 mod pieces;
 mod poll;
 mod request;

@@ -128,6 +128,11 @@ fn seconds(now: Now) -> u32 {
 }
 
 impl Socket {
+    /// Said hello, and has no answer yet.
+    pub(crate) fn is_signing_in(&self) -> bool {
+        matches!(self.phase, Phase::SigningIn)
+    }
+
     pub(crate) fn live(&self) -> Option<&Live> {
         match &self.phase {
             Phase::Live(live) => Some(live),

@@ -196,13 +196,16 @@ impl Gateway {
         true
     }
 
-    /// Something from the domain for a poll session.
-    /// The session has missed an event: what waits for it is dropped, and it is told.
-    pub(crate) fn poll_missed(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) {
-        let Some(session) = self.polls.get(to) else { return };
-        let Phase::Live(live) = &mut session.phase else { return };
+    /// The session has missed an event: what waits for it is dropped, and it is told. False if it has not begun yet.
+    pub(crate) fn poll_missed(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) -> bool {
+        let Some(session) = self.polls.get(to) else { return true };
+        let live = match &mut session.phase {
+            Phase::Door => return false,
+            Phase::Over(_) => return true,
+            Phase::Live(live) => live,
+        };
         if live.lag == Lag::Untold {
-            return;
+            return true;
         }
         live.lag = Lag::Told;
         let id = SessionId { user: live.user, handle: to };
@@ -211,8 +214,10 @@ impl Gateway {
         self.shared.counters.behind.add(1);
         self.shared.node.behind(id);
         self.answer_waiting(to, conns);
+        true
     }
 
+    /// Something from the domain for a poll session.
     pub(crate) fn tell_poll(&mut self, to: SessionHandle, event: &Event, conns: &mut Conns<'_, Conn>) {
         if self.polls.get(to).is_none() {
             return self.undeliverable();
@@ -238,7 +243,8 @@ impl Gateway {
                 let admitted = live.admits(event);
                 if admitted && waiting_bytes > 0 && waiting_bytes + json.len() > hard_limit {
                     self.put_back(json);
-                    return self.poll_missed(to, conns);
+                    self.poll_missed(to, conns);
+                    return;
                 } else if admitted {
                     if matches!(event, Event::Behind) {
                         live.lag = Lag::Told;

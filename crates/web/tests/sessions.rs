@@ -5,7 +5,7 @@ mod scene;
 
 use std::time::Duration;
 
-use chat::{Event, Outbox, Refusal, SessionHandle, Timestamp};
+use chat::{Outbox, SessionHandle, Timestamp};
 use scene::{CARRIERS, Carrier, Client, PAGE, Scene, field, post, response};
 use serde_json::{Value, json};
 use web::{WebConfig, WebOutbox};
@@ -322,32 +322,6 @@ fn a_key_is_for_one_session_and_dies_with_it() {
     assert_eq!(anna.kinds(&mut scene), ["pong"]);
     scene.reset(anna.down);
     assert!(scene.ask(&ping(&key)).starts_with("HTTP/1.1 404 "));
-}
-
-#[test]
-fn a_session_that_missed_an_event_at_a_full_mailbox_resumes() {
-    for carrier in [Carrier::WebSocket, Carrier::Stream, Carrier::Sse] {
-        let mut scene = Scene::new();
-        let mut anna = scene.enter(Carrier::WebSocket, "anna");
-        let mut ben = scene.enter(carrier, "ben");
-        let session = SessionHandle(ben.down.handle.to_bits());
-        let (limits, config) = (scene::limits(), WebConfig::default());
-        let clock = || Timestamp(edge::testing::START_UNIX_MS);
-        let outbox = WebOutbox::new(scene.shared.mailboxes.clone(), &limits, &config, clock).bounded(2);
-        for _ in 0..5 {
-            outbox.deliver(session, Event::Refused { re: Some(1), refusal: Refusal::BadValue });
-        }
-        scene.settle();
-        let heard = ben.hear(&mut scene);
-        assert_eq!(heard.last().unwrap(), &json!({"t": "behind"}), "{carrier:?} {heard:?}");
-        assert_eq!(scene.shared.counters.behind.read(), 1, "{carrier:?}");
-        anna.send(&mut scene, "ben", "a-1", "hello");
-        assert!(ben.hear(&mut scene).is_empty(), "{carrier:?}");
-        let resume = json!({"t": "resume", "rid": 1, "position": ben.position});
-        ben.say(&mut scene, &resume.to_string());
-        let changes = ben.hear(&mut scene).remove(0);
-        assert_eq!(changes["messages"][0]["body"], "hello", "{carrier:?} {changes}");
-    }
 }
 
 /// An event that names a frame which is not there stands for any bug in the delivery.

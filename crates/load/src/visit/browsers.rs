@@ -31,6 +31,7 @@ const PING_EVERY: Duration = Duration::from_secs(45);
 /// A visitor that is looked after later than this is late by our own fault.
 const LATE: Duration = Duration::from_millis(50);
 
+/// None of it is ever refused: the plan bounds it, by the rate at which visitors come.
 pub(super) enum Mail {
     /// Fetches a file as it is or as a browser would, and hands the whole answer over.
     Look {

@@ -42,6 +42,8 @@ pub struct Scene {
     pub store: Arc<Sqlite>,
     runtime: tokio::runtime::Runtime,
     now_ms: u64,
+    /// A worker that takes no mail.
+    held: Option<usize>,
 }
 
 /// One connection.
@@ -61,9 +63,14 @@ impl Scene {
     }
 
     pub fn with_limits(config: WebConfig, limits: chat::Limits) -> Scene {
+        Scene::with_mailboxes(config, limits, edge::MAILBOX_WEIGHT)
+    }
+
+    /// Mailboxes have room for so many deliveries.
+    pub fn with_mailboxes(config: WebConfig, limits: chat::Limits, room: usize) -> Scene {
         let store = Arc::new(Sqlite::in_memory());
         store.add_site(&site()).unwrap();
-        let (mailboxes, inboxes) = edge::mailboxes(2);
+        let (mailboxes, inboxes) = edge::bounded_mailboxes(2, room);
         let clock = || Timestamp(START_UNIX_MS);
         let outbox = Arc::new(WebOutbox::new(mailboxes.clone(), &limits, &config, clock));
         let node_config = NodeConfig {
@@ -97,7 +104,7 @@ impl Scene {
                 )
             })
             .collect();
-        Scene { workers, inboxes, shared, node, store, runtime, now_ms: START_UNIX_MS }
+        Scene { workers, inboxes, shared, node, store, runtime, now_ms: START_UNIX_MS, held: None }
     }
 
     pub fn connect(&mut self, worker: usize) -> Line {
@@ -163,6 +170,16 @@ impl Scene {
         }
     }
 
+    /// From now on the mail of a worker waits in its mailbox, until it is let go.
+    pub fn hold_mail(&mut self, worker: usize) {
+        self.held = Some(worker);
+    }
+
+    pub fn let_mail_go(&mut self) {
+        self.held = None;
+        self.settle();
+    }
+
     /// Carries mail and runs the router until nothing moves.
     pub fn settle(&mut self) {
         loop {
@@ -173,7 +190,10 @@ impl Scene {
             };
             self.runtime.block_on(tasks);
             let mut moved = false;
-            for (worker, inbox) in self.workers.iter_mut().zip(&self.inboxes) {
+            for (number, (worker, inbox)) in self.workers.iter_mut().zip(&self.inboxes).enumerate() {
+                if self.held == Some(number) {
+                    continue;
+                }
                 for mail in inbox.drain() {
                     moved = true;
                     worker.mail(mail);
