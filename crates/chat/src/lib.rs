@@ -19,6 +19,7 @@ mod messages;
 mod moderation;
 mod node;
 mod notifications;
+mod observer;
 mod presence;
 mod refusal;
 mod rooms;

@@ -142,7 +142,14 @@ impl Inner {
                 self.tell_devices(peer.id, None, id, ring, now);
                 if let Some(conversation) = ConversationId::direct(session.user, peer.id) {
                     let (to, from) = (peer.id, asker.sub.clone());
-                    self.notify_ring(RingingCall { call: id, media, to, from, conversation, since: now });
+                    self.notifications.notify_ring(RingingCall {
+                        call: id,
+                        media,
+                        to,
+                        from,
+                        conversation,
+                        since: now,
+                    });
                 }
             }
             Ok(Invited::Glare(id, ring)) => to_caller(id, ring),
@@ -236,7 +243,7 @@ impl Inner {
             let entry = CallEntry { call: id, media, outcome: over.outcome, ms: over.ms };
             Left { entry, caller, from: caller_sub, callee }
         });
-        let pushed = if stopped_ringing { self.desk.end_ring(callee, id) } else { None };
+        let pushed = if stopped_ringing { self.notifications.end_ring(callee, id) } else { None };
         After { left, pushed }
     }
 
@@ -265,7 +272,7 @@ impl Inner {
     fn finish(self: &Arc<Self>, after: After, now: Timestamp) {
         let After { left, pushed } = after;
         let Some(Left { entry, caller, from, callee }) = left else {
-            return pushed.into_iter().for_each(|pushed| self.close_ring(pushed));
+            return pushed.into_iter().for_each(|pushed| self.notifications.close_ring(pushed));
         };
         let Some(conversation) = ConversationId::direct(caller, callee) else { return };
         let append = Append {
@@ -285,11 +292,17 @@ impl Inner {
                 let event = Event::Message(Arc::new(message), appended.position);
                 node.sessions.tell(caller, appended.position, None, event.clone());
                 node.sessions.tell(callee, appended.position, None, event);
-                node.notify_call_over(callee, conversation, entry.is_missed(), pushed, appended.time);
+                node.notifications.notify_call_over(
+                    callee,
+                    conversation,
+                    entry.is_missed(),
+                    pushed,
+                    appended.time,
+                );
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot store the entry of a call");
-                node.notify_call_over(callee, conversation, false, pushed, now);
+                node.notifications.notify_call_over(callee, conversation, false, pushed, now);
             }
         };
         self.store.append(append, Box::new(done));

@@ -1,7 +1,7 @@
 //! The directory of a site, and cards of users by id.
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
+use crate::contacts::Contacts;
 use crate::presence::shown::Other;
 use crate::session::Asker;
 use crate::store::unavailable;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Longest start of a name that is searched for.
 pub(crate) const MAX_QUERY_BYTES: usize = 256;
 
-impl Inner {
+impl Contacts {
     /// On sites of mode *contacts* there is no directory: a user is found only by the exact id.
     pub(crate) fn list_people(self: &Arc<Self>, asker: Asker, re: u64, query: Option<String>, page: PageOf) {
         let site = asker.site.site.id;

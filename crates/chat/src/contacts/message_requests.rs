@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
+use crate::contacts::Contacts;
 use crate::presence::shown::Viewer;
 use crate::session::Asker;
 use crate::site::settings::Settings;
@@ -169,7 +169,7 @@ fn is_address(word: &str) -> bool {
     is_host && (ENDINGS.contains(&ending) || rest.len() > 1 && rest.starts_with('/'))
 }
 
-impl Inner {
+impl Contacts {
     pub(crate) fn answer_request(
         self: &Arc<Self>,
         asker: Asker,

@@ -7,14 +7,15 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
+use crate::observer::Observer;
+use crate::presence::Presences;
 use crate::presence::shown::{Other, presence_shown};
-use crate::session::Asker;
+use crate::session::{Asker, Sessions};
 use crate::store::unavailable;
-use crate::users::{card, person};
+use crate::users::{Users, card, person};
 use crate::{
-    Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, Event, PageOf, Position,
-    Refusal, Relation, StoreError, Sub, Timestamp, UserRow,
+    Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, Event, NodeConfig,
+    PageOf, Position, Refusal, Relation, Store, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// The relation of two users after an action of `a`. The unchanged relation means success without a change.
@@ -111,7 +112,35 @@ struct Change {
     now: Timestamp,
 }
 
-impl Inner {
+/// A part of the domain that acts when a user blocks another one.
+pub(crate) trait BlockObserver: Send + Sync + 'static {
+    /// `is_new`: the user had not blocked the other one before.
+    fn blocked(self: Arc<Self>, user: UserId, other: UserId, is_new: bool);
+}
+
+/// Changes of contacts, one at a time for each pair of users.
+pub(crate) struct Contacts {
+    pairs_busy: PairsBusy,
+    pub(crate) observer: Observer<dyn BlockObserver>,
+    presences: Arc<Presences>,
+    users: Arc<Users>,
+    sessions: Arc<Sessions>,
+    store: Arc<dyn Store>,
+    config: Arc<NodeConfig>,
+}
+
+impl Contacts {
+    pub(crate) fn new(
+        presences: Arc<Presences>,
+        users: Arc<Users>,
+        sessions: Arc<Sessions>,
+        store: Arc<dyn Store>,
+        config: Arc<NodeConfig>,
+    ) -> Contacts {
+        let (pairs_busy, observer) = (PairsBusy::default(), Observer::new());
+        Contacts { pairs_busy, observer, presences, users, sessions, store, config }
+    }
+
     pub(crate) fn change_contact(
         self: &Arc<Self>,
         asker: Asker,
@@ -206,12 +235,10 @@ impl Inner {
         if before.of_b != after.of_b {
             self.sessions.tell(other.id, position, None, event(None, me, after.of_b));
         }
-        if ContactState::Blocked == after.of_a && before.of_a != after.of_a {
-            self.blocked_in_group(me.id, other.id);
-            self.decline_requests_of_blocked(me.id, other.id);
-        }
-        if change.action == ContactAction::Block {
-            self.leave_rooms_of_blocked(me.id, other.id);
+        if change.action == ContactAction::Block
+            && let Some(observer) = self.observer.get()
+        {
+            observer.blocked(me.id, other.id, before.of_a != after.of_a);
         }
         if before != after {
             self.presences.sight_changed(mode, me, other, before, after);

@@ -101,7 +101,7 @@ impl PeerJob for ChangeViewJob {
         AnswerTo::Request(self.re)
     }
 
-    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+    fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
         self.node.change_conversation(asker, peer, self.re, self.change);
     }
 }
@@ -120,7 +120,7 @@ impl PeerJob for HistoryJob {
         AnswerTo::Request(self.re)
     }
 
-    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+    fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
         let HistoryJob { node, re, before, after, limit } = self;
         node.history(asker, peer, re, before, after, limit);
     }
@@ -139,7 +139,7 @@ impl PeerJob for HistorySinceJob {
         AnswerTo::Request(self.re)
     }
 
-    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+    fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
         let HistorySinceJob { node, re, time, limit } = self;
         match ConversationId::direct(asker.session.user, peer.id) {
             Some(id) => node.history_since(asker.session, re, id, time, limit),

@@ -38,7 +38,7 @@ impl PeerJob for MarkJob {
         AnswerTo::Session
     }
 
-    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+    fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
         self.node.mark(asker, peer, self.set);
     }
 }
@@ -66,7 +66,7 @@ impl Inner {
                 |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
             node.sessions.tell(session.user, position, Some(session.handle), event(Some(unread)));
             if unread == 0 {
-                node.notify_read(session.user, conversation);
+                node.notifications.notify_read(session.user, conversation);
             }
             if let Some(other) = other.filter(|_| told) {
                 node.sessions.tell(other, position, None, event(None));

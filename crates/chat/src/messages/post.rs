@@ -112,7 +112,7 @@ impl Inner {
         let event = Event::Message(Arc::clone(&message), position);
         self.sessions.tell_members(conversation.site, &members, position, Some(session.handle), event);
         self.want_preview(conversation, seq, (session.user, &message.from), &message.body);
-        self.notify_room(conversation, session.user, &members, &message.body, time);
+        self.notifications.notify_room(conversation, session.user, &members, &message.body, time);
     }
 
     /// Dropped silently where the user may not write or hides from a member, and in large rooms.

@@ -51,7 +51,7 @@ impl Inner {
                     Event::Marker { conversation, user, received, read, unread: Some(unread), position };
                 node.sessions.tell(session.user, position, Some(session.handle), event);
                 if unread == 0 {
-                    node.notify_read(session.user, conversation);
+                    node.notifications.notify_read(session.user, conversation);
                 }
             }
             Ok(_) => {}

@@ -223,7 +223,7 @@ impl Inner {
             self.sessions.tell_both(session, to, position, Event::Message(message.clone(), position));
             let by = (session.user, &message.from);
             self.want_preview(message.conversation, message.seq, by, &message.body);
-            self.notify_away(to, appended.conversation, appended.time);
+            self.notifications.notify_away(to, appended.conversation, appended.time);
         }
     }
 
@@ -240,7 +240,7 @@ impl Inner {
                     self.want_preview(message.conversation, message.seq, by, &message.body);
                 }
                 self.sessions.tell_both(session, to, position, event);
-                self.notify_away(to, appended.conversation, appended.time);
+                self.notifications.notify_away(to, appended.conversation, appended.time);
             }
             RequestTold::Nothing => self.sessions.tell(session.user, position, Some(session.handle), event),
             RequestTold::Request(row) => {

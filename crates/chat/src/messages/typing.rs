@@ -21,7 +21,7 @@ impl PeerJob for TypingJob {
         AnswerTo::Nobody
     }
 
-    fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
+    fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
         self.node.typing(asker, peer, self.on);
     }
 }

@@ -49,7 +49,7 @@ use crate::account::erasure::Erasing;
 use crate::account::guest_merge::Merges;
 use crate::calls::Calls;
 use crate::command::AnswerTo;
-use crate::contacts::PairsBusy;
+use crate::contacts::{BlockObserver, Contacts};
 use crate::import::Importing;
 use crate::messages::changes::ChangeMessageJob;
 use crate::messages::conversations::{ChangeViewJob, HistoryJob, HistorySinceJob};
@@ -62,7 +62,7 @@ use crate::messages::typing::TypingJob;
 use crate::messages::whole_messages::WholeMessages;
 use crate::moderation::DeviceBans;
 use crate::node::admit::Admitted;
-use crate::notifications::Desk;
+use crate::notifications::Notifications;
 use crate::presence::Presences;
 use crate::rooms::{Joins, NewRoomOf};
 use crate::session::admission::Admission;
@@ -94,12 +94,12 @@ pub(crate) struct Inner {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) presences: Arc<Presences>,
     pub(crate) users: Arc<Users>,
-    pub(crate) pairs_busy: PairsBusy,
+    pub(crate) contacts: Arc<Contacts>,
     pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
     pub(crate) merges: Merges,
     pub(crate) requests: Arc<RequestLimits>,
-    pub(crate) desk: Desk,
+    pub(crate) notifications: Arc<Notifications>,
     pub(crate) gathered: Gathered,
     pub(crate) joins: Joins,
     pub(crate) whole_messages: WholeMessages,
@@ -148,6 +148,14 @@ impl Node {
             admission.clone(),
             counters.clone(),
         ));
+        let contacts = Arc::new(Contacts::new(
+            presences.clone(),
+            users.clone(),
+            sessions.clone(),
+            store.clone(),
+            config.clone(),
+        ));
+        let notifications = Arc::new(Notifications::new(sessions.clone(), sites.clone(), store.clone()));
         let inner = Arc::new(Inner {
             config,
             store,
@@ -155,12 +163,12 @@ impl Node {
             sessions,
             presences,
             users,
-            pairs_busy: PairsBusy::default(),
+            contacts,
             calls: Calls::new(),
             guest_door: GuestDoor::default(),
             merges: Merges::default(),
             requests,
-            desk: Desk::new(),
+            notifications,
             gathered: Gathered::default(),
             joins: Joins::default(),
             whole_messages: WholeMessages::default(),
@@ -181,6 +189,8 @@ impl Node {
         });
         let observer: Weak<dyn SessionObserver> = Arc::downgrade(&inner) as _;
         inner.sessions.observed_by(observer);
+        let observer: Weak<dyn BlockObserver> = Arc::downgrade(&inner) as _;
+        inner.contacts.observer.set(observer);
         let node = Node { inner };
         if let Err(error) = node.refresh_sites() {
             tracing::warn!(%error, "cannot read the sites");
@@ -271,14 +281,16 @@ impl Node {
             }
             Command::SetPresence(set) => inner.presences.set_presence(&asker, set, now),
             Command::Watch { contacts, users } => inner.presences.watch(asker, contacts, users),
-            Command::Contact { re, action, user } => inner.change_contact(asker, re, action, user, now),
-            Command::Contacts { re, page } => inner.list_contacts(asker, re, page),
+            Command::Contact { re, action, user } => {
+                inner.contacts.change_contact(asker, re, action, user, now)
+            }
+            Command::Contacts { re, page } => inner.contacts.list_contacts(asker, re, page),
             Command::People { re, query, page } => {
                 if inner.may_read_far(&asker, re, now) {
-                    inner.list_people(asker, re, query, page);
+                    inner.contacts.list_people(asker, re, query, page);
                 }
             }
-            Command::Profiles { re, users } => inner.profiles(asker, re, users),
+            Command::Profiles { re, users } => inner.contacts.profiles(asker, re, users),
             Command::Profile { re, user } => inner.profile(asker, re, user, now),
             Command::ChangeProfile { re, change } => inner.change_profile(asker, re, *change, flagged, now),
             Command::Conversations { re, list, page } => inner.list_conversations(asker, re, list, page),
@@ -368,7 +380,7 @@ impl Node {
                 inner.answer_room_request(&asker, re, conversation, answer, now);
             }
             Command::AnswerRequest { re, conversation, answer } => {
-                inner.answer_request(asker, re, conversation, answer);
+                inner.contacts.answer_request(asker, re, conversation, answer);
             }
             Command::Report { re, of, reason, text } => inner.report(&asker, re, of, reason, text, now),
             Command::Reports { re, state, page } => inner.list_reports(&asker, re, state, page),
@@ -378,7 +390,9 @@ impl Node {
             Command::Settings { re } => inner.settings_for(&asker, re),
             Command::Configure { re, patch } => inner.configure(&asker, re, patch, now),
             Command::TestFilter { re, body } => inner.test_filter(&asker, re, &body, now),
-            Command::Notifications { re, change } => inner.notifications(&asker, re, *change, now),
+            Command::Notifications { re, change } => {
+                inner.notifications.notifications(&asker, re, *change, now)
+            }
             Command::Devices { re } => inner.devices(&asker, re),
             Command::SignOut { re, device } => inner.sign_out(asker, re, device, now),
             Command::Export { re, page } => {
@@ -445,8 +459,8 @@ impl Node {
         self.inner.sessions.end_tokens(now);
         self.inner.end_calls(now);
         self.inner.end_sanctions(now);
-        self.inner.tell_who_is_away(now);
-        self.inner.mail_who_is_due(now);
+        self.inner.notifications.tell_who_is_away(now);
+        self.inner.notifications.mail_who_is_due(now);
         self.inner.publish_gathered(now);
         self.inner.publish_joins(now);
         self.inner.erase_what_is_left(now);
@@ -497,25 +511,17 @@ impl Node {
     /// From now on, absent users get notices through this. Reads the users with a subscription from the store, and
     /// may block.
     pub fn notify_by(&self, notifier: Arc<dyn Notifier>) -> Result<(), StoreError> {
-        let users = self.inner.store.push_users()?;
-        users.into_iter().for_each(|user| self.inner.desk.reach(user));
-        self.inner.desk.begin(notifier);
-        Ok(())
+        self.inner.notifications.notify_by(notifier)
     }
 
     /// From now on those who have missed something get a digest by way of this. Reads the store, and may block.
     pub fn mail_by(&self, mailer: Arc<dyn Mailer>) -> Result<(), StoreError> {
-        let users = self.inner.store.mail_users()?;
-        users.into_iter().for_each(|user| self.inner.desk.mail_may_be_due(user));
-        self.inner.desk.begin_mail(mailer);
-        Ok(())
+        self.inner.notifications.mail_by(mailer)
     }
 
     /// A member wants no digests any more, and says so without being signed in; who may say it is the caller's to know.
     pub fn end_mail(&self, user: UserId) {
-        let change = crate::NotifyChange { mail: Some(0), ..crate::NotifyChange::default() };
-        self.inner.desk.mail_is_not_due(user);
-        self.inner.store.change_notify_settings(user, change, Box::new(drop));
+        self.inner.notifications.end_mail(user);
     }
 
     /// The site of this key, if it is here.
@@ -526,7 +532,7 @@ impl Node {
     /// A push service says that there is no such browser any more.
     pub fn push_device_is_gone(&self, user: UserId, endpoint: &str) {
         // Where that fails, the service says it again.
-        self.inner.forget_push_device(user, endpoint.into(), drop);
+        self.inner.notifications.forget_push_device(user, endpoint.into(), drop);
     }
 
     /// Does any site want to know its members' devices? Else a gateway need not look what a client says of itself.
@@ -587,5 +593,15 @@ impl SessionObserver for Inner {
 
     fn user_left(self: Arc<Self>, user: UserId, chosen: SetPresence, now: Timestamp) {
         self.presences.remember_leaving(user, chosen, now);
+    }
+}
+
+impl BlockObserver for Inner {
+    fn blocked(self: Arc<Self>, user: UserId, other: UserId, is_new: bool) {
+        if is_new {
+            self.blocked_in_group(user, other);
+            self.decline_requests_of_blocked(user, other);
+        }
+        self.leave_rooms_of_blocked(user, other);
     }
 }

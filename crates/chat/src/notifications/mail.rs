@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::node::Inner;
 use crate::notifications::decide::news;
-use crate::notifications::{MailAddress, MailDue, News};
+use crate::notifications::{MailAddress, MailDue, News, Notifications};
 use crate::{ConversationId, StoreError, Sub, Timestamp, UserId};
 
 /// How often it is looked who is due.
@@ -67,16 +66,16 @@ pub(crate) fn is_address(text: &str) -> bool {
         && domain.split('.').all(is_label)
 }
 
-impl Inner {
+impl Notifications {
     /// The token of somebody who signs in has an address.
     pub(crate) fn mail_address(self: &Arc<Self>, user: UserId, address: MailAddress) {
-        if self.desk.mailer().is_none() {
+        if self.queue.mailer().is_none() {
             return;
         }
         let node = self.clone();
         let done = move |may_be_due: Result<bool, StoreError>| {
             if may_be_due == Ok(true) {
-                node.desk.mail_may_be_due(user);
+                node.queue.mail_may_be_due(user);
             }
         };
         self.store.put_mail_address(user, address, Box::new(done));
@@ -84,14 +83,14 @@ impl Inner {
 
     /// A message for who is away and wants digests is on disk.
     pub(crate) fn mail_later(&self, user: UserId, now: Timestamp) {
-        let Some(mailer) = self.desk.mailer() else { return };
-        self.desk.mail_is_not_due(user);
+        let Some(mailer) = self.queue.mailer() else { return };
+        self.queue.mail_is_not_due(user);
         self.store.schedule_mail(user, now, mailer.after_minutes());
     }
 
     /// With every tick.
     pub(crate) fn mail_who_is_due(self: &Arc<Self>, now: Timestamp) {
-        if self.desk.mailer().is_none() || !self.desk.is_mail_time(now) {
+        if self.queue.mailer().is_none() || !self.queue.is_mail_time(now) {
             return;
         }
         let node = self.clone();
@@ -111,8 +110,8 @@ impl Inner {
             if settled.is_err() {
                 return;
             }
-            node.desk.mail_may_be_due(user);
-            if let (Some(mailer), Some(digest)) = (node.desk.mailer(), digest) {
+            node.queue.mail_may_be_due(user);
+            if let (Some(mailer), Some(digest)) = (node.queue.mailer(), digest) {
                 mailer.mail(digest);
             }
         };

@@ -22,7 +22,58 @@ pub(crate) use queue::Desk;
 pub use quiet_hours::QuietHours;
 pub(crate) use ring::{PushedRing, RingingCall};
 
-use crate::{CallEntry, ConversationId, Done, Media, SiteId, Sub, Timestamp, UserId};
+use crate::session::Sessions;
+use crate::site::live::Sites;
+use crate::{
+    CallEntry, CallId, ConversationId, Done, Media, SiteId, Store, StoreError, Sub, Timestamp, UserId,
+};
+
+/// Notices that wait, those that were shown, and who can be reached.
+pub(crate) struct Notifications {
+    queue: Desk,
+    sessions: Arc<Sessions>,
+    sites: Arc<Sites>,
+    store: Arc<dyn Store>,
+}
+
+impl Notifications {
+    pub(crate) fn new(sessions: Arc<Sessions>, sites: Arc<Sites>, store: Arc<dyn Store>) -> Notifications {
+        Notifications { queue: Desk::new(), sessions, sites, store }
+    }
+
+    /// Reads the users with a subscription from the store, and may block.
+    pub(crate) fn notify_by(&self, notifier: Arc<dyn Notifier>) -> Result<(), StoreError> {
+        let users = self.store.push_users()?;
+        users.into_iter().for_each(|user| self.queue.reach(user));
+        self.queue.begin(notifier);
+        Ok(())
+    }
+
+    /// Reads the users who want mails from the store, and may block.
+    pub(crate) fn mail_by(&self, mailer: Arc<dyn Mailer>) -> Result<(), StoreError> {
+        let users = self.store.mail_users()?;
+        users.into_iter().for_each(|user| self.queue.mail_may_be_due(user));
+        self.queue.begin_mail(mailer);
+        Ok(())
+    }
+
+    /// The user gets no mails any more.
+    pub(crate) fn end_mail(&self, user: UserId) {
+        let change = NotifyChange { mail: Some(0), ..NotifyChange::default() };
+        self.queue.mail_is_not_due(user);
+        self.store.change_notify_settings(user, change, Box::new(drop));
+    }
+
+    /// No browser of the user can be reached any more.
+    pub(crate) fn lose(&self, user: UserId) {
+        self.queue.lose(user);
+    }
+
+    /// The call rings no more at this user. Answers what was pushed of it.
+    pub(crate) fn end_ring(&self, user: UserId, call: CallId) -> Option<PushedRing> {
+        self.queue.end_ring(user, call)
+    }
+}
 
 /// Carries notifications to browsers without a connection. Called from any thread, often inside the store's: must not block.
 /// Sends notices. A lost notice loses no message.

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::messages::mentioned;
-use crate::node::Inner;
 use crate::notifications::decide::{SMALL_ROOM, is_away, may_disturb, news};
-use crate::notifications::{NotifyFacts, Push, PushDevice, PushNotice, RingingCall, Talk};
+use crate::notifications::{Notifications, NotifyFacts, Push, PushDevice, PushNotice, RingingCall, Talk};
 use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow};
 
 /// Whom a notice is for, and what it is about.
@@ -24,22 +23,22 @@ impl About {
     }
 }
 
-impl Inner {
+impl Notifications {
     /// A call rings. A callee without a browser for notifications costs a look at one bit.
     pub(crate) fn notify_ring(&self, call: RingingCall) {
-        if self.desk.reaches(call.to) {
-            self.desk.ring(call);
+        if self.queue.reaches(call.to) {
+            self.queue.ring(call);
         }
     }
 
     /// A message for one user is on disk. Who has neither a browser for notifications nor a digest to come costs a look at two bits.
     pub(crate) fn notify_away(&self, to: UserId, conversation: ConversationId, now: Timestamp) {
-        let (by_push, by_mail) = (self.desk.reaches(to), self.desk.is_mailable(to));
+        let (by_push, by_mail) = (self.queue.reaches(to), self.queue.is_mailable(to));
         if !(by_push || by_mail) || !self.is_away(to) {
             return;
         }
         if by_push {
-            self.desk.wait(to, conversation, now);
+            self.queue.wait(to, conversation, now);
         }
         if by_mail {
             self.mail_later(to, now);
@@ -62,7 +61,7 @@ impl Inner {
         if !is_small && !body.contains('@') {
             return;
         }
-        let reached = self.desk.reached(others);
+        let reached = self.queue.reached(others);
         if reached.is_empty() {
             return;
         }
@@ -83,7 +82,7 @@ impl Inner {
     /// Somebody has read a conversation.
     pub(crate) fn notify_read(self: &Arc<Self>, user: UserId, conversation: ConversationId) {
         let now = self.sessions.last_tick();
-        if !self.desk.reaches(user) || !self.desk.read(user, conversation, now) {
+        if !self.queue.reaches(user) || !self.queue.read(user, conversation, now) {
             return;
         }
         let node = self.clone();
@@ -98,11 +97,11 @@ impl Inner {
 
     /// With every tick.
     pub(crate) fn tell_who_is_away(self: &Arc<Self>, now: Timestamp) {
-        if self.desk.notifier().is_none() {
+        if self.queue.notifier().is_none() {
             return;
         }
         self.push_rings(now);
-        for (user, conversations) in self.desk.due(now) {
+        for (user, conversations) in self.queue.due(now) {
             if !self.is_away(user) {
                 continue;
             }
@@ -123,14 +122,14 @@ impl Inner {
         for talk in &facts.talks {
             let Some(news) = news(talk, user, &facts.settings, now) else { continue };
             let seq = talk.row.last.as_ref().map_or(Seq(0), |last| last.seq);
-            if self.desk.show(user, talk.row.id, seq, now) {
+            if self.queue.show(user, talk.row.id, seq, now) {
                 self.push(&About::of(user, talk), &facts.devices, &PushNotice::Show(Arc::new(news)));
             }
         }
     }
 
     pub(super) fn push(&self, about: &About, devices: &[Arc<PushDevice>], notice: &PushNotice) {
-        let Some(notifier) = self.desk.notifier() else { return };
+        let Some(notifier) = self.queue.notifier() else { return };
         let Some(site) = self.sites.by_id(about.to.site) else { return };
         let address = site.site.origins.iter().find(|origin| origin.starts_with("https://"));
         let address: Option<Arc<str>> = address.map(|origin| origin.as_str().into());

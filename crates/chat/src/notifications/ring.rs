@@ -4,10 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::limits::{Due, Rate};
-use crate::node::Inner;
 use crate::notifications::decide::{may_disturb, may_ring, news};
 use crate::notifications::push::About;
-use crate::notifications::{NotifyFacts, PushNotice, Ring};
+use crate::notifications::{Notifications, NotifyFacts, PushNotice, Ring};
 use crate::site::share::SiteCounts;
 use crate::{CallId, ConversationId, Media, RINGS_MS, Seq, StoreError, Sub, Timestamp, UserId, UserRow};
 
@@ -119,10 +118,10 @@ impl Rings {
     }
 }
 
-impl Inner {
+impl Notifications {
     /// With every tick: pushes calls that have rung for a moment and still do.
     pub(super) fn push_rings(self: &Arc<Self>, now: Timestamp) {
-        for call in self.desk.due_rings(now) {
+        for call in self.queue.due_rings(now) {
             if !self.is_away(call.to) {
                 continue;
             }
@@ -150,7 +149,7 @@ impl Inner {
         let done = move |facts: Result<NotifyFacts, StoreError>| {
             let Ok(facts) = facts else { return };
             let may_ring = may_ring(&facts, now) && may_disturb(&facts.settings, facts.presence, now);
-            if may_ring && node.desk.push_ring(&call, &ring, now) {
+            if may_ring && node.queue.push_ring(&call, &ring, now) {
                 let about = About { to, conversation, with: Some(call.from) };
                 node.push(&about, &facts.devices, &PushNotice::Ring(ring));
             }
@@ -178,7 +177,7 @@ impl Inner {
     /// The missed call replaces the notice at once. A notice of a call that is over misleads, so no pause holds it up.
     fn replace_ring(self: &Arc<Self>, pushed: PushedRing, now: Timestamp) {
         let PushedRing { about: About { to, conversation, .. }, .. } = pushed;
-        if self.desk.is_mailable(to) {
+        if self.queue.is_mailable(to) {
             self.mail_later(to, now);
         }
         let node = self.clone();
@@ -192,7 +191,7 @@ impl Inner {
                 None => PushNotice::RingOver(Arc::clone(&pushed.ring)),
             };
             let last = talk.and_then(|talk| talk.row.last.as_ref()).map_or(Seq(0), |last| last.seq);
-            node.desk.replace(to, conversation, last, now);
+            node.queue.replace(to, conversation, last, now);
             node.push(about, &facts.devices, &notice);
         };
         self.store.notify_facts(to, vec![conversation], Box::new(done));

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
-use crate::notifications::{NotifyChange, NotifyView, PushDevice};
+use crate::notifications::{Notifications, NotifyChange, NotifyView, PushDevice};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{Event, Refusal, StoreError, Timestamp, UserId};
@@ -12,7 +11,7 @@ use crate::{Event, Refusal, StoreError, Timestamp, UserId};
 /// A week: who wants it later wants none.
 const MOST_MINUTES: u32 = 7 * 24 * 60;
 
-impl Inner {
+impl Notifications {
     pub(crate) fn notifications(
         self: &Arc<Self>,
         asker: &Asker,
@@ -26,7 +25,7 @@ impl Inner {
         }
         let refuse = |refusal| self.sessions.refuse(handle, AnswerTo::Request(re), refusal);
         if let Some(device) = change.subscribe.take() {
-            let Some(notifier) = self.desk.notifier() else { return refuse(Refusal::NoPush) };
+            let Some(notifier) = self.queue.notifier() else { return refuse(Refusal::NoPush) };
             if !notifier.accepts(&device) {
                 return refuse(Refusal::BadValue);
             }
@@ -47,12 +46,12 @@ impl Inner {
         now: Timestamp,
     ) {
         let user = asker.session.user;
-        let device = self.kept_device(asker);
+        let device = self.sessions.kept_device(asker);
         let (node, asker) = (self.clone(), asker.clone());
         let done = move |lost: Result<Vec<UserId>, StoreError>| match lost {
             Ok(lost) => {
-                node.desk.reach(user);
-                lost.into_iter().for_each(|other| node.desk.lose(other));
+                node.queue.reach(user);
+                lost.into_iter().for_each(|other| node.queue.lose(other));
                 node.notifications(&asker, re, rest, now);
             }
             Err(error) => {
@@ -81,7 +80,7 @@ impl Inner {
         let node = self.clone();
         let done = move |has_other: Result<bool, StoreError>| {
             if has_other == Ok(false) {
-                node.desk.lose(user);
+                node.queue.lose(user);
             }
             then(has_other.map(drop));
         };
@@ -94,8 +93,8 @@ impl Inner {
         let done = move |view: Result<NotifyView, StoreError>| match view {
             Ok(view) => {
                 match wish {
-                    Some(0) => node.desk.mail_is_not_due(session.user),
-                    Some(_) if view.mail.is_some() => node.desk.mail_may_be_due(session.user),
+                    Some(0) => node.queue.mail_is_not_due(session.user),
+                    Some(_) if view.mail.is_some() => node.queue.mail_may_be_due(session.user),
                     _ => {}
                 }
                 node.answer_notifications(session, re, view);
@@ -110,7 +109,7 @@ impl Inner {
 
     fn answer_notifications(self: &Arc<Self>, session: crate::SessionId, re: u64, view: NotifyView) {
         let NotifyView { settings, devices, mail } = view;
-        let mail = mail.zip(self.desk.mailer()).map(|(mail, mailer)| {
+        let mail = mail.zip(self.queue.mailer()).map(|(mail, mailer)| {
             let after = mail.after.unwrap_or_else(|| mailer.after_minutes());
             (mail.address.address, after)
         });
@@ -118,7 +117,7 @@ impl Inner {
         let answer = move |key| {
             node.sessions.send(handle, Event::Notifications { re, key, settings, devices, mail });
         };
-        let Some(notifier) = self.desk.notifier() else { return answer(None) };
+        let Some(notifier) = self.queue.notifier() else { return answer(None) };
         // A key that cannot be had now is as none: the member can turn on the rest.
         notifier.public_key(session.user.site, Box::new(move |key| answer(key.ok())));
     }

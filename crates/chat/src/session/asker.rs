@@ -22,3 +22,10 @@ pub(crate) struct Asker {
     pub(crate) visibility: Visibility,
     pub(crate) site: Arc<LiveSite>,
 }
+
+impl Asker {
+    /// The site keeps a list of the user's devices.
+    pub(crate) fn keeps_devices(&self) -> bool {
+        self.site.site.settings.members.devices && !self.guest
+    }
+}

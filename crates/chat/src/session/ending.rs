@@ -22,14 +22,12 @@ pub(crate) trait SessionObserver: Send + Sync + 'static {
 }
 
 impl Sessions {
-    /// Once, when the node is wired.
     pub(crate) fn observed_by(&self, observer: Weak<dyn SessionObserver>) {
-        let is_first = self.observer.set(observer).is_ok();
-        debug_assert!(is_first, "the observer is set once");
+        self.observer.set(observer);
     }
 
     fn observe(&self, tell: impl FnOnce(Arc<dyn SessionObserver>)) {
-        if let Some(observer) = self.observer.get().and_then(Weak::upgrade) {
+        if let Some(observer) = self.observer.get() {
             tell(observer);
         }
     }

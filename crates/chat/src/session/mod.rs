@@ -11,7 +11,7 @@ mod table;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(crate) use asker::Asker;
 pub(crate) use ending::{SessionObserver, session_ids};
@@ -22,9 +22,10 @@ pub(crate) use table::{
     WaitingCommand, device_fingerprint,
 };
 
+use crate::observer::Observer;
 use crate::site::live::Sites;
 use crate::stats::Counters;
-use crate::{Event, NodeConfig, SessionHandle, Timestamp, UserId};
+use crate::{Event, NodeConfig, SessionHandle, SessionId, Timestamp, UserId};
 use table::UsersHere;
 
 /// The table of sessions, and the outbox to their gateways.
@@ -32,7 +33,7 @@ pub(crate) struct Sessions {
     table: UsersHere,
     outbox: Arc<dyn Outbox>,
     sites: Arc<Sites>,
-    observer: OnceLock<Weak<dyn SessionObserver>>,
+    observer: Observer<dyn SessionObserver>,
     /// See `session/delivery.rs`.
     publishing: Mutex<()>,
     counters: Arc<Counters>,
@@ -52,7 +53,7 @@ impl Sessions {
             table: UsersHere::new(),
             outbox,
             sites,
-            observer: OnceLock::new(),
+            observer: Observer::new(),
             publishing: Mutex::new(()),
             counters,
             config,
@@ -105,5 +106,17 @@ impl Sessions {
     pub(crate) fn page_limit(&self, asked: Option<u32>) -> u32 {
         let most = self.config.limits.page.max(1);
         asked.unwrap_or(most).clamp(1, most)
+    }
+
+    /// The device that asks, where the site keeps devices.
+    pub(crate) fn kept_device(&self, asker: &Asker) -> Option<u64> {
+        if asker.keeps_devices() { self.devices_here(asker.session).0 } else { None }
+    }
+
+    pub(crate) fn devices_here(&self, asker: SessionId) -> (Option<u64>, Vec<u64>) {
+        let mut shard = self.lock(asker.user);
+        let this = shard.session(asker.user, asker.handle).map(|session| session.device);
+        let here = shard.user(asker.user).map(|user| user.sessions.iter().map(|one| one.device).collect());
+        (this, here.unwrap_or_default())
     }
 }

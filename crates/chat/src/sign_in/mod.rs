@@ -319,7 +319,7 @@ impl Inner {
                 node.remember_device(row.id, device, agent, arrival.ticket.expires, now);
             }
             if let Some(mail) = &arrival.ticket.mail {
-                node.mail_address(row.id, mail.clone());
+                node.notifications.mail_address(row.id, mail.clone());
             }
             node.sessions.send(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);

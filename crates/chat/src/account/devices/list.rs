@@ -11,13 +11,13 @@ use crate::{Agent, Event, Refusal, SessionId, StoreError, Timestamp, UserId};
 
 impl Inner {
     pub(crate) fn devices(self: &Arc<Self>, asker: &Asker, re: u64) {
-        if !keeps_devices(asker) {
+        if !asker.keeps_devices() {
             return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
         }
         let (node, session) = (self.clone(), asker.session);
         let done = move |rows: Result<Vec<DeviceRow>, StoreError>| match rows {
             Ok(rows) => {
-                let (this, here) = node.devices_here(session);
+                let (this, here) = node.sessions.devices_here(session);
                 let device = |row: DeviceRow| KnownDevice {
                     here: here.contains(&row.id),
                     this: this == Some(row.id),
@@ -33,7 +33,7 @@ impl Inner {
 
     /// Answered with those that are left, or, where it is one's own, by the end of the session.
     pub(crate) fn sign_out(self: &Arc<Self>, asker: Asker, re: u64, device: u64, now: Timestamp) {
-        if !keeps_devices(&asker) {
+        if !asker.keeps_devices() {
             return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
         }
         let user = asker.session.user;
@@ -42,7 +42,7 @@ impl Inner {
         let done = move |has_browser: Result<Option<bool>, StoreError>| match has_browser {
             Ok(Some(has_browser)) => {
                 if !has_browser {
-                    node.desk.lose(user);
+                    node.notifications.lose(user);
                 }
                 let gone = node.session_of(user, device).map(|(session, _)| session);
                 if let Some(session) = gone {
@@ -74,26 +74,10 @@ impl Inner {
         self.store.put_device(user, NewDevice { id, agent, expires, time });
     }
 
-    /// The device that asks, where the site keeps devices.
-    pub(crate) fn kept_device(&self, asker: &Asker) -> Option<u64> {
-        if keeps_devices(asker) { self.devices_here(asker.session).0 } else { None }
-    }
-
-    fn devices_here(&self, asker: SessionId) -> (Option<u64>, Vec<u64>) {
-        let mut shard = self.sessions.lock(asker.user);
-        let this = shard.session(asker.user, asker.handle).map(|session| session.device);
-        let here = shard.user(asker.user).map(|user| user.sessions.iter().map(|one| one.device).collect());
-        (this, here.unwrap_or_default())
-    }
-
     /// And the second at which its token ends.
     fn session_of(&self, user: UserId, device: u64) -> Option<(SessionId, u32)> {
         let mut shard = self.sessions.lock(user);
         let session = shard.user(user)?.sessions.iter().find(|session| session.device == device)?;
         Some((SessionId { user, handle: session.handle }, session.ends))
     }
-}
-
-fn keeps_devices(asker: &Asker) -> bool {
-    asker.site.site.settings.members.devices && !asker.guest
 }
