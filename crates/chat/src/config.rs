@@ -1,8 +1,6 @@
 //! Settings of a node, and the limits that clients are told.
 
-#[cfg(doc)]
-use crate::Refusal;
-use crate::{CallConfig, RequestRates, RoomLimits};
+use crate::{CallConfig, Refusal, RequestRates, RoomLimits};
 
 /// Settings of a node.
 #[derive(Debug, Clone)]
@@ -40,6 +38,17 @@ pub struct Limits {
     pub guest_per_minute: u32,
     pub requests: RequestRates,
     pub rooms: RoomLimits,
+}
+
+impl Limits {
+    /// Whether a text can be the body of a message. Only NUL is refused, because neither SQLite's text functions nor PostgreSQL can
+    /// hold it.
+    pub(crate) fn check_body(&self, body: &str) -> Result<(), Refusal> {
+        if body.is_empty() || body.len() > self.body_bytes as usize || body.contains('\0') {
+            return Err(Refusal::BadBody);
+        }
+        Ok(())
+    }
 }
 
 /// How much slower guests are.

@@ -7,7 +7,6 @@ use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::messages::conversations::message;
 use crate::messages::counts::{Counted, CountedBy, Counts};
-use crate::messages::send::check_body;
 use crate::moderation::EVIDENCE_MS;
 use crate::node::Inner;
 use crate::rooms::{Act, RoomName, Rules, Standing, may};
@@ -193,6 +192,20 @@ impl PeerJob for ChangeMessageJob {
 }
 
 impl Inner {
+    /// All who can read a message hear that it is another one now.
+    pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
+        let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };
+        let conversation = message.conversation;
+        let message = crate::messages::conversations::message(message);
+        let event = Event::Update { re: None, message, by, position };
+        match conversation.pair() {
+            Some(pair) => {
+                pair.into_iter().for_each(|user| self.sessions.tell(user, position, None, event.clone()));
+            }
+            None => self.sessions.tell_members(conversation.site, &members, position, None, event),
+        }
+    }
+
     pub(crate) fn change_message(
         self: &Arc<Self>,
         asker: &Asker,
@@ -268,7 +281,7 @@ impl Inner {
                     None => node.changed(session, &by, to, re, changed),
                 }
                 if let Some(hits) = flagged.filter(|_| is_new) {
-                    node.flag(conversation, seq, &hits, now);
+                    node.moderation.flag(conversation, seq, &hits, now);
                 }
             }
             Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
@@ -289,7 +302,7 @@ impl Inner {
         }
         match change {
             MessageChange::Edit(body) => {
-                check_body(body, limits)?;
+                limits.check_body(body)?;
                 Rate::per_second(limits.site_sends_per_second).take_shared(&asker.site.counters.sends, now)
             }
             MessageChange::Delete

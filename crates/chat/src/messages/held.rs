@@ -10,17 +10,16 @@ use crate::command::AnswerTo;
 use crate::contacts::message_requests::{RequestRules, Requested, rules};
 use crate::messages::post::Unposted;
 use crate::messages::send::Draft;
-use crate::moderation::{
-    By, ModeratorAct, NewReport, REASON_BYTES, ReportAbout, ReportReason, ReportRow, Then,
-};
+use crate::moderation::reports::in_words;
+use crate::moderation::{By, ReportRow, Sent};
 use crate::node::Inner;
 use crate::rooms::{Post, Posted, RoomName};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
-    Append, Appended, ConversationId, Done, Event, File, FileId, Hit, Message, NewRich, Refusal, Relation,
-    Seq, SessionHandle, SessionId, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
+    Append, Appended, ConversationId, Done, Event, File, FileId, Message, NewRich, Refusal, Relation, Seq,
+    SessionHandle, SessionId, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Messages of one user that may wait for a moderator; one more is refused as one that no moderator would let through.
@@ -132,11 +131,11 @@ impl Inner {
             under_way.answered(&outcome);
             match outcome.map_err(unavailable).flatten() {
                 Ok(Kept::Held { held, report, user }) => {
-                    node.standing_changed(&user);
+                    node.moderation.standing_changed(&user);
                     // All devices of the sender show it the same.
                     node.sessions.tell_in_passing(session.user, None, Event::Held(Box::new(held)));
                     if let Some(report) = report {
-                        node.tell_moderators(site, *report);
+                        node.moderation.tell_moderators(site, *report);
                     }
                 }
                 Ok(Kept::Sent(appended)) => {
@@ -152,64 +151,22 @@ impl Inner {
         self.store.hold(new, Box::new(done));
     }
 
-    /// A message that was delivered, and that moderators are to look at.
-    pub(crate) fn flag(
-        self: &Arc<Self>,
-        conversation: ConversationId,
-        seq: Seq,
-        hits: &[Hit],
-        now: Timestamp,
-    ) {
-        self.flag_about(conversation.site, ReportAbout::Message(conversation, seq), hits, now);
-    }
-
-    /// A name, a topic or a status that members see.
-    pub(crate) fn flag_about(
-        self: &Arc<Self>,
-        site: SiteId,
-        about: ReportAbout,
-        hits: &[Hit],
-        now: Timestamp,
-    ) {
-        let report = NewReport {
-            by: UserId::nobody(site),
-            about,
-            reason: ReportReason::Filter,
-            text: in_words(hits).into(),
-            time: now,
-        };
-        let node = self.clone();
-        let done = move |outcome: Result<Result<(ReportRow, bool), Refusal>, StoreError>| {
-            if let Ok(Ok((report, true))) = outcome {
-                node.tell_moderators(site, report);
-            }
-        };
-        self.store.report(report, Box::new(done));
-    }
-
-    /// A moderator lets a held message through. First it is sent, then nobody waits for it any more: whatever ends in between, it is
-    /// sent once.
-    pub(crate) fn approve(
+    /// Sends the message that a report is about.
+    pub(crate) fn send_held_of_report(
         self: &Arc<Self>,
         site: SiteId,
         by: By,
-        name: Option<Sub>,
         report: u64,
         now: Timestamp,
-        then: Then,
+        sent: Sent,
     ) {
         let node = self.clone();
-        let done = move |outcome: Result<Result<Held, Refusal>, StoreError>| {
-            let held = match outcome.map_err(unavailable).flatten() {
-                Ok(held) => held,
-                Err(refusal) => return then(Err(refusal)),
-            };
-            let closer = node.clone();
-            let sent = move |sent: Result<(), Refusal>| match sent {
-                Ok(()) => closer.do_act(site, by, name, ModeratorAct::Approved(report), now, then),
-                Err(refusal) => then(Err(refusal)),
-            };
-            node.send_held(held, now, Box::new(sent));
+        let done = move |outcome: Result<Result<Held, Refusal>, StoreError>| match outcome
+            .map_err(unavailable)
+            .flatten()
+        {
+            Ok(held) => node.send_held(held, now, sent),
+            Err(refusal) => sent(Err(refusal)),
         };
         self.store.held_of_report(site, by, report, Box::new(done));
     }
@@ -342,24 +299,7 @@ impl Inner {
     }
 }
 
-/// Called once, perhaps on a thread of the store.
-type Sent = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
-
 /// In the place of the session that wrote it, which waits for no answer: all of the sender's devices hear of the message.
 fn of_nobody(user: UserId) -> SessionId {
     SessionId { user, handle: SessionHandle(u64::MAX) }
-}
-
-/// The matches in a text, in words for moderators.
-pub(crate) fn in_words(hits: &[Hit]) -> String {
-    let mut words = String::new();
-    for hit in hits {
-        let one = format!("{}: {}", hit.kind.word(), hit.what);
-        if words.len() + one.len() > REASON_BYTES - 2 {
-            break;
-        }
-        words += if words.is_empty() { "" } else { ", " };
-        words += &one;
-    }
-    words
 }

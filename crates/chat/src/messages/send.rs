@@ -28,14 +28,7 @@ pub(crate) fn check(client_id: &str, body: &str, files: usize, limits: &Limits) 
     if files > MOST_FILES {
         return Err(Refusal::TooManyFiles);
     }
-    if files > 0 && body.is_empty() { Ok(()) } else { check_body(body, limits) }
-}
-
-pub(crate) fn check_body(body: &str, limits: &Limits) -> Result<(), Refusal> {
-    if body.is_empty() || body.len() > limits.body_bytes as usize || body.contains('\0') {
-        return Err(Refusal::BadBody);
-    }
-    Ok(())
+    if files > 0 && body.is_empty() { Ok(()) } else { limits.check_body(body) }
 }
 
 /// A message that a client wants to send.
@@ -202,7 +195,7 @@ impl Inner {
     /// Reports a message that the filters flagged to moderators, once it is stored.
     pub(crate) fn flag_all(self: &Arc<Self>, appended: Appended, flagged: Option<Vec<Hit>>) {
         if let Some(hits) = flagged.filter(|_| !appended.repeated) {
-            self.flag(appended.conversation, appended.seq, &hits, appended.time);
+            self.moderation.flag(appended.conversation, appended.seq, &hits, appended.time);
         }
     }
 

@@ -6,15 +6,14 @@ use serde_json::Value;
 
 use crate::command::AnswerTo;
 use crate::moderation::{
-    AuditPage, By, Moderated, ModeratorAct, Notice, NoticeKind, REASON_BYTES, ReportRow, Sanction,
-    SanctionKind, SiteRole, is_reason,
+    AuditPage, By, Moderated, Moderation, ModeratorAct, Notice, NoticeKind, REASON_BYTES, ReportRow,
+    Sanction, SanctionKind, SiteRole, is_reason,
 };
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{
-    ChangedMessage, ConversationId, Event, Level, MemberChanged, PageOf, Raid, Refusal, Role, Seq, Settings,
-    SettingsError, SiteId, Standing, StoreError, Sub, Timestamp, UserId, UserRow,
+    ConversationId, Event, Level, PageOf, Raid, Refusal, Seq, Settings, SettingsError, SiteId, StoreError,
+    Sub, Timestamp, UserId, UserRow,
 };
 
 /// A raid mode that somebody begins by hand lasts a week at most.
@@ -265,7 +264,7 @@ pub(crate) fn shortened(mut text: String) -> String {
 /// Called once, perhaps on a thread of the store.
 pub(crate) type Then = Box<dyn FnOnce(Result<Option<Box<ReportRow>>, Refusal>) + Send>;
 
-impl Inner {
+impl Moderation {
     pub(crate) fn moderate(self: &Arc<Self>, asker: &Asker, re: u64, wanted: Moderate, now: Timestamp) {
         let (node, handle) = (self.clone(), asker.session.handle);
         let then = move |outcome| match outcome {
@@ -309,6 +308,25 @@ impl Inner {
             Some(sub) => self.store.user(site, sub, Box::new(found)),
             None => found(Ok(None)),
         }
+    }
+
+    /// A moderator lets a held message through. First it is sent, then the report is closed: whatever ends in between, it is
+    /// sent once.
+    fn approve(
+        self: &Arc<Self>,
+        site: SiteId,
+        by: By,
+        name: Option<Sub>,
+        report: u64,
+        now: Timestamp,
+        then: Then,
+    ) {
+        let node = self.clone();
+        let sent = move |sent: Result<(), Refusal>| match sent {
+            Ok(()) => node.do_act(site, by, name, ModeratorAct::Approved(report), now, then),
+            Err(refusal) => then(Err(refusal)),
+        };
+        self.observe(|observer| observer.send_held(site, by, report, now, Box::new(sent)));
     }
 
     /// First the devices, while their sessions tell which they are.
@@ -379,11 +397,11 @@ impl Inner {
             }
         }
         if let (Some(room), Some(member)) = (act.room(), member) {
-            self.tell_member(room, member);
+            self.observe(|observer| observer.member_changed(room, member));
         }
         if let Some(changed) = message {
             let by = name.unwrap_or_else(|| changed.message.from_sub.clone());
-            self.tell_changed(by, changed);
+            self.observe(|observer| observer.message_changed(by, changed));
         }
         if let Some(report) = report {
             self.tell_moderators(site, report);
@@ -392,41 +410,6 @@ impl Inner {
             || matches!(act, ModeratorAct::Lift { kind: SanctionKind::Ban, room: None, .. });
         if is_of_devices {
             self.read_device_bans();
-        }
-    }
-
-    /// All who can read a message hear that it is another one now.
-    pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
-        let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };
-        let conversation = message.conversation;
-        let message = crate::messages::conversations::message(message);
-        let event = Event::Update { re: None, message, by, position };
-        match conversation.pair() {
-            Some(pair) => {
-                pair.into_iter().for_each(|user| self.sessions.tell(user, position, None, event.clone()));
-            }
-            None => self.sessions.tell_members(conversation.site, &members, position, None, event),
-        }
-    }
-
-    /// Tells a room's member about an act on them.
-    pub(crate) fn tell_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
-        let MemberChanged { member, position, seen, left, .. } = changed;
-        let user = member.user.id;
-        if let Some(row) = seen {
-            self.tell_of_room(user, row, position, None);
-        }
-        if let Some(reason) = left {
-            self.member_left(conversation);
-            self.sessions.tell(
-                user,
-                position,
-                None,
-                Event::Left { re: None, conversation, reason, position },
-            );
-        }
-        if left.is_some() || member.standing == Standing::In(Role::Muted) {
-            self.out_of_group(user, conversation, left.is_none());
         }
     }
 

@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::moderation::{By, ModeratorAct};
-use crate::node::Inner;
+use crate::moderation::{By, Moderation, ModeratorAct};
 use crate::{SiteId, StoreError, Timestamp, UserId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,7 +49,7 @@ impl DeviceBans {
     }
 }
 
-impl Inner {
+impl Moderation {
     pub(crate) fn read_device_bans(self: &Arc<Self>) {
         let node = self.clone();
         let done = move |all: Result<Vec<DeviceBan>, StoreError>| {

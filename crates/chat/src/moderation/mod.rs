@@ -8,13 +8,24 @@ mod device_bans;
 mod notices;
 mod port;
 pub(crate) mod raid;
-mod reports;
+pub(crate) mod reports;
 mod site_role;
 mod site_settings;
 pub(crate) mod trust;
 
+use crate::observer::Observer;
+use crate::session::Sessions;
+use crate::site::live::Sites;
+use crate::stats::Counters;
+use crate::users::Users;
+use crate::{
+    ChangedMessage, ConversationId, MemberChanged, NodeConfig, Refusal, SiteId, Store, Sub, Timestamp,
+};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+pub(crate) use acts::shortened;
 pub use acts::{Moderate, until_and_reason};
-pub(crate) use acts::{Then, shortened};
 pub(crate) use device_bans::DeviceBans;
 pub use device_bans::{DeviceBan, MOST_BANNED_DEVICES};
 pub use port::{
@@ -26,6 +37,67 @@ pub use reports::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, may_dec
 pub(crate) use site_role::StandingHere;
 pub use site_role::{RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};
 pub use site_settings::{FilterTest, SiteState};
+
+/// A part of the domain that carries on with what a moderator has done.
+pub(crate) trait ActObserver: Send + Sync + 'static {
+    /// A member of a room is not as before.
+    fn member_changed(self: Arc<Self>, room: ConversationId, changed: MemberChanged);
+    /// A message is not as before. `by`: who has changed it.
+    fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage);
+    /// Sends the held message of a report. `sent` is called once, perhaps on a thread of the store.
+    fn send_held(self: Arc<Self>, site: SiteId, by: By, report: u64, now: Timestamp, sent: Sent);
+}
+
+/// Called once, perhaps on a thread of the store.
+pub(crate) type Sent = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
+
+/// Standings of users on their sites, reports, and what moderators do.
+pub(crate) struct Moderation {
+    /// No sanction ends before.
+    next_end: AtomicU64,
+    device_bans: DeviceBans,
+    pub(crate) observer: Observer<dyn ActObserver>,
+    sessions: Arc<Sessions>,
+    users: Arc<Users>,
+    sites: Arc<Sites>,
+    store: Arc<dyn Store>,
+    config: Arc<NodeConfig>,
+    counters: Arc<Counters>,
+}
+
+impl Moderation {
+    pub(crate) fn new(
+        sessions: Arc<Sessions>,
+        users: Arc<Users>,
+        sites: Arc<Sites>,
+        store: Arc<dyn Store>,
+        config: Arc<NodeConfig>,
+        counters: Arc<Counters>,
+    ) -> Moderation {
+        Moderation {
+            next_end: AtomicU64::new(u64::MAX),
+            device_bans: DeviceBans::default(),
+            observer: Observer::new(),
+            sessions,
+            users,
+            sites,
+            store,
+            config,
+            counters,
+        }
+    }
+
+    /// Is the device banned on the site now?
+    pub(crate) fn has_device_ban(&self, site: SiteId, device: u64, now: Timestamp) -> bool {
+        self.device_bans.has(site, device, now)
+    }
+
+    fn observe(&self, tell: impl FnOnce(Arc<dyn ActObserver>)) {
+        if let Some(observer) = self.observer.get() {
+            tell(observer);
+        }
+    }
+}
 
 /// Longest reason, note, or text of a report, in bytes.
 pub const REASON_BYTES: usize = 1_000;

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::command::AnswerTo;
-use crate::moderation::{Ended, Notice, NoticeKind, SanctionKind, SiteRole, SiteStanding, StandingHere};
-use crate::node::Inner;
+use crate::moderation::{
+    Ended, Moderation, Notice, NoticeKind, SanctionKind, SiteRole, SiteStanding, StandingHere,
+};
 use crate::session::{Asker, UserHere};
 use crate::site::settings::Settings;
 use crate::store::unavailable;
 use crate::{Event, Refusal, SessionHandle, SessionId, StoreError, Timestamp, UserId, UserRow};
 
-impl Inner {
+impl Moderation {
     /// The stored row of a user has changed: applies it to the user's sessions.
     pub(crate) fn standing_changed(self: &Arc<Self>, row: &UserRow) {
         self.users.recent().user_is(row);
@@ -110,7 +111,6 @@ impl Inner {
             }
         };
         self.store.notices(session.user, Box::new(done));
-        self.tell_held(session);
     }
 
     pub(crate) fn notices(self: &Arc<Self>, asker: &Asker, re: u64, seen: bool) {
@@ -145,7 +145,7 @@ impl Inner {
                 node.users.recent().user_is(&user);
                 node.stand(user.id, user.on_site);
                 if let (Some(room), Some(member)) = (room, member) {
-                    node.tell_member(room, member);
+                    node.observe(|observer| observer.member_changed(room, member));
                 }
                 if kind == SanctionKind::Mute {
                     let notice = Notice { kind: NoticeKind::Unmute, room, until: None, reason: "".into() };

@@ -7,8 +7,7 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Rate;
-use crate::moderation::{By, Moderate, SiteRole};
-use crate::node::Inner;
+use crate::moderation::{By, Moderate, Moderation, SiteRole};
 use crate::site::live::LiveSite;
 use crate::site::settings::Settings;
 use crate::{Command, ContactAction, Refusal, SendSticker, Timestamp, To};
@@ -64,7 +63,7 @@ pub(crate) fn check(
     if is_meant { Err(Refusal::Raid) } else { Ok(()) }
 }
 
-impl Inner {
+impl Moderation {
     /// Somebody is here for the first time ever.
     pub(crate) fn newcomer(self: &Arc<Self>, live: &LiveSite, now: Timestamp) {
         let raid = live.site.settings.raid;

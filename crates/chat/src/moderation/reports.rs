@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::moderation::{
-    By, EVIDENCE_MS, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage, is_reason,
+    By, EVIDENCE_MS, Moderation, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage,
+    is_reason,
 };
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{
-    ConversationId, Event, PageOf, Refusal, Revision, Seq, SiteId, StoreError, Sub, Timestamp, UserId,
-    UserRow,
+    ConversationId, Event, Hit, PageOf, REASON_BYTES, Refusal, Revision, Seq, SiteId, StoreError, Sub,
+    Timestamp, UserId, UserRow,
 };
 
 /// A report of a session, with users by the site's ids.
@@ -39,7 +39,7 @@ pub fn may_decide_report<T: PartialEq>(moderator: Option<&T>, reported: Option<&
     if moderator.is_some() && moderator == reported { Err(Refusal::NotAllowed) } else { Ok(()) }
 }
 
-impl Inner {
+impl Moderation {
     pub(crate) fn report(
         self: &Arc<Self>,
         asker: &Asker,
@@ -99,6 +99,41 @@ impl Inner {
         self.store.report(report, Box::new(done));
     }
 
+    /// A message that was delivered, and that moderators are to look at.
+    pub(crate) fn flag(
+        self: &Arc<Self>,
+        conversation: ConversationId,
+        seq: Seq,
+        hits: &[Hit],
+        now: Timestamp,
+    ) {
+        self.flag_about(conversation.site, ReportAbout::Message(conversation, seq), hits, now);
+    }
+
+    /// A name, a topic or a status that members see.
+    pub(crate) fn flag_about(
+        self: &Arc<Self>,
+        site: SiteId,
+        about: ReportAbout,
+        hits: &[Hit],
+        now: Timestamp,
+    ) {
+        let report = NewReport {
+            by: UserId::nobody(site),
+            about,
+            reason: ReportReason::Filter,
+            text: in_words(hits).into(),
+            time: now,
+        };
+        let node = self.clone();
+        let done = move |outcome: Result<Result<(ReportRow, bool), Refusal>, StoreError>| {
+            if let Ok(Ok((report, true))) = outcome {
+                node.tell_moderators(site, report);
+            }
+        };
+        self.store.report(report, Box::new(done));
+    }
+
     /// Tells moderators who are online, but not the one who is reported. Without a promise: the queue is in the store.
     pub(crate) fn tell_moderators(self: &Arc<Self>, site: SiteId, report: ReportRow) {
         let node = self.clone();
@@ -136,4 +171,18 @@ impl Inner {
         let (site, asker) = (asker.site.site.id, By::User(session.user));
         self.store.reports(site, asker, state, page.after, limit, Box::new(done));
     }
+}
+
+/// The matches in a text, in words for moderators.
+pub(crate) fn in_words(hits: &[Hit]) -> String {
+    let mut words = String::new();
+    for hit in hits {
+        let one = format!("{}: {}", hit.kind.word(), hit.what);
+        if words.len() + one.len() > REASON_BYTES - 2 {
+            break;
+        }
+        words += if words.is_empty() { "" } else { ", " };
+        words += &one;
+    }
+    words
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::command::AnswerTo;
-use crate::moderation::SiteRole;
-use crate::node::Inner;
+use crate::moderation::{Moderation, SiteRole};
 use crate::session::{Asker, Handles};
 use crate::site::live::LiveSite;
 use crate::site::settings::{Access, Settings};
@@ -53,7 +52,7 @@ impl LiveSite {
     }
 }
 
-impl Inner {
+impl Moderation {
     /// For admins, who alone may see all of them.
     pub(crate) fn settings_for(&self, asker: &Asker, re: u64) {
         let handle = asker.session.handle;
@@ -103,7 +102,7 @@ impl Inner {
         let handle = asker.session.handle;
         let may =
             crate::moderation::may_on_site(asker.role, crate::moderation::SiteAct::Look, SiteRole::Member)
-                .and_then(|()| crate::messages::send::check_body(body, &self.config.limits))
+                .and_then(|()| self.config.limits.check_body(body))
                 .and_then(|()| asker.site.test_filters(body, now));
         match may {
             Ok(test) => {

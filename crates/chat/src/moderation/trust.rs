@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
-use crate::node::Inner;
+use crate::moderation::Moderation;
 use crate::site::settings::Settings;
 use crate::{Refusal, SiteStanding, StoreError, Timestamp, UserId, UserRow, has_link};
 
@@ -143,7 +143,7 @@ pub(crate) fn rooms_per_day(settings: &Settings, level: Level) -> Option<u32> {
     }
 }
 
-impl Inner {
+impl Moderation {
     /// The standing of a user at sign-in, as far as it is known without the store.
     pub(crate) fn standing_at_sign_in(
         &self,

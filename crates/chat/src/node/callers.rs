@@ -138,7 +138,14 @@ impl Node {
         let (tell, told) = std::sync::mpsc::channel();
         let wanted = Moderate::Configure { patch: Box::new(patch.clone()) };
         let then = move |outcome: Result<_, Refusal>| drop(tell.send(outcome));
-        self.inner().moderate_as(caller.site(), caller.by(), caller.sub(), wanted, now, Box::new(then));
+        self.inner().moderation.moderate_as(
+            caller.site(),
+            caller.by(),
+            caller.sub(),
+            wanted,
+            now,
+            Box::new(then),
+        );
         told.recv().unwrap_or(Err(Refusal::Unavailable)).map_err(NotSet::Refused)?;
         self.settings(caller).map_err(NotSet::Refused)
     }
@@ -167,7 +174,7 @@ impl Node {
 
     /// Tests the filters of the site on a text.
     pub fn test_filters(&self, caller: &Caller, body: &str, now: Timestamp) -> Result<FilterTest, Refusal> {
-        crate::messages::send::check_body(body, &self.inner().config.limits)?;
+        self.inner().config.limits.check_body(body)?;
         let live = self.inner().sites.by_id(caller.site()).ok_or(Refusal::NoSuchSite)?;
         live.test_filters(body, now)
     }
@@ -180,7 +187,7 @@ impl Node {
         now: Timestamp,
         told: Told<Option<Box<ReportRow>>>,
     ) {
-        self.inner().moderate_as(caller.site(), caller.by(), caller.sub(), wanted, now, told);
+        self.inner().moderation.moderate_as(caller.site(), caller.by(), caller.sub(), wanted, now, told);
     }
 
     /// A page of all members, banned ones too, whatever the mode of the site: by name.

@@ -60,7 +60,7 @@ use crate::messages::retention::Retaining;
 use crate::messages::send::{Draft, SendJob};
 use crate::messages::typing::TypingJob;
 use crate::messages::whole_messages::WholeMessages;
-use crate::moderation::DeviceBans;
+use crate::moderation::{ActObserver, Moderation, Sent};
 use crate::node::admit::Admitted;
 use crate::notifications::Notifications;
 use crate::presence::Presences;
@@ -73,9 +73,9 @@ use crate::site::live::Sites;
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
-    CallId, Command, FilterAct, Hello, Ice, Mailer, MemberList, NodeConfig, Notifier, Outbox, Refusal,
-    RequestKind, SessionHandle, SessionId, SetPresence, SignInLog, SiteId, Stats, Store, StoreError,
-    Timestamp, To, UserId,
+    By, CallId, ChangedMessage, Command, ConversationId, FilterAct, Hello, Ice, Mailer, MemberChanged,
+    MemberList, NodeConfig, Notifier, Outbox, Refusal, RequestKind, SessionHandle, SessionId, SetPresence,
+    SignInLog, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -118,9 +118,7 @@ pub(crate) struct Inner {
     revision: AtomicU64,
     /// One tick at a time.
     ticking: Mutex<()>,
-    /// No sanction ends before.
-    pub(crate) next_end: AtomicU64,
-    pub(crate) device_bans: DeviceBans,
+    pub(crate) moderation: Arc<Moderation>,
 }
 
 impl Node {
@@ -156,6 +154,14 @@ impl Node {
             config.clone(),
         ));
         let notifications = Arc::new(Notifications::new(sessions.clone(), sites.clone(), store.clone()));
+        let moderation = Arc::new(Moderation::new(
+            sessions.clone(),
+            users.clone(),
+            sites.clone(),
+            store.clone(),
+            config.clone(),
+            counters.clone(),
+        ));
         let inner = Arc::new(Inner {
             config,
             store,
@@ -184,13 +190,14 @@ impl Node {
             stopping: AtomicBool::new(false),
             revision: AtomicU64::new(u64::MAX),
             ticking: Mutex::default(),
-            next_end: AtomicU64::new(u64::MAX),
-            device_bans: DeviceBans::default(),
+            moderation,
         });
         let observer: Weak<dyn SessionObserver> = Arc::downgrade(&inner) as _;
         inner.sessions.observed_by(observer);
         let observer: Weak<dyn BlockObserver> = Arc::downgrade(&inner) as _;
         inner.contacts.observer.set(observer);
+        let observer: Weak<dyn ActObserver> = Arc::downgrade(&inner) as _;
+        inner.moderation.observer.set(observer);
         let node = Node { inner };
         if let Err(error) = node.refresh_sites() {
             tracing::warn!(%error, "cannot read the sites");
@@ -382,14 +389,16 @@ impl Node {
             Command::AnswerRequest { re, conversation, answer } => {
                 inner.contacts.answer_request(asker, re, conversation, answer);
             }
-            Command::Report { re, of, reason, text } => inner.report(&asker, re, of, reason, text, now),
-            Command::Reports { re, state, page } => inner.list_reports(&asker, re, state, page),
-            Command::Moderate { re, act } => inner.moderate(&asker, re, act, now),
-            Command::Audit { re, page } => inner.audit(&asker, re, page),
-            Command::Notices { re, seen } => inner.notices(&asker, re, seen),
-            Command::Settings { re } => inner.settings_for(&asker, re),
-            Command::Configure { re, patch } => inner.configure(&asker, re, patch, now),
-            Command::TestFilter { re, body } => inner.test_filter(&asker, re, &body, now),
+            Command::Report { re, of, reason, text } => {
+                inner.moderation.report(&asker, re, of, reason, text, now)
+            }
+            Command::Reports { re, state, page } => inner.moderation.list_reports(&asker, re, state, page),
+            Command::Moderate { re, act } => inner.moderation.moderate(&asker, re, act, now),
+            Command::Audit { re, page } => inner.moderation.audit(&asker, re, page),
+            Command::Notices { re, seen } => inner.moderation.notices(&asker, re, seen),
+            Command::Settings { re } => inner.moderation.settings_for(&asker, re),
+            Command::Configure { re, patch } => inner.moderation.configure(&asker, re, patch, now),
+            Command::TestFilter { re, body } => inner.moderation.test_filter(&asker, re, &body, now),
             Command::Notifications { re, change } => {
                 inner.notifications.notifications(&asker, re, *change, now)
             }
@@ -458,7 +467,7 @@ impl Node {
         self.inner.presences.end_grace(now);
         self.inner.sessions.end_tokens(now);
         self.inner.end_calls(now);
-        self.inner.end_sanctions(now);
+        self.inner.moderation.end_sanctions(now);
         self.inner.notifications.tell_who_is_away(now);
         self.inner.notifications.mail_who_is_due(now);
         self.inner.publish_gathered(now);
@@ -489,18 +498,18 @@ impl Node {
         for gone in self.inner.sites.replace(sites) {
             self.inner.sessions.end_site(gone);
         }
-        self.inner.take_over_standings(&standings);
+        self.inner.moderation.take_over_standings(&standings);
         self.inner.end_merged_guests()?;
-        next_end.into_iter().for_each(|until| self.inner.ends_at(until));
+        next_end.into_iter().for_each(|until| self.inner.moderation.ends_at(until));
         for user in banned {
-            self.inner.end_banned(user);
+            self.inner.moderation.end_banned(user);
         }
-        self.inner.end_closed();
-        self.inner.read_device_bans();
+        self.inner.moderation.end_closed();
+        self.inner.moderation.read_device_bans();
         for before in before {
             if let Some(after) = self.inner.sites.by_id(before.site.id) {
                 self.inner.end_keys(&before, &after);
-                self.inner.tell_site(&before, &after);
+                self.inner.moderation.tell_site(&before, &after);
             }
         }
         // Last: where something above failed, the next call does it all again.
@@ -603,5 +612,19 @@ impl BlockObserver for Inner {
             self.decline_requests_of_blocked(user, other);
         }
         self.leave_rooms_of_blocked(user, other);
+    }
+}
+
+impl ActObserver for Inner {
+    fn member_changed(self: Arc<Self>, room: ConversationId, changed: MemberChanged) {
+        self.tell_member(room, changed);
+    }
+
+    fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage) {
+        self.tell_changed(by, changed);
+    }
+
+    fn send_held(self: Arc<Self>, site: SiteId, by: By, report: u64, now: Timestamp, sent: Sent) {
+        self.send_held_of_report(site, by, report, now, sent);
     }
 }

@@ -14,7 +14,7 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::person;
 use crate::{
-    ConversationId, ConversationOf, ConversationRow, Event, Hit, Level, Position, Refusal, ReportAbout,
+    ConversationId, ConversationOf, ConversationRow, Event, Hit, Level, Position, Refusal, ReportAbout, Role,
     SessionId, SiteRole, StoreError, Sub, Timestamp, To, UserId,
 };
 
@@ -29,6 +29,27 @@ pub(crate) struct NewRoomOf {
 }
 
 impl Inner {
+    /// Tells a room's member about an act on them.
+    pub(crate) fn tell_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
+        let MemberChanged { member, position, seen, left, .. } = changed;
+        let user = member.user.id;
+        if let Some(row) = seen {
+            self.tell_of_room(user, row, position, None);
+        }
+        if let Some(reason) = left {
+            self.member_left(conversation);
+            self.sessions.tell(
+                user,
+                position,
+                None,
+                Event::Left { re: None, conversation, reason, position },
+            );
+        }
+        if left.is_some() || member.standing == Standing::In(Role::Muted) {
+            self.out_of_group(user, conversation, left.is_none());
+        }
+    }
+
     /// The limits of rooms on the asker's site.
     pub(crate) fn room_limits(&self, asker: &Asker) -> RoomLimits {
         self.config.limits.rooms.on_site(&asker.site.site.settings)
@@ -60,7 +81,7 @@ impl Inner {
                 let made = outcome.as_ref().ok().and_then(|joined| Some(joined.as_ref().ok()?.row.id));
                 then.joined(session, re, outcome);
                 if let (Some(id), Some(hits)) = (made, flagged) {
-                    then.flag_about(id.site, ReportAbout::Room(id), &hits, now);
+                    then.moderation.flag_about(id.site, ReportAbout::Room(id), &hits, now);
                 }
             };
             node.store.create_room(session.user, room, limits, now, Box::new(done));
@@ -185,7 +206,7 @@ impl Inner {
             let seen = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
             node.sessions.answer(session, Event::Conversation { re: Some(re), conversation: seen, position });
             if let Some(hits) = &flagged {
-                node.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
+                node.moderation.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
             }
             let event = Event::Room { conversation, room, position };
             node.sessions.tell_members(conversation.site, &members, position, Some(session.handle), event);

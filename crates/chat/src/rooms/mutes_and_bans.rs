@@ -150,7 +150,7 @@ impl Inner {
         changed: &MemberChanged,
     ) {
         let user = changed.member.user.id;
-        self.ends_at(asked.until);
+        self.moderation.ends_at(asked.until);
         let was_in = match asked.kind {
             RoomSanctionKind::Mute => true,
             RoomSanctionKind::Ban => changed.left == Some(LeftReason::Banned),
@@ -159,7 +159,7 @@ impl Inner {
         if let Some(KeptSanction::Put(sanction)) = kept
             && let Some(notice) = sanction.notice()
         {
-            self.standing_changed(&changed.member.user);
+            self.moderation.standing_changed(&changed.member.user);
             self.sessions.tell_in_passing(user, None, Event::Notice(Box::new(notice)));
         }
     }

@@ -85,7 +85,7 @@ impl Inner {
     fn turn_away(self: &Arc<Self>, arrival: &Arrival, refusal: Refusal) {
         self.record_refused(arrival.shown(), refusal, arrival.now);
         match refusal {
-            Refusal::SiteClosed => self.bye_closed(arrival.handle, &arrival.site.site.settings),
+            Refusal::SiteClosed => self.moderation.bye_closed(arrival.handle, &arrival.site.site.settings),
             _ => self.sessions.bye(arrival.handle, refusal),
         }
     }
@@ -191,7 +191,7 @@ impl Inner {
             Ok(()) => true,
             Err(Refusal::Banned) => {
                 registrar.record_refused(registered.shown(), Refusal::Banned, registered.now);
-                registrar.refuse_banned(registered.handle, row.id);
+                registrar.moderation.refuse_banned(registered.handle, row.id);
                 false
             }
             Err(refusal) => {
@@ -219,11 +219,13 @@ impl Inner {
     fn register(self: &Arc<Self>, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
         arrival.ticket.opens(row)?;
         if row.banned {
-            self.banned_from(row.id, arrival.device, arrival.now);
+            self.moderation.banned_from(row.id, arrival.device, arrival.now);
             return Err(Refusal::Banned);
         }
         let role = row.on_site.role;
-        if self.device_bans.has(row.id.site, arrival.device, arrival.now) && role < SiteRole::Moderator {
+        if self.moderation.has_device_ban(row.id.site, arrival.device, arrival.now)
+            && role < SiteRole::Moderator
+        {
             return Err(Refusal::DeviceBanned);
         }
         if arrival.site.site.settings.access == Access::Closed && role < SiteRole::Moderator {
@@ -236,9 +238,9 @@ impl Inner {
         self.users.recent().user_is(row);
         let Site { settings, created, .. } = &arrival.site.site;
         if row.created == arrival.now {
-            self.newcomer(&arrival.site, arrival.now);
+            self.moderation.newcomer(&arrival.site, arrival.now);
         }
-        let known = self.standing_at_sign_in(settings, *created, row, arrival.now);
+        let known = self.moderation.standing_at_sign_in(settings, *created, row, arrival.now);
         let recent = trust::is_recent(&settings.trust, row.created, arrival.now);
         let standing = StandingHere::new(known, recent);
         let mut shard = self.sessions.lock(row.id);
@@ -251,7 +253,7 @@ impl Inner {
         let replaced = shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
         let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
         drop(shard);
-        self.look_at_trust(settings, *created, row, arrival.now);
+        self.moderation.look_at_trust(settings, *created, row, arrival.now);
         // Cannot be set: each arrival is registered once.
         let _ = arrival.user.set(row.id);
         self.counters.sessions.add(1);
@@ -325,7 +327,8 @@ impl Inner {
             node.release(session);
             node.ring_late(session, arrival.now);
             if row.on_site.noticed {
-                node.tell_notices(session);
+                node.moderation.tell_notices(session);
+                node.tell_held(session);
             }
             // The client may have been quick enough to say `watch` before.
             node.presences.answer_watched(mode, session);
@@ -373,7 +376,7 @@ impl Inner {
         let node = self.clone();
         let done = move |outcome: Result<UserRow, StoreError>| {
             if let Ok(row) = outcome {
-                node.standing_changed(&row);
+                node.moderation.standing_changed(&row);
             }
         };
         self.store.renew_user(user.site, ticket.user(), now, Box::new(done));

@@ -62,7 +62,7 @@ impl Inner {
         let name = live.site.settings.members.deleted_name.as_str().into();
         let erasure = NewErasure { user, alias, name, messages, by, time: now };
         if messages == Messages::Erased {
-            self.ends_at(Timestamp(now.0.saturating_add(EVIDENCE_AFTER_ERASURE_MS)));
+            self.moderation.ends_at(Timestamp(now.0.saturating_add(EVIDENCE_AFTER_ERASURE_MS)));
         }
         let node = self.clone();
         let done = move |erased: Result<Result<Erased, Refusal>, StoreError>| match erased {

@@ -31,7 +31,7 @@ impl Inner {
                 node.users.recent().user_is(&view.row);
                 node.privacy_changed(&asker, &view.row);
                 if let Some(hits) = &flagged {
-                    node.flag_about(user.site, ReportAbout::User(user), hits, now);
+                    node.moderation.flag_about(user.site, ReportAbout::User(user), hits, now);
                 }
             }
             let card = view.map(|view| node.card(&asker, view, now));
