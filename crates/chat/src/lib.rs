@@ -22,6 +22,7 @@ mod notifications;
 mod observer;
 mod presence;
 mod refusal;
+mod rng;
 mod rooms;
 mod session;
 mod sign_in;
@@ -95,9 +96,7 @@ pub use messages::stickers::{
     StickerStore, WORDS_BYTES,
 };
 pub use messages::threads::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
-pub use messages::{
-    EVERYBODY, MOST_BLOCKED_LOOKED_AT, MOST_MENTIONED, MOST_SEEN_BY, Markers, is_left_out, mentioned,
-};
+pub use messages::{EVERYBODY, MOST_BLOCKED_LOOKED_AT, MOST_MENTIONED, is_left_out, mentioned};
 pub use moderation::raid::Raid;
 pub use moderation::trust::{Level, Trust, level};
 pub use moderation::{
@@ -118,11 +117,11 @@ pub use refusal::Refusal;
 pub use rooms::{
     Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Invitation, Invited, Joined,
     KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,
-    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink,
-    NewRoom, PageKey, Post, Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits,
-    RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction, RoomSanctionKind,
-    RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome, after_sanction, keeps_links,
-    kept_sanction, may, may_as_site_moderator, may_make_link, may_show, requested_conversation,
+    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberChanged, MemberRow,
+    MembersPage, NewLink, NewRoom, PageKey, Post, Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged,
+    RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction,
+    RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome, after_sanction,
+    keeps_links, kept_sanction, may, may_as_site_moderator, may_make_link, may_show, requested_conversation,
     sanction_behind, takes_link,
 };
 pub use session::Outbox;

@@ -21,9 +21,59 @@ pub use group::{
 };
 pub(crate) use relay::CredentialFor;
 pub use relay::{CallConfig, CallsFrom, Ice, IceTurn, Turn};
-pub(crate) use table::Calls;
 
-use crate::Sub;
+use crate::calls::table::CallTable;
+use crate::notifications::Notifications;
+use crate::rng::Rng;
+use crate::session::Sessions;
+use crate::site::live::Sites;
+use crate::stats::Counters;
+use crate::users::Users;
+use crate::{NodeConfig, Store, Sub, UserId};
+
+/// The calls of this node.
+pub(crate) struct Calls {
+    table: CallTable,
+    notifications: Arc<Notifications>,
+    users: Arc<Users>,
+    sessions: Arc<Sessions>,
+    sites: Arc<Sites>,
+    store: Arc<dyn Store>,
+    config: Arc<NodeConfig>,
+    counters: Arc<Counters>,
+    rng: Arc<Rng>,
+}
+
+impl Calls {
+    #[allow(clippy::too_many_arguments, reason = "one for each part that it depends on")]
+    pub(crate) fn new(
+        notifications: Arc<Notifications>,
+        users: Arc<Users>,
+        sessions: Arc<Sessions>,
+        sites: Arc<Sites>,
+        store: Arc<dyn Store>,
+        config: Arc<NodeConfig>,
+        counters: Arc<Counters>,
+        rng: Arc<Rng>,
+    ) -> Calls {
+        let table = CallTable::new();
+        Calls { table, notifications, users, sessions, sites, store, config, counters, rng }
+    }
+
+    /// How many there are, of two users and of rooms.
+    pub(crate) fn count(&self) -> u64 {
+        self.table.live() + self.table.groups()
+    }
+
+    pub(crate) fn is_in_call(&self, user: UserId, call: CallId) -> bool {
+        self.call_of(user) == Some(call)
+    }
+
+    /// The call in which the user is.
+    pub(crate) fn call_of(&self, user: UserId) -> Option<CallId> {
+        self.table.lock(user.site).by_user.get(&user).copied()
+    }
+}
 
 /// Longest description, in bytes.
 pub const DESCRIPTION_BYTES: usize = 64 * 1024;

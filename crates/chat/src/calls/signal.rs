@@ -1,30 +1,27 @@
 //! Carries out what clients want of calls, and what time and lost sessions do to them.
 
-use std::net::IpAddr;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rand::Rng;
 
 use crate::calls::machine::{Hearer, check_description};
 use crate::calls::table::{Invitation, Invited, Moved, Shard};
 use crate::calls::{
-    CallAction, CallEntry, CallEvent, CallId, CallNews, CallTicket, CallsFrom, CredentialFor, Ice, Media,
+    CallAction, CallEntry, CallEvent, CallId, CallNews, CallTicket, Calls, CallsFrom, CredentialFor, Media,
     Outcome,
 };
 use crate::command::AnswerTo;
 use crate::config::GUEST_SHARE;
 use crate::contacts::message_requests::{is_stranger, rules};
 use crate::limits::Rate;
-use crate::node::Inner;
 use crate::notifications::{PushedRing, RingingCall};
 use crate::session::Asker;
-use crate::sign_in::log::Shown;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::users::privacy::{Signal, Visibility};
 use crate::{
-    Append, Appended, ContactState, ConversationId, ConversationRow, Door, Event, Mode, Refusal, Relation,
-    RequestKind, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
+    Append, Appended, ContactState, ConversationId, ConversationRow, Event, Mode, Refusal, Relation,
+    SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
 };
 
 /// May one call the other? Whoever may not write may not call either, and hears the same.
@@ -47,7 +44,7 @@ pub(crate) struct Invite {
 
 /// An invitation to a call.
 pub(crate) struct InviteJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Calls>,
     pub(crate) invite: Invite,
 }
 
@@ -65,7 +62,7 @@ impl PeerJob for InviteJob {
     }
 }
 
-impl Inner {
+impl Calls {
     pub(crate) fn call(
         self: &Arc<Self>,
         asker: Asker,
@@ -89,7 +86,7 @@ impl Inner {
         };
         let session = asker.session;
         let (_, ticket) = self.draw();
-        let mut shard = self.calls.lock(session.user.site);
+        let mut shard = self.table.lock(session.user.site);
         let moved = shard.step(id, session, step, ticket, now);
         let moved = moved.map(|moved| self.carry_on(&mut shard, moved, Some((session, re)), now));
         drop(shard);
@@ -133,7 +130,7 @@ impl Inner {
         let (id, ticket) = self.draw();
         let caller = (session, asker.sub.clone());
         let invitation = Invitation { id, ticket, media, caller, callee: (peer.id, user.clone()), offer };
-        let mut shard = self.calls.lock(session.user.site);
+        let mut shard = self.table.lock(session.user.site);
         let to_caller = |id, news| self.tell_of_call(session, re, id, news, now);
         match shard.invite(invitation, pace, config.most, now) {
             Ok(Invited::Rings(ring)) => {
@@ -176,10 +173,10 @@ impl Inner {
     /// A session is out of the table of those who are here.
     pub(crate) fn call_lost(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
         self.group_lost(session, on_purpose, now);
-        if self.calls.live() == 0 {
+        if self.table.live() == 0 {
             return;
         }
-        let mut shard = self.calls.lock(session.user.site);
+        let mut shard = self.table.lock(session.user.site);
         let Some(moved) = shard.session_ended(session, on_purpose, now) else { return };
         let after = self.carry_on(&mut shard, moved, None, now);
         drop(shard);
@@ -188,10 +185,10 @@ impl Inner {
 
     /// A session has come, or has caught up: if somebody calls its user, it rings there too.
     pub(crate) fn ring_late(&self, session: SessionId, now: Timestamp) {
-        if !self.calls.any_rings() {
+        if !self.table.any_rings() {
             return;
         }
-        let shard = self.calls.lock(session.user.site);
+        let shard = self.table.lock(session.user.site);
         let call = shard.call_of(session.user).filter(|call| call.callee.user == session.user);
         if let Some((id, ring)) = call.and_then(|call| Some((call.id, call.ring(false)?))) {
             self.tell_of_call(session, None, id, ring, now);
@@ -201,7 +198,7 @@ impl Inner {
     /// Ends what has lasted too long.
     pub(crate) fn end_calls(self: &Arc<Self>, now: Timestamp) {
         self.end_groups(now);
-        for mut shard in self.calls.each() {
+        for mut shard in self.table.each() {
             let mut all = Vec::new();
             while let Some(moved) = shard.next_due(now) {
                 all.push(self.carry_on(&mut shard, moved, None, now));
@@ -308,49 +305,8 @@ impl Inner {
         self.store.append(append, Box::new(done));
     }
 
-    /// Servers for the user of a token: for the call that the user is in, and else for a check. `then` may be called on a thread of the store.
-    pub(crate) fn ice(
-        self: &Arc<Self>,
-        site_key: &str,
-        token: &str,
-        address: Option<IpAddr>,
-        now: Timestamp,
-        then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
-    ) {
-        let shown = Shown { door: Door::Ice, site: None, user: None, address };
-        let Some(site) = self.sites.by_key(site_key) else {
-            self.record_refused(shown, Refusal::NoSuchSite, now);
-            return then(Err(Refusal::NoSuchSite));
-        };
-        let ticket = match self.check_token(&site, token, now) {
-            Ok(ticket) => ticket,
-            Err(refusal) => {
-                self.record_refused(Shown { site: Some(&site.site.key), ..shown }, refusal, now);
-                return then(Err(refusal));
-            }
-        };
-        let (node, sub) = (self.clone(), ticket.profile.sub.clone());
-        let done = move |row: Result<Option<UserRow>, StoreError>| {
-            then(match row {
-                Ok(Some(row)) if row.banned => Err(Refusal::Banned),
-                Ok(Some(row)) => ticket.opens(&row).and_then(|()| {
-                    node.requests.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(
-                        |()| {
-                            let call = node.calls.lock(row.id.site).by_user.get(&row.id).copied();
-                            let what_for = call.map_or(CredentialFor::Check, CredentialFor::Call);
-                            node.config.calls.ice(row.id, what_for, now)
-                        },
-                    )
-                }),
-                Ok(None) => Err(Refusal::NoSuchUser),
-                Err(error) => Err(unavailable(error)),
-            });
-        };
-        self.store.user(site.site.id, sub, Box::new(done));
-    }
-
     pub(super) fn draw(&self) -> (CallId, CallTicket) {
-        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rng = self.rng.lock();
         (CallId(rng.random()), CallTicket::of(rng.random()))
     }
 }

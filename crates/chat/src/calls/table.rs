@@ -27,7 +27,7 @@ type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 /// Sharded by site: both parties of a call are of one. A user is in one call at the most.
 ///
 /// A shard stays locked while what a step leads to is handed to the outbox, so that both parties hear it in one order.
-pub(crate) struct Calls {
+pub(crate) struct CallTable {
     shards: Box<[Mutex<Shard>]>,
     totals: Arc<Totals>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Totals {
     live: AtomicU64,
     ringing: AtomicU64,
     kept: AtomicUsize,
-    /// Calls that stand in rooms, and places that were given in them.
+    /// CallTable that stand in rooms, and places that were given in them.
     pub(super) groups: AtomicU64,
     pub(super) places: AtomicU32,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Shard {
     /// In a call of two, or of a room.
     pub(crate) by_user: ByNumber<UserId, CallId>,
     pub(super) groups: Groups,
-    /// Calls that began to ring, and calls of which a party went away, each with the time: ascending. Most are over, or up,
+    /// CallTable that began to ring, and calls of which a party went away, each with the time: ascending. Most are over, or up,
     /// when their time comes.
     rang: VecDeque<(Timestamp, CallId)>,
     away: VecDeque<(Timestamp, CallId)>,
@@ -104,11 +104,11 @@ pub(crate) enum Invited {
     Busy,
 }
 
-impl Calls {
-    pub(crate) fn new() -> Calls {
+impl CallTable {
+    pub(crate) fn new() -> CallTable {
         let totals = Arc::<Totals>::default();
         let shard = |_| Mutex::new(Shard { totals: Arc::clone(&totals), ..Shard::default() });
-        Calls { shards: (0..SHARDS).map(shard).collect(), totals }
+        CallTable { shards: (0..SHARDS).map(shard).collect(), totals }
     }
 
     pub(crate) fn live(&self) -> u64 {

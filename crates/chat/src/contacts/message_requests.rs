@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::contacts::Contacts;
+use crate::moderation::trust;
 use crate::presence::shown::Viewer;
 use crate::session::Asker;
 use crate::site::settings::Settings;
 use crate::store::unavailable;
+use crate::users::peer::Peer;
 use crate::{
     Append, Appended, ContactState, ConversationId, ConversationRow, Done, Event, File, Mode, Position,
-    Refusal, Relation, StoreError, To, UserId,
+    Refusal, Relation, SiteRole, StoreError, Timestamp, To, UserId,
 };
 
 /// The part of the port to storage that is about requests. See [`Store`](crate::Store), of which it is a part.
@@ -167,6 +169,22 @@ fn is_address(word: &str) -> bool {
     let is_host =
         name.ends_with(char::is_alphanumeric) && ending.len() > 1 && ending.chars().all(char::is_alphabetic);
     is_host && (ENDINGS.contains(&ending) || rest.len() > 1 && rest.starts_with('/'))
+}
+
+/// None: the two know each other, or nothing is asked of strangers here, or a moderator writes.
+pub(crate) fn request_rules(asker: &Asker, peer: &Peer, now: Timestamp) -> Option<RequestRules> {
+    let site = &asker.site.site;
+    if asker.role >= SiteRole::Moderator {
+        return None;
+    }
+    let rules = rules(&site.settings, site.mode, peer.relation);
+    let per_day = trust::requests_per_day(&site.settings, asker.level);
+    if !(asker.recent && site.settings.raid.is_on(now) && is_stranger(peer.relation)) {
+        return Some(RequestRules { per_day, ..rules? });
+    }
+    let begin = Err(Refusal::Raid);
+    // Without requests: what was begun before goes on.
+    Some(rules.map_or(RequestRules::of_strangers(begin), |rules| RequestRules { begin, ..rules }))
 }
 
 impl Contacts {

@@ -19,7 +19,6 @@ pub(crate) mod retention;
 pub(crate) mod rich;
 mod room_history;
 pub(crate) mod search;
-mod seen_by;
 pub(crate) mod send;
 pub(crate) mod stickers;
 pub(crate) mod threads;
@@ -28,4 +27,3 @@ pub(crate) mod whole_messages;
 
 pub use blocked_author::{MOST_BLOCKED_LOOKED_AT, is_left_out};
 pub use mentions::{EVERYBODY, MOST_MENTIONED, mentioned};
-pub use seen_by::{MOST_SEEN_BY, Markers};

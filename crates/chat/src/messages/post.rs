@@ -69,7 +69,7 @@ impl Inner {
                 node.flag_all(appended, flagged);
             }
         };
-        self.store.post(post, self.room_limits(asker), Box::new(done));
+        self.store.post(post, self.rooms.room_limits(asker), Box::new(done));
     }
 
     /// On disk: first the sender is told, then all other devices of all members.
@@ -95,8 +95,8 @@ impl Inner {
         };
         let crate::Appended { conversation, seq, time, position, repeated } = appended;
         if let Some(Joined { row, position, .. }) = joined {
-            self.member_joined(row.id, session.user);
-            self.tell_of_room(session.user, row, position, None);
+            self.rooms.member_joined(row.id, session.user);
+            self.rooms.tell_of_room(session.user, row, position, None);
         }
         let client = client_id.clone();
         let ack = Event::Ack { client_id: client, conversation, seq, time, request: false, position };

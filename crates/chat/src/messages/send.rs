@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::contacts::message_requests::{self, RequestAnswer, RequestRules, RequestTold, Requested};
+use crate::contacts::message_requests::{RequestAnswer, RequestTold, Requested, request_rules};
 use crate::limits::Rate;
 use crate::messages::held::HeldPlace;
-use crate::moderation::{SiteRole, trust};
 use crate::node::Inner;
 use crate::presence::shown::Shown;
 use crate::session::Asker;
@@ -102,7 +101,7 @@ impl Inner {
             Message { reply_to, ..Message::fresh(conversation, asker.sub.clone(), client_id, body, now) };
         let node = self.clone();
         let to = peer.id;
-        let is_request = self.request_rules(asker, peer, now);
+        let is_request = request_rules(asker, peer, now);
         if !files.is_empty() || rich.is_some() && is_request.is_none() {
             // Strangers bring files once they were answered; who was asked accepts by answering, whatever the answer is.
             if is_request.is_some() {
@@ -157,22 +156,6 @@ impl Inner {
             }
         };
         self.store.append(append, Box::new(done));
-    }
-
-    /// None: the two know each other, or nothing is asked of strangers here, or a moderator writes.
-    pub(crate) fn request_rules(&self, asker: &Asker, peer: &Peer, now: Timestamp) -> Option<RequestRules> {
-        let site = &asker.site.site;
-        if asker.role >= SiteRole::Moderator {
-            return None;
-        }
-        let rules = message_requests::rules(&site.settings, site.mode, peer.relation);
-        let per_day = trust::requests_per_day(&site.settings, asker.level);
-        if !(asker.recent && site.settings.raid.is_on(now) && message_requests::is_stranger(peer.relation)) {
-            return Some(RequestRules { per_day, ..rules? });
-        }
-        let begin = Err(Refusal::Raid);
-        // Without requests: what was begun before goes on.
-        Some(rules.map_or(RequestRules::of_strangers(begin), |rules| RequestRules { begin, ..rules }))
     }
 
     fn accept(

@@ -36,6 +36,7 @@
 
 mod admit;
 pub(crate) mod callers;
+mod ice;
 mod published;
 mod requests;
 
@@ -43,7 +44,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use rand::{SeedableRng, rngs::StdRng};
+use rand::SeedableRng;
 
 use crate::account::erasure::Erasing;
 use crate::account::guest_merge::Merges;
@@ -64,7 +65,8 @@ use crate::moderation::{ActObserver, Moderation, Sent};
 use crate::node::admit::Admitted;
 use crate::notifications::Notifications;
 use crate::presence::Presences;
-use crate::rooms::{Joins, NewRoomOf};
+use crate::rng::Rng;
+use crate::rooms::{NewRoomOf, Rooms};
 use crate::session::admission::Admission;
 use crate::session::request_limits::RequestLimits;
 use crate::session::{Asker, SessionObserver, Sessions};
@@ -95,13 +97,13 @@ pub(crate) struct Inner {
     pub(crate) presences: Arc<Presences>,
     pub(crate) users: Arc<Users>,
     pub(crate) contacts: Arc<Contacts>,
-    pub(crate) calls: Calls,
+    pub(crate) calls: Arc<Calls>,
     pub(crate) guest_door: GuestDoor,
     pub(crate) merges: Merges,
     pub(crate) requests: Arc<RequestLimits>,
     pub(crate) notifications: Arc<Notifications>,
     pub(crate) gathered: Gathered,
-    pub(crate) joins: Joins,
+    pub(crate) rooms: Arc<Rooms>,
     pub(crate) whole_messages: WholeMessages,
     pub(crate) erasing: Erasing,
     pub(crate) retaining: Retaining,
@@ -112,7 +114,7 @@ pub(crate) struct Inner {
     /// Admission of messages.
     pub(crate) posting: Arc<Admission>,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) rng: Mutex<StdRng>,
+    pub(crate) rng: Arc<Rng>,
     pub(crate) stopping: AtomicBool,
     /// The store's revision that the tables are of.
     revision: AtomicU64,
@@ -162,6 +164,27 @@ impl Node {
             config.clone(),
             counters.clone(),
         ));
+        let rng = Arc::new(Rng::from_seed(rng_seed));
+        let calls = Arc::new(Calls::new(
+            notifications.clone(),
+            users.clone(),
+            sessions.clone(),
+            sites.clone(),
+            store.clone(),
+            config.clone(),
+            counters.clone(),
+            rng.clone(),
+        ));
+        let rooms = Arc::new(Rooms::new(
+            calls.clone(),
+            moderation.clone(),
+            presences.clone(),
+            users.clone(),
+            sessions.clone(),
+            store.clone(),
+            config.clone(),
+            rng.clone(),
+        ));
         let inner = Arc::new(Inner {
             config,
             store,
@@ -170,13 +193,13 @@ impl Node {
             presences,
             users,
             contacts,
-            calls: Calls::new(),
+            calls,
             guest_door: GuestDoor::default(),
             merges: Merges::default(),
             requests,
             notifications,
             gathered: Gathered::default(),
-            joins: Joins::default(),
+            rooms,
             whole_messages: WholeMessages::default(),
             erasing: Erasing::default(),
             retaining: Retaining::default(),
@@ -186,7 +209,7 @@ impl Node {
             admission,
             posting: Arc::new(Admission::of_messages()),
             counters,
-            rng: Mutex::new(StdRng::from_seed(rng_seed)),
+            rng,
             stopping: AtomicBool::new(false),
             revision: AtomicU64::new(u64::MAX),
             ticking: Mutex::default(),
@@ -282,9 +305,9 @@ impl Node {
             Command::Typing { to, on } => {
                 inner.users.for_peer(asker, is_waiting, to, TypingJob { node: inner.clone(), on }, now)
             }
-            Command::Call { re, action } => inner.call(asker, is_waiting, re, action, now),
+            Command::Call { re, action } => inner.calls.call(asker, is_waiting, re, action, now),
             Command::GroupCall { re, conversation, action } => {
-                inner.group_call(asker, re, conversation, action, now);
+                inner.calls.group_call(asker, re, conversation, action, now);
             }
             Command::SetPresence(set) => inner.presences.set_presence(&asker, set, now),
             Command::Watch { contacts, users } => inner.presences.watch(asker, contacts, users),
@@ -349,42 +372,42 @@ impl Node {
             }
             Command::Threads { re, conversation } => inner.threads(&asker, re, conversation),
             Command::CreateRoom { re, name, kind, topic } => {
-                inner.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
+                inner.rooms.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
             }
             Command::ChangeRoom { re, conversation, change } => {
-                inner.change_room(&asker, re, conversation, change, flagged, now);
+                inner.rooms.change_room(&asker, re, conversation, change, flagged, now);
             }
             Command::Join { re, to } => match to.room(site) {
-                Ok(room) => inner.join(&asker, re, room, now),
+                Ok(room) => inner.rooms.join(&asker, re, room, now),
                 Err(_) => {
                     inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchConversation)
                 }
             },
-            Command::Leave { re, conversation } => inner.leave(&asker, re, conversation),
+            Command::Leave { re, conversation } => inner.rooms.leave(&asker, re, conversation),
             Command::Member { re, conversation, user, action } => {
-                inner.change_member(asker, re, conversation, user, action, now);
+                inner.rooms.change_member(asker, re, conversation, user, action, now);
             }
             Command::SanctionMember { re, conversation, user, sanction } => {
-                inner.sanction_member(asker, re, conversation, user, sanction, now);
+                inner.rooms.sanction_member(asker, re, conversation, user, sanction, now);
             }
             Command::Members { re, conversation, list: MemberList::Members, query, page } => {
-                inner.list_members(asker, re, conversation, query, page);
+                inner.rooms.list_members(asker, re, conversation, query, page);
             }
             Command::Members { re, conversation, list: MemberList::Sanctioned, query: _, page } => {
-                inner.list_sanctioned(&asker, re, conversation, page, now);
+                inner.rooms.list_sanctioned(&asker, re, conversation, page, now);
             }
             Command::MakeLink { re, conversation, hours, uses } => {
-                inner.make_link(&asker, re, conversation, hours, uses, now);
+                inner.rooms.make_link(&asker, re, conversation, hours, uses, now);
             }
-            Command::Links { re, conversation } => inner.list_links(&asker, re, conversation, now),
+            Command::Links { re, conversation } => inner.rooms.list_links(&asker, re, conversation, now),
             Command::TakeBackLink { re, conversation, code } => {
-                inner.take_back_link(&asker, re, conversation, code, now);
+                inner.rooms.take_back_link(&asker, re, conversation, code, now);
             }
-            Command::OpenLink { re, code } => inner.open_link(&asker, re, code, now),
-            Command::JoinLink { re, code } => inner.join_link(&asker, re, code, now),
-            Command::Rooms { re, query, page } => inner.list_rooms(&asker, re, query, page),
+            Command::OpenLink { re, code } => inner.rooms.open_link(&asker, re, code, now),
+            Command::JoinLink { re, code } => inner.rooms.join_link(&asker, re, code, now),
+            Command::Rooms { re, query, page } => inner.rooms.list_rooms(&asker, re, query, page),
             Command::AnswerRequest { re, conversation, answer } if conversation.is_room() => {
-                inner.answer_room_request(&asker, re, conversation, answer, now);
+                inner.rooms.answer_room_request(&asker, re, conversation, answer, now);
             }
             Command::AnswerRequest { re, conversation, answer } => {
                 inner.contacts.answer_request(asker, re, conversation, answer);
@@ -430,7 +453,7 @@ impl Node {
 
     /// Is the user in this call? Asked by a TURN server, for each relay every few seconds.
     pub fn is_in_call(&self, user: UserId, call: CallId) -> bool {
-        self.inner.calls.lock(user.site).by_user.get(&user) == Some(&call)
+        self.inner.calls.is_in_call(user, call)
     }
 
     /// The session's connection is gone. `on_purpose`: the client said `bye`, presence ends at once.
@@ -466,12 +489,12 @@ impl Node {
         self.inner.users.recent().age(now);
         self.inner.presences.end_grace(now);
         self.inner.sessions.end_tokens(now);
-        self.inner.end_calls(now);
+        self.inner.calls.end_calls(now);
         self.inner.moderation.end_sanctions(now);
         self.inner.notifications.tell_who_is_away(now);
         self.inner.notifications.mail_who_is_due(now);
         self.inner.publish_gathered(now);
-        self.inner.publish_joins(now);
+        self.inner.rooms.publish_joins(now);
         self.inner.erase_what_is_left(now);
         self.inner.trim_what_is_old(now);
         self.inner.publish_imports(now);
@@ -566,10 +589,9 @@ impl Node {
     }
 
     pub fn stats(&self) -> Stats {
-        self.inner.counters.read(
-            [self.inner.sites.count(), self.inner.sites.unreadable()],
-            self.inner.calls.live() + self.inner.calls.groups(),
-        )
+        self.inner
+            .counters
+            .read([self.inner.sites.count(), self.inner.sites.unreadable()], self.inner.calls.count())
     }
 }
 
@@ -597,7 +619,7 @@ impl Inner {
 impl SessionObserver for Inner {
     fn session_gone(self: Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
         self.presences.forget_watches(session.handle);
-        self.call_lost(session, on_purpose, now);
+        self.calls.call_lost(session, on_purpose, now);
     }
 
     fn user_left(self: Arc<Self>, user: UserId, chosen: SetPresence, now: Timestamp) {
@@ -608,16 +630,16 @@ impl SessionObserver for Inner {
 impl BlockObserver for Inner {
     fn blocked(self: Arc<Self>, user: UserId, other: UserId, is_new: bool) {
         if is_new {
-            self.blocked_in_group(user, other);
-            self.decline_requests_of_blocked(user, other);
+            self.calls.blocked_in_group(user, other);
+            self.rooms.decline_requests_of_blocked(user, other);
         }
-        self.leave_rooms_of_blocked(user, other);
+        self.rooms.leave_rooms_of_blocked(user, other);
     }
 }
 
 impl ActObserver for Inner {
     fn member_changed(self: Arc<Self>, room: ConversationId, changed: MemberChanged) {
-        self.tell_member(room, changed);
+        self.rooms.tell_member(room, changed);
     }
 
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage) {

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::moderation::trust;
-use crate::node::Inner;
 use crate::presence::shown::Shown;
 use crate::rooms::{
     Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind,
-    RoomLimits, RoomName, Standing,
+    RoomLimits, RoomName, Rooms, Standing,
 };
 use crate::session::Asker;
 use crate::store::unavailable;
@@ -28,7 +27,7 @@ pub(crate) struct NewRoomOf {
     pub(crate) topic: Option<String>,
 }
 
-impl Inner {
+impl Rooms {
     /// Tells a room's member about an act on them.
     pub(crate) fn tell_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
         let MemberChanged { member, position, seen, left, .. } = changed;
@@ -46,7 +45,7 @@ impl Inner {
             );
         }
         if left.is_some() || member.standing == Standing::In(Role::Muted) {
-            self.out_of_group(user, conversation, left.is_none());
+            self.calls.out_of_group(user, conversation, left.is_none());
         }
     }
 
@@ -153,7 +152,7 @@ impl Inner {
             node.sessions.answer(session, event(Some(re)));
             node.sessions.tell(session.user, position, Some(session.handle), event(None));
             node.member_left(conversation);
-            node.out_of_group(session.user, conversation, false);
+            node.calls.out_of_group(session.user, conversation, false);
         };
         self.store.leave_room(conversation, session.user, Box::new(done));
     }
@@ -167,7 +166,7 @@ impl Inner {
                     let left = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
                     node.sessions.tell(user, position, None, left);
                     node.member_left(conversation);
-                    node.out_of_group(user, conversation, false);
+                    node.calls.out_of_group(user, conversation, false);
                 }
             }
             // The block itself holds. Blocking once more leaves the rooms.

@@ -9,10 +9,9 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::contacts::message_requests::{LinkRule, RequestAnswer, first_contact, has_link};
+use crate::contacts::message_requests::{LinkRule, RequestAnswer, first_contact, has_link, request_rules};
 use crate::moderation::{SiteRole, trust};
-use crate::node::Inner;
-use crate::rooms::{LeftReason, MemberChanged, Role, Room, RoomLimits, RoomName};
+use crate::rooms::{LeftReason, MemberChanged, Role, Room, RoomLimits, RoomName, Rooms};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, may_write};
@@ -149,7 +148,7 @@ fn room_in_request(room: &Room) -> Room {
     Room { name, topic: None, avatar: None, ..room.clone() }
 }
 
-impl Inner {
+impl Rooms {
     /// How the asker may bring this user into a room; the same rules as for a first message.
     fn add_rule(&self, asker: &Asker, peer: &Peer, now: Timestamp) -> Result<AddRule, Refusal> {
         let site = &asker.site.site;
@@ -166,7 +165,7 @@ impl Inner {
             return Ok(AddRule { how: AddAs::Member, per_day: None });
         }
         let per_day = Some(trust::requests_per_day(&site.settings, asker.level));
-        let Some(rules) = self.request_rules(asker, peer, now) else {
+        let Some(rules) = request_rules(asker, peer, now) else {
             return Ok(AddRule { how: AddAs::Member, per_day });
         };
         rules.begin?;

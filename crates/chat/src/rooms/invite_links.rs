@@ -11,8 +11,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use rand::Rng;
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
-use crate::rooms::{Act, Joined, Role, Room, RoomLimits, Rules, Standing, may};
+use crate::rooms::{Act, Joined, Role, Room, RoomLimits, Rooms, Rules, Standing, may};
 use crate::session::Asker;
 use crate::site::settings::Invitations;
 use crate::store::unavailable;
@@ -213,7 +212,7 @@ pub trait LinkStore: Send + Sync + 'static {
     );
 }
 
-impl Inner {
+impl Rooms {
     pub(crate) fn make_link(
         self: &Arc<Self>,
         asker: &Asker,
@@ -224,7 +223,7 @@ impl Inner {
         now: Timestamp,
     ) {
         let session = asker.session;
-        let code = LinkCode(self.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner).random());
+        let code = LinkCode(self.rng.lock().random());
         let new = match NewLink::new(code, hours, uses, now) {
             Ok(new) => new,
             Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),

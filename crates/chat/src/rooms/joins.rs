@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::node::Inner;
+use crate::rooms::Rooms;
 use crate::session::Handles;
 use crate::site::share::SiteCounts;
 use crate::users::person;
@@ -23,7 +23,7 @@ const INTERVAL_MS: u64 = 1_000;
 const MEMBERS_PER_MS: u64 = 5;
 /// A user is not named again in a room within this time.
 const NAMED_AGAIN_MS: u64 = 10 * 60_000;
-/// Rooms that are remembered at once, of all sites. Joins of more rooms lead to no event.
+/// JoinsByRoom that are remembered at once, of all sites. Joins of more rooms lead to no event.
 const MOST_ROOMS: usize = 8_192;
 /// Users that are remembered of one room. More are counted and not named.
 const MOST_USERS: usize = 50;
@@ -38,10 +38,10 @@ pub struct RoomMembers {
 
 /// Joins and leaves that wait to be published, by room.
 #[derive(Default)]
-pub(crate) struct Joins(Mutex<Rooms>);
+pub(crate) struct Joins(Mutex<JoinsByRoom>);
 
 #[derive(Default)]
-struct Rooms {
+struct JoinsByRoom {
     by_id: HashMap<ConversationId, OfRoom>,
     by_site: SiteCounts,
 }
@@ -61,7 +61,7 @@ impl Joins {
     /// `joined` None: somebody left.
     fn add(&self, room: ConversationId, joined: Option<UserId>, now: Timestamp) {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Rooms { by_id, by_site } = &mut *rooms;
+        let JoinsByRoom { by_id, by_site } = &mut *rooms;
         let of_room = match by_id.entry(room) {
             Entry::Occupied(of_room) => of_room.into_mut(),
             Entry::Vacant(_) if !by_site.has_place(room.site, MOST_ROOMS) => return,
@@ -84,7 +84,7 @@ impl Joins {
     fn take_due(&self, now: Timestamp) -> Vec<(ConversationId, Vec<UserId>)> {
         let mut due = Vec::new();
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Rooms { by_id, by_site } = &mut *rooms;
+        let JoinsByRoom { by_id, by_site } = &mut *rooms;
         by_id.retain(|room, of_room| {
             of_room.named.retain(|(_, at)| now.since(*at) < NAMED_AGAIN_MS);
             if of_room.due.is_some_and(|at| at <= now) {
@@ -115,7 +115,7 @@ impl Joins {
     }
 }
 
-impl Inner {
+impl Rooms {
     pub(crate) fn member_joined(&self, room: ConversationId, user: UserId) {
         self.joins.add(room, Some(user), self.sessions.last_tick());
     }

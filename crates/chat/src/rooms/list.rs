@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::contacts::directory::MAX_QUERY_BYTES;
-use crate::node::Inner;
 use crate::presence::shown::Other;
-use crate::rooms::{MembersPage, RoomsPage, SanctionedPage};
+use crate::rooms::{MembersPage, Rooms, RoomsPage, SanctionedPage};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::person;
 use crate::{ConversationId, Event, Member, PageOf, Refusal, StoreError, Timestamp};
 
-impl Inner {
+impl Rooms {
     pub(crate) fn list_members(
         self: &Arc<Self>,
         asker: Asker,

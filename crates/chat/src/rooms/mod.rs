@@ -12,6 +12,7 @@ mod list;
 mod mutes_and_bans;
 mod port;
 mod roles;
+mod seen_by;
 
 use std::sync::Arc;
 
@@ -35,8 +36,45 @@ pub use port::{
     SanctionedPage,
 };
 pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator};
+pub use seen_by::{MOST_SEEN_BY, Markers};
 
-use crate::{ConversationId, FileId, Refusal, Settings, SiteId};
+use crate::calls::Calls;
+use crate::moderation::Moderation;
+use crate::presence::Presences;
+use crate::rng::Rng;
+use crate::session::Sessions;
+use crate::users::Users;
+use crate::{ConversationId, FileId, NodeConfig, Refusal, Settings, SiteId, Store};
+
+/// Membership of rooms. Joins and leaves wait here until they are published.
+pub(crate) struct Rooms {
+    joins: Joins,
+    calls: Arc<Calls>,
+    moderation: Arc<Moderation>,
+    presences: Arc<Presences>,
+    users: Arc<Users>,
+    sessions: Arc<Sessions>,
+    store: Arc<dyn Store>,
+    config: Arc<NodeConfig>,
+    rng: Arc<Rng>,
+}
+
+impl Rooms {
+    #[allow(clippy::too_many_arguments, reason = "one for each part that it depends on")]
+    pub(crate) fn new(
+        calls: Arc<Calls>,
+        moderation: Arc<Moderation>,
+        presences: Arc<Presences>,
+        users: Arc<Users>,
+        sessions: Arc<Sessions>,
+        store: Arc<dyn Store>,
+        config: Arc<NodeConfig>,
+        rng: Arc<Rng>,
+    ) -> Rooms {
+        let joins = Joins::default();
+        Rooms { joins, calls, moderation, presences, users, sessions, store, config, rng }
+    }
+}
 
 /// Kind of a room: it decides about finding it and writing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

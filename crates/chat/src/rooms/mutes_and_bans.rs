@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::moderation::is_reason;
-use crate::node::Inner;
-use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Standing};
+use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Rooms, Standing};
 use crate::session::Asker;
 use crate::{
     ContactState, ConversationId, Event, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId,
@@ -110,7 +109,7 @@ pub fn sanction_behind(standing: Standing) -> Option<SanctionKind> {
     }
 }
 
-impl Inner {
+impl Rooms {
     pub(crate) fn sanction_member(
         self: &Arc<Self>,
         asker: Asker,

@@ -5,10 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::messages::Markers;
 use crate::rooms::{
-    LeftReason, MemberAction, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName,
-    RoomSanction, Standing,
+    LeftReason, Markers, MemberAction, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers,
+    RoomName, RoomSanction, Standing,
 };
 use crate::{
     ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, MemberSanction, NewRich,

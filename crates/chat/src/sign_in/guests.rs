@@ -75,7 +75,7 @@ impl Inner {
             self.guest_door.take(rate, address, now).inspect_err(|_| self.counters.guests_refused.add(1))?;
         }
         self.counters.new_guests.add(1);
-        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rng = self.rng.lock();
         let (sub, name) = (random_sub(&mut rng), format!("Guest {}", rng.random_range(1000..10_000)));
         drop(rng);
         let profile = Profile { sub, name: name.into(), avatar: None, guest: true };

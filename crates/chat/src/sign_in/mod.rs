@@ -325,7 +325,7 @@ impl Inner {
             }
             node.sessions.send(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);
-            node.ring_late(session, arrival.now);
+            node.calls.ring_late(session, arrival.now);
             if row.on_site.noticed {
                 node.moderation.tell_notices(session);
                 node.tell_held(session);
@@ -389,7 +389,7 @@ impl Inner {
     pub(crate) fn goodbye(self: &Arc<Self>, spread_ms: u32) {
         self.stopping.store(true, Ordering::Release);
         let personal = || {
-            let mut rng = self.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut rng = self.rng.lock();
             Refusal::GoingAway { retry_after_ms: rng.random_range(0..=spread_ms) }
         };
         self.sessions.end_all(|_| true, personal);

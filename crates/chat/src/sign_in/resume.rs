@@ -55,7 +55,7 @@ impl Inner {
             let event = Event::Changes { re, changes: Box::new(changes) };
             node.sessions.send(asker.session.handle, event);
             node.release(asker.session);
-            node.ring_late(asker.session, node.sessions.last_tick());
+            node.calls.ring_late(asker.session, node.sessions.last_tick());
             node.presences.answer_watched(asker.site.site.mode, asker.session);
         });
     }

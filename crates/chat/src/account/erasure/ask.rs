@@ -1,6 +1,6 @@
 //! Who asks for it: the member, where the site lets them, or the site.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use crate::account::erasure::{Erased, Messages, NewErasure};
 use crate::command::AnswerTo;
@@ -57,7 +57,7 @@ impl Inner {
 
     fn begin_erasure(self: &Arc<Self>, user: UserId, by: By, messages: Messages, now: Timestamp, then: Then) {
         let Some(live) = self.sites.by_id(user.site) else { return then(Err(Refusal::NoSuchSite)) };
-        let letters = random_letters(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner), 16);
+        let letters = random_letters(&mut self.rng.lock(), 16);
         let alias = Sub::parse(&format!("deleted-{letters}")).expect("letters and a hyphen are a sub");
         let name = live.site.settings.members.deleted_name.as_str().into();
         let erasure = NewErasure { user, alias, name, messages, by, time: now };

@@ -9,10 +9,9 @@ use crate::calls::group::{
 };
 use crate::calls::signal::answer_to;
 use crate::calls::table::Shard;
-use crate::calls::{CallId, CredentialFor, Media};
+use crate::calls::{CallId, Calls, CredentialFor, Media};
 use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
-use crate::node::Inner;
 use crate::rooms::{Post, Posted, RoomName};
 use crate::session::{Asker, Handles};
 use crate::store::unavailable;
@@ -36,7 +35,7 @@ struct Comer {
     tries: u32,
 }
 
-impl Inner {
+impl Calls {
     pub(crate) fn group_call(
         self: &Arc<Self>,
         asker: Asker,
@@ -66,7 +65,7 @@ impl Inner {
     fn look_for_group(self: &Arc<Self>, asker: &Asker, re: Option<u64>, room: ConversationId) {
         let (session, most) = (asker.session, asker.most_in_group());
         let none = GroupNews::Standing(GroupStanding { most, call: None });
-        if self.calls.lock(session.user.site).group_of_room(room).is_none() {
+        if self.table.lock(session.user.site).group_of_room(room).is_none() {
             return self.tell_of_group(session, re, room, None, none);
         }
         let node = self.clone();
@@ -76,7 +75,7 @@ impl Inner {
                 Ok(Err(_)) => return node.tell_of_group(session, re, room, None, none),
                 Err(error) => return node.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
             };
-            let mut shard = node.calls.lock(session.user.site);
+            let mut shard = node.table.lock(session.user.site);
             let standing = shard.group_of_room(room).map(|call| {
                 call.told_are(members);
                 GroupNews::Standing(call.standing())
@@ -116,10 +115,10 @@ impl Inner {
     }
 
     /// The members who hear of it, where this user has a place that the refusal does not take: who may not be there at all is
-    /// [out of it](Inner::out_of_group) already.
+    /// [out of it](Calls::out_of_group) already.
     fn goes_on(&self, user: UserId, room: ConversationId, refusal: Refusal) -> Option<Arc<[u32]>> {
         let silences_all = matches!(refusal, Refusal::Frozen | Refusal::ReadOnly);
-        let mut shard = self.calls.lock(room.site);
+        let mut shard = self.table.lock(room.site);
         let call = shard.group_of_room(room).filter(|_| silences_all)?;
         call.users().any(|one| one == user).then(|| call.members().clone())
     }
@@ -139,7 +138,7 @@ impl Inner {
             members: comer.members.clone(),
         };
         let is_here = || self.sessions.lock(session.user).session(session.user, session.handle).is_some();
-        let mut shard = self.calls.lock(session.user.site);
+        let mut shard = self.table.lock(session.user.site);
         let call = (id, room, comer.media);
         let came = shard.come(call, joining, &comer.known, pace, config.most, is_here, now);
         match came {
@@ -185,7 +184,7 @@ impl Inner {
         now: Timestamp,
         step: impl FnOnce(&mut GroupCall) -> Result<GroupEffects, Refusal>,
     ) -> Result<(), Refusal> {
-        let mut shard = self.calls.lock(room.site);
+        let mut shard = self.table.lock(room.site);
         let moved = shard.step_in_room(room, now, step)?;
         let left = self.carry_group(&mut shard, moved, asker);
         drop(shard);
@@ -195,11 +194,11 @@ impl Inner {
 
     /// They are no member of the room any more, or muted: then they are in its call no more. `hears`: they still hear how it stands.
     pub(crate) fn out_of_group(self: &Arc<Self>, user: UserId, room: ConversationId, hears: bool) {
-        if self.calls.groups() == 0 {
+        if self.table.groups() == 0 {
             return;
         }
         let now = self.sessions.last_tick();
-        let mut shard = self.calls.lock(room.site);
+        let mut shard = self.table.lock(room.site);
         let moved = shard.step_in_room(room, now, |call| {
             if !hears {
                 call.no_member(user);
@@ -215,10 +214,10 @@ impl Inner {
 
     /// Of two who are in one call, one has blocked the other.
     pub(crate) fn blocked_in_group(&self, one: UserId, other: UserId) {
-        if self.calls.groups() == 0 {
+        if self.table.groups() == 0 {
             return;
         }
-        let mut shard = self.calls.lock(one.site);
+        let mut shard = self.table.lock(one.site);
         let moved = shard.step_of_user(one, self.sessions.last_tick(), |call| call.blocked(one, other));
         if let Some(moved) = moved {
             self.carry_group(&mut shard, moved, None);
@@ -227,10 +226,10 @@ impl Inner {
 
     /// A session is out of the table of those who are here.
     pub(crate) fn group_lost(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
-        if self.calls.groups() == 0 {
+        if self.table.groups() == 0 {
             return;
         }
-        let mut shard = self.calls.lock(session.user.site);
+        let mut shard = self.table.lock(session.user.site);
         let Some(moved) = shard.session_left_group(session, on_purpose, now) else { return };
         let left = self.carry_group(&mut shard, moved, None);
         drop(shard);
@@ -239,10 +238,10 @@ impl Inner {
 
     /// Removes participants who were away for too long.
     pub(crate) fn end_groups(self: &Arc<Self>, now: Timestamp) {
-        if self.calls.groups() == 0 {
+        if self.table.groups() == 0 {
             return;
         }
-        for mut shard in self.calls.each() {
+        for mut shard in self.table.each() {
             let mut all = Vec::new();
             while let Some(moved) = shard.next_due_group(now) {
                 all.push(self.carry_group(&mut shard, moved, None));

@@ -18,7 +18,7 @@ type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 pub(crate) struct Groups {
     by_id: ByNumber<CallId, GroupCall>,
     by_room: ByNumber<ConversationId, CallId>,
-    /// Calls of which somebody went away, with the time: ascending.
+    /// CallTable of which somebody went away, with the time: ascending.
     away: VecDeque<(Timestamp, CallId)>,
 }
 

@@ -47,7 +47,7 @@ fn invite(shard: &mut Shard, id: u64, from: u32, to: u32) -> Result<&'static str
     })
 }
 
-fn is_empty(calls: &Calls) -> bool {
+fn is_empty(calls: &CallTable) -> bool {
     let Totals { live, ringing, kept, .. } = &*calls.totals;
     let shards = calls.each().all(|shard| shard.calls.is_empty() && shard.by_user.is_empty());
     shards
@@ -57,7 +57,7 @@ fn is_empty(calls: &Calls) -> bool {
 
 #[test]
 fn who_is_in_a_call_is_busy_and_begins_no_other() {
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     assert_eq!(invite(&mut shard, 1, 1, 2), Ok("rings"));
     assert_eq!(invite(&mut shard, 2, 3, 1), Ok("busy"), "she calls somebody");
@@ -70,7 +70,7 @@ fn who_is_in_a_call_is_busy_and_begins_no_other() {
 
 #[test]
 fn of_two_that_call_each_other_the_first_counts_for_both() {
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     assert_eq!(invite(&mut shard, 1, 1, 2), Ok("rings"));
     let second = shard.invite(invitation(2, 2, 1), unlimited(), 10, at(0));
@@ -83,7 +83,7 @@ fn of_two_that_call_each_other_the_first_counts_for_both() {
 
 #[test]
 fn a_call_of_another_site_cannot_be_touched() {
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     invite(&mut shard, 1, 1, 2).expect("it rings");
     // Equal numbers on another site, in the same shard.
@@ -94,7 +94,7 @@ fn a_call_of_another_site_cannot_be_touched() {
 
 #[test]
 fn there_is_an_end_to_calls_and_to_what_is_kept_of_them() {
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     for number in 0..10 {
         assert_eq!(invite(&mut shard, number.into(), 2 * number, 2 * number + 1), Ok("rings"));
@@ -102,7 +102,7 @@ fn there_is_an_end_to_calls_and_to_what_is_kept_of_them() {
     assert_eq!(invite(&mut shard, 10, 100, 101), Err(NO_ROOM));
     drop(shard);
 
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     let large: Arc<str> = "x".repeat(KEPT_BYTES / 4).into();
     let begun = (0..10).filter(|number| {
@@ -119,7 +119,7 @@ fn there_is_an_end_to_calls_and_to_what_is_kept_of_them() {
 
 #[test]
 fn a_site_that_calls_as_much_as_it_can_leaves_room_for_others() {
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     let of_site = |site: u32, number: u32, offer: &Arc<str>| {
         let user = |num| UserId { site: SiteId(site), num };
@@ -141,7 +141,7 @@ fn a_site_that_calls_as_much_as_it_can_leaves_room_for_others() {
     let other = 3 + SHARDS as u32;
     assert_eq!((begin(3, &small), begin(other, &small)), (560, 10), "of 640 calls");
 
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     let large: Arc<str> = "x".repeat(KEPT_BYTES / 128).into();
     let mut begin = |site: u32, offer: &Arc<str>| {
@@ -154,7 +154,7 @@ fn a_site_that_calls_as_much_as_it_can_leaves_room_for_others() {
 
 #[test]
 fn who_calls_and_calls_is_told_to_wait() {
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     let pace = Rate::per_minute(3, 6);
     let outcomes: Vec<_> =
@@ -170,7 +170,7 @@ fn who_calls_and_calls_is_told_to_wait() {
 
 #[test]
 fn a_step_of_nothing_is_refused() {
-    let calls = Calls::new();
+    let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     let refused = shard.step(CallId(1), session(1), CallStep::HangUp, CallTicket::of(9), at(1));
     assert!(matches!(refused, Err(Refusal::NoSuchCall)));
@@ -206,7 +206,7 @@ proptest! {
     /// totals are right, and when all have vanished nothing is left.
     #[test]
     fn the_table_stays_whole_and_ends_empty(acts in proptest::collection::vec(act(), 0..80)) {
-        let calls = Calls::new();
+        let calls = CallTable::new();
         let (mut ms, mut id, mut overs) = (0, 0, 0);
         let mut begun = 0;
         let mut shard = calls.lock(SiteId(3));

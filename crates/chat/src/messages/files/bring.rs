@@ -281,7 +281,7 @@ impl Inner {
         then: impl FnOnce(Result<FileId, Refusal>) + Send + 'static,
     ) {
         let owner = asker.session.user;
-        let number = self.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner).random();
+        let number = self.rng.lock().random();
         let id = FileId { site: owner.site, number };
         let file = NewFile {
             id,

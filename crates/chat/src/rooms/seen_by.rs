@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::node::Inner;
-use crate::rooms::MembersPage;
+use crate::rooms::{MembersPage, Rooms};
 use crate::session::Asker;
 use crate::users::privacy::Signal;
 use crate::users::visibility;
@@ -15,7 +14,7 @@ pub const MOST_SEEN_BY: u32 = 50;
 /// How far a member has received and read.
 pub type Markers = (Seq, Seq);
 
-impl Inner {
+impl Rooms {
     /// The markers of a page of members, as far as each of them shows them to the asker; in the order of the page.
     pub(crate) fn with_markers(
         self: &Arc<Self>,

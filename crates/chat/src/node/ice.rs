@@ -1,0 +1,52 @@
+//! STUN and TURN servers for a user who is known by a token.
+
+use crate::calls::CredentialFor;
+use crate::node::Inner;
+use crate::sign_in::log::Shown;
+use crate::store::unavailable;
+use crate::{Door, Ice, Refusal, RequestKind, StoreError, Timestamp, UserRow};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+impl Inner {
+    /// Servers for the user of a token: for the call that the user is in, and else for a check. `then` may be called on a thread of the store.
+    pub(crate) fn ice(
+        self: &Arc<Self>,
+        site_key: &str,
+        token: &str,
+        address: Option<IpAddr>,
+        now: Timestamp,
+        then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
+    ) {
+        let shown = Shown { door: Door::Ice, site: None, user: None, address };
+        let Some(site) = self.sites.by_key(site_key) else {
+            self.record_refused(shown, Refusal::NoSuchSite, now);
+            return then(Err(Refusal::NoSuchSite));
+        };
+        let ticket = match self.check_token(&site, token, now) {
+            Ok(ticket) => ticket,
+            Err(refusal) => {
+                self.record_refused(Shown { site: Some(&site.site.key), ..shown }, refusal, now);
+                return then(Err(refusal));
+            }
+        };
+        let (node, sub) = (self.clone(), ticket.profile.sub.clone());
+        let done = move |row: Result<Option<UserRow>, StoreError>| {
+            then(match row {
+                Ok(Some(row)) if row.banned => Err(Refusal::Banned),
+                Ok(Some(row)) => ticket.opens(&row).and_then(|()| {
+                    node.requests.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(
+                        |()| {
+                            let call = node.calls.call_of(row.id);
+                            let what_for = call.map_or(CredentialFor::Check, CredentialFor::Call);
+                            node.config.calls.ice(row.id, what_for, now)
+                        },
+                    )
+                }),
+                Ok(None) => Err(Refusal::NoSuchUser),
+                Err(error) => Err(unavailable(error)),
+            });
+        };
+        self.store.user(site.site.id, sub, Box::new(done));
+    }
+}
