@@ -78,6 +78,7 @@ impl Writer {
     fn append(&self, number: u64, done: impl FnOnce() + Send + 'static) {
         let Writer { users: [anna, tom], .. } = self;
         let append = Append {
+            kind: chat::MessageKind::Text,
             conversation: ConversationId::direct(*anna, *tom).expect("two users of one site"),
             from: *anna,
             client_id: format!("0193a5e0-7c1b-7d6e-9f3a-{number:012x}").into(),

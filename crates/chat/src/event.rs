@@ -9,9 +9,9 @@ use crate::messages::held::Held;
 use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteRole, SiteState};
 use crate::rooms::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
 use crate::{
-    CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, NotifySettings,
-    Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SetPresence, Sticker, Sub,
-    Thread, ThreadCount, Timestamp, UserId,
+    CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, MessageKind,
+    NotifySettings, Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SetPresence,
+    Sticker, Sub, Thread, ThreadCount, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -425,6 +425,7 @@ pub struct Message {
     pub conversation: ConversationId,
     pub seq: Seq,
     pub from: Sub,
+    pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
     pub time: Timestamp,
@@ -456,6 +457,7 @@ impl Message {
             conversation,
             seq: Seq(0),
             from,
+            kind: MessageKind::Text,
             client_id,
             body,
             time,

@@ -46,7 +46,7 @@ pub use calls::{
     AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEntry, CallEvent, CallId, CallNews, CallStep,
     CallTicket, CallsFrom, DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding,
     GroupUnderWay, Ice, IceTurn, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place,
-    RINGS_MS, Turn, is_call_entry,
+    RINGS_MS, Turn,
 };
 pub use command::{
     Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MemberList,
@@ -138,9 +138,9 @@ pub use site::{settings, token};
 pub use stats::Stats;
 pub use store::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationOf,
-    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MOST_BLOCKED_FIRST, MarkerRow, Met,
-    PeoplePage, Profile, Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage,
-    TokenUser, UserRow,
+    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MOST_BLOCKED_FIRST, MarkerRow,
+    MessageKind, Met, PeoplePage, Profile, Relation, ResumeFrom, Revision, Search, Snapshot, Store,
+    StoreError, StoredMessage, TokenUser, UserRow,
 };
 pub use users::directory;
 pub use users::privacy::{Audience, Privacy, Signal, Visibility};

@@ -357,10 +357,21 @@ impl UserRow {
     }
 }
 
+/// What a message is. The store keeps it with the message; no client chooses it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MessageKind {
+    /// What a user wrote.
+    #[default]
+    Text,
+    /// What stays of a call, see [`CallEntry`](crate::CallEntry).
+    Call,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
     pub conversation: ConversationId,
     pub from: UserId,
+    pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
     pub time: Timestamp,
@@ -548,6 +559,7 @@ pub struct StoredMessage {
     pub from: UserId,
     /// Read along, so that nobody must look it up.
     pub from_sub: Sub,
+    pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
     pub time: Timestamp,

@@ -55,7 +55,7 @@ fn news(scene: &Scene, device: &Device) -> Vec<String> {
             (None, news) => format!("{news:?}"),
         },
         Event::Message(message, _) => {
-            let entry = CallEntry::of(&message.client_id).expect("nobody writes but calls");
+            let entry = CallEntry::of(&message).expect("nobody writes but calls");
             format!("{} {:?} {}", message.from, entry.outcome, message.body)
         }
         Event::Refused { re, refusal } => format!("{}: {refusal:?}", re.unwrap_or(0)),
@@ -104,7 +104,7 @@ fn what_stays_is_a_message_in_history_resume_and_unread() {
     let back = scene.sign_in_from("bob", "b", Some(position));
     let changes = &back.welcome.changes;
     assert!(!changes.reset);
-    let entry = CallEntry::of(&changes.messages[0].client_id).expect("it is one");
+    let entry = CallEntry::of(&changes.messages[0]).expect("it is one");
     assert_eq!((entry.media, entry.outcome, entry.ms), (Media::Audio, Outcome::Missed, 0));
     assert_eq!(changes.conversations[0].unread, 1);
     let history =

@@ -32,7 +32,7 @@ struct Model {
     known: Vec<CallId>,
     /// Those that rang.
     begun: HashSet<CallId>,
-    entries: HashSet<Box<str>>,
+    entries: HashMap<Box<str>, CallEntry>,
 }
 
 #[test]
@@ -63,7 +63,7 @@ impl Model {
             ended: HashMap::new(),
             known: Vec::new(),
             begun: HashSet::new(),
-            entries: HashSet::new(),
+            entries: HashMap::new(),
         }
     }
 
@@ -137,8 +137,10 @@ impl Model {
                         }
                     }
                     Event::Message(message, _) => {
-                        assert!(heard.entries.insert(message.client_id.clone()), "seed {seed}: told twice");
-                        self.entries.insert(message.client_id.clone());
+                        let entry = CallEntry::of(&message).expect("calls alone write here");
+                        let id = message.client_id.clone();
+                        assert!(heard.entries.insert(id.clone()), "seed {seed}: told twice");
+                        self.entries.insert(id, entry);
                     }
                     Event::Refused { .. } | Event::Bye(_) => {}
                     other => panic!("seed {seed}: {other:?}"),
@@ -174,8 +176,7 @@ impl Model {
                 heard.open
             );
         }
-        for id in &self.entries {
-            let entry = CallEntry::of(id).expect("calls alone write here");
+        for entry in self.entries.values() {
             if let Some(outcome) = self.ended.get(&entry.call) {
                 assert_eq!((entry.outcome, entry.ms), *outcome, "seed {seed}");
             }

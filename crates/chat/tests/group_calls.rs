@@ -58,7 +58,7 @@ fn news(scene: &Scene, device: &Device) -> Vec<String> {
         },
         Event::Call(event) => format!("{:?}", event.news),
         Event::Message(message, _) => {
-            let entry = CallEntry::of(&message.client_id).expect("nobody writes but calls");
+            let entry = CallEntry::of(&message).expect("nobody writes but calls");
             format!("{} {:?} {}", message.from, entry.outcome, message.body)
         }
         Event::Refused { refusal, .. } => format!("{refusal:?}"),
@@ -107,7 +107,7 @@ fn a_call_stands_in_a_room_and_leaves_an_entry() {
         limit: None,
     };
     let [Event::History { messages, .. }] = &scene.ask(&cat, history)[..] else { panic!("a page") };
-    assert_eq!(CallEntry::of(&messages[0].client_id).map(|entry| entry.ms), Some(73_000));
+    assert_eq!(CallEntry::of(&messages[0]).map(|entry| entry.ms), Some(73_000));
 }
 
 #[test]

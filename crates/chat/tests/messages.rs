@@ -25,6 +25,7 @@ fn a_message_reaches_every_device_of_both_once() {
             conversation: *conversation,
             seq: Seq(1),
             from: sub("ann"),
+            kind: MessageKind::Text,
             client_id: "m1".into(),
             body: "hello".into(),
             time: scene.now(),

@@ -482,6 +482,7 @@ impl Simulation {
                 conversation,
                 seq: Seq(seq),
                 from: sub(USERS[written.from]),
+                kind: MessageKind::Text,
                 client_id: id.into(),
                 body: written.body.as_str().into(),
                 time: Timestamp(0),

@@ -162,6 +162,7 @@ fn append(
         told();
     });
     let append = Append {
+        kind: chat::MessageKind::Text,
         conversation: ConversationId::direct(from, users[other as usize]).unwrap(),
         from,
         client_id: client_id.into(),

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use chat::{
     By, ConversationId, Done, ImportFloor, ImportItem, ImportJob, ImportKey, ImportMessage, ImportOutcome,
-    ImportRefusal, ImportStore, ImportTo, Imported, Position, Refusal, Relation, Role, Seq, SiteId,
-    StoreError, Sub, Timestamp, UserId, imported_client_id,
+    ImportRefusal, ImportStore, ImportTo, Imported, MessageKind, Position, Refusal, Relation, Role, Seq,
+    SiteId, StoreError, Sub, Timestamp, UserId, imported_client_id,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -215,6 +215,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
         let append = chat::Append {
             conversation: id,
             from,
+            kind: MessageKind::Text,
             client_id: imported_client_id(number),
             body: message.body.clone(),
             time: message.time,

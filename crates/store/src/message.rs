@@ -5,8 +5,8 @@
 //! (about 1 µs), entered at the newest message or at a milestone near the wanted seq.
 
 use chat::{
-    Act, Append, Appended, ConversationId, HistoryPage, Position, Refusal, Seq, SiteId, StoredMessage,
-    Timestamp, UserId, directory::mentions,
+    Act, Append, Appended, ConversationId, HistoryPage, MessageKind, Position, Refusal, Seq, SiteId,
+    StoredMessage, Timestamp, UserId, directory::mentions,
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
@@ -125,7 +125,7 @@ pub(crate) fn insert(
     let id = append.conversation;
     let reply_to = append.reply_to.filter(|to| (1..seq).contains(&to.0)).map(|to| to.0 as i64);
     let sql = "INSERT INTO message (position, site, conversation, seq, previous, sender, mention, time, reply_to, \
-               client_id, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+               client_id, body, kind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     db.prepare_cached(sql)?.execute(params![
         number as i64,
         id.site.0,
@@ -138,12 +138,28 @@ pub(crate) fn insert(
         reply_to,
         &*append.client_id,
         &*append.body,
+        kind_code(append.kind),
     ])?;
     if seq.is_multiple_of(MILESTONE) {
         let sql = "INSERT INTO milestone (site, conversation, seq, position) VALUES (?1, ?2, ?3, ?4)";
         db.prepare_cached(sql)?.execute([id.site.0 as i64, id.key as i64, seq as i64, number as i64])?;
     }
     Ok(())
+}
+
+const fn kind_code(kind: MessageKind) -> i64 {
+    match kind {
+        MessageKind::Text => 0,
+        MessageKind::Call => 1,
+    }
+}
+
+/// A kind of a newer program is shown by its body.
+fn kind(code: i64) -> MessageKind {
+    match code {
+        1 => MessageKind::Call,
+        _ => MessageKind::Text,
+    }
 }
 
 // ---- reads ----
@@ -373,7 +389,7 @@ pub(crate) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub(crate) fn new(db: &'a Connection, reader: UserId) -> Outcome<Lines<'a>> {
         let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed, \
-                   files, rich FROM message WHERE position = ?1";
+                   files, rich, kind FROM message WHERE position = ?1";
         let statement = db.prepare_cached(sql)?;
         let blocked = Blocked::by(reader);
         Ok(Lines { db, reader, statement, subs: Subs::new(db), blocked, shows_erased: false })
@@ -397,6 +413,7 @@ impl<'a> Lines<'a> {
             seq: Seq(number(2)?),
             from,
             from_sub: author.sub,
+            kind: kind(row.get(12)?),
             client_id: row.get(7)?,
             body: row.get(8)?,
             time: Timestamp(number(5)?),

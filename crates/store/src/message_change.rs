@@ -256,7 +256,7 @@ impl Ground {
             }
             None => may_change(&wanted.change, is_own, before.deleted, false)?,
         }
-        may_edit(&wanted.change, &before.client_id, has_poll, is_as_said)
+        may_edit(&wanted.change, before.kind, has_poll, is_as_said)
     }
 }
 

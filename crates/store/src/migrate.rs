@@ -39,6 +39,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0033_room_pictures.sql"),
     include_str!("../migrations/sqlite/0034_banned_members.sql"),
     include_str!("../migrations/sqlite/0035_blocked_authors.sql"),
+    include_str!("../migrations/sqlite/0036_message_kind.sql"),
 ];
 
 /// The schema version that this program knows.

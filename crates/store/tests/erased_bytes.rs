@@ -99,7 +99,17 @@ fn room(store: &Sqlite, owner: UserId) -> ConversationId {
 
 fn post(store: &Sqlite, room: ConversationId, from: UserId, files: Vec<FileId>, rich: NewRich) {
     let (room, client_id, body) = (RoomName::Id(room), "1".into(), "".into());
-    let post = Post { room, from, client_id, body, time: NOW, reply_to: None, files, rich: rich.boxed() };
+    let post = Post {
+        kind: chat::MessageKind::Text,
+        room,
+        from,
+        client_id,
+        body,
+        time: NOW,
+        reply_to: None,
+        files,
+        rich: rich.boxed(),
+    };
     ask(|done| store.post(post, ROOMS, done)).expect("a member may");
 }
 

@@ -87,8 +87,17 @@ fn write_in_a_room(store: &Sqlite, ann: UserId, bob: UserId) {
     let link = NewLink { code: LinkCode::of([7; 16]), until: Timestamp(NOW.0 + 1), uses: None };
     assert!(ask(|done| store.make_link(room, ann, link, NOW, done)).is_ok());
     let (room, client_id, body) = (RoomName::Id(room), "in a room".into(), "@bob @room".into());
-    let post =
-        Post { room, from: ann, client_id, body, time: NOW, reply_to: None, files: Vec::new(), rich: None };
+    let post = Post {
+        kind: chat::MessageKind::Text,
+        room,
+        from: ann,
+        client_id,
+        body,
+        time: NOW,
+        reply_to: None,
+        files: Vec::new(),
+        rich: None,
+    };
     assert!(ask(|done| store.post(post, limits, done)).is_ok());
 }
 

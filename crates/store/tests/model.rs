@@ -301,6 +301,7 @@ impl Subject {
                 let Some(conversation) = with(*from, *to) else { return Default::default() };
                 let body = if *mention { format!("hello @u{to}!") } else { format!("hello u{to}") };
                 let append = || Append {
+                    kind: chat::MessageKind::Text,
                     conversation,
                     from: *from,
                     client_id: client_id.to_string().into(),

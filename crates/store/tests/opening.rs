@@ -7,7 +7,7 @@ use std::process::Command;
 
 use asking::{Directory, add_site, ask, put, put_named, say, seqs, sub};
 use chat::{
-    ChangeMessage, ContactState, ConversationId, ConversationOf, MemberAction, MessageChange,
+    ChangeMessage, ContactState, ConversationId, ConversationOf, MemberAction, MessageChange, MessageKind,
     ModerationStore, NewRoom, Position, Role, RoomKind, RoomLimits, RoomName, RoomStore, Seq, SiteId, Store,
     UserId,
 };
@@ -113,6 +113,36 @@ fn a_database_of_version_1_opens_with_everything_in_it() {
     let contacts = ask(|done| store.contacts(user(1), None, 9, done)).rows;
     assert_eq!((&*contacts[0].profile.name, contacts[0].state), ("Bobby", ContactState::Blocked));
     assert!(ask(|done| store.contacts(user(2), None, 9, done)).rows.is_empty(), "a mirror is not shown");
+}
+
+/// What stays of a call was known by its client id. Those of older messages are in an index, those of the newest are not.
+#[test]
+fn calls_of_version_35_are_calls_by_their_kind() {
+    let directory = Directory::quick();
+    write_version_1(&directory.file());
+    drop(open(&directory.file()).expect("it opens"));
+    let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(
+        "ALTER TABLE message DROP COLUMN kind;
+         PRAGMA user_version = 35;
+         INSERT INTO message (position, site, conversation, seq, previous, sender, mention, time, client_id, body)
+         VALUES (5, 1, (1 << 32) + 2, 3, 4, 2, 0, 9, 'call:000000000000feed:audio:missed:0', 'Audio call, missed'),
+                (6, 1, (1 << 32) + 2, 4, 5, 1, 0, 9, 'calls', 'words'),
+                (7, 1, (1 << 32) + 2, 5, 6, 1, 0, 9, 'call:000000000000beef:audio:missed:0', 'Audio call, missed');
+         INSERT INTO sent VALUES (1, 1, 'a', 3), (1, 2, 'b', 4), (1, 1, 'calls', 6),
+                (1, 2, 'call:000000000000feed:audio:missed:0', 5);
+         INSERT OR REPLACE INTO meta VALUES ('sent_indexed', 6), ('position', 7);
+         UPDATE conversation SET seq = 5, position = 7;",
+    )
+    .expect("rows as before the column");
+    drop(db);
+    let store = open(&directory.file()).expect("it opens");
+    let user = |num| UserId { site: SiteId(1), num };
+    let id = ConversationId::direct(user(1), user(2)).expect("two users");
+    let page = ask(|done| store.history(user(1), id, None, None, 9, done)).messages;
+    let kinds: Vec<_> = page.iter().map(|message| message.kind).collect();
+    use MessageKind::{Call, Text};
+    assert_eq!(kinds, [Text, Text, Call, Text, Call]);
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn room(store: &Sqlite, owner: UserId) -> RoomName {
 fn post(store: &Sqlite, room: &RoomName, from: UserId, id: &str, thread: Option<u64>) {
     let rich = NewRich { thread: thread.map(Seq), ..NewRich::default() }.boxed();
     let post = Post {
+        kind: chat::MessageKind::Text,
         room: room.clone(),
         from,
         client_id: id.into(),

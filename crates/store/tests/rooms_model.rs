@@ -177,6 +177,7 @@ impl Pair {
             }
             7..=9 => {
                 let post = Post {
+                    kind: chat::MessageKind::Text,
                     room: name,
                     from: user,
                     client_id: format!("m{}", rng.random_range(0..300)).into(),

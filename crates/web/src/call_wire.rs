@@ -45,8 +45,8 @@ fn news(news: &chat::CallNews) -> CallNews<'_> {
 }
 
 /// The entry of a finished call, from the id of its message.
-pub(crate) fn entry(client_id: &str) -> Option<web_proto::CallEntry> {
-    let chat::CallEntry { media, outcome, ms, .. } = chat::CallEntry::of(client_id)?;
+pub(crate) fn entry(message: &chat::Message) -> Option<web_proto::CallEntry> {
+    let chat::CallEntry { media, outcome, ms, .. } = chat::CallEntry::of(message)?;
     Some(web_proto::CallEntry { media: self::media(media), outcome: self::outcome(outcome), ms })
 }
 

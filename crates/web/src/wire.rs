@@ -342,7 +342,7 @@ fn named_message<'a>(
         version: Some(message.version).filter(|version| *version > 0),
         edited: message.edited.map(|time| time.0),
         deleted: message.deleted,
-        call: call::entry(&message.client_id).filter(|_| !message.deleted),
+        call: call::entry(message),
         pinned: message.pinned,
         reactions: message.reactions.iter().map(reaction).collect(),
         files: message.files.iter().map(|posted| file(posted, links)).collect(),

@@ -1,12 +1,13 @@
-//! What stays of a call in its conversation: a message of the caller with an id that no client can give.
+//! What stays of a call in its conversation: a message of the caller of the kind [`MessageKind::Call`].
 
-use crate::{Appended, CallId, ConversationId, Media, Message, Outcome, Sub};
+use crate::{Appended, CallId, ConversationId, Media, Message, MessageKind, Outcome, StoredMessage, Sub};
 
-/// Beginning of the id of such a message. A colon is in no id of a client's ([`check`](crate::messages::send)), so nobody makes one up.
+/// Beginning of the id of such a message. A colon is in no id of a client's ([`check`](crate::messages::send)), so no client's
+/// message has the id of a call's.
 const MARK: &str = "call:";
 
-/// How a call went, read from the id of its message. The id alone says it: the row is like any other, and a message that is
-/// no call's costs one comparison. The body says the same in English, for those who show messages and know no calls.
+/// How a call went. The message's kind says that it is one, and its id says how the call went. The body says the same in English, for
+/// those who show messages and know no calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallEntry {
     pub call: CallId,
@@ -16,13 +17,21 @@ pub struct CallEntry {
     pub ms: u64,
 }
 
-/// Is a message with this id what has stayed of a call? Nobody edits one.
-pub fn is_call_entry(client_id: &str) -> bool {
-    client_id.starts_with(MARK)
-}
-
 impl CallEntry {
-    pub fn of(client_id: &str) -> Option<CallEntry> {
+    /// None where the message is of another kind, or was deleted.
+    pub fn of(message: &Message) -> Option<CallEntry> {
+        CallEntry::parse(message.kind, &message.client_id).filter(|_| !message.deleted)
+    }
+
+    /// None where the message is of another kind.
+    pub fn of_stored(message: &StoredMessage) -> Option<CallEntry> {
+        CallEntry::parse(message.kind, &message.client_id)
+    }
+
+    fn parse(kind: MessageKind, client_id: &str) -> Option<CallEntry> {
+        if kind != MessageKind::Call {
+            return None;
+        }
         let mut parts = client_id.strip_prefix(MARK)?.split(':');
         let entry = CallEntry {
             call: CallId::parse(parts.next()?)?,
@@ -44,7 +53,8 @@ impl CallEntry {
     /// As its members are told of it, once it is stored. `from`: whose message it is.
     pub(crate) fn message(self, conversation: ConversationId, from: Sub, appended: &Appended) -> Message {
         let Appended { seq, time, .. } = *appended;
-        Message { seq, ..Message::fresh(conversation, from, self.client_id(), self.body(), time) }
+        let fresh = Message::fresh(conversation, from, self.client_id(), self.body(), time);
+        Message { seq, kind: MessageKind::Call, ..fresh }
     }
 
     /// Equal for each attempt, so that the store keeps one entry.
@@ -108,8 +118,9 @@ mod tests {
             for outcome in [Ended, Lost, Declined, Busy, Cancelled, Missed] {
                 let entry = CallEntry { call: CallId(0xfeed), media, outcome, ms: u64::MAX };
                 let id = entry.client_id();
-                assert!(id.len() <= 64 && is_call_entry(&id), "{id}");
-                assert_eq!(CallEntry::of(&id), Some(entry));
+                assert!(id.len() <= 64, "{id}");
+                assert_eq!(CallEntry::parse(MessageKind::Call, &id), Some(entry));
+                assert_eq!(CallEntry::parse(MessageKind::Text, &id), None, "the id alone makes no call");
             }
         }
     }
@@ -117,12 +128,13 @@ mod tests {
     #[test]
     fn nothing_else_is_one() {
         let right = "call:000000000000feed:audio:ended:5";
-        assert!(CallEntry::of(right).is_some());
+        let of = |id: &str| CallEntry::parse(MessageKind::Call, id);
+        assert!(of(right).is_some());
         for wrong in ["call", "call:", "call:feed:audio:ended:5", "0193a5e0-7c1b-7d6e-9f3a-2b6c1d4e8f01"] {
-            assert_eq!(CallEntry::of(wrong), None, "{wrong}");
+            assert_eq!(of(wrong), None, "{wrong}");
         }
         for (from, to) in [("audio", "smell"), ("ended", "won"), (":5", ":-5"), (":5", ""), (":5", ":5:6")] {
-            assert_eq!(CallEntry::of(&right.replace(from, to)), None, "{from} {to}");
+            assert_eq!(of(&right.replace(from, to)), None, "{from} {to}");
         }
     }
 

@@ -14,7 +14,7 @@ mod table;
 use std::fmt;
 use std::sync::Arc;
 
-pub use entry::{CallEntry, is_call_entry};
+pub use entry::CallEntry;
 pub use group::{
     GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, MOST_IN_GROUP,
     MOST_MEMBERS_CALLED, Participant, Place,

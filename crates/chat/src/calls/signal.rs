@@ -20,8 +20,8 @@ use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::users::privacy::{Signal, Visibility};
 use crate::{
-    Append, Appended, ContactState, ConversationId, ConversationRow, Event, Mode, Refusal, Relation,
-    SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
+    Append, Appended, ContactState, ConversationId, ConversationRow, Event, MessageKind, Mode, Refusal,
+    Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
 };
 
 /// May one call the other? Whoever may not write may not call either, and hears the same.
@@ -275,6 +275,7 @@ impl Calls {
         let append = Append {
             conversation,
             from: caller,
+            kind: MessageKind::Call,
             client_id: entry.client_id(),
             body: entry.body(),
             time: now,

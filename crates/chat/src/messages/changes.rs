@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::calls::is_call_entry;
 use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::messages::conversations::message;
@@ -14,8 +13,8 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, Mode, Position, Refusal,
-    Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
+    ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, MessageKind, Mode,
+    Position, Refusal, Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
 };
 
 /// Former bodies that are kept of a message, at most.
@@ -94,12 +93,12 @@ pub fn may_change(
 /// only they know the message.
 pub fn may_edit(
     change: &MessageChange,
-    client_id: &str,
+    kind: MessageKind,
     has_poll: bool,
     is_as_said: bool,
 ) -> Result<(), Refusal> {
     match change {
-        MessageChange::Edit(_) if is_call_entry(client_id) || has_poll || is_as_said => {
+        MessageChange::Edit(_) if kind == MessageKind::Call || has_poll || is_as_said => {
             Err(Refusal::NotAllowed)
         }
         MessageChange::Vote(_) | MessageChange::ClosePoll if !has_poll => Err(Refusal::BadValue),

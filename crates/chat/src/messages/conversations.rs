@@ -75,6 +75,7 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
         conversation: stored.conversation,
         seq: stored.seq,
         from: stored.from_sub,
+        kind: stored.kind,
         client_id: stored.client_id,
         body: stored.body,
         time: stored.time,

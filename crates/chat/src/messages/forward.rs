@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use crate::calls::is_call_entry;
 use crate::command::AnswerTo;
 use crate::messages::send::Draft;
 use crate::node::Inner;
@@ -13,8 +12,8 @@ use crate::session::admission::UnderWay;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_see};
 use crate::{
-    ConversationId, FileId, Mode, NewRich, Refusal, Relation, Seq, StoreError, StoredMessage, Sub, Timestamp,
-    To, UserId,
+    ConversationId, FileId, MessageKind, Mode, NewRich, Refusal, Relation, Seq, StoreError, StoredMessage,
+    Sub, Timestamp, To, UserId,
 };
 
 /// The origin of a forwarded message.
@@ -158,7 +157,7 @@ fn may_forward(message: StoredMessage) -> Result<StoredMessage, Refusal> {
         return Err(Refusal::NoSuchMessage);
     }
     let is_poll = message.rich.as_ref().is_some_and(|rich| rich.poll.is_some());
-    if is_poll || is_call_entry(&message.client_id) {
+    if is_poll || message.kind == MessageKind::Call {
         return Err(Refusal::NotAllowed);
     }
     Ok(message)

@@ -18,8 +18,8 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
-    Append, Appended, ConversationId, Done, Event, File, FileId, Message, NewRich, Refusal, Relation, Seq,
-    SessionHandle, SessionId, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
+    Append, Appended, ConversationId, Done, Event, File, FileId, Message, MessageKind, NewRich, Refusal,
+    Relation, Seq, SessionHandle, SessionId, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Messages of one user that may wait for a moderator; one more is refused as one that no moderator would let through.
@@ -202,6 +202,7 @@ impl Inner {
         then: Sent,
     ) {
         let append = Append {
+            kind: MessageKind::Text,
             conversation: held.conversation,
             from: held.from,
             client_id: held.client_id.clone(),
@@ -241,6 +242,7 @@ impl Inner {
 
     fn post_held(self: &Arc<Self>, held: Held, now: Timestamp, then: Sent) {
         let post = Post {
+            kind: MessageKind::Text,
             room: RoomName::Id(held.conversation),
             from: held.from,
             client_id: held.client_id.clone(),

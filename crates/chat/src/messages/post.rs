@@ -11,8 +11,8 @@ use crate::rooms::{Joined, Post, Posted, RoomName};
 use crate::session::{Asker, Handles};
 use crate::users::privacy::Signal;
 use crate::{
-    ConversationId, Event, FilterAct, Message, NewRich, Refusal, Seq, SessionId, StoreError, Sub, Timestamp,
-    UserId,
+    ConversationId, Event, FilterAct, Message, MessageKind, NewRich, Refusal, Seq, SessionId, StoreError,
+    Sub, Timestamp, UserId,
 };
 
 /// In larger rooms nobody is told who is writing.
@@ -46,6 +46,7 @@ impl Inner {
         let forwarded = rich.as_ref().is_some_and(|rich| rich.forwarded.is_some());
         let whole = forwarded.then(|| (room.clone(), body.len()));
         let post = Post {
+            kind: MessageKind::Text,
             room: asker.page_named(room, now),
             from: session.user,
             client_id: client_id.clone(),

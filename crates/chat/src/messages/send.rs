@@ -14,7 +14,7 @@ use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
     Append, Appended, ConversationId, Event, File, FileId, FilterAct, Hit, Limits, MOST_FILES, Message,
-    NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
+    MessageKind, NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
 };
 
 /// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
@@ -88,6 +88,7 @@ impl Inner {
         let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
         let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
         let append = Append {
+            kind: MessageKind::Text,
             conversation,
             from: session.user,
             client_id: client_id.clone(),

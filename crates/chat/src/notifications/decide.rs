@@ -50,7 +50,7 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
         body,
         unread: row.unread,
         mentioned: row.mentions > 0,
-        call: CallEntry::of(&last.client_id),
+        call: CallEntry::of_stored(last),
         missed_calls: *missed_calls,
     })
 }
@@ -73,8 +73,8 @@ fn shown(last: &StoredMessage) -> Box<str> {
 mod tests {
     use super::*;
     use crate::{
-        CallId, ConversationId, ConversationRow, Media, Outcome, Profile, QuietHours, Role, Room, RoomKind,
-        Seq, SiteId, Sub, UserRow,
+        CallId, ConversationId, ConversationRow, Media, MessageKind, Outcome, Profile, QuietHours, Role,
+        Room, RoomKind, Seq, SiteId, Sub, UserRow,
     };
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
@@ -103,6 +103,7 @@ mod tests {
             seq: Seq(3),
             from: ANN,
             from_sub: ann().profile.sub,
+            kind: MessageKind::Text,
             client_id: "a".into(),
             body: "ä".repeat(400).into(),
             time: NOW,
@@ -170,7 +171,8 @@ mod tests {
     fn the_entry_of_a_call_is_told_as_one_and_is_no_word_of_a_member() {
         let mut talk = talk(ConversationOf::Direct(ann()));
         let entry = CallEntry { call: CallId(7), media: Media::Audio, outcome: Outcome::Missed, ms: 0 };
-        talk.row.last.as_mut().expect("a message").client_id = entry.client_id();
+        let last = talk.row.last.as_mut().expect("a message");
+        (last.kind, last.client_id) = (MessageKind::Call, entry.client_id());
         let told = |settings: &NotifySettings| news(&talk, ME, settings, NOW).expect("it is news").call;
         assert_eq!(told(&NotifySettings::default()), Some(entry));
         assert_eq!(told(&NotifySettings { bodies: false, ..NotifySettings::default() }), Some(entry));

@@ -175,7 +175,7 @@ impl Talk {
     /// How many of some messages are calls that the user has missed.
     pub fn missed_calls(user: UserId, unread: &[StoredMessage]) -> u64 {
         let is_missed = |message: &&StoredMessage| {
-            let entry = || CallEntry::of(&message.client_id);
+            let entry = || CallEntry::of_stored(message);
             message.from != user && !message.deleted && entry().is_some_and(CallEntry::is_missed)
         };
         unread.iter().filter(is_missed).count() as u64

@@ -10,8 +10,8 @@ use crate::rooms::{
     RoomName, RoomSanction, Standing,
 };
 use crate::{
-    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, MemberSanction, NewRich,
-    Position, Refusal, Seq, SiteId, Timestamp, UserId, UserRow,
+    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, MemberSanction, MessageKind,
+    NewRich, Position, Refusal, Seq, SiteId, Timestamp, UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
@@ -73,7 +73,7 @@ pub trait RoomStore: Send + Sync + 'static {
     );
     /// Stores a message in a room, as [`Store::append`](crate::Store::append) does in a direct conversation. Makes a page's room, and makes
     /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](crate::mentioned)), and for
-    /// all where it names the room and the sender may. What is left of a call ([`is_call_entry`](crate::is_call_entry)) is
+    /// all where it names the room and the sender may. What is left of a call ([`MessageKind::Call`](crate::MessageKind::Call)) is
     /// stored for any member, muted or not, and moves neither their markers nor their slow mode.
     fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>);
 
@@ -221,6 +221,7 @@ pub struct SanctionedPage {
 pub struct Post {
     pub room: RoomName,
     pub from: UserId,
+    pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
     pub time: Timestamp,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use chat::{
-    Append, Blobs, ConversationId, Mode, Profile, Secret, SecretKind, Seq, Settings, Site, SiteId, Store,
-    Sub, Timestamp, UserId,
+    Append, Blobs, ConversationId, MessageKind, Mode, Profile, Secret, SecretKind, Seq, Settings, Site,
+    SiteId, Store, Sub, Timestamp, UserId,
 };
 use rand::RngCore;
 
@@ -89,6 +89,7 @@ fn tell(store: &dyn Store, site: SiteId, talk: &Talk, now: Timestamp) -> Outcome
         let conversation = ConversationId::direct(from, to).expect("two users of one site");
         let later_lines = (talk.lines.len() - 1 - index) as u64;
         let message = Append {
+            kind: MessageKind::Text,
             conversation,
             from,
             client_id: format!("demo-{index}-{by}-{}", talk.minutes_ago).into(),

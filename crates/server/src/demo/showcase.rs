@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use chat::{
     Append, Blobs, By, ContactState, ConversationId, FileFound, FileId, FileLimits, FilePlace, FileType,
-    LinkRule, ModeratorAct, NewFile, NewPoll, NewRich, NewRoom, Picture, Post, Refusal, Relation, Rendition,
-    RequestRules, RoomKind, RoomLimits, RoomName, Seq, SiteId, SiteRole, Store, Sub, Timestamp, UserId,
+    LinkRule, MessageKind, ModeratorAct, NewFile, NewPoll, NewRich, NewRoom, Picture, Post, Refusal,
+    Relation, Rendition, RequestRules, RoomKind, RoomLimits, RoomName, Seq, SiteId, SiteRole, Store, Sub,
+    Timestamp, UserId,
 };
 use rand::RngCore;
 
@@ -150,6 +151,7 @@ fn ask(store: &dyn Store, site: SiteId, now: Timestamp) -> Outcome {
     let (from, to, body) = MESSAGE_REQUEST;
     let (from, to) = (user(store, site, from)?, user(store, site, to)?);
     let append = Append {
+        kind: MessageKind::Text,
         conversation: ConversationId::direct(from, to).expect("two users of one site"),
         from,
         client_id: "demo-request".into(),
@@ -190,6 +192,7 @@ fn open(store: &dyn Store, blobs: &dyn Blobs, site: SiteId, room: &Room, now: Ti
             What::Picture => files.push(picture(store, blobs, from, RoomName::Id(id), time)?),
         }
         let post = Post {
+            kind: MessageKind::Text,
             room: RoomName::Id(id),
             from,
             client_id: format!("demo-{index}").into(),

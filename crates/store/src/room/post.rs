@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use chat::{
-    Act, Append, Appended, ConversationId, EVERYBODY, Joined, Post, Posted, Refusal, RoomLimits, RoomName,
-    Seq, Standing, Sub, Timestamp, UserId, is_call_entry, may, mentioned,
+    Act, Append, Appended, ConversationId, EVERYBODY, Joined, MessageKind, Post, Posted, Refusal, RoomLimits,
+    RoomName, Seq, Standing, Sub, Timestamp, UserId, may, mentioned,
 };
 use rusqlite::{Connection, params};
 
@@ -45,7 +45,7 @@ pub(crate) fn post(
     let who = member::standing_at(batch.db, room.id, post.from, mine.as_ref(), post.time)?;
     let last = mine.map_or(Timestamp(0), |mine| mine.sent);
     // A call that was is told whatever holds for its host by now, who must still be a member.
-    let act = if is_call_entry(&post.client_id) { Act::List } else { Act::Post };
+    let act = if post.kind == MessageKind::Call { Act::List } else { Act::Post };
     if let Err(refusal) = may(who, act, room.room.rules(last, post.time)) {
         return Ok(Err(refusal));
     }
@@ -121,6 +121,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
     let append = Append {
         conversation: id,
         from: post.from,
+        kind: post.kind,
         client_id: post.client_id.clone(),
         body: post.body.clone(),
         time: post.time,
@@ -134,7 +135,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
     batch.db.prepare_cached(sql)?.execute(values)?;
     let position = batch.position();
     let appended = Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false };
-    if is_call_entry(&post.client_id) {
+    if post.kind == MessageKind::Call {
         return Ok(appended);
     }
     // Writing marks all as read. Other devices notice by the room's position.

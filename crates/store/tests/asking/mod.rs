@@ -73,6 +73,7 @@ pub(crate) fn direct(a: UserId, b: UserId) -> ConversationId {
 
 pub(crate) fn message(from: UserId, to: UserId, client_id: &str, body: &str) -> Append {
     Append {
+        kind: chat::MessageKind::Text,
         conversation: direct(from, to),
         from,
         client_id: client_id.into(),

@@ -1,12 +1,12 @@
 //! Messages that change after they were posted: bodies, deletion, reactions, and who learns of it.
 
 use chat::{
-    ChangeMessage, ChangedMessage, EVIDENCE_MS, Gap, MOST_PINNED, MemberAction, MessageChange, NewRoom, Post,
-    REVISION_BYTES, REVISIONS, Reaction, Reactions, Refusal, ResumeFrom, RoomKind, RoomLimits, RoomName, Seq,
-    Store, StoredMessage, Timestamp, UserId,
+    Append, ChangeMessage, ChangedMessage, EVIDENCE_MS, Gap, MOST_PINNED, MemberAction, MessageChange,
+    MessageKind, NewRoom, Post, REVISION_BYTES, REVISIONS, Reaction, Reactions, Refusal, ResumeFrom,
+    RoomKind, RoomLimits, RoomName, Seq, Store, StoredMessage, Timestamp, UserId,
 };
 
-use crate::asking::{NOW, ask, direct, put, say, since, snapshot, sub};
+use crate::asking::{NOW, ask, direct, message, put, say, since, snapshot, sub};
 use crate::two_users;
 
 const MINUTE: u64 = 60_000;
@@ -30,10 +30,17 @@ pub(crate) fn an_edit_is_of_ones_own_message_and_moves_nothing_but_the_body(stor
 
 pub(crate) fn what_is_left_of_a_call_is_not_edited(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
-    say(store, ann, bob, "call:000000000000feed:audio:ended:73000", "Audio call, 1:13");
+    let id = "call:000000000000feed:audio:ended:73000";
+    let call = Append { kind: MessageKind::Call, ..message(ann, bob, id, "Audio call, 1:13") };
+    ask(|done| store.append(call, done));
     assert_eq!(change(store, ann, bob, 1, edit("I never called")), Err(Refusal::NotAllowed));
     change(store, bob, ann, 1, react("👍")).expect("anybody may react");
     assert!(change(store, ann, bob, 1, MessageChange::Delete).expect("it is hers").message.deleted);
+    // The id alone makes no call.
+    say(store, ann, bob, "call:000000000000feed:audio:missed:0", "I write, and never called");
+    let kinds: Vec<_> = history(store, bob, ann).iter().map(|message| message.kind).collect();
+    assert_eq!(kinds, [MessageKind::Call, MessageKind::Text]);
+    assert!(change(store, ann, bob, 2, edit("I write")).expect("it is hers").changed);
 }
 
 pub(crate) fn a_deleted_message_keeps_its_place_and_nothing_else(store: &dyn Store) {
@@ -257,6 +264,7 @@ pub(crate) fn in_a_room_its_rules_hold_and_all_members_are_told(store: &dyn Stor
     }
     let post = |from, client_id: &str, body: &str| {
         let post = Post {
+            kind: chat::MessageKind::Text,
             room: RoomName::Id(id),
             from,
             client_id: client_id.into(),
@@ -345,6 +353,7 @@ pub(crate) fn in_a_room_only_those_who_keep_order_pin(store: &dyn Store) {
     let limits = RoomLimits::default();
     let room = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("nothing forbids it").row.id;
     let post = Post {
+        kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from: ann,
         client_id: "1".into(),

@@ -53,6 +53,7 @@ fn room(store: &dyn Store, owner: UserId, members: &[UserId]) -> ConversationId 
 
 fn post(store: &dyn Store, room: ConversationId, from: UserId, id: &str, body: &str) {
     let post = Post {
+        kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from,
         client_id: id.into(),

@@ -37,6 +37,7 @@ pub(crate) fn all_that_was_said_to_one_or_by_one_is_in_it_once(store: &dyn Store
     ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).expect("he may");
     for (n, from) in [ann, bob, ann, bob, ann].into_iter().enumerate() {
         let post = Post {
+            kind: chat::MessageKind::Text,
             room: RoomName::Id(room),
             from,
             client_id: format!("r{n}").into(),

@@ -297,6 +297,7 @@ pub(crate) fn a_room_takes_files_of_those_who_may_write(store: &dyn Store) {
     complete(store, file, 10);
     let post = |from, files: &[FileId], client_id: &str| {
         let post = Post {
+            kind: chat::MessageKind::Text,
             room: RoomName::Id(room),
             from,
             client_id: client_id.into(),

@@ -25,6 +25,7 @@ fn join(store: &dyn Store, room: ConversationId, user: UserId) -> Result<Joined,
 
 fn post_in(store: &dyn Store, room: RoomName, from: UserId, id: &str, body: &str) -> Result<Posted, Refusal> {
     let post = Post {
+        kind: chat::MessageKind::Text,
         room,
         from,
         client_id: id.into(),
@@ -140,6 +141,7 @@ pub(crate) fn roles_slow_mode_and_freeze_hold_from_the_next_message_on(store: &d
     let try_post = |id: &str, time| {
         let (room, body) = (RoomName::Id(room), "x".into());
         let post = Post {
+            kind: chat::MessageKind::Text,
             room,
             from: bob,
             client_id: id.into(),
@@ -348,7 +350,17 @@ fn post_at(
     time: Timestamp,
 ) -> Option<Refusal> {
     let (room, client_id, body) = (RoomName::Id(room), id.into(), "hello".into());
-    let post = Post { room, from, client_id, body, time, reply_to: None, files: Vec::new(), rich: None };
+    let post = Post {
+        kind: chat::MessageKind::Text,
+        room,
+        from,
+        client_id,
+        body,
+        time,
+        reply_to: None,
+        files: Vec::new(),
+        rich: None,
+    };
     ask(|done| store.post(post, LIMITS, done)).err()
 }
 

@@ -68,6 +68,7 @@ fn room(store: &dyn Store, owner: UserId, kind: RoomKind) -> chat::ConversationI
 
 fn post(store: &dyn Store, room: chat::ConversationId, from: UserId, id: &str) -> Result<Seq, Refusal> {
     let post = Post {
+        kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from,
         client_id: id.into(),
@@ -625,6 +626,7 @@ pub(crate) fn small_acts_of_room_moderators_are_recorded(store: &dyn Store) {
     let poll = chat::NewPoll { choices, multiple: false, anonymous: false, ends: None };
     let rich = chat::NewRich { poll: Some(poll), ..chat::NewRich::default() };
     let asked = Post {
+        kind: chat::MessageKind::Text,
         room: RoomName::Id(open),
         from: bob,
         client_id: "1".into(),

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactState, ContactsPage,
     ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage,
-    Gap, HistoryPage, KeptRevisions, MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, MessageChange, NAMED,
-    PeoplePage, Position, Privacy, Profile, Reaction, Reactions, Refusal, Relation, ResumeFrom, Revision,
-    Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, StoredMessage, Sub, Timestamp, UserId, UserRow,
-    directory, drops_revision, may_change, room_for,
+    Gap, HistoryPage, KeptRevisions, MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, MessageChange, MessageKind,
+    NAMED, PeoplePage, Position, Privacy, Profile, Reaction, Reactions, Refusal, Relation, ResumeFrom,
+    Revision, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, StoredMessage, Sub, Timestamp, UserId,
+    UserRow, directory, drops_revision, may_change, room_for,
 };
 
 /// All that is kept.
@@ -371,6 +371,7 @@ impl Plain {
             seq,
             from: line.from,
             from_sub: sub(&line.from)?,
+            kind: MessageKind::Text,
             client_id: line.client_id.clone(),
             body: line.body.clone(),
             time: line.time,

@@ -16,7 +16,8 @@ use crate::rooms::{Post, Posted, RoomName};
 use crate::session::{Asker, Handles};
 use crate::store::unavailable;
 use crate::{
-    ContactState, ConversationId, Event, Refusal, Relation, SessionId, StoreError, Timestamp, UserId,
+    ContactState, ConversationId, Event, MessageKind, Refusal, Relation, SessionId, StoreError, Timestamp,
+    UserId,
 };
 
 /// So often others come while it is read how they stand to somebody who wants to.
@@ -303,6 +304,7 @@ impl Calls {
         let post = Post {
             room: RoomName::Id(room),
             from: user,
+            kind: MessageKind::Call,
             client_id: entry.client_id(),
             body: entry.body(),
             time: now,
