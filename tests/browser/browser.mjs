@@ -48,6 +48,7 @@ export async function person(browser, { reopens = false, ...options } = DESKTOP)
       console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
     });
   });
+  await context.addInitScript(withoutIsolates);
   // For a look at a widget that is newer than the binary: KITH_WIDGET=widget/dist.
   const newer = process.env.KITH_WIDGET;
   if (newer) {
@@ -82,6 +83,35 @@ export async function person(browser, { reopens = false, ...options } = DESKTOP)
 }
 
 const troublesOf = new WeakMap();
+
+/** Tests find texts as a reader sees them: without the marks by which names in them keep their direction (U+2068, U+2069). */
+function withoutIsolates() {
+  const plain = text => (typeof text === 'string' ? text.replace(/[\u2068\u2069]/g, '') : text);
+  const { createTextNode } = Document.prototype;
+  Document.prototype.createTextNode = function (text) {
+    return createTextNode.call(this, plain(text));
+  };
+  const { setAttribute } = Element.prototype;
+  Element.prototype.setAttribute = function (name, value) {
+    setAttribute.call(this, name, plain(value));
+  };
+  for (const [type, name] of [
+    [Node, 'textContent'],
+    [CharacterData, 'data'],
+    [HTMLElement, 'title'],
+    [HTMLImageElement, 'alt'],
+    [HTMLInputElement, 'placeholder'],
+    [HTMLTextAreaElement, 'placeholder'],
+  ]) {
+    const own = Object.getOwnPropertyDescriptor(type.prototype, name);
+    Object.defineProperty(type.prototype, name, {
+      ...own,
+      set(text) {
+        own.set.call(this, plain(text));
+      },
+    });
+  }
+}
 
 /** Nothing was thrown, nothing was blocked by the page's policy, nothing was complained about. */
 export function assertNoTrouble(context, except = /^$/) {

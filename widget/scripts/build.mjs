@@ -8,6 +8,9 @@ import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { budget } from './budget.mjs';
 import { bundleOf, circle } from './bundles.mjs';
+import { readCatalogues } from './messages/catalogue.mjs';
+import { missing } from './messages/compile.mjs';
+import { messages } from './messages/vite_plugin.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -42,7 +45,7 @@ const shared = {
   root,
   configFile: false,
   logLevel: 'warn',
-  plugins: [withoutPreload],
+  plugins: [withoutPreload, messages()],
   define: { 'process.env.NODE_ENV': '"production"' },
   oxc: {
     jsx: { runtime: 'automatic', importSource: 'preact' },
@@ -52,6 +55,9 @@ const shared = {
   },
 };
 
+/** The texts of a language, for the shell or for all that comes late, are a bundle of that name. */
+const TEXTS = /virtual:messages\/([a-z]+(?:_late)?)$/;
+
 await rm(dist, { recursive: true, force: true });
 const modules = await buildModules();
 await buildLoader(modules);
@@ -59,11 +65,22 @@ await buildWorker();
 await compress();
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(modules, null, 2)}\n`);
 await budget(dist, modules);
+reportMissing(readCatalogues());
+
+/** These texts are in the build in English. */
+function reportMissing(catalogues) {
+  for (const language of catalogues.keys()) {
+    const count = missing(catalogues, language).length;
+    if (count > 0) console.log(`${language}: ${count} texts are not translated`);
+  }
+}
 
 /** The bundle of a module. What the shell has needs no other bundle. */
 function bundle(id) {
   if (atStart.client.has(id)) return 'client';
   if (atStart.app.has(id)) return 'app';
+  const texts = TEXTS.exec(id)?.[1];
+  if (texts) return texts;
   // The helpers of the bundler.
   if (id.startsWith('\0')) return 'client';
   const name = bundleOf(relative(root, id));
@@ -107,8 +124,8 @@ async function buildModules() {
   const found = circle(chunks);
   if (found) throw new Error(`bundles import each other in a circle: ${found.join(' → ')}`);
   const shell = atOnce('client', 'app');
-  const language = largest(/^\w\w$/);
-  const late = largest(/^\w\w_late$/);
+  const language = largest(/virtual:messages\/[a-z]+$/);
+  const late = largest(/virtual:messages\/[a-z]+_late$/);
   return {
     client: named('client').fileName,
     app: named('app').fileName,
@@ -130,9 +147,11 @@ async function buildModules() {
   }
 
   /** Of the languages one is fetched. */
-  function largest(name) {
+  function largest(texts) {
     const size = new Map(
-      chunks.filter(one => name.test(one.name)).map(one => [one, gzipSync(one.code).length]),
+      chunks
+        .filter(one => one.moduleIds.some(id => texts.test(id)) && !shell.has(one.fileName))
+        .map(one => [one, gzipSync(one.code).length]),
     );
     return [...size.keys()].sort((a, b) => size.get(b) - size.get(a))[0].fileName;
   }

@@ -76,11 +76,6 @@ const BUNDLES = {
 
 /** Undefined: of no bundle. `path` is below the folder of the widget. */
 export function bundleOf(path) {
-  const language = /^app\/src\/wording\/(?:translated\/)?(\w\w(?:_late)?)\.ts$/.exec(path)?.[1];
-  if (language) return language;
-  const late = /\/words\.(\w\w)\.ts$/.exec(path)?.[1];
-  if (late) return `${late}_late`;
-  if (path.endsWith('/words.ts')) return 'base';
   const [best] = Object.entries(BUNDLES)
     .flatMap(([name, starts]) => starts.map(start => ({ name, start })))
     .filter(({ start }) => path.startsWith(start))

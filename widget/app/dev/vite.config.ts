@@ -1,3 +1,7 @@
 import { defineConfig } from 'vite';
+import { messages } from '../../scripts/messages/vite_plugin.mjs';
 
-export default defineConfig({ oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } } });
+export default defineConfig({
+  plugins: [messages()],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+});

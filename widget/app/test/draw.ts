@@ -19,12 +19,12 @@ import { formattedPart } from '../src/features/message_text/message_text.tsx';
 import { fetchReader } from '../src/features/message_text/plain_text.ts';
 import { fetchPart } from '../src/ui/lazy/lazy.tsx';
 import type { MenuRequest } from '../src/ui/menu/menu.tsx';
-import { en } from '../src/wording/en.ts';
-import { wordingFor } from '../src/wording/wording.ts';
+import { fetchWording } from '../src/wording/wording.ts';
+import { plain } from './plain.ts';
 
 export const NOW = Date.UTC(2026, 2, 12, 12);
-/** Fetch the texts of late parts for it: `beforeAll(() => roomWords.fetch(WORDING))`. */
-export const WORDING = wordingFor(['en-GB'], { en }, 'UTC');
+/** Fetch the texts of late parts for it: `beforeAll(() => lateWords.fetch(WORDING))`. */
+export const WORDING = await fetchWording(['en-GB'], 'UTC');
 // As they are a moment after the interface came.
 await Promise.all([
   fetchReader(),
@@ -56,7 +56,7 @@ export class Drawing {
       client: this.client,
       push: () => Promise.resolve(this.push as unknown as Push),
       wording: WORDING,
-      announce: text => this.said.push(text),
+      announce: text => this.said.push(plain(text)),
       openChat: (key, at) => this.opened.push(at === undefined ? key : `${key} ${at}`),
       takesFocus: () => true,
       pickEmoji: request => {
@@ -68,7 +68,7 @@ export class Drawing {
       show: (_, props) => this.covers.push(props),
       call: deed => this.calls.push(deed),
       confirm: question => {
-        this.question = question;
+        this.question = { ...question, title: plain(question.title), text: plain(question.text) };
       },
     };
     act(() =>
@@ -103,13 +103,13 @@ export class Drawing {
 
   button(name: string): HTMLElement {
     const all = Array.from(this.root.querySelectorAll<HTMLElement>('button'));
-    const found = all.find(one => (one.getAttribute('aria-label') ?? one.textContent) === name);
+    const found = all.find(one => plain(one.getAttribute('aria-label') ?? one.textContent) === name);
     if (found === undefined) throw new Error(`no button ${name} in ${this.root.innerHTML}`);
     return found;
   }
 
   text(): string {
-    return this.root.textContent ?? '';
+    return plain(this.root.textContent ?? '');
   }
 
   press(on: HTMLElement, key: string, more: KeyboardEventInit = {}): KeyboardEvent {

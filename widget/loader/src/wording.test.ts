@@ -1,13 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { LANGUAGES } from 'virtual:messages';
 import { expect, test } from 'vitest';
 import { wordingFor } from './wording.ts';
 
 test('the button speaks every language of the interface', () => {
-  const folder = new URL('../../app/src/wording/translated/', import.meta.url);
-  const languages = readdirSync(folder).filter(name => /^[a-z]{2}\.ts$/.test(name));
-  const said = languages.map(name => wordingFor(name.slice(0, 2)));
-  expect(languages.length).toBe(18);
-  expect(new Set(said.map(one => one.open)).size).toBe(18);
+  const languages = Object.keys(LANGUAGES).filter(language => language !== 'en');
+  const said = languages.map(wordingFor);
+  expect(new Set(said.map(one => one.open)).size).toBe(languages.length);
   expect(said.filter(one => one.open === wordingFor('en').open)).toEqual([]);
   for (const one of said) expect(one.unread(7)).toContain('7');
 });

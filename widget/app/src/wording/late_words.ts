@@ -1,50 +1,46 @@
-// Words of a part that comes late: fetched with it, in the language of the member and in no other.
+// Texts of the parts that come late: one request for all of them, in the language of the user.
 
+import type { LateMessages, LateNamespace, Messages } from 'virtual:messages';
 import { useWording } from '../app_context.tsx';
-import type { LateTranslation } from './translated/late_translation.ts';
-import type { Plural, Wording } from './wording.ts';
+import type { Wording } from './wording.ts';
 
-type Make<W> = (plural: Plural) => W;
-type Fetch<W> = () => Promise<Make<W>>;
-
-/** Texts that a module of a late part exports as `words`. `late` loads them before the part is drawn. */
+/** What a module exports as `words` if it needs more texts than the shell's: `fetchLate` fetches them before the module is used. */
 export interface Fetchable {
   fetch(wording: Wording): Promise<unknown>;
 }
 
-export class LateWords<W extends object> implements Fetchable {
-  #made = new WeakMap<Wording, Wording & W>();
+type Words<N extends LateNamespace> = Wording & Messages[N];
 
-  /**
-   * Texts in English and German from the author of the part; the English type is the reference for the
-   * others. `name`: the name of the part in the files of translated languages.
-   */
+class Late {
+  #words = new Map<LateNamespace, object>();
+
   constructor(
-    readonly catalogues: { en: Fetch<W> } & Record<string, Fetch<W>>,
-    readonly name?: keyof LateTranslation,
+    readonly wording: Wording,
+    readonly texts: LateMessages,
   ) {}
 
-  async fetch(wording: Wording): Promise<void> {
-    if (this.#made.has(wording)) return;
-    const language = wording.language.toLowerCase().split('-', 1)[0] ?? 'en';
-    const translated = this.name && (await wording.late?.())?.[this.name];
-    const make = translated ?? (await (this.catalogues[language] ?? this.catalogues.en)());
-    this.#made.set(wording, { ...wording, ...(make as Make<W>)(wording.plural) });
-  }
-
-  /** Together with the shell's own. */
-  of(wording: Wording): Wording & W {
-    const made = this.#made.get(wording);
-    if (made === undefined) throw new Error('drawn before its words were there');
-    return made;
+  of<N extends LateNamespace>(namespace: N): Words<N> {
+    const made = this.#words.get(namespace) ?? { ...this.wording, ...this.texts[namespace] };
+    this.#words.set(namespace, made);
+    return made as Words<N>;
   }
 }
 
-export function useWords<W extends object>(words: LateWords<W>): Wording & W {
-  return words.of(useWording());
+const fetched = new WeakMap<Wording, Late>();
+
+export const lateWords: Fetchable = {
+  async fetch(wording) {
+    if (!fetched.has(wording)) fetched.set(wording, new Late(wording, await wording.fetchLate()));
+  },
+};
+
+/** The texts of a namespace, together with those of the shell. */
+export function wordsOf<N extends LateNamespace>(wording: Wording, namespace: N): Words<N> {
+  const late = fetched.get(wording);
+  if (late === undefined) throw new Error('the late texts are not fetched yet');
+  return late.of(namespace);
 }
 
-/** Of a part that needs the words of several. */
-export function together(...all: Fetchable[]): Fetchable {
-  return { fetch: wording => Promise.all(all.map(one => one.fetch(wording))) };
+export function useWords<N extends LateNamespace>(namespace: N): Words<N> {
+  return wordsOf(useWording(), namespace);
 }

@@ -1,21 +1,15 @@
 /** All words, numbers and times that a member reads, in their language. */
 
-import type { Catalogue } from './en.ts';
-import type { LateTranslation, Translated } from './translated/late_translation.ts';
+import { LANGUAGES, type LateMessages, type Messages } from 'virtual:messages';
+import { pluralOf } from 'virtual:messages/plural';
 
-/** Picks the form that the language asks for; `other` stands in for forms that a text leaves out. */
-export type Plural = (
-  n: number,
-  forms: { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>,
-) => string;
-
-/** The catalogue together with times and numbers of the same language. */
-export interface Wording extends Catalogue {
+/** The texts of the shell together with times and numbers of the same language. */
+export interface Wording extends ShellTexts {
   /** BCP 47 tag, for `lang`. */
   language: string;
   direction: 'ltr' | 'rtl';
-  /** For the catalogues of what comes late. */
-  plural: Plural;
+  /** All other texts. */
+  fetchLate(): Promise<LateMessages>;
   /** Clock time of a message: "10:02". */
   clock(time: number): string;
   /** Full date and time, for tooltips and screen readers. */
@@ -29,41 +23,10 @@ export interface Wording extends Catalogue {
   number(n: number): string;
   /** "Ana, Tom and Mei". */
   list(names: readonly string[]): string;
-  /** In a translated language: what all late parts say. */
-  late?: Language['late'];
 }
 
-export type MakeCatalogue = (plural: Plural) => Catalogue;
+type ShellTexts = Messages['shell'];
 
-interface Language {
-  words: (plural: Plural) => Translated<Catalogue>;
-  /** Left out where each late part brings its own words along. */
-  late?: () => Promise<LateTranslation>;
-}
-
-/** Each is fetched by those who read it. */
-export const LANGUAGES: Record<string, () => Promise<Language>> = {
-  en: () => import('./en.ts').then(one => ({ words: one.en })),
-  de: () => import('./de.ts').then(one => ({ words: one.de })),
-  ar: () => import('./translated/ar.ts'),
-  cs: () => import('./translated/cs.ts'),
-  es: () => import('./translated/es.ts'),
-  fa: () => import('./translated/fa.ts'),
-  fr: () => import('./translated/fr.ts'),
-  he: () => import('./translated/he.ts'),
-  hi: () => import('./translated/hi.ts'),
-  it: () => import('./translated/it.ts'),
-  ja: () => import('./translated/ja.ts'),
-  ko: () => import('./translated/ko.ts'),
-  nl: () => import('./translated/nl.ts'),
-  pl: () => import('./translated/pl.ts'),
-  pt: () => import('./translated/pt.ts'),
-  ru: () => import('./translated/ru.ts'),
-  sv: () => import('./translated/sv.ts'),
-  tr: () => import('./translated/tr.ts'),
-  uk: () => import('./translated/uk.ts'),
-  zh: () => import('./translated/zh.ts'),
-};
 const RTL = new Set(['ar', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -71,28 +34,16 @@ const DAY = 24 * HOUR;
 
 /**
  * The wording of the first wanted language that we speak, English without one. Dates follow the wanted region
- * (`de-CH`); the direction follows the first wanted language even where its words are missing, because the
+ * (`de-CH`); the direction follows the first wanted language even where its texts are missing, because the
  * page around the widget runs that way.
  */
-export async function fetchWording(wanted: readonly string[]): Promise<Wording> {
-  const language = base(spoken(wanted, LANGUAGES));
-  const spokenHere = await LANGUAGES[language]?.();
-  if (spokenHere === undefined) throw new Error(`no words for ${language}`);
-  const { words, late } = spokenHere;
-  return { ...wordingFor(wanted, { [language]: words as MakeCatalogue }), ...(late && { late }) };
-}
-
-/** As above, with catalogues that are loaded: English, or the wanted language. */
-export function wordingFor(
-  wanted: readonly string[],
-  catalogues: Record<string, MakeCatalogue>,
-  timeZone?: string,
-): Wording {
+export async function fetchWording(wanted: readonly string[], timeZone?: string): Promise<Wording> {
   const tags = wanted.filter(isLanguageTag);
-  const language = spoken(wanted, catalogues);
+  const language = tags.find(tag => Object.hasOwn(LANGUAGES, base(tag))) ?? 'en';
+  const texts = await LANGUAGES[base(language)]?.();
+  if (texts === undefined) throw new Error(`no texts for ${language}`);
   const zone = timeZone === undefined ? {} : { timeZone };
-  const rules = new Intl.PluralRules(language);
-  const plural: Plural = (n, forms) => forms[rules.select(n)] ?? forms.other;
+  const plural = pluralOf(language);
   const clock = new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit', ...zone });
   const full = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short', ...zone });
   const weekday = new Intl.DateTimeFormat(language, { weekday: 'long', ...zone });
@@ -118,15 +69,13 @@ export function wordingFor(
   });
   const daysBetween = (time: number, now: number) =>
     Math.round((Date.parse(calendar.format(now)) - Date.parse(calendar.format(time))) / DAY);
-  const make = catalogues[base(language)];
-  if (make === undefined) throw new Error(`no words for ${language}`);
-  const words = make(plural);
+  const words = texts.shell(plural);
 
   return {
     ...words,
     language,
     direction: RTL.has(base(tags[0] ?? language)) ? 'rtl' : 'ltr',
-    plural,
+    fetchLate: async () => (await texts.late()).late(plural),
     clock: time => clock.format(time),
     full: time => full.format(time),
     day(time, now) {
@@ -155,10 +104,6 @@ export function wordingFor(
   };
 }
 
-function spoken(wanted: readonly string[], catalogues: Record<string, unknown>): string {
-  return wanted.filter(isLanguageTag).find(tag => Object.hasOwn(catalogues, base(tag))) ?? 'en';
-}
-
 /** The member's languages, best first: the tag's own setting, the page, the browser. */
 export function wantedLanguages(
   setting: string | undefined,
@@ -166,11 +111,6 @@ export function wantedLanguages(
   browser: readonly string[],
 ): string[] {
   return [setting ?? '', page.documentElement.lang, ...browser].filter(tag => tag !== '');
-}
-
-/** A name within a sentence: what it begins and ends with stays with it, whichever way the sentence runs. */
-export function isolated(name: string): string {
-  return `\u2068${name}\u2069`;
 }
 
 function base(tag: string): string {

@@ -7,14 +7,13 @@ import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './call_buttons.css?inline';
 import { callItems, mayCall } from './call_menu_items.ts';
-import { callLogWords } from './words.ts';
 
-export { callLogWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function Buttons({ user }: { user: string }) {
   useSheet(css);
   const surroundings = useSurroundings();
-  const words = useWords(callLogWords);
+  const words = useWords('callLog');
   const may = useTopic(`person:${user}`, client => mayCall(client, user));
   if (!may) return null;
   const items = callItems(surroundings, user);

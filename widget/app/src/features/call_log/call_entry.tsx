@@ -8,7 +8,6 @@ import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './call_entry.css?inline';
 import { callText, isMissed } from './call_text.ts';
-import { callLogWords } from './words.ts';
 
 export { words } from './call_text.ts';
 
@@ -16,7 +15,7 @@ export { words } from './call_text.ts';
 export function Entry({ message, to }: { message: Message; to: ConversationKey }) {
   useSheet(css);
   const { call } = useSurroundings();
-  const words = useWords(callLogWords);
+  const words = useWords('callLog');
   const { mine, call: entry } = message;
   if (entry === undefined) return null;
   const { media } = entry;
@@ -39,6 +38,6 @@ export function Entry({ message, to }: { message: Message; to: ConversationKey }
 
 /** In the list of chats. */
 export function Gist({ message }: { message: Message }) {
-  const words = useWords(callLogWords);
+  const words = useWords('callLog');
   return <>{message.call && callText(words, message.call, message.mine)}</>;
 }

@@ -4,10 +4,10 @@ import type { Client } from '@kith/client';
 import '../../ui/icon/call_shapes.ts';
 import type { Surroundings } from '../../app_context.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
-import { callLogWords } from './words.ts';
+import { wordsOf } from '../../wording/late_words.ts';
 
 export function callItems({ call, wording }: Surroundings, user: string): MenuItem[] {
-  const words = callLogWords.of(wording);
+  const words = wordsOf(wording, 'callLog');
   return [
     { icon: 'phone', text: words.callWithVoice, run: () => call({ do: 'call', user, media: 'audio' }) },
     { icon: 'camera', text: words.callWithVideo, run: () => call({ do: 'call', user, media: 'video' }) },

@@ -7,11 +7,10 @@ import '../../ui/icon/call_shapes.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useSurroundings } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
-import { callLogWords } from './words.ts';
 
 export function CallSettings() {
   const { call } = useSurroundings();
-  const words = useWords(callLogWords);
+  const words = useWords('callLog');
   const [hidden, setHidden] = useState(hidesAddress);
   const turn = () => {
     hideAddress(!hidden);

@@ -1,22 +1,21 @@
 // The entry of a finished call, in one line.
 
+import type { Messages } from 'virtual:messages';
 import type { CallEntry, Message } from '@kith/client';
-import type { Fetchable } from '../../wording/late_words.ts';
+import { type Fetchable, lateWords, wordsOf } from '../../wording/late_words.ts';
 import { readCallsWith } from '../message_text/plain_text.ts';
 import { duration } from './call_duration.ts';
-import type { CallLogWords } from './words.en.ts';
-import { callLogWords } from './words.ts';
 
 /** Once they are here, all that says a message in a line says it of calls in their language. */
 export const words: Fetchable = {
   async fetch(wording) {
-    await callLogWords.fetch(wording);
-    readCallsWith((call, mine) => callText(callLogWords.of(wording), call, mine));
+    await lateWords.fetch(wording);
+    readCallsWith((call, mine) => callText(wordsOf(wording, 'callLog'), call, mine));
   },
 };
 
 /** `mine`: one has called. */
-export function callText({ callLine }: CallLogWords, call: CallEntry, mine: boolean): string {
+export function callText({ callLine }: Messages['callLog'], call: CallEntry, mine: boolean): string {
   const says = callLine[call.media];
   switch (call.outcome) {
     case 'ended':

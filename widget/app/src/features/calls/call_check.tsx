@@ -1,5 +1,6 @@
 // Before a call: does the microphone hear, does the camera see, and does the network let calls through?
 
+import type { Messages } from 'virtual:messages';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { CloseButton } from '../../ui/close_button/close_button.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
@@ -16,13 +17,11 @@ import { OwnMedia, type Problem } from './local_media.ts';
 import { Sight } from './media_elements.tsx';
 import { type Reach, reach, verdict } from './relay_check.ts';
 import { keepInside } from './ring_card.tsx';
-import type { CallWords } from './words.en.ts';
-import { callWords } from './words.ts';
 
 export function Check({ onClose }: { onClose: () => void }) {
   useSheet(css);
   const { root } = useSurroundings();
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const sheet = useRef<HTMLDivElement>(null);
   const own = useMemo(() => new OwnMedia(() => undefined), []);
   const [tracks, setTracks] = useState<{ mic?: MediaStreamTrack; camera?: MediaStreamTrack }>({});
@@ -102,7 +101,7 @@ export function Check({ onClose }: { onClose: () => void }) {
 }
 
 function Level({ track }: { track: MediaStreamTrack | undefined }) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const [level, setLevel] = useState(0);
   useEffect(() => {
     if (track) return listen(track, setLevel);
@@ -117,7 +116,7 @@ function Level({ track }: { track: MediaStreamTrack | undefined }) {
 
 function Reached() {
   const client = useClient();
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const [found, setFound] = useState<Reach | 'failed'>();
   const ask = () => {
     setFound(undefined);
@@ -151,7 +150,7 @@ function Reached() {
   );
 }
 
-function relayText({ hasRelay, relays }: Reach, says: CallWords['reach']): string {
+function relayText({ hasRelay, relays }: Reach, says: Messages['calls']['reach']): string {
   if (!hasRelay) return says.noServers;
   return relays.length > 0 ? says.relayed(relays.join(', ')) : says.noRelayed;
 }

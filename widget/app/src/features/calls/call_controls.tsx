@@ -4,7 +4,6 @@ import { useWords } from '../../wording/late_words.ts';
 import type { Calling } from './call_session.ts';
 import type { Shown } from './call_view.ts';
 import { RoundButton } from './round_button.tsx';
-import { callWords } from './words.ts';
 
 interface Props {
   calling: Pick<Calling, 'setMic' | 'setCamera' | 'setScreen' | 'hangUp'>;
@@ -16,7 +15,7 @@ interface Props {
 }
 
 export function Controls({ calling, shown, options, onOptions, leave }: Props) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const { mic, camera, screen } = shown;
   const canShare = typeof navigator.mediaDevices?.getDisplayMedia === 'function';
   return (

@@ -3,7 +3,6 @@
 import { useWords } from '../../wording/late_words.ts';
 import type { Calling } from './call_session.ts';
 import { endsQuickly, type Shown } from './call_view.ts';
-import { callWords } from './words.ts';
 
 interface Props {
   calling: Calling;
@@ -12,7 +11,7 @@ interface Props {
 }
 
 export function Ended({ calling, shown: { user, media, end = 'ended' }, onCheck }: Props) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const againMayHelp = end !== 'ended' && end !== 'elsewhere' && end !== 'contactsOnly';
   return (
     <div class="call-ended">

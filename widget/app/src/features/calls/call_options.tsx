@@ -8,7 +8,6 @@ import type { Calling } from './call_session.ts';
 import type { Shown } from './call_view.ts';
 import { type Device, devices } from './local_media.ts';
 import { figures } from './status_line.ts';
-import { callWords } from './words.ts';
 
 interface Props {
   calling: Calling;
@@ -19,7 +18,7 @@ interface Props {
 }
 
 export function Options({ calling, shown, video, onSpeaker, onCheck }: Props) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const cameras = useDevices('camera');
   const choose = (kind: DeviceKind, id: string) => {
     chooseDevice(kind, id);
@@ -80,7 +79,7 @@ interface ChoiceProps {
 }
 
 export function DeviceChoice({ kind, onChoose }: ChoiceProps) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const all = useDevices(kind);
   const [chosen, setChosen] = useState(chosenDevice(kind) ?? '');
   if (all.length === 0) return null;

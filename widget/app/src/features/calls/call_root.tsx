@@ -6,21 +6,20 @@ import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { Late, late } from '../../ui/lazy/lazy.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { useWords } from '../../wording/late_words.ts';
 import type { GroupWish } from '../group_calls/group_call_root.tsx';
 import type { Line } from './call_dispatcher.ts';
 import css from './call_root.css?inline';
 import { Calling } from './call_session.ts';
 import { tabStorage } from './call_storage.ts';
 import '../../ui/icon/call_shapes.ts';
+import { useWords } from '../../wording/late_words.ts';
 import type { Shown } from './call_view.ts';
 import { CallWindow } from './call_window.tsx';
 import { RingCard, type RingDeeds } from './ring_card.tsx';
 import { trouble } from './status_line.ts';
 import { useRinging } from './use_ringing.ts';
-import { callWords } from './words.ts';
 
-export { callWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const groupPart = late(() => import('../group_calls/group_call_root.tsx'), 'GroupPlace');
 const checkPart = late(() => import('./call_check.tsx'), 'Check');
@@ -108,7 +107,7 @@ function knows(client: Client, { key, message }: ClientEvents['message']): void 
 
 /** Said to screen readers at once, whatever they are reading. */
 function Spoken({ shown }: { shown: Shown | undefined }) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const person = useTopic(`person:${shown?.user ?? ''}`, one => (shown ? one.person(shown.user) : undefined));
   const said = useRef('');
   const name = person?.name ?? '';

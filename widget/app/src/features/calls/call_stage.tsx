@@ -10,7 +10,6 @@ import { useWords } from '../../wording/late_words.ts';
 import type { Shown } from './call_view.ts';
 import { Sight, Voice } from './media_elements.tsx';
 import { quality, trouble } from './status_line.ts';
-import { callWords } from './words.ts';
 
 interface Props {
   shown: Shown;
@@ -26,7 +25,7 @@ interface Props {
 }
 
 export function Stage({ shown, person, picture, speaker, remote, onPointerDown, children }: Props) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const [silenced, setSilenced] = useState(false);
   const voice = useRef<HTMLAudioElement>(null);
   const own = useMemo(() => (shown.own ? new MediaStream([shown.own]) : undefined), [shown.own]);
@@ -81,7 +80,7 @@ export function Stage({ shown, person, picture, speaker, remote, onPointerDown, 
 }
 
 function Standing({ shown, name }: { shown: Shown; name: string }) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const now = useNow(1_000);
   return (
     <p class="call-line clip" dir="auto">

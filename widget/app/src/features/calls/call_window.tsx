@@ -13,7 +13,6 @@ import type { Shown } from './call_view.ts';
 import { WindowButtons } from './call_window_buttons.tsx';
 import { Trouble } from './device_error.tsx';
 import { useWindow } from './use_call_window.ts';
-import { callWords } from './words.ts';
 
 interface Props {
   calling: Calling;
@@ -23,7 +22,7 @@ interface Props {
 
 export function CallWindow({ calling, shown, onCheck }: Props) {
   const { root } = useSurroundings();
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const [speaker, setSpeaker] = useState(chosenDevice('speaker'));
   const remote = useRef<HTMLVideoElement>(null);
   const person = useTopic(`person:${shown.user}`, one => one.person(shown.user));

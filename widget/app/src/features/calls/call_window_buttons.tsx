@@ -3,10 +3,9 @@
 import { useWords } from '../../wording/late_words.ts';
 import { RoundButton } from './round_button.tsx';
 import type { CallWindowState } from './use_call_window.ts';
-import { callWords } from './words.ts';
 
 export function WindowButtons({ pane }: { pane: CallWindowState }) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const { drag, phone, large, over, setLarge } = pane;
   if (over) return null;
   return (

@@ -4,7 +4,6 @@ import { CloseButton } from '../../ui/close_button/close_button.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import type { Problem } from './local_media.ts';
 import { mend } from './status_line.ts';
-import { callWords } from './words.ts';
 
 interface Props {
   problem: Problem;
@@ -15,7 +14,7 @@ interface Props {
 }
 
 export function Trouble({ problem: { of, why }, onAgain, onClose, onCheck }: Props) {
-  const words = useWords(callWords);
+  const words = useWords('calls');
   return (
     <div class="call-trouble" role="alert">
       <p class="call-trouble-what">{words.problems[of][why]}</p>

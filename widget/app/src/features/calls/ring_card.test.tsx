@@ -2,11 +2,12 @@
 
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
+import { plain } from '../../../test/plain.ts';
+import { lateWords } from '../../wording/late_words.ts';
 import { begun, type Shown } from './call_view.ts';
 import { RingCard, type RingDeeds } from './ring_card.tsx';
-import { callWords } from './words.ts';
 
-beforeAll(() => callWords.fetch(WORDING));
+beforeAll(() => lateWords.fetch(WORDING));
 
 function card(more: Partial<Shown> = {}) {
   const deeds = {
@@ -24,7 +25,9 @@ function card(more: Partial<Shown> = {}) {
 
 test('it says who calls and how, and has an answer for each', () => {
   const { drawing, deeds } = card();
-  expect(drawing.find('.call-card').getAttribute('aria-label')).toBe('Léa Okafor is calling with video');
+  expect(plain(drawing.find('.call-card').getAttribute('aria-label') ?? '')).toBe(
+    'Léa Okafor is calling with video',
+  );
   drawing.button('Accept with video').click();
   drawing.button('Accept with voice only').click();
   drawing.button('Decline').click();
@@ -47,9 +50,8 @@ test('Escape ends the sound, not the call', () => {
 
 test('a stranger to whom one would show one’s address is named', () => {
   expect(card().drawing.has('.call-hint')).toBe(false);
-  expect(card({ exposed: true }).drawing.find('.call-hint').textContent).toContain(
-    'Léa Okafor is not in your contacts',
-  );
+  const hint = card({ exposed: true }).drawing.find('.call-hint').textContent ?? '';
+  expect(plain(hint)).toContain('Léa Okafor is not in your contacts');
 });
 
 test('while it rings one reads why the microphone was not to be had, and tries again', () => {

@@ -10,7 +10,6 @@ import { useMedia } from '../../ui/use_media/use_media.ts';
 import { useWords } from '../../wording/late_words.ts';
 import type { Shown } from './call_view.ts';
 import { Trouble } from './device_error.tsx';
-import { callWords } from './words.ts';
 
 export interface RingDeeds {
   accept(media: Shown['media']): void;
@@ -24,7 +23,7 @@ export interface RingDeeds {
 
 export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
   const { root } = useSurroundings();
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const card = useRef<HTMLDivElement>(null);
   const person = useTopic(`person:${shown.user}`, one => one.person(shown.user));
   const phone = useMedia(PHONE);

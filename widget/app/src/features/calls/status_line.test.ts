@@ -2,17 +2,21 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import { WORDING } from '../../../test/draw.ts';
+import { plain } from '../../../test/plain.ts';
+import { lateWords, wordsOf } from '../../wording/late_words.ts';
 import { begun, type End, endOf, type Shown } from './call_view.ts';
 import { figures, mend, quality, sentence, trouble } from './status_line.ts';
-import { callWords } from './words.ts';
 
-beforeAll(() => callWords.fetch(WORDING));
-const words = () => callWords.of(WORDING);
+beforeAll(() => lateWords.fetch(WORDING));
+const words = () => wordsOf(WORDING, 'calls');
 const shown = (more: Partial<Shown>): Shown => ({ ...begun('tom', 'audio', 'up', false), ...more });
 const told = { mic: true, camera: false, screen: false, weak: false };
 
 test('what is in the way is said, and nothing where all is well', () => {
-  const says = (more: Partial<Shown>) => trouble(shown(more), 'Tom', words());
+  const says = (more: Partial<Shown>) => {
+    const text = trouble(shown(more), 'Tom', words());
+    return text && plain(text);
+  };
   expect(says({ stage: 'calling' })).toBe('Calling…');
   expect(says({ connected: false })).toBe('Connecting…');
   expect(says({ connected: false, quality: { loss: 0, kbits: 1, weak: false } })).toBe('Reconnecting…');

@@ -1,11 +1,11 @@
 // The one line of a call that says how it stands.
 
+import type { Messages } from 'virtual:messages';
 import type { Wording } from '../../wording/wording.ts';
 import { duration } from '../call_log/call_duration.ts';
 import type { Shown } from './call_view.ts';
-import type { CallWords } from './words.en.ts';
 
-type Words = Wording & CallWords;
+type Words = Wording & Messages['calls'];
 
 /** Before voices flow, or when something is in their way; undefined where all is well. */
 export function trouble(shown: Shown, name: string, words: Words): string | undefined {
@@ -42,18 +42,19 @@ export function quality({ since, quality: now, weak }: Shown, time: number, word
 export function figures({ quality: now }: Shown, words: Words): string | undefined {
   if (now === undefined) return undefined;
   const loss = new Intl.NumberFormat(words.language, { style: 'percent', maximumFractionDigits: 1 });
-  return words.lossAndRate(loss.format(now.loss), words.kbits(words.number(now.kbits)));
+  return words.lossAndRate({ loss: loss.format(now.loss), rate: words.kbits(words.number(now.kbits)) });
 }
 
 /** How it ended. */
 export function sentence({ end, ms }: Shown, name: string, words: Words): string {
   if (end === 'ended' && ms !== undefined) return words.endedAfter(duration(ms));
-  return words.ends[end ?? 'ended'](name);
+  const text = words.ends[end ?? 'ended'];
+  return typeof text === 'string' ? text : text(name);
 }
 
 /** How to allow a refused device in this browser. */
-export function mend(why: string, agent: string, words: CallWords): string {
-  if (why !== 'denied') return words.mends[why as Exclude<keyof CallWords['mends'], 'denied'>];
+export function mend(why: string, agent: string, words: Messages['calls']): string {
+  if (why !== 'denied') return words.mends[why as Exclude<keyof Messages['calls']['mends'], 'denied'>];
   if (/Android|iPhone|iPad|Mobile/.test(agent)) return words.mends.phone;
   if (/Firefox\//.test(agent)) return words.mends.firefox;
   return /Chrome\//.test(agent) ? words.mends.chromium : words.mends.safari;

@@ -8,12 +8,11 @@ import { soundIsOn } from '../toasts/sound_preference.ts';
 import type { Shown } from './call_view.ts';
 import { ringOutside } from './ring_notification.ts';
 import { ring } from './ringtone.ts';
-import { callWords } from './words.ts';
 
 /** The returned function ends the sound of the one that rings now. */
 export function useRinging(shown: Shown | undefined): () => void {
   const client = useClient();
-  const words = useWords(callWords);
+  const words = useWords('calls');
   const stage = shown?.stage;
   const [silent, setSilent] = useState(false);
   useEffect(() => setSilent(false), [stage]);

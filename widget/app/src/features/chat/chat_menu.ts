@@ -2,14 +2,13 @@
 
 import type { Conversation } from '@kith/client';
 import { rowActions } from '../chats/row_menu.ts';
-import { chatWords } from '../chats/words.ts';
-import { contactActions, words as contactWords } from '../contacts/contact_actions.ts';
+import { contactActions } from '../contacts/contact_actions.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import type { Surroundings } from '../../app_context.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
-import { together } from '../../wording/late_words.ts';
+import { wordsOf } from '../../wording/late_words.ts';
 
-export const words = together(chatWords, contactWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function chatActions(
   surroundings: Surroundings,
@@ -22,7 +21,7 @@ export function chatActions(
   // The first of a person's is to write to them.
   const [, ...withPerson] = contactActions(surroundings, client.person(user), client.contact(user));
   if (!one.exists) return withPerson;
-  const words = chatWords.of(wording);
+  const words = wordsOf(wording, 'chats');
   const search: MenuItem = { icon: 'search', text: words.searchHere, run: onSearch };
   const date: MenuItem = { icon: 'calendar', text: words.jumpToDate, run: onDate };
   return [search, date, ...rowActions(surroundings, one, now), ...withPerson];

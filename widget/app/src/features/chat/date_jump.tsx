@@ -6,12 +6,11 @@ import { useSurroundings } from '../../app_context.tsx';
 import { CloseButton } from '../../ui/close_button/close_button.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
-import { chatWords } from '../chats/words.ts';
 import { idOfRoom } from '../group_calls/room_id.ts';
 import css from './date_jump.css?inline';
 import { firstShown, isoDay, startOfDay } from './day_start.ts';
 
-export { chatWords as words } from '../chats/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   conversation: Conversation;
@@ -24,7 +23,7 @@ const PAGE = 50;
 export function DateJump({ conversation, onClose }: Props) {
   useSheet(css);
   const { client, announce, openChat } = useSurroundings();
-  const words = useWords(chatWords);
+  const words = useWords('chats');
   const field = useRef<HTMLInputElement>(null);
   const [loading, setLoading] = useState(false);
   useLayoutEffect(() => field.current?.focus({ preventScroll: true }), []);

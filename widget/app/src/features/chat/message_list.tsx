@@ -7,7 +7,6 @@ import { badgeText } from '../../shell/tab_bar.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { Late, late } from '../../ui/lazy/lazy.tsx';
-import { isolated } from '../../wording/wording.ts';
 import { askToDelete } from '../message/confirm_delete.ts';
 import { MessageView } from '../message/message.tsx';
 import type { MessageDeeds } from '../message/message_menu.ts';
@@ -22,6 +21,7 @@ import {
   slice,
   upwards,
 } from './message_list_items.ts';
+import { typingText } from './typing_text.ts';
 import { useNames } from './use_mention_names.ts';
 import { messageBelow, useAnchor } from './use_scroll_anchor.ts';
 
@@ -371,7 +371,7 @@ export function History({
               <p class="history-start-name">
                 <bdi>{other.name}</bdi>
               </p>
-              <p dir="auto">{(room ? words.startOfRoom : words.startOfChat)(isolated(other.name))}</p>
+              <p dir="auto">{(room ? words.startOfRoom : words.startOfChat)(other.name)}</p>
             </div>
           )}
           {shown.map(item => {
@@ -408,9 +408,7 @@ export function History({
               />
             );
           })}
-          {typing.length > 0 && (
-            <TypingDots text={words.areTyping(typing.map(one => isolated(client.person(one).name)))} />
-          )}
+          {typing.length > 0 && <TypingDots text={typingText(words, typing, client)} />}
         </div>
       </div>
       {refused && (

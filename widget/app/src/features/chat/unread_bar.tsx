@@ -3,10 +3,9 @@
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
-import { pinWords } from '../pinned_messages/words.ts';
 import css from './unread_bar.css?inline';
 
-export { pinWords as words } from '../pinned_messages/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   count: number;
@@ -16,7 +15,7 @@ interface Props {
 
 export function UnreadBar({ count, onJump, onRead }: Props) {
   useSheet(css);
-  const words = useWords(pinWords);
+  const words = useWords('pinnedMessages');
   return (
     <div class="unread-bar">
       <button type="button" class="unread-bar-jump clip" title={words.jumpToUnread} onClick={onJump}>

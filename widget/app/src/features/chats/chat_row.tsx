@@ -8,7 +8,7 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { Said } from '../../ui/labeled_text/labeled_text.tsx';
 import { fetchLate, Late, late } from '../../ui/lazy/lazy.tsx';
-import { isolated } from '../../wording/wording.ts';
+import { typingText } from '../chat/typing_text.ts';
 import { StateIcon } from '../message/state_icon.tsx';
 import { gistOf } from '../message_text/plain_text.ts';
 
@@ -113,9 +113,7 @@ function Preview({
   const sender = useTopic(`person:${last?.from ?? ''}`, one => (last ? one.person(last.from) : undefined));
   const room = isRoom(conversation.key);
   if (typing.length > 0) {
-    const text = room
-      ? words.areTyping(typing.map(user => isolated(client.person(user).name)))
-      : words.typing;
+    const text = room ? typingText(words, typing, client) : words.typing;
     return <span class="row-preview row-typing clip">{text}</span>;
   }
   if (draft.trim() !== '') {
@@ -132,7 +130,7 @@ function Preview({
         room && client.contact(last.from) === 'blocked' ? '…' : gistOf(last, user => nameKnown(client, user)),
       );
   const call = last.call && !last.deleted;
-  const by = last.mine ? words.you : room && sender && isolated(sender.name);
+  const by = last.mine ? words.you : room && sender?.name;
   const label = by && !call && words.said(by);
   return (
     <>

@@ -3,11 +3,10 @@
 import type { ListName } from '@kith/client';
 import '../../ui/icon/lazy_shapes.ts';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
-import { together, useWords } from '../../wording/late_words.ts';
-import { HereNow, words as hereNowWords } from './online_now.tsx';
-import { chatWords } from './words.ts';
+import { useWords } from '../../wording/late_words.ts';
+import { HereNow } from './online_now.tsx';
 
-export const words = together(chatWords, hereNowWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   list: ListName;
@@ -15,7 +14,7 @@ interface Props {
 }
 
 export function Nothing({ list, onFindPeople }: Props) {
-  const words = useWords(chatWords);
+  const words = useWords('chats');
   if (list === 'main') {
     return (
       <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>

@@ -7,10 +7,9 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { usePresences } from '../contacts/use_presences.ts';
-import { peopleWords } from '../contacts/words.ts';
 import css from './online_now.css?inline';
 
-export { peopleWords as words } from '../contacts/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const MOST = 6;
 
@@ -18,7 +17,7 @@ export function HereNow() {
   useSheet(css);
   const client = useClient();
   const { openChat } = useSurroundings();
-  const words = useWords(peopleWords);
+  const words = useWords('contacts');
   const me = useTopic('me', one => one.me());
   const contacts = useTopic('contacts', one => one.contacts());
   const [directory, setDirectory] = useState<readonly Person[]>([]);

@@ -4,15 +4,15 @@ import { type Conversation, MUTED_FOR_GOOD, RequestError } from '@kith/client';
 import '../../ui/icon/lazy_shapes.ts';
 import type { Surroundings } from '../../app_context.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
-import { chatWords } from './words.ts';
+import { wordsOf } from '../../wording/late_words.ts';
 
-export { chatWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const HOUR = 3_600_000;
 
 export function rowActions(surroundings: Surroundings, one: Conversation, now: number): MenuItem[] {
   const { client, announce } = surroundings;
-  const words = chatWords.of(surroundings.wording);
+  const words = wordsOf(surroundings.wording, 'chats');
   const change = (what: Parameters<typeof client.changeConversation>[1]) =>
     void client.changeConversation(one.key, what).catch(error => {
       const full = error instanceof RequestError && error.code === 'too_many_pinned';

@@ -9,7 +9,7 @@ import { isRtl } from '../../wording/is_rtl.ts';
 import { rowActions } from './row_menu.ts';
 import css from './swipe.css?inline';
 
-export { chatWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 /** So far it must be drawn for something to happen. */
 const FAR = 80;

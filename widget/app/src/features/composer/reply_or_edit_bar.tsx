@@ -7,7 +7,6 @@ import '../../ui/icon/lazy_shapes.ts';
 import { useClient, useWording } from '../../app_context.tsx';
 import { Said } from '../../ui/labeled_text/labeled_text.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { isolated } from '../../wording/wording.ts';
 import css from './reply_or_edit_bar.css?inline';
 
 interface Props {
@@ -25,9 +24,7 @@ export function Concerns({ message, editing, onCancel }: Props) {
     <div class="composer-reply">
       <Icon name={editing ? 'edit' : 'reply'} />
       <span class="grow">
-        <span class="composer-reply-name clip">
-          {editing ? words.editing : words.replyingTo(isolated(name))}
-        </span>
+        <span class="composer-reply-name clip">{editing ? words.editing : words.replyingTo(name)}</span>
         <Said class="composer-reply-body">{gistOf(message).slice(0, 200)}</Said>
       </span>
       <button

@@ -8,14 +8,13 @@ import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './connection_banner.css?inline';
 import type { Trouble } from './connection_problem.ts';
-import { bannerWords } from './words.ts';
 
-export { bannerWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function Banner({ trouble: shown }: { trouble: Trouble }) {
   useSheet(css);
   const client = useClient();
-  const words = useWords(bannerWords);
+  const words = useWords('connection');
   const { announce } = useSurroundings();
   const { until, reason } = useTopic('status', one => one.status());
   useEffect(() => {
@@ -26,7 +25,7 @@ export function Banner({ trouble: shown }: { trouble: Trouble }) {
     connecting: words.connecting,
     signed_out: `${words.signedOut} ${words.signedOutHint}`,
     replaced: words.replaced,
-    banned: words.banned(until ? words.full(until) : undefined),
+    banned: until ? words.bannedUntil(words.full(until)) : words.banned,
     site_closed: words.siteClosed,
     refused: words.refused,
     new_version: words.newVersion,

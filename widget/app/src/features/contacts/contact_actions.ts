@@ -3,15 +3,13 @@
 import { type ContactAction, type ContactState, direct, type KnownPerson } from '@kith/client';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { callItems, mayCall } from '../call_log/call_menu_items.ts';
-import { callLogWords } from '../call_log/words.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import type { Surroundings } from '../../app_context.tsx';
-import { together } from '../../wording/late_words.ts';
+import { wordsOf } from '../../wording/late_words.ts';
 import { askToReport } from '../moderation/open_report.ts';
 import { openProfile } from '../profile/open_profile.ts';
-import { peopleWords } from './words.ts';
 
-export const words = together(peopleWords, callLogWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function contactActions(
   surroundings: Surroundings,
@@ -19,7 +17,7 @@ export function contactActions(
   state: ContactState,
 ): MenuItem[] {
   const { openChat, client } = surroundings;
-  const words = peopleWords.of(surroundings.wording);
+  const words = wordsOf(surroundings.wording, 'contacts');
   const run = (action: ContactAction) => () => changeContact(surroundings, action, person.user);
   const items: MenuItem[] = [{ icon: 'chat', text: words.message, run: () => openChat(direct(person.user)) }];
   items.push({ icon: 'person', text: words.profile, run: () => openProfile(surroundings, person.user) });
@@ -40,7 +38,7 @@ export function contactActions(
 }
 
 export function askToBlock(surroundings: Surroundings, person: KnownPerson): void {
-  const words = peopleWords.of(surroundings.wording);
+  const words = wordsOf(surroundings.wording, 'contacts');
   surroundings.confirm({
     title: words.blockAsk(person.name),
     text: words.blockExplain,

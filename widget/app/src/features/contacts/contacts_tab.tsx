@@ -15,7 +15,6 @@ import { RequestRow } from './request_row.tsx';
 import { found, type Row, sections } from './sections.ts';
 import { useDirectory, useSearch } from './use_directory.ts';
 import { usePresences } from './use_presences.ts';
-import { peopleWords } from './words.ts';
 
 export { words } from './contact_actions.ts';
 
@@ -29,7 +28,7 @@ export function ContactsTab() {
   useSheet(css);
   const client = useClient();
   const { announce } = useSurroundings();
-  const words = useWords(peopleWords);
+  const words = useWords('contacts');
   const [query, setQuery] = useState('');
   const [visible, setVisible] = useState<readonly Row[]>([]);
   const me = useTopic('me', one => one.me());

@@ -7,12 +7,11 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { contactActions } from './contact_actions.ts';
-import { peopleWords } from './words.ts';
 
 export function PersonRow({ person: listed, tabIndex }: { person: Person; tabIndex: 0 | -1 }) {
   const surroundings = useSurroundings();
   const { openChat, openMenu } = surroundings;
-  const words = useWords(peopleWords);
+  const words = useWords('contacts');
   const more = useRef<HTMLButtonElement>(null);
   const now = useNow();
   const state = useTopic(`person:${listed.user}`, client => client.contact(listed.user));

@@ -7,12 +7,11 @@ import '../../ui/icon/lazy_shapes.ts';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { askToBlock, changeContact } from './contact_actions.ts';
-import { peopleWords } from './words.ts';
 
 export function RequestRow({ person: listed, tabIndex }: { person: Person; tabIndex: 0 | -1 }) {
   const surroundings = useSurroundings();
   const { openChat } = surroundings;
-  const words = useWords(peopleWords);
+  const words = useWords('contacts');
   const view = useTopic(`presence:${listed.user}`, client => client.presence(listed.user));
   const person = { guest: false, ...listed };
   return (

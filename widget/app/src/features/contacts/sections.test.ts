@@ -1,9 +1,12 @@
 import type { Contact, Person, Presence } from '@kith/client';
 import { expect, test } from 'vitest';
+import { lateWords, wordsOf } from '../../wording/late_words.ts';
+import { fetchWording } from '../../wording/wording.ts';
 import { found, type Row, sections } from './sections.ts';
-import { en } from './words.en.ts';
 
-const words = en(n => String(n));
+const WORDING = await fetchWording(['en']);
+await lateWords.fetch(WORDING);
+const words = wordsOf(WORDING, 'contacts');
 const contact = (user: string, state: Contact['state'] = 'contact'): Contact => ({ user, name: user, state });
 const person = (user: string, name = user): Person => ({ user, name });
 

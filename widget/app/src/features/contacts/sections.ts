@@ -1,7 +1,7 @@
 // Which rows the Contacts tab shows, in which order.
 
+import type { Messages } from 'virtual:messages';
 import type { Contact, Person, Presence } from '@kith/client';
-import type { PeopleWords } from './words.en.ts';
 
 export type Row =
   /** `more`: others follow that are not loaded. */
@@ -19,7 +19,10 @@ interface Known {
   presenceOf(user: string): Presence;
 }
 
-type Words = Pick<PeopleWords, 'requests' | 'onlineNow' | 'yourContacts' | 'allPeople' | 'blockedPeople'>;
+type Words = Pick<
+  Messages['contacts'],
+  'requests' | 'onlineNow' | 'yourContacts' | 'allPeople' | 'blockedPeople'
+>;
 
 /** Without a search: requests, who is online, contacts, everybody, blocked. */
 export function sections(known: Known, words: Words): Row[] {

@@ -11,9 +11,8 @@ import { useWords } from '../../wording/late_words.ts';
 import { Stickers, useStickers } from '../stickers/sticker_picker.tsx';
 import { groups, keepTone, keepUsed, kept, search, TONES, toned } from './emoji.ts';
 import css from './emoji_picker.css?inline';
-import { emojiWords } from './words.ts';
 
-export { emojiWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const MOST_FOUND = 64;
 
@@ -27,7 +26,7 @@ export function Picker({
   onClose: () => void;
 }) {
   useSheet(css);
-  const words = useWords(emojiWords);
+  const words = useWords('emoji');
   const dialog = useRef<HTMLDivElement>(null);
   const picked = useRef<() => void>(undefined);
   const [place, setPlace] = useState<{ left: number; top: number }>();

@@ -8,14 +8,13 @@ import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { Late, late } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { askPoll } from '../message_extras/extra_actions.ts';
-import { richWords } from '../message_extras/words.ts';
 import css from './attach_files.css?inline';
 import { hasTray } from './upload_trays.ts';
-import { catalogues, useFileWords } from './words.ts';
+import { useFileWords } from './words.ts';
 
-export const words = together(catalogues, richWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 /** Sends the text with the files, if there are some; true where it took it. */
 export type AttachHandle = (text: string, replyTo: number | undefined) => boolean;
@@ -37,7 +36,7 @@ export function Attach({ handle, field, conversation, replyTo, onChange, onSent 
   const surroundings = useSurroundings();
   const { client, openMenu } = surroundings;
   const fileWords = useFileWords();
-  const words = { ...fileWords, ...useWords(richWords) };
+  const words = { ...fileWords, ...useWords('polls') };
   const takesFiles = useTopic('me', one => one.me())?.limits.file_bytes !== undefined;
   const { key } = conversation;
   const isEmpty = useTopic(`draft:${key}`, one => one.draft(key)) === '';

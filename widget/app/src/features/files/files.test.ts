@@ -1,15 +1,15 @@
 import type { SentFile } from '@kith/client';
 import { expect, test } from 'vitest';
-import { en } from '../../wording/en.ts';
-import { wordingFor } from '../../wording/wording.ts';
+import { lateWords } from '../../wording/late_words.ts';
+import { fetchWording } from '../../wording/wording.ts';
 import { pixels } from './blurhash.ts';
 import { isOver } from './file_url.ts';
 import { isPicture, shownSize } from './message_files.tsx';
 import { clock } from './sound_duration.ts';
-import { catalogues, fileWords, whyNot } from './words.ts';
+import { fileWords, whyNot } from './words.ts';
 
-const wording = wordingFor(['en-GB'], { en }, 'UTC');
-await catalogues.fetch(wording);
+const wording = await fetchWording(['en-GB'], 'UTC');
+await lateWords.fetch(wording);
 const words = fileWords(wording);
 const file = (width?: number, height?: number, type = 'image/png') =>
   ({ id: '1', name: 'x', type, size: 1, url: '/x', width, height }) as SentFile;

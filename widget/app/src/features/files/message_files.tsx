@@ -6,17 +6,16 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useClient } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import type { MessageDeeds } from '../message/message_menu.ts';
-import { guardWords } from '../site_settings/words.ts';
 import { addressOf, isOver, renewed } from './file_url.ts';
 import css from './message_files.css?inline';
 import { Picture } from './picture.tsx';
 import { Viewer } from './picture_viewer.tsx';
 import { Voice } from './voice_message.tsx';
-import { catalogues, ending, useFileWords } from './words.ts';
+import { ending, useFileWords } from './words.ts';
 
-export const words = together(catalogues, guardWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   message: Message;
@@ -99,7 +98,7 @@ interface ShotProps {
 }
 
 function Shot({ file, alone, veiled, onShow }: ShotProps) {
-  const guarding = useWords(guardWords);
+  const guarding = useWords('siteSettings');
   const words = useFileWords();
   const [lost, setLost] = useState(false);
   const { width, height } = shownSize(file);

@@ -78,7 +78,9 @@ export function Viewer({ pictures, first, onClose }: Props) {
       <div class="viewer-bar">
         <span class="grow clip">
           <bdi>{file.name}</bdi>
-          {several && <span class="viewer-place">{words.pictureOf(at + 1, pictures.length)}</span>}
+          {several && (
+            <span class="viewer-place">{words.pictureOf({ position: at + 1, count: pictures.length })}</span>
+          )}
         </span>
         <button
           type="button"

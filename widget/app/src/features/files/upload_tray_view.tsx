@@ -10,7 +10,7 @@ import { type Item, trayOf } from './upload_tray.ts';
 import css from './upload_tray_view.css?inline';
 import { ending, type FileWords, useFileWords, whyNot } from './words.ts';
 
-export { catalogues as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   handle: { current: AttachHandle | null };

@@ -20,7 +20,7 @@ const LONGEST_MS = 10 * 60_000;
 /** Levels that are shown while it records: the last six seconds. */
 const SHOWN_LEVELS = 60;
 
-export { catalogues as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   conversation: Conversation;

@@ -1,20 +1,12 @@
 // Texts about files: sizes, and reasons why something cannot be sent.
 
+import type { Messages } from 'virtual:messages';
 import type { Code } from '@kith/client';
 import { useWording } from '../../app_context.tsx';
-import { LateWords } from '../../wording/late_words.ts';
+import { wordsOf } from '../../wording/late_words.ts';
 import type { Wording } from '../../wording/wording.ts';
-import type { FilesWords } from './words.en.ts';
 
-export const catalogues = new LateWords(
-  {
-    en: () => import('./words.en.ts').then(one => one.en),
-    de: () => import('./words.de.ts').then(one => one.de),
-  },
-  'files',
-);
-
-export type FileWords = FilesWords & { size(bytes: number): string; percent(share: number): string };
+export type FileWords = Messages['files'] & { size(bytes: number): string; percent(share: number): string };
 
 export function fileWords(wording: Wording): FileWords {
   const unit = (of: string, digits: number) =>
@@ -26,7 +18,7 @@ export function fileWords(wording: Wording): FileWords {
     });
   const percent = new Intl.NumberFormat(wording.language, { style: 'percent' });
   return {
-    ...catalogues.of(wording),
+    ...wordsOf(wording, 'files'),
     percent: share => percent.format(share),
     size(bytes) {
       if (bytes < 1_000) return unit('byte', 0).format(bytes);

@@ -9,10 +9,9 @@ import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from '../message_extras/message_extras.css?inline';
-import { richWords } from '../message_extras/words.ts';
 import { silenced } from '../rooms/may_write.ts';
 
-export { richWords as words } from '../message_extras/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   from: ConversationKey;
@@ -26,7 +25,7 @@ const WAIT_MS = 250;
 export function Forward({ from, message, onClose }: Props) {
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(richWords);
+  const words = useWords('forwarding');
   const [query, setQuery] = useState('');
   const chats = useTopic('conversations', one => one.conversations('main')).keys;
   const people = usePeople(query.trim());

@@ -3,22 +3,20 @@
 import type { ConversationKey, Media } from '@kith/client';
 import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import { useSurroundings } from '../../app_context.tsx';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { tabStorage } from '../calls/call_storage.ts';
-import { callWords } from '../calls/words.ts';
 import { Grouping } from './group_call_session.ts';
 import type { Tile } from './group_call_view.ts';
 import { GroupWindow } from './group_call_window.tsx';
-import { groupWords } from './words.ts';
 
-export const words = together(callWords, groupWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 /** Another object for each time that it is wanted. `back`: after a reload, into the call of before. */
 export type GroupWish = { room: ConversationKey; media: Media } | 'back';
 
 export function GroupPlace({ wish, onCheck }: { wish: GroupWish; onCheck(): void }) {
   const { client, announce } = useSurroundings();
-  const words = useWords(groupWords);
+  const words = useWords('groupCalls');
   const grouping = useMemo(
     () => new Grouping({ client, storage: tabStorage(), now: () => Date.now() }),
     [client],

@@ -1,5 +1,6 @@
 // The call of a room: a picture of each, one's own, and all that one may do. It floats over the page.
 
+import type { Messages } from 'virtual:messages';
 import { useEffect, useState } from 'preact/hooks';
 import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
@@ -11,13 +12,11 @@ import { chooseDevice, chosenDevice, type DeviceKind } from '../calls/call_prefe
 import { WindowButtons } from '../calls/call_window_buttons.tsx';
 import { Trouble } from '../calls/device_error.tsx';
 import { useWindow } from '../calls/use_call_window.ts';
-import { callWords } from '../calls/words.ts';
 import type { Grouping } from './group_call_session.ts';
 import { columnsFor, type GroupShown } from './group_call_view.ts';
 import css from './group_call_window.css?inline';
 import { OtherTile, OwnTile } from './participant_tile.tsx';
 import { useStanding } from './room_call_status.ts';
-import { groupWords } from './words.ts';
 
 interface Props {
   grouping: Grouping;
@@ -28,8 +27,8 @@ interface Props {
 export function GroupWindow({ grouping, shown, onCheck }: Props) {
   useSheet(css);
   const { root } = useSurroundings();
-  const words = useWords(groupWords);
-  const calls = useWords(callWords);
+  const words = useWords('groupCalls');
+  const calls = useWords('calls');
   const [speaker, setSpeaker] = useState(chosenDevice('speaker'));
   const name = useTopic(`conversation:${shown.room}`, one => one.conversation(shown.room).with.name);
   const over = shown.stage === 'over';
@@ -116,8 +115,8 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
 
 /** How it stands: who is here, and for how long; or why one is not in it. */
 function Line({ shown }: { shown: GroupShown }) {
-  const words = useWords(groupWords);
-  const calls = useWords(callWords);
+  const words = useWords('groupCalls');
+  const calls = useWords('calls');
   const now = useNow(1_000);
   const { stage, end, tiles, since } = shown;
   const most = useStanding(shown.room)?.most ?? 0;
@@ -136,17 +135,17 @@ function Line({ shown }: { shown: GroupShown }) {
   );
 }
 
-type Words = ReturnType<typeof groupWords.of>;
+type Words = ReturnType<typeof useWords<'groupCalls'>>;
 
 export function whyOver(
   end: NonNullable<GroupShown['end']>,
   most: number,
   words: Words,
-  calls: ReturnType<typeof callWords.of>,
+  calls: Messages['calls'],
 ): string {
   if (end === 'full') return words.callIsFull(words.number(most));
   if (end in words.outs) return words.outs[end as keyof Words['outs']];
-  return calls.ends[end as 'elsewhere' | 'noRelay' | 'inCall' | 'tooMany' | 'offline' | 'failed']('');
+  return calls.ends[end as 'elsewhere' | 'noRelay' | 'inCall' | 'tooMany' | 'offline' | 'failed'];
 }
 
 /** Asks again for the device that the browser refused. */

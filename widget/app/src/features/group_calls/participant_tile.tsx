@@ -6,9 +6,7 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { Sight, Voice } from '../calls/media_elements.tsx';
-import { callWords } from '../calls/words.ts';
 import type { GroupShown, Tile } from './group_call_view.ts';
-import { groupWords } from './words.ts';
 
 interface Props {
   tile: Tile;
@@ -17,8 +15,8 @@ interface Props {
 }
 
 export function OtherTile({ tile, speaker }: Props) {
-  const words = useWords(groupWords);
-  const calls = useWords(callWords);
+  const words = useWords('groupCalls');
+  const calls = useWords('calls');
   const person = useTopic(`person:${tile.user}`, one => one.person(tile.user));
   const [silenced, setSilenced] = useState(false);
   const voice = useRef<HTMLAudioElement>(null);
@@ -69,7 +67,7 @@ export function OtherTile({ tile, speaker }: Props) {
 }
 
 export function OwnTile({ shown }: { shown: GroupShown }) {
-  const calls = useWords(callWords);
+  const calls = useWords('calls');
   const me = useTopic('me', one => one.me());
   const person = useTopic(`person:${me?.user ?? ''}`, one => one.person(me?.user ?? ''));
   const own = useMemo(() => (shown.own ? new MediaStream([shown.own]) : undefined), [shown.own]);

@@ -2,21 +2,19 @@
 
 import type { ConversationKey } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { callLogWords } from '../call_log/words.ts';
 import '../../ui/icon/call_shapes.ts';
 import { useSurroundings, useTopic, useWording } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import css from './room_call_bar.css?inline';
 import { useStanding } from './room_call_status.ts';
-import { groupWords } from './words.ts';
 
-export const words = together(groupWords, callLogWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function RoomCallButton({ room }: { room: ConversationKey }) {
   const { call, openMenu } = useSurroundings();
-  const words = useWords(groupWords);
-  const kinds = useWords(callLogWords);
+  const words = useWords('groupCalls');
+  const kinds = useWords('callLog');
   const standing = useStanding(room);
   if (standing === undefined || standing.most === 0 || standing.now) return null;
   const items = [
@@ -41,7 +39,7 @@ export function RoomCallButton({ room }: { room: ConversationKey }) {
 export function RoomCallLine({ room }: { room: ConversationKey }) {
   useSheet(css);
   const { call } = useSurroundings();
-  const words = useWords(groupWords);
+  const words = useWords('groupCalls');
   const standing = useStanding(room);
   const me = useTopic('me', one => one.me());
   const { most = 0, now } = standing ?? {};

@@ -6,18 +6,16 @@ import { useSurroundings } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { kindOf } from '../connection/connection_problem.ts';
 import { online } from '../connection/wait_until_online.ts';
 import roomCss from '../rooms/room.css?inline';
 import { failureOf } from '../rooms/room_errors.ts';
-import { roomWords } from '../rooms/words.ts';
 import css from './invite_links.css?inline';
 import { codeIn } from './invite_url.ts';
 import { letWait } from './pending_invite.ts';
-import { invitationWords } from './words.ts';
 
-export const words = together(invitationWords, roomWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   hash: string;
@@ -29,8 +27,8 @@ export function InvitationCard({ hash, onDone }: Props) {
   useSheet(roomCss);
   useSheet(css);
   const { client, openChat, announce } = useSurroundings();
-  const words = useWords(invitationWords);
-  const aboutRooms = useWords(roomWords);
+  const words = useWords('inviteLinks');
+  const aboutRooms = useWords('rooms');
   const [invited, setInvited] = useState<Invited>();
   const [failed, setFailed] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -115,7 +113,7 @@ export function InvitationCard({ hash, onDone }: Props) {
         <h3>
           <bdi>{name}</bdi>
         </h3>
-        <p>{`${words.roomKinds[kind]} · ${aboutRooms.roomCount(members, words.number(members))}`}</p>
+        <p>{`${words.roomKinds[kind]} · ${aboutRooms.roomCount({ count: members, number: words.number(members) })}`}</p>
         {topic && <p dir="auto">{topic}</p>}
       </div>
       <div class="sheet-form">

@@ -8,14 +8,12 @@ import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from '../rooms/room_errors.ts';
-import { roomWords } from '../rooms/words.ts';
 import css from './invite_links.css?inline';
 import { addressOf } from './invite_url.ts';
-import { invitationWords } from './words.ts';
 
-export const words = together(invitationWords, roomWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const DAYS = [1, 7, 30, 365] as const;
 /** 0: as many as the room takes. */
@@ -25,8 +23,8 @@ export function RoomLinks({ conversation }: { conversation: Conversation }) {
   useSheet(choicesCss);
   useSheet(css);
   const { client, announce, confirm } = useSurroundings();
-  const words = useWords(invitationWords);
-  const aboutRooms = useWords(roomWords);
+  const words = useWords('inviteLinks');
+  const aboutRooms = useWords('rooms');
   const [days, setDays] = useState<number>(7);
   const [people, setPeople] = useState<number>(0);
   const [links, setLinks] = useState<readonly Link[]>();
@@ -169,7 +167,7 @@ interface LinkProps {
 
 function StandingLink({ link: { code, by, until, uses, used }, room, isNew, onTakeBack }: LinkProps) {
   const { announce } = useSurroundings();
-  const words = useWords(invitationWords);
+  const words = useWords('inviteLinks');
   const name = useTopic(`person:${by}`, one => one.person(by).name);
   const [copied, setCopied] = useState(false);
   const field = useRef<HTMLInputElement>(null);
@@ -193,7 +191,7 @@ function StandingLink({ link: { code, by, until, uses, used }, room, isNew, onTa
   const about = [
     words.linkBy(name),
     words.linkUntil(words.full(until)),
-    uses === undefined ? words.linkUsed(used) : words.linkUsedOf(used, uses),
+    uses === undefined ? words.linkUsed(used) : words.linkUsedOf({ count: used, limit: uses }),
   ];
   const copyText = copied ? words.linkCopied : words.linkCopy;
   return (

@@ -3,14 +3,13 @@
 import { type Invited, room } from '@kith/client';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
-import { roomWords } from '../rooms/words.ts';
+import { lateWords } from '../../wording/late_words.ts';
 import { InvitationCard } from './invite_card.tsx';
 import { RoomLinks } from './invite_link_list.tsx';
 import { INVITES } from './invite_url.ts';
 import { WAITING } from './pending_invite.ts';
-import { invitationWords } from './words.ts';
 
-beforeAll(() => Promise.all([invitationWords.fetch(WORDING), roomWords.fetch(WORDING)]));
+beforeAll(() => Promise.all([lateWords.fetch(WORDING), lateWords.fetch(WORDING)]));
 afterEach(() => vi.unstubAllGlobals());
 
 const CODE = 'q5Zt0o1VYx7c_8mD-2KfLw';

@@ -6,7 +6,6 @@ import { Avatar, PresenceMark } from '../../ui/avatar/avatar.tsx';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { CallSettings } from '../call_log/call_settings.tsx';
-import { callLogWords } from '../call_log/words.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { BAR, type OpenShell } from '../../shell/open_shell.ts';
@@ -15,17 +14,14 @@ import { Segmented } from '../../ui/segmented/segmented.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import type { ThemeChoice } from '../../ui/theme/theme.ts';
 import { useMedia } from '../../ui/use_media/use_media.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { Account } from '../profile/account_section.tsx';
-import { profileWords } from '../profile/words.ts';
 import { Notify } from '../push_settings/push_settings.tsx';
-import { notifyWords } from '../push_settings/words.ts';
 import { createChime } from '../toasts/chime.ts';
 import { chooseSound, soundIsOn } from '../toasts/sound_preference.ts';
 import css from './me_tab.css?inline';
-import { meWords } from './words.ts';
 
-export const words = together(meWords, notifyWords, callLogWords, profileWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const moderationPart = late(() => import('../moderation/report_queue.tsx'), 'Moderation');
 
@@ -36,8 +32,8 @@ export function MeTab({ theme, shell }: { theme: ThemeChoice; shell?: OpenShell 
   useSheet(choicesCss);
   useSheet(css);
   const { client, show } = useSurroundings();
-  const words = useWords(meWords);
-  const calls = useWords(callLogWords);
+  const words = useWords('me');
+  const calls = useWords('callLog');
   const me = useTopic('me', one => one.me());
   const roomy = useMedia(BAR);
   if (me === undefined) return <div class="empty">{words.connecting}</div>;
@@ -142,7 +138,7 @@ export function MeTab({ theme, shell }: { theme: ThemeChoice; shell?: OpenShell 
 }
 
 function SoundSwitch() {
-  const words = useWords(meWords);
+  const words = useWords('me');
   const [on, setOn] = useState(soundIsOn);
   const chime = useMemo(createChime, []);
   const turn = () => {

@@ -2,14 +2,13 @@
 
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
-import { peopleWords } from '../contacts/words.ts';
 import css from './collapsed_message.css?inline';
 
-export const words = peopleWords;
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function Collapsed({ onShow }: { onShow: () => void }) {
   useSheet(css);
-  const words = useWords(peopleWords);
+  const words = useWords('contacts');
   return (
     <span class="collapsed">
       <span class="collapsed-text">{words.blockedMessage}</span>

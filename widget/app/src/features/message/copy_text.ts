@@ -2,10 +2,10 @@
 
 import type { Message } from '@kith/client';
 import type { Surroundings } from '../../app_context.tsx';
-import { messageWords } from './words.ts';
+import { wordsOf } from '../../wording/late_words.ts';
 
 export function copyText(message: Message, { announce, wording }: Surroundings): void {
-  const words = messageWords.of(wording);
+  const words = wordsOf(wording, 'message');
   navigator.clipboard?.writeText(message.body).then(
     () => announce(words.copied),
     () => announce(words.somethingFailed),

@@ -5,18 +5,16 @@ import '../../ui/icon/lazy_shapes.ts';
 import type { Surroundings } from '../../app_context.tsx';
 import { late } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem, MenuRequest, QuickItem } from '../../ui/menu/menu.tsx';
-import { together } from '../../wording/late_words.ts';
+import { wordsOf } from '../../wording/late_words.ts';
 import { askToClose, copyLink, dropPreview, forward } from '../message_extras/extra_actions.ts';
-import { richWords } from '../message_extras/words.ts';
 import { askToReport } from '../moderation/open_report.ts';
 import { isOpen } from '../polls/poll_result.ts';
 import { hasSeenBy } from '../read_receipts/seen_by.ts';
 import { copyText } from './copy_text.ts';
 import { mayEdit } from './may_edit.ts';
 import { mayRetry } from './refusal.ts';
-import { messageWords } from './words.ts';
 
-export const words = together(messageWords, richWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const seenBySheet = late(() => import('../read_receipts/seen_by_sheet.tsx'), 'SeenBySheet');
 
@@ -55,7 +53,7 @@ export function messageMenu(
   surroundings: Surroundings,
   anchor: HTMLElement,
 ): MenuRequest {
-  const words = messageWords.of(surroundings.wording);
+  const words = wordsOf(surroundings.wording, 'message');
   const quick = mayReact(message, deeds) ? quickItems(message, deeds, surroundings, anchor) : undefined;
   return {
     anchor,
@@ -94,7 +92,7 @@ function quickItems(
 
 function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
   const { client } = surroundings;
-  const words = messageWords.of(surroundings.wording);
+  const words = wordsOf(surroundings.wording, 'message');
   const stored = message.seq !== undefined;
   const all: (MenuItem | false)[] = [
     stored &&
@@ -149,7 +147,7 @@ function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings
 function threadItems(message: Message, deeds: MessageDeeds, { wording }: Surroundings): MenuItem[] {
   const { seq, thread } = message;
   if (!deeds.hasThreads || deeds.inThread || seq === undefined || message.deleted) return [];
-  const words = richWords.of(wording);
+  const words = wordsOf(wording, 'threads');
   const is = thread !== undefined || message.replies !== undefined;
   if (!is && deeds.readOnly) return [];
   const text = is ? words.openThread : words.replyInThread;
@@ -159,25 +157,29 @@ function threadItems(message: Message, deeds: MessageDeeds, { wording }: Surroun
 function richItems(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
   const { seq, poll, preview } = message;
   if (seq === undefined || message.deleted) return [];
-  const words = richWords.of(surroundings.wording);
+  const { wording } = surroundings;
   const mayClose = poll && isOpen(poll, Date.now()) && (message.mine || deeds.mayRemove(message));
   const all: (MenuItem | false | undefined)[] = [
-    { icon: 'link', text: words.copyLink, run: () => copyLink(message, deeds.conversation, surroundings) },
+    {
+      icon: 'link',
+      text: wordsOf(wording, 'messageLinks').copyLink,
+      run: () => copyLink(message, deeds.conversation, surroundings),
+    },
     !poll &&
       !message.id.startsWith('call:') && {
         icon: 'forward',
-        text: words.forward,
+        text: wordsOf(wording, 'forwarding').forward,
         run: () => forward(message, deeds.conversation, surroundings),
       },
     preview &&
       (message.mine || deeds.mayRemove(message)) && {
         icon: 'close',
-        text: words.dropPreview,
+        text: wordsOf(wording, 'linkPreviews').dropPreview,
         run: () => dropPreview(message, deeds.conversation, surroundings),
       },
     mayClose && {
       icon: 'check',
-      text: words.pollClose,
+      text: wordsOf(wording, 'polls').pollClose,
       run: () => askToClose(message, deeds.conversation, surroundings),
     },
   ];

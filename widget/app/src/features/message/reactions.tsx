@@ -43,7 +43,7 @@ function Chip({ one, tabIndex, onReact }: { one: Reaction } & Pick<Props, 'tabIn
       class="reaction"
       tabIndex={tabIndex}
       aria-pressed={one.mine}
-      aria-label={words.reactedBy(one.reaction, one.count)}
+      aria-label={words.reactedBy({ reaction: one.reaction, count: one.count })}
       title={who()}
       onClick={() => onReact(one.reaction, !one.mine)}
     >

@@ -1,28 +1,23 @@
 // Why a message was not sent, and what can be done about it.
 
+import type { Messages } from 'virtual:messages';
 import type { Code, Message } from '@kith/client';
 import { useSurroundings } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import type { Wording } from '../../wording/wording.ts';
-import type { RoomWords } from '../rooms/words.en.ts';
-import { roomWords } from '../rooms/words.ts';
-import type { GuardWords } from '../site_settings/words.en.ts';
-import { guardWords } from '../site_settings/words.ts';
 import { copyText } from './copy_text.ts';
 import { mayRetry } from './refusal.ts';
 import css from './send_failure.css?inline';
-import type { MessageWords } from './words.en.ts';
-import { messageWords } from './words.ts';
 
-export const words = together(messageWords, roomWords, guardWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function Failed({ message }: { message: Message }) {
   useSheet(css);
   const surroundings = useSurroundings();
   const { client } = surroundings;
-  const words = { ...useWords(messageWords), ...useWords(roomWords) };
-  const guarding = useWords(guardWords);
+  const words = { ...useWords('message'), ...useWords('rooms') };
+  const guarding = useWords('siteSettings');
   if (message.state === 'held') return <p class="message-note">{guarding.waitsForModerator}</p>;
   return (
     <p class="message-note message-failed">
@@ -48,8 +43,8 @@ export function Failed({ message }: { message: Message }) {
 
 function reason(
   code: Code | undefined,
-  words: Wording & MessageWords & RoomWords,
-  guarding: GuardWords,
+  words: Wording & Messages['message'] & Messages['rooms'],
+  guarding: Messages['siteSettings'],
 ): string {
   switch (code) {
     case 'not_allowed':

@@ -3,8 +3,8 @@
 import type { ConversationKey, Message } from '@kith/client';
 import type { Surroundings } from '../../app_context.tsx';
 import { late } from '../../ui/lazy/lazy.tsx';
+import { wordsOf } from '../../wording/late_words.ts';
 import { linkTo } from '../message_links/message_link.tsx';
-import { richWords } from './words.ts';
 
 const forwardPart = late(() => import('../forwarding/forward.tsx'), 'Forward');
 const pollForm = late(() => import('../polls/poll_form.tsx'), 'PollForm');
@@ -19,7 +19,7 @@ export function askPoll(conversation: ConversationKey, { show }: Surroundings): 
 
 export function copyLink(message: Message, key: ConversationKey, surroundings: Surroundings): void {
   const { client, announce, wording } = surroundings;
-  const words = richWords.of(wording);
+  const words = wordsOf(wording, 'messageLinks');
   client
     .rich()
     .then(rich => navigator.clipboard.writeText(linkTo(location.href, rich.idOf(key), message.seq ?? 0)))
@@ -34,12 +34,12 @@ export function dropPreview(message: Message, key: ConversationKey, surroundings
   client
     .rich()
     .then(rich => rich.dropPreview(key, message.seq ?? 0))
-    .catch(() => announce(richWords.of(wording).somethingFailed));
+    .catch(() => announce(wording.somethingFailed));
 }
 
 export function askToClose(message: Message, key: ConversationKey, surroundings: Surroundings): void {
   const { client, announce, confirm, wording } = surroundings;
-  const words = richWords.of(wording);
+  const words = wordsOf(wording, 'polls');
   const close = () => {
     client
       .rich()

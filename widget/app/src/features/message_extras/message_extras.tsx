@@ -6,14 +6,12 @@ import '../../ui/icon/lazy_shapes.ts';
 import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
-import { isolated } from '../../wording/wording.ts';
 import { PreviewCard } from '../link_previews/link_preview.tsx';
 import type { MessageDeeds } from '../message/message_menu.ts';
 import { PollView } from '../polls/poll.tsx';
 import css from './message_extras.css?inline';
-import { richWords } from './words.ts';
 
-export { richWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   message: Message;
@@ -22,7 +20,7 @@ interface Props {
 
 export function Above({ message, deeds }: Props) {
   useSheet(css);
-  const words = useWords(richWords);
+  const words = useWords('threads');
   const { thread } = message;
   return (
     <>
@@ -45,7 +43,7 @@ export function Above({ message, deeds }: Props) {
 }
 
 function Origin({ user }: { user: string | undefined }) {
-  const words = useWords(richWords);
+  const words = useWords('forwarding');
   return (
     <p class="rich-origin" dir={words.direction}>
       <Icon name="forward" />
@@ -55,14 +53,14 @@ function Origin({ user }: { user: string | undefined }) {
 }
 
 function Named({ user }: { user: string }) {
-  const words = useWords(richWords);
+  const words = useWords('forwarding');
   const person = useTopic(`person:${user}`, one => one.person(user));
-  return <>{words.forwardedFrom(isolated(person.name))}</>;
+  return <>{words.forwardedFrom(person.name)}</>;
 }
 
 export function Below({ message, deeds }: Props) {
   useSheet(css);
-  const words = useWords(richWords);
+  const words = useWords('threads');
   const { wording } = useSurroundings();
   const now = useNow();
   const { poll, replies, seq, preview } = message;

@@ -6,9 +6,8 @@ import { useSurroundings } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { online } from '../connection/wait_until_online.ts';
-import { richWords } from '../message_extras/words.ts';
 
-export { richWords as words } from '../message_extras/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const MARK = '#kith=';
 
@@ -31,7 +30,7 @@ interface Props {
 /** Opens the message as soon as there is a connection, or says why it does not. */
 export function Follow({ hash, onDone }: Props) {
   const { client, openChat } = useSurroundings();
-  const words = useWords(richWords);
+  const words = useWords('messageLinks');
   const [why, setWhy] = useState<'refused' | 'offline'>();
   useEffect(() => {
     let wants = true;

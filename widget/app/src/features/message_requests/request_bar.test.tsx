@@ -3,7 +3,6 @@
 import { room } from '@kith/client';
 import { beforeAll, expect, test } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
-import { isolated } from '../../wording/wording.ts';
 import { RequestBar, words } from './request_bar.tsx';
 
 beforeAll(() => words.fetch(WORDING));
@@ -25,7 +24,7 @@ test('an invitation into a room names who invites, and is accepted, declined or 
     />,
   );
   // Each name in its own direction, whatever that of the sentence is.
-  expect(drawing.text()).toContain(`${isolated('Tom Costa')} invites you to “${isolated('Bikers')}”`);
+  expect(drawing.root.textContent).toContain('\u2068Tom Costa\u2069 invites you to “\u2068Bikers\u2069”');
   drawing.do(() => drawing.button('Decline').click());
   drawing.do(() => drawing.button('Accept').click());
   expect(client.calls).toEqual([`answerRequest ${key} dismiss`, `answerRequest ${key} accept`]);

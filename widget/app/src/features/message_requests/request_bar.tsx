@@ -3,17 +3,14 @@
 import { type Conversation, direct } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { askToBlock } from '../contacts/contact_actions.ts';
-import { peopleWords } from '../contacts/words.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
-import { isolated } from '../../wording/wording.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { askToReport } from '../moderation/open_report.ts';
-import { safetyWords } from '../moderation/words.ts';
 import css from './stranger_banner.css?inline';
 
-export const words = together(safetyWords, peopleWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function RequestBar({
   conversation,
@@ -25,8 +22,8 @@ export function RequestBar({
   useSheet(css);
   const surroundings = useSurroundings();
   const { client, announce } = surroundings;
-  const words = useWords(safetyWords);
-  const blocking = useWords(peopleWords);
+  const words = useWords('moderation');
+  const blocking = useWords('contacts');
   const { key } = conversation;
   const { requestedBy } = conversation;
   const user = requestedBy ?? conversation.with.user;
@@ -56,9 +53,9 @@ export function RequestBar({
     );
   const [title, hint, no] =
     requestedBy === undefined
-      ? [words.requestTitle(isolated(person.name)), words.requestHint, words.dismissRequest]
+      ? [words.requestTitle(person.name), words.requestHint, words.dismissRequest]
       : [
-          words.roomRequestTitle(isolated(person.name), isolated(conversation.with.name)),
+          words.roomRequestTitle({ name: person.name, room: conversation.with.name }),
           words.roomRequestHint,
           blocking.decline,
         ];

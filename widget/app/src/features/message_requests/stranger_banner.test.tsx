@@ -3,10 +3,10 @@
 import { type ContactState, direct } from '@kith/client';
 import { beforeAll, expect, test } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
-import { peopleWords } from '../contacts/words.ts';
+import { lateWords } from '../../wording/late_words.ts';
 import { StrangerBanner } from './stranger_banner.tsx';
 
-beforeAll(() => peopleWords.fetch(WORDING));
+beforeAll(() => lateWords.fetch(WORDING));
 
 function banner(state: ContactState, open = false) {
   const drawing = new Drawing({ open });

@@ -3,20 +3,19 @@
 import type { ContactState, Conversation } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { askToBlock, changeContact } from '../contacts/contact_actions.ts';
-import { peopleWords } from '../contacts/words.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './stranger_banner.css?inline';
 
-export { peopleWords as words } from '../contacts/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function StrangerBanner({ conversation, state }: { conversation: Conversation; state: ContactState }) {
   useSheet(css);
   const surroundings = useSurroundings();
   const { client } = surroundings;
-  const words = useWords(peopleWords);
+  const words = useWords('contacts');
   const user = conversation.with.user;
   const person = useTopic(`person:${user}`, one => one.person(user));
   const me = useTopic('me', one => one.me());

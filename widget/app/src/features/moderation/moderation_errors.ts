@@ -1,10 +1,10 @@
 // Errors of moderation, as texts.
 
+import type { Messages } from 'virtual:messages';
 import { RequestError } from '@kith/client';
 import type { Wording } from '../../wording/wording.ts';
-import type { SafetyWords } from './words.en.ts';
 
-export function failureOf(error: unknown, words: Wording & SafetyWords): string {
+export function failureOf(error: unknown, words: Wording & Messages['moderation']): string {
   switch (error instanceof RequestError ? error.code : undefined) {
     case 'too_many_reports':
       return words.tooManyReports;

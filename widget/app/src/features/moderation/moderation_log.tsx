@@ -5,12 +5,10 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useWords } from '../../wording/late_words.ts';
-import { guardWords } from '../site_settings/words.ts';
-import { safetyWords } from './words.ts';
 
 export function Audit() {
   const { client } = useSurroundings();
-  const words = useWords(safetyWords);
+  const words = useWords('moderation');
   const [rows, setRows] = useState<readonly AuditEntry[]>();
   const [next, setNext] = useState<string>();
   const load = useCallback(
@@ -43,18 +41,18 @@ export function Audit() {
 }
 
 function Entry({ entry }: { entry: AuditEntry }) {
-  const guarding = useWords(guardWords);
-  const words = useWords(safetyWords);
+  const guarding = useWords('siteSettings');
+  const words = useWords('moderation');
   const now = useNow();
   const by = entry.by ?? '';
   const user = entry.user ?? '';
   const moderator = useTopic(`person:${by}`, one => (by === '' ? undefined : one.person(by).name));
   const name = useTopic(`person:${user}`, one => (user === '' ? undefined : one.person(user).name));
+  const acts: Record<string, string> = { ...guarding.recorded, ...words.recordActs };
   return (
     <li class="audit-entry">
       <p>
-        <bdi>{moderator ?? words.bySite}</bdi>{' '}
-        {words.recordActs[entry.act] ?? guarding.recorded[entry.act] ?? entry.act} {name && <bdi>{name}</bdi>}
+        <bdi>{moderator ?? words.bySite}</bdi> {acts[entry.act] ?? entry.act} {name && <bdi>{name}</bdi>}
       </p>
       <p class="report-by">
         {words.ago(entry.time, now)}

@@ -4,10 +4,8 @@ import type { Level, ModeratorAct } from '@kith/client';
 import { useState } from 'preact/hooks';
 import { useSurroundings } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
-import { guardWords } from '../site_settings/words.ts';
 import { failureOf } from './moderation_errors.ts';
 import { HowLong, INITIAL_HOURS, Reason, termsOf } from './sanction_terms.tsx';
-import { safetyWords } from './words.ts';
 
 const ACTS = [
   'warn',
@@ -30,11 +28,11 @@ interface Props {
 
 export function ActForm({ user, name, onDone }: Props) {
   const { client, announce } = useSurroundings();
-  const words = useWords(safetyWords);
+  const words = useWords('moderation');
   const [act, setAct] = useState<(typeof ACTS)[number]>('warn');
   const [hours, setHours] = useState(INITIAL_HOURS);
   const [reason, setReason] = useState('');
-  const guarding = useWords(guardWords);
+  const guarding = useWords('siteSettings');
   const [devices, setDevices] = useState(false);
   const [level, setLevel] = useState<Level | 'auto'>('auto');
   const [failed, setFailed] = useState<string>();
@@ -55,6 +53,7 @@ export function ActForm({ user, name, onDone }: Props) {
       (error: unknown) => setFailed(failureOf(error, words)),
     );
   };
+  const names: Record<string, string> = { ...words.acts, ...guarding.moreActs };
   return (
     <form
       class="report-act"
@@ -69,7 +68,7 @@ export function ActForm({ user, name, onDone }: Props) {
         <select value={act} onChange={event => setAct(event.currentTarget.value as (typeof ACTS)[number])}>
           {ACTS.map(one => (
             <option key={one} value={one}>
-              {guarding.moreActs[one] ?? words.acts[one as keyof typeof words.acts]}
+              {names[one]}
             </option>
           ))}
         </select>

@@ -5,20 +5,18 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
-import { guardWords } from '../site_settings/words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import css from './moderator_warning.css?inline';
-import { safetyWords } from './words.ts';
 
-export const words = together(safetyWords, guardWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function NoticeBar() {
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(safetyWords);
+  const words = useWords('moderation');
   // Those of a room stand in the room.
   const notices = useTopic('notices', one => one.notices()).filter(one => one.conversation === undefined);
-  const guarding = useWords(guardWords);
+  const guarding = useWords('siteSettings');
   const site = useTopic('me', one => one.me())?.site;
   const raid = site?.raid_until !== undefined && site.raid_until > Date.now() ? site.raid_until : undefined;
   const seen = () => client.noticesSeen().catch(() => announce(words.somethingFailed));

@@ -4,13 +4,11 @@ import type { ReportReason, ReportTarget } from '@kith/client';
 import { useState } from 'preact/hooks';
 import { useSurroundings } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { changeContact } from '../contacts/contact_actions.ts';
-import { peopleWords } from '../contacts/words.ts';
 import { failureOf } from './moderation_errors.ts';
-import { safetyWords } from './words.ts';
 
-export const words = together(safetyWords, peopleWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 type Told = Exclude<ReportReason, 'filter'>;
 
@@ -26,7 +24,7 @@ export interface ReportProps {
 export function Report({ target, user, onClose }: ReportProps) {
   const surroundings = useSurroundings();
   const { client, announce } = surroundings;
-  const words = useWords(safetyWords);
+  const words = useWords('moderation');
   const [reason, setReason] = useState<Told>();
   const [text, setText] = useState('');
   const [block, setBlock] = useState(false);

@@ -10,21 +10,19 @@ import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { Guard } from '../site_settings/site_admin.tsx';
-import { guardWords } from '../site_settings/words.ts';
 import css from './moderation.css?inline';
 import { failureOf } from './moderation_errors.ts';
 import { Audit } from './moderation_log.tsx';
 import { ActForm } from './moderator_action_form.tsx';
-import { safetyWords } from './words.ts';
 
-export const words = together(safetyWords, guardWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function Moderation({ onClose }: { onClose(): void }) {
   useSheet(css);
-  const words = useWords(safetyWords);
-  const guarding = useWords(guardWords);
+  const words = useWords('moderation');
+  const guarding = useWords('siteSettings');
   const [part, setPart] = useState<ReportState | 'record' | 'guard'>('open');
   return (
     <Sheet title={words.moderation} onClose={onClose}>
@@ -52,7 +50,7 @@ export function Moderation({ onClose }: { onClose(): void }) {
 
 function Reports({ state, onLeave }: { state: ReportState; onLeave(): void }) {
   const { client } = useSurroundings();
-  const words = useWords(safetyWords);
+  const words = useWords('moderation');
   const [rows, setRows] = useState<readonly Report[]>();
   const [next, setNext] = useState<string>();
   const load = useCallback(
@@ -103,11 +101,11 @@ interface CardProps {
 
 function ReportCard({ report, onChanged, onLeave }: CardProps) {
   const { client, announce, openChat } = useSurroundings();
-  const words = useWords(safetyWords);
+  const words = useWords('moderation');
   const now = useNow();
   const [acting, setActing] = useState(false);
   const [closing, setClosing] = useState<string>();
-  const guarding = useWords(guardWords);
+  const guarding = useWords('siteSettings');
   const isHeld = report.held === true && report.state !== 'closed';
   const reporter = report.by ?? '';
   const user = report.user ?? reporter;

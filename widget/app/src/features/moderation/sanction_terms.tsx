@@ -1,7 +1,6 @@
 // The end and the reason of a mute or ban, as fields of a form.
 
 import { useWords } from '../../wording/late_words.ts';
-import { safetyWords } from './words.ts';
 
 const HOUR = 3_600_000;
 
@@ -22,7 +21,7 @@ interface FieldProps {
 }
 
 export function HowLong({ value, onChange }: FieldProps) {
-  const words = useWords(safetyWords);
+  const words = useWords('moderation');
   return (
     <label class="sheet-field">
       {words.howLong}
@@ -37,7 +36,7 @@ export function HowLong({ value, onChange }: FieldProps) {
 }
 
 export function Reason({ value, onChange }: FieldProps) {
-  const words = useWords(safetyWords);
+  const words = useWords('moderation');
   return (
     <label class="sheet-field">
       {words.reason}

@@ -3,10 +3,10 @@
 import { direct } from '@kith/client';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
+import { lateWords } from '../../wording/late_words.ts';
 import { PinBar } from './pinned_bar.tsx';
-import { pinWords } from './words.ts';
 
-beforeAll(() => pinWords.fetch(WORDING));
+beforeAll(() => lateWords.fetch(WORDING));
 
 const KEY = direct('u3');
 

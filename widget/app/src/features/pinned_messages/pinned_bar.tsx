@@ -10,9 +10,8 @@ import { useWords } from '../../wording/late_words.ts';
 import { isLeftOut } from '../message/blocked_author.ts';
 import { plainOf } from '../message_text/formatting.ts';
 import css from './pinned_bar.css?inline';
-import { pinWords } from './words.ts';
 
-export { pinWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   conversation: ConversationKey;
@@ -21,7 +20,7 @@ interface Props {
 
 export function PinBar({ conversation: key, onJump }: Props) {
   useSheet(css);
-  const words = useWords(pinWords);
+  const words = useWords('pinnedMessages');
   const client = useClient();
   useTopic('contacts', one => one.contacts());
   const pins = usePins(key);
@@ -43,7 +42,7 @@ export function PinBar({ conversation: key, onJump }: Props) {
     >
       <Icon name="pin" />
       <span class="pin-words grow">
-        <span class="pin-title">{words.pinnedOf(index + 1, pins.length)}</span>
+        <span class="pin-title">{words.pinnedOf({ position: index + 1, count: pins.length })}</span>
         <Said class="pin-text">{text}</Said>
       </span>
     </button>

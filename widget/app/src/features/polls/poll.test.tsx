@@ -3,12 +3,12 @@
 import { direct, type Message, type Poll } from '@kith/client';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
+import { lateWords } from '../../wording/late_words.ts';
 import type { MessageDeeds } from '../message/message_menu.ts';
 import { Above, Below } from '../message_extras/message_extras.tsx';
-import { richWords } from '../message_extras/words.ts';
 import { PollForm } from './poll_form.tsx';
 
-beforeAll(() => richWords.fetch(WORDING));
+beforeAll(() => lateWords.fetch(WORDING));
 
 const KEY = direct('u3');
 const DEEDS = { conversation: KEY, readOnly: false, openThread: () => undefined } as unknown as MessageDeeds;

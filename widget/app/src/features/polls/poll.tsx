@@ -6,7 +6,6 @@ import { useNow, useSurroundings } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import type { MessageDeeds } from '../message/message_menu.ts';
-import { richWords } from '../message_extras/words.ts';
 import { isOpen, percentOf } from './poll_result.ts';
 
 interface Props {
@@ -20,7 +19,7 @@ const NAMED = 8;
 
 export function PollView({ message, poll, deeds }: Props) {
   const { client, announce } = useSurroundings();
-  const words = useWords(richWords);
+  const words = useWords('polls');
   const now = useNow();
   const [busy, setBusy] = useState(false);
   const mine = poll.choices.flatMap((one, at) => (one.mine ? [at] : []));
@@ -73,7 +72,7 @@ export function PollView({ message, poll, deeds }: Props) {
   );
 }
 
-function notesOf(poll: Poll, now: number, words: ReturnType<typeof richWords.of>): string[] {
+function notesOf(poll: Poll, now: number, words: ReturnType<typeof useWords<'polls'>>): string[] {
   const total = poll.multiple ? words.pollVoters(poll.voters) : words.pollVotes(poll.voters);
   const open = isOpen(poll, now);
   return [

@@ -9,10 +9,9 @@ import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from '../message_extras/message_extras.css?inline';
-import { richWords } from '../message_extras/words.ts';
 import { choicesOf, FEWEST, MOST } from './poll_result.ts';
 
-export { richWords as words } from '../message_extras/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   conversation: ConversationKey;
@@ -30,7 +29,7 @@ const ENDS = [
 export function PollForm({ conversation, onClose }: Props) {
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(richWords);
+  const words = useWords('polls');
   const [question, setQuestion] = useState('');
   const [written, setWritten] = useState<readonly string[]>(['', '']);
   const [multiple, setMultiple] = useState(false);

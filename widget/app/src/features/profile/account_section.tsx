@@ -10,7 +10,6 @@ import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 import { askProfile } from './profile_requests.ts';
-import { profileWords } from './words.ts';
 
 const statusPart = late(() => import('./status_sheet.tsx'), 'StatusSheet');
 const privacyPart = late(() => import('./privacy_sheet.tsx'), 'PrivacySheet');
@@ -21,7 +20,7 @@ const blockedPart = late(() => import('./blocked_sheet.tsx'), 'BlockedSheet');
 export function Account() {
   useSheet(css);
   const { client, show } = useSurroundings();
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const [profile, setProfile] = useState<Profile>();
   const online = useTopic('status', one => one.status().state) === 'online';
   useEffect(() => {

@@ -6,20 +6,18 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { changeContact } from '../contacts/contact_actions.ts';
-import { peopleWords } from '../contacts/words.ts';
 import css from './profile.css?inline';
-import { profileWords } from './words.ts';
 
-export const words = together(profileWords, peopleWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export function BlockedSheet({ onClose }: { onClose: () => void }) {
   useSheet(css);
   const surroundings = useSurroundings();
   const { client } = surroundings;
-  const words = useWords(profileWords);
-  const people = useWords(peopleWords);
+  const words = useWords('profile');
+  const people = useWords('contacts');
   const list = useTopic('contacts', one => one.contacts());
   // It is by name, so the blocked ones may stand on any page of it.
   useEffect(() => {

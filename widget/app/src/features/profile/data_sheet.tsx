@@ -11,9 +11,8 @@ import danger from '../../ui/theme/danger.css?inline';
 import { useWords } from '../../wording/late_words.ts';
 import { exportLines } from './account_export.ts';
 import css from './profile.css?inline';
-import { profileWords } from './words.ts';
 
-export { profileWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   mayRemove: boolean;
@@ -23,7 +22,7 @@ interface Props {
 export function DataSheet({ mayRemove, onClose }: Props) {
   useSheet(danger);
   useSheet(css);
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   return (
     <Sheet title={words.yourData} onClose={onClose}>
       <Copy />
@@ -37,7 +36,7 @@ type Progress = { lines: number } | 'done' | 'failed';
 
 function Copy() {
   const { client } = useSurroundings();
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const [progress, setProgress] = useState<Progress>();
   const leaves = useRef(new AbortController());
   useEffect(() => () => leaves.current.abort(), []);
@@ -64,7 +63,8 @@ function Copy() {
         {words.copySave}
       </button>
       <p class="privacy-note" role="status">
-        {typeof progress === 'object' && words.copyLines(progress.lines, words.number(progress.lines))}
+        {typeof progress === 'object' &&
+          words.copyLines({ count: progress.lines, number: words.number(progress.lines) })}
         {progress === 'done' && words.copyDone}
         {progress === 'failed' && words.profileFailed.other}
       </p>
@@ -100,7 +100,7 @@ function save(parts: string[], name: string) {
 
 function Removal() {
   const { client, confirm, announce } = useSurroundings();
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const [messages, setMessages] = useState(false);
   const remove = () => {
     client.ask({ t: 'remove_account', messages }).catch((error: unknown) => {

@@ -8,9 +8,8 @@ import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
-import { profileWords } from './words.ts';
 
-export { profileWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 async function askDevices(client: Client, request: Unnumbered): Promise<readonly Device[]> {
   const event: Event = await client.ask(request);
@@ -21,7 +20,7 @@ async function askDevices(client: Client, request: Unnumbered): Promise<readonly
 export function DevicesSheet({ onClose }: { onClose: () => void }) {
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const [devices, setDevices] = useState<readonly Device[]>();
   const [failed, setFailed] = useState(false);
   const change = (request: Unnumbered) =>
@@ -61,9 +60,11 @@ export function DevicesSheet({ onClose }: { onClose: () => void }) {
 }
 
 function Row({ device, onSignOut }: { device: Device; onSignOut(): void }) {
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const now = useNow();
-  const name = words.deviceName(device.browser, device.system);
+  const { browser, system } = device;
+  const name =
+    browser && system ? words.deviceName({ browser, system }) : (browser ?? system ?? words.deviceUnknown);
   const when = device.this
     ? words.thisDevice
     : device.here

@@ -8,9 +8,8 @@ import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 import { changeProfile } from './profile_requests.ts';
-import { profileWords } from './words.ts';
 
-export { profileWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 type What = 'may_write' | 'see_presence' | 'see_last_seen';
 const AUDIENCES: readonly Audience[] = ['everybody', 'contacts', 'nobody'];
@@ -24,7 +23,7 @@ interface Props {
 export function PrivacySheet({ profile, onChanged, onClose }: Props) {
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const [own, setOwn] = useState(profile.own);
   const [failed, setFailed] = useState(false);
   if (own === undefined) return null;
@@ -91,7 +90,7 @@ interface ChoiceProps {
 }
 
 function Choice({ what, own, name, hint, nobody, onChoose }: ChoiceProps) {
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   return (
     <fieldset class="sheet-choices" aria-describedby={`privacy-${what}`}>
       <legend>{name}</legend>

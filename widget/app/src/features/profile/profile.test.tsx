@@ -3,7 +3,7 @@
 import { direct, type Event, RequestError, type Unnumbered } from '@kith/client';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
-import { peopleWords } from '../contacts/words.ts';
+import { lateWords } from '../../wording/late_words.ts';
 import { exportLines } from './account_export.ts';
 import { BlockedSheet } from './blocked_sheet.tsx';
 import { DataSheet } from './data_sheet.tsx';
@@ -11,9 +11,8 @@ import { DevicesSheet } from './devices_sheet.tsx';
 import { PrivacySheet } from './privacy_sheet.tsx';
 import { ProfileCard } from './profile_card.tsx';
 import { endOf, StatusSheet } from './status_sheet.tsx';
-import { profileWords } from './words.ts';
 
-beforeAll(() => Promise.all([profileWords.fetch(WORDING), peopleWords.fetch(WORDING)]));
+beforeAll(() => Promise.all([lateWords.fetch(WORDING), lateWords.fetch(WORDING)]));
 
 const nothing = () => undefined;
 

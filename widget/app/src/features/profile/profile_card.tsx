@@ -6,17 +6,15 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { contactActions } from '../contacts/contact_actions.ts';
-import { peopleWords } from '../contacts/words.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 import { askProfile } from './profile_requests.ts';
-import { profileWords } from './words.ts';
 
-export const words = together(profileWords, peopleWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   user: string;
@@ -27,7 +25,7 @@ export function ProfileCard({ user, onClose }: Props) {
   useSheet(choicesCss);
   useSheet(css);
   const { client } = useSurroundings();
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const [profile, setProfile] = useState<Profile | 'gone'>();
   const person = useTopic(`person:${user}`, one => one.person(user));
   const view = useTopic(`presence:${user}`, one => one.presence(user));
@@ -56,8 +54,9 @@ export function ProfileCard({ user, onClose }: Props) {
 }
 
 function Tags({ person, role }: { person: KnownPerson; role: string | undefined }) {
-  const words = useWords(profileWords);
-  const roleName = role && words.siteRoles[role];
+  const words = useWords('profile');
+  const roles: Record<string, string> = words.siteRoles;
+  const roleName = role && roles[role];
   if (!person.guest && !roleName) return null;
   return (
     <p class="profile-tags">
@@ -68,14 +67,14 @@ function Tags({ person, role }: { person: KnownPerson; role: string | undefined 
 }
 
 function Here({ presence, lastSeen }: { presence: Presence; lastSeen: number | undefined }) {
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const now = useNow();
   const wasHere = presence === 'offline' && lastSeen !== undefined;
   return <p class="profile-hint">{wasHere ? words.lastSeen(words.ago(lastSeen, now)) : words[presence]}</p>;
 }
 
 function Said({ status, until }: { status: string; until: number | undefined }) {
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   return (
     <div class="profile-status">
       <p dir="auto">{status}</p>
@@ -90,7 +89,7 @@ const STAYS: ReadonlySet<string> = new Set(['add', 'remove', 'check']);
 /** The actions of the lists' menus, without the one that leads here. */
 function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) {
   const surroundings = useSurroundings();
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const state = useTopic(`person:${person.user}`, one => one.contact(person.user));
   const items = contactActions(surroundings, person, state).filter(item => item.icon !== 'person');
   return (

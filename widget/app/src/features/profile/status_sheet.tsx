@@ -8,9 +8,8 @@ import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 import { changeProfile, type ProfileChange } from './profile_requests.ts';
-import { profileWords } from './words.ts';
 
-export { profileWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 const MOST_CHARS = 140;
 const HOUR = 3_600_000;
@@ -27,7 +26,7 @@ interface Props {
 export function StatusSheet({ profile, onChanged, onClose }: Props) {
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(profileWords);
+  const words = useWords('profile');
   const [text, setText] = useState(profile.status ?? '');
   const [end, setEnd] = useState<End>(profile.status_until === undefined ? 'never' : 'as_now');
   const [name, setName] = useState(profile.name);
@@ -42,7 +41,8 @@ export function StatusSheet({ profile, onChanged, onClose }: Props) {
       },
       (error: unknown) => {
         const code = error instanceof RequestError ? error.code : 'other';
-        setFailed(words.profileFailed[code] ?? words.profileFailed.other);
+        const texts: Record<string, string> = words.profileFailed;
+        setFailed(texts[code] ?? words.profileFailed.other);
       },
     );
   const submit = () => {

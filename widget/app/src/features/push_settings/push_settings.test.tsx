@@ -4,11 +4,11 @@ import { act } from 'preact/test-utils';
 import { beforeAll, expect, test } from 'vitest';
 import { FakePush } from '../../../dev/fake_push.ts';
 import { Drawing, WORDING } from '../../../test/draw.ts';
+import { lateWords } from '../../wording/late_words.ts';
 import { offsetNow } from './clock_time.ts';
 import { Notify } from './push_settings.tsx';
-import { notifyWords } from './words.ts';
 
-beforeAll(() => notifyWords.fetch(WORDING));
+beforeAll(() => lateWords.fetch(WORDING));
 
 const settle = () => new Promise<void>(resolve => setTimeout(resolve, 0));
 

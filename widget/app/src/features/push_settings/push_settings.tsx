@@ -1,5 +1,6 @@
 // Notifications while the site is closed: in this browser, with or without message text, and quiet hours.
 
+import type { Messages } from 'virtual:messages';
 import type { NotificationSettings, NotificationsChange, QuietHours } from '@kith/client';
 import type { Push, PushError, PushState } from '@kith/loader/stage';
 import { useEffect, useState } from 'preact/hooks';
@@ -10,18 +11,16 @@ import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { minutesOf, offsetNow, timeOf } from './clock_time.ts';
 import css from './push_settings.css?inline';
-import type { NotifyWords } from './words.en.ts';
-import { notifyWords } from './words.ts';
 
 /** The initial quiet hours. */
 const NIGHT = { from: 22 * 60, to: 7 * 60 };
 
-type Failure = keyof NotifyWords['notifyFailed'];
+type Failure = keyof Messages['pushSettings']['notifyFailed'];
 
 export function Notify() {
   useSheet(css);
   const { client, push: fetchPush } = useSurroundings();
-  const words = useWords(notifyWords);
+  const words = useWords('pushSettings');
   const [push, setPush] = useState<Push>();
   const [state, setState] = useState<PushState>();
   const [settings, setSettings] = useState<NotificationSettings>();
@@ -94,7 +93,7 @@ export function Notify() {
 }
 
 interface DetailsProps {
-  words: NotifyWords;
+  words: Messages['pushSettings'];
   settings: NotificationSettings;
   onChange(what: NotificationsChange): void;
 }
@@ -160,7 +159,7 @@ function Details({ words, settings: { bodies, quiet }, onChange }: DetailsProps)
 const AFTER = [0, 30, 60, 240, 1_440];
 
 interface MailProps {
-  words: NotifyWords;
+  words: Messages['pushSettings'];
   mail: NonNullable<NotificationSettings['mail']>;
   onChange(after: number): void;
 }

@@ -7,11 +7,10 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
-import { messageWords } from '../message/words.ts';
 import css from './seen_by.css?inline';
 import { allMembers, type SeenBy, seenBy } from './seen_by.ts';
 
-export const words = messageWords;
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   conversation: ConversationKey;
@@ -23,7 +22,7 @@ interface Props {
 export function SeenBySheet({ conversation, seq, onClose }: Props) {
   useSheet(css);
   const { client } = useSurroundings();
-  const words = useWords(messageWords);
+  const words = useWords('message');
   const [state, setState] = useState<SeenBy | 'failed'>();
   useEffect(() => {
     let wanted = true;
@@ -54,7 +53,7 @@ export function SeenBySheet({ conversation, seq, onClose }: Props) {
 }
 
 function People({ title, people, nobody }: { title: string; people: readonly Member[]; nobody?: string }) {
-  const words = useWords(messageWords);
+  const words = useWords('message');
   const label = `${title} · ${words.number(people.length)}`;
   return (
     <section class="seen-by" aria-label={label}>

@@ -6,7 +6,6 @@ import { useSurroundings } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';
-import { roomWords } from './words.ts';
 
 const KINDS: readonly RoomKind[] = ['public', 'private', 'announcement'];
 const ICONS = { public: 'rooms', private: 'lock', announcement: 'megaphone' } as const;
@@ -18,7 +17,7 @@ interface Props {
 
 export function CreateRoom({ onCancel, onMade }: Props) {
   const { client } = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const first = useRef<HTMLInputElement>(null);
   const [name, setName] = useState('');
   const [topic, setTopic] = useState('');

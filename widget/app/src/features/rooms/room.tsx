@@ -9,19 +9,18 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import { ChatBar } from '../chat/chat_header.tsx';
 import { RoomMark } from '../chats/chat_row.tsx';
 import { rowActions } from '../chats/row_menu.ts';
-import { chatWords } from '../chats/words.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
 import { Late, late } from '../../ui/lazy/lazy.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
-import { isolated } from '../../wording/wording.ts';
+import { useWords, wordsOf } from '../../wording/late_words.ts';
+import { typingText } from '../chat/typing_text.ts';
 import { keepsOrder, silenced } from './may_write.ts';
 import css from './room.css?inline';
 import { failureOf } from './room_errors.ts';
-import { roomWords } from './words.ts';
 
-export const words = together(roomWords, chatWords);
+export { lateWords as words } from '../../wording/late_words.ts';
+
 const dateJump = late(() => import('../chat/date_jump.tsx'), 'DateJump');
 const mark = late(() => import('../threads/thread_updates.tsx'), 'ThreadsMark');
 
@@ -38,7 +37,7 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
   useSheet(css);
   const surroundings = useSurroundings();
   const { client, confirm, announce } = surroundings;
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const now = useNow();
   const { key, room, with: face } = conversation;
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
@@ -50,8 +49,8 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
   }, [client, key, member]);
   const below =
     typing.length > 0
-      ? words.areTyping(typing.map(user => isolated(client.person(user).name)))
-      : room && words.roomCount(room.members, words.number(room.members));
+      ? typingText(words, typing, client)
+      : room && words.roomCount({ count: room.members, number: words.number(room.members) });
   const items = () => {
     const leave = () =>
       confirm({
@@ -62,12 +61,12 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
       });
     return [
       { icon: 'people', text: words.aboutRoom, run: onAbout } as const,
-      { icon: 'search', text: chatWords.of(surroundings.wording).searchHere, run: onSearch } as const,
+      { icon: 'search', text: wordsOf(surroundings.wording, 'chats').searchHere, run: onSearch } as const,
       ...(conversation.exists
         ? [
             {
               icon: 'calendar',
-              text: chatWords.of(surroundings.wording).jumpToDate,
+              text: wordsOf(surroundings.wording, 'chats').jumpToDate,
               run: () => setPicksDate(true),
             } as const,
           ]
@@ -127,7 +126,7 @@ interface FootProps {
 export function RoomFoot({ conversation, composer }: FootProps) {
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const { key, room, with: face } = conversation;
   /** Somebody has shown one the door, while one looked. */
   const [out, setOut] = useState<LeftReason>();
@@ -203,7 +202,7 @@ const JOINED_SHOWN_MS = 20_000;
 /** New members, one line each. */
 function Joined({ room }: { room: ConversationKey }) {
   const { client } = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const [users, setUsers] = useState<readonly string[]>([]);
   const me = client.me()?.user;
   useEffect(() => {
@@ -239,7 +238,7 @@ interface JoinProps {
 
 function Join({ conversation, name, out, ban }: JoinProps) {
   const { client, announce } = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const [failed, setFailed] = useState<string>();
   const leftText =
     ban?.until !== undefined ? words.bannedUntil(words.full(ban.until)) : out && words.leftRoom[out];
@@ -265,7 +264,7 @@ function Join({ conversation, name, out, ban }: JoinProps) {
 
 /** Until when one waits follows from one's own last message; the server has the last word. */
 function SlowMode({ conversation: { key }, room }: { conversation: Conversation; room: RoomView }) {
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
   const last = timeline.messages.findLast(one => one.mine && one.state !== 'failed');
   const [now, setNow] = useState(Date.now);

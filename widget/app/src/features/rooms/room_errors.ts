@@ -1,10 +1,10 @@
 // Errors of rooms, as texts.
 
+import type { Messages } from 'virtual:messages';
 import { RequestError } from '@kith/client';
 import type { Wording } from '../../wording/wording.ts';
-import type { RoomWords } from './words.en.ts';
 
-export function failureOf(error: unknown, words: Wording & RoomWords): string {
+export function failureOf(error: unknown, words: Wording & Messages['rooms']): string {
   switch (error instanceof RequestError ? error.code : undefined) {
     case 'room_full':
       return words.roomFull;

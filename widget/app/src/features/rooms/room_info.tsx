@@ -16,7 +16,6 @@ import barCss from '../../ui/header_bar/header_bar.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useSearch } from '../contacts/use_directory.ts';
-import { peopleWords } from '../contacts/words.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { type Surroundings, useSurroundings, useTopic, useWatch } from '../../app_context.tsx';
 import { Late, late } from '../../ui/lazy/lazy.tsx';
@@ -24,16 +23,16 @@ import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords, wordsOf } from '../../wording/late_words.ts';
 import { askToReport } from '../moderation/open_report.ts';
 import { openProfile } from '../profile/open_profile.ts';
 import { keepsOrder } from './may_write.ts';
 import css from './room.css?inline';
 import { failureOf } from './room_errors.ts';
 import { RoomSettings } from './room_settings.tsx';
-import { roomWords } from './words.ts';
 
-export const words = together(roomWords, peopleWords);
+export { lateWords as words } from '../../wording/late_words.ts';
+
 const sanctionPart = late(() => import('./sanction_form.tsx'), 'SanctionForm');
 const sanctionedPart = late(() => import('./sanction_list.tsx'), 'Sanctioned');
 const linksPart = late(() => import('../invite_links/invite_link_list.tsx'), 'RoomLinks');
@@ -53,7 +52,7 @@ export function About({ conversation, onBack, corner }: Props) {
   useSheet(choicesCss);
   useSheet(css);
   const surroundings = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const [part, setPart] = useState<'members' | 'settings' | 'invite' | 'links' | 'sanctioned'>('members');
   const back = useRef<HTMLButtonElement>(null);
   useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
@@ -122,7 +121,7 @@ export function About({ conversation, onBack, corner }: Props) {
             <h3>
               <bdi>{room.name}</bdi>
             </h3>
-            <p>{`${words.roomKinds[room.kind]} · ${words.roomCount(room.members, words.number(room.members))}`}</p>
+            <p>{`${words.roomKinds[room.kind]} · ${words.roomCount({ count: room.members, number: words.number(room.members) })}`}</p>
             {room.topic && <p dir="auto">{room.topic}</p>}
           </div>
           {mayInvite && (
@@ -218,7 +217,7 @@ function useMembers({ key }: Conversation, query: string) {
 }
 
 function Members({ conversation, room }: { conversation: Conversation; room: RoomView }) {
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const [query, setQuery] = useState('');
   const [visible, setVisible] = useState<readonly Member[]>([]);
   const { members, more, changed } = useMembers(conversation, query.trim());
@@ -266,7 +265,7 @@ interface RowProps {
 function MemberRow({ member, conversation, room, tabIndex, onChanged }: RowProps) {
   const surroundings = useSurroundings();
   const { openMenu, client } = surroundings;
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const main = useRef<HTMLButtonElement>(null);
   const view = useTopic(`presence:${member.user}`, one => one.presence(member.user));
   const me = client.me()?.user === member.user;
@@ -310,8 +309,8 @@ function memberActions(
   onChanged: (member: Member) => void,
 ): MenuItem[] {
   const { client, openChat, show, announce } = surroundings;
-  const words = roomWords.of(surroundings.wording);
-  const aboutPeople = peopleWords.of(surroundings.wording);
+  const words = wordsOf(surroundings.wording, 'rooms');
+  const aboutPeople = wordsOf(surroundings.wording, 'contacts');
   if (member.user === client.me()?.user) return [];
   const change = (action: MemberAction, role?: Role) => () =>
     client.changeMember(key, member.user, action, role && { role }).then(
@@ -347,8 +346,8 @@ function memberActions(
 
 function Invite({ conversation: { key } }: { conversation: Conversation }) {
   const { client, announce } = useSurroundings();
-  const words = useWords(roomWords);
-  const aboutPeople = useWords(peopleWords);
+  const words = useWords('rooms');
+  const aboutPeople = useWords('contacts');
   const [query, setQuery] = useState('');
   const [invited, setInvited] = useState<ReadonlySet<string>>(new Set());
   const [failed, setFailed] = useState<string>();

@@ -1,5 +1,6 @@
 // The picture of a room: an owner chooses one, looks at it and uploads it; everyone who keeps order may remove it.
 
+import type { Messages } from 'virtual:messages';
 import type { Code, Conversation } from '@kith/client';
 import { Upload } from '@kith/client/upload';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -10,8 +11,6 @@ import type { Wording } from '../../wording/wording.ts';
 import { smallPicture } from '../files/prepare_upload.ts';
 import { uploadHost } from '../files/upload_host.ts';
 import { failureOf } from './room_errors.ts';
-import type { RoomWords } from './words.en.ts';
-import { roomWords } from './words.ts';
 
 /** Longest side of what is uploaded: the server keeps no more of it. */
 const SIDE = 480;
@@ -30,7 +29,7 @@ export function PictureField({
   mayChoose: boolean;
 }) {
   const { client, announce } = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const { key, with: face } = conversation;
   const takesFiles = useTopic('me', one => one.me())?.limits.file_bytes !== undefined;
   const [chosen, setChosen] = useState<Chosen>();
@@ -145,7 +144,7 @@ export function PictureField({
   );
 }
 
-function uploadFailure(code: Code, words: Wording & RoomWords): string {
+function uploadFailure(code: Code, words: Wording & Messages['rooms']): string {
   switch (code) {
     case 'bad_picture':
       return words.pictureBad;

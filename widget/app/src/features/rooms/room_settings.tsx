@@ -8,7 +8,6 @@ import { useSurroundings } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';
 import { PictureField } from './room_picture_field.tsx';
-import { roomWords } from './words.ts';
 
 /** Seconds. */
 const SLOW = [0, 5, 10, 30, 60, 300, 900];
@@ -16,7 +15,7 @@ const SLOW = [0, 5, 10, 30, 60, 300, 900];
 export function RoomSettings({ conversation, room }: { conversation: Conversation; room: RoomView }) {
   const { key } = conversation;
   const { client, announce } = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const [name, setName] = useState(room.name);
   const [topic, setTopic] = useState(room.topic ?? '');
   const [most, setMost] = useState(room.maxMembers > 0 ? String(room.maxMembers) : '');

@@ -16,9 +16,8 @@ import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { CreateRoom } from './create_room.tsx';
 import css from './room.css?inline';
-import { roomWords } from './words.ts';
 
-export { roomWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 type Row =
   | { kind: 'heading'; id: string; text: string }
@@ -34,7 +33,7 @@ export function RoomsTab() {
   useSheet(choicesCss);
   useSheet(css);
   const { client, openChat } = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   const [query, setQuery] = useState('');
   const [creating, setCreating] = useState(false);
   const list = useTopic('conversations', one => one.conversations());
@@ -105,7 +104,7 @@ export function RoomsTab() {
 
 function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
   const { openChat } = useSurroundings();
-  const words = useWords(roomWords);
+  const words = useWords('rooms');
   if (row.kind === 'heading') return <h3 class="section-title">{row.text}</h3>;
   const { room, face } = row;
   return (
@@ -120,7 +119,7 @@ function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
             </span>
           </span>
           <span class="row-preview clip" dir="auto">
-            {[words.roomCount(room.members, words.number(room.members)), room.topic]
+            {[words.roomCount({ count: room.members, number: words.number(room.members) }), room.topic]
               .filter(Boolean)
               .join(' · ')}
           </span>

@@ -4,13 +4,11 @@ import type { ConversationKey, Member } from '@kith/client';
 import { useState } from 'preact/hooks';
 import { useSurroundings } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { together, useWords } from '../../wording/late_words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { HowLong, INITIAL_HOURS, Reason, termsOf } from '../moderation/sanction_terms.tsx';
-import { safetyWords } from '../moderation/words.ts';
 import { failureOf } from './room_errors.ts';
-import { roomWords } from './words.ts';
 
-export const words = together(roomWords, safetyWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 export interface SanctionProps {
   room: ConversationKey;
@@ -22,8 +20,8 @@ export interface SanctionProps {
 
 export function SanctionForm({ room, member, kind, onDone, onClose }: SanctionProps) {
   const { client, announce } = useSurroundings();
-  const words = useWords(roomWords);
-  const general = useWords(safetyWords);
+  const words = useWords('rooms');
+  const general = useWords('moderation');
   const [hours, setHours] = useState(INITIAL_HOURS);
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);

@@ -6,13 +6,11 @@ import { useSurroundings } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
-import { safetyWords } from '../moderation/words.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';
 import css from './sanction_list.css?inline';
-import { roomWords } from './words.ts';
 
-export const words = together(roomWords, safetyWords);
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Page {
   members: readonly Member[];
@@ -22,8 +20,8 @@ interface Page {
 export function Sanctioned({ conversation: { key } }: { conversation: Conversation }) {
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(roomWords);
-  const general = useWords(safetyWords);
+  const words = useWords('rooms');
+  const general = useWords('moderation');
   const [page, setPage] = useState<Page>();
   const [failed, setFailed] = useState<string>();
   const list = useRef<HTMLDivElement>(null);

@@ -13,14 +13,12 @@ import { Said } from '../../ui/labeled_text/labeled_text.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
-import { isolated } from '../../wording/wording.ts';
 import { plainOf } from '../message_text/formatting.ts';
 import { excerpt, marked, type Piece } from './highlight.ts';
 import css from './search_pane.css?inline';
 import { type FoundRoom, type Results, useFound } from './use_search_results.ts';
-import { searchWords } from './words.ts';
 
-export { searchWords as words } from './words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 /** In the place of the list. */
 export function Search({ onClose }: { onClose: () => void }) {
@@ -37,7 +35,7 @@ export function ChatSearch({
   onBack: () => void;
   corner: ComponentChildren;
 }) {
-  const words = useWords(searchWords);
+  const words = useWords('search');
   return (
     <>
       <div class="bar chat-bar">
@@ -50,7 +48,7 @@ export function ChatSearch({
         >
           <Icon name="back" />
         </button>
-        <h2 class="chat-name clip grow">{words.searchIn(isolated(conversation.with.name))}</h2>
+        <h2 class="chat-name clip grow">{words.searchIn(conversation.with.name)}</h2>
         {corner}
       </div>
       <Pane within={conversation.key} onClose={onBack} onFound={onBack} />
@@ -77,7 +75,7 @@ function Pane({ within, onClose, onFound }: PaneProps) {
   useSheet(barCss);
   useSheet(choicesCss);
   useSheet(css);
-  const words = useWords(searchWords);
+  const words = useWords('search');
   const { announce, openChat } = useSurroundings();
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState(0);
@@ -291,7 +289,7 @@ function Hit({
             {wording.short(message.time, now)}
           </time>
         </span>
-        <Said class="found-more" label={who !== '' && wording.said(isolated(who))}>
+        <Said class="found-more" label={who !== '' && wording.said(who)}>
           <Marked pieces={excerpt(plainOf(message.body), query)} />
         </Said>
       </span>
@@ -300,6 +298,6 @@ function Hit({
 }
 
 function More() {
-  const words = useWords(searchWords);
+  const words = useWords('search');
   return <span class="found-text found-next">{words.more}</span>;
 }

@@ -5,8 +5,7 @@ import { useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useWords } from '../../wording/late_words.ts';
-import { GROUPS, patchOf, type Setting, valueAt } from './site_settings.ts';
-import { guardWords } from './words.ts';
+import { GROUPS, patchOf, type Setting, textAt, valueAt } from './site_settings.ts';
 
 interface Props {
   settings: SiteSettings;
@@ -15,7 +14,7 @@ interface Props {
 }
 
 export function SettingsForm({ settings, failed, onSave }: Props) {
-  const words = useWords(guardWords);
+  const words = useWords('siteSettings');
   /** Changed settings that are not saved. */
   const [changed, setChanged] = useState<ReadonlyMap<string, unknown>>(new Map());
   const set = (path: string, value: unknown) => {
@@ -76,9 +75,10 @@ interface FieldProps {
 }
 
 function Field({ setting: { path, kind }, value, onChange }: FieldProps) {
-  const words = useWords(guardWords);
-  const name = words.settings[path];
-  const hint = words.hints[path];
+  const words = useWords('siteSettings');
+  const values: Record<string, string> = words.values;
+  const name = textAt(words.settings, path);
+  const hint = textAt(words.hints, path);
   const id = `guard-${path}`;
   const common = { id, ...(hint && { 'aria-describedby': `${id}-hint` }) };
   const label = (
@@ -131,7 +131,7 @@ function Field({ setting: { path, kind }, value, onChange }: FieldProps) {
         >
           {kind.values.map(one => (
             <option key={one} value={one}>
-              {words.values[one || 'default']}
+              {values[one || 'default']}
             </option>
           ))}
         </select>
@@ -165,7 +165,7 @@ interface Pattern {
 const ACTS: readonly FilterAct[] = ['reject', 'hold', 'flag'];
 
 function Patterns({ patterns, onChange }: { patterns: readonly Pattern[]; onChange(now: Pattern[]): void }) {
-  const words = useWords(guardWords);
+  const words = useWords('siteSettings');
   const put = (at: number, now: Partial<Pattern>) =>
     onChange(patterns.map((one, index) => (index === at ? { ...one, ...now } : one)));
   return (

@@ -9,7 +9,6 @@ import { useWords } from '../../wording/late_words.ts';
 import { SettingsForm } from './settings_form.tsx';
 import { Roles } from './site_roles.tsx';
 import css from './site_settings.css?inline';
-import { guardWords } from './words.ts';
 
 export function Guard() {
   useSheet(css);
@@ -32,7 +31,7 @@ const RAID_MINUTES = [30, 60, 240] as const;
 
 function RaidSwitch() {
   const { client, announce } = useSurroundings();
-  const words = useWords(guardWords);
+  const words = useWords('siteSettings');
   const [minutes, setMinutes] = useState<number>(RAID_MINUTES[0]);
   const until = useTopic('me', one => one.me())?.site?.raid_until;
   const isOn = until !== undefined && until > Date.now();
@@ -73,7 +72,7 @@ function RaidSwitch() {
 
 function Tester() {
   const { client, announce } = useSurroundings();
-  const words = useWords(guardWords);
+  const words = useWords('siteSettings');
   const [body, setBody] = useState('');
   const [found, setFound] = useState<FilterTest>();
   const test = () =>
@@ -128,7 +127,7 @@ function Tester() {
 
 function SiteSettingsPart() {
   const { client, announce } = useSurroundings();
-  const words = useWords(guardWords);
+  const words = useWords('siteSettings');
   const [settings, setSettings] = useState<SiteSettings>();
   const [failed, setFailed] = useState<string>();
   useEffect(() => {

@@ -5,14 +5,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { useSurroundings } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { useWords } from '../../wording/late_words.ts';
-import { safetyWords } from '../moderation/words.ts';
-import { guardWords } from './words.ts';
 
 const GIVEN = ['member', 'moderator'] as const satisfies readonly SiteRole[];
 
 export function Roles() {
   const { client } = useSurroundings();
-  const words = useWords(guardWords);
+  const words = useWords('siteSettings');
   const [query, setQuery] = useState('');
   const [people, setPeople] = useState<readonly Person[]>([]);
   useEffect(() => {
@@ -50,8 +48,8 @@ export function Roles() {
 
 function RoleOf({ person }: { person: Person }) {
   const { client, announce } = useSurroundings();
-  const words = useWords(guardWords);
-  const order = useWords(safetyWords);
+  const words = useWords('siteSettings');
+  const order = useWords('moderation');
   const known = client.person(person.user);
   const give = (role: SiteRole) =>
     client.moderate({ act: 'set_role', user: person.user, role }).then(

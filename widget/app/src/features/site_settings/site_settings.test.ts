@@ -1,17 +1,17 @@
+import { LANGUAGES } from 'virtual:messages';
 import { expect, test } from 'vitest';
-import { GROUPS, patchOf, valueAt } from './site_settings.ts';
-import { de } from './words.de.ts';
-import { en } from './words.en.ts';
+import { GROUPS, patchOf, textAt, valueAt } from './site_settings.ts';
 
 const PATHS = GROUPS.flatMap(group => group.settings.map(one => one.path));
 
-test('every setting has its words in each language, and each value that can be chosen', () => {
-  for (const words of [en(), de()]) {
-    expect(Object.keys(words.settings).sort()).toEqual([...PATHS].sort());
-    for (const path of Object.keys(words.hints)) expect(PATHS).toContain(path);
+test('every setting has its words in each language, and each value that can be chosen', async () => {
+  for (const fetch of Object.values(LANGUAGES)) {
+    const { siteSettings: words } = (await (await fetch()).late()).late((_, forms) => forms.other);
+    expect(pathsOf(words.settings).sort()).toEqual([...PATHS].sort());
+    for (const path of pathsOf(words.hints)) expect(PATHS).toContain(path);
     for (const { settings } of GROUPS) {
       for (const { path, kind } of settings) {
-        expect(words.settings[path]).not.toBe('');
+        expect(textAt(words.settings, path)).not.toBe('');
         if (kind.is !== 'choice') continue;
         for (const value of kind.values)
           expect(words.values, `${path}=${value}`).toHaveProperty([value || 'default']);
@@ -37,3 +37,9 @@ test('a patch names what was changed and nothing else', () => {
   expect(patchOf(values)).toEqual({ requests: { on: false, per_day: 5 }, access: 'closed' });
   expect(patchOf(new Map())).toEqual({});
 });
+
+function pathsOf(texts: object): string[] {
+  return Object.entries(texts).flatMap(([key, text]) =>
+    typeof text === 'string' ? [key] : pathsOf(text).map(path => `${key}.${path}`),
+  );
+}

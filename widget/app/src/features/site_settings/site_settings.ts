@@ -1,8 +1,12 @@
 // All settings of a site, in the order in which an admin reads them. A new one of the server is a line here, and its words.
 
-import type { GuardWords } from './words.en.ts';
+import type { Messages } from 'virtual:messages';
 
-export type SettingPath = keyof GuardWords['settings'];
+/** As `access` or `requests.on`: each has a text. */
+export type SettingPath = PathOf<Messages['siteSettings']['settings']>;
+type PathOf<T> = {
+  [K in keyof T & string]: T[K] extends string ? K : `${K}.${keyof T[K] & string}`;
+}[keyof T & string];
 
 export type SettingKind =
   | { is: 'switch' }
@@ -18,7 +22,7 @@ export interface Setting {
 }
 
 export interface Group {
-  name: keyof GuardWords['groups'];
+  name: keyof Messages['siteSettings']['groups'];
   settings: readonly Setting[];
 }
 
@@ -96,6 +100,11 @@ export function valueAt(settings: unknown, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], settings);
+}
+
+/** The text of a setting; its texts are nested as the settings are. */
+export function textAt(texts: object, path: SettingPath): string | undefined {
+  return valueAt(texts, path) as string | undefined;
 }
 
 /** A merge patch (RFC 7396) that sets what is at these paths. */

@@ -22,9 +22,8 @@ import { isLeftOut } from '../message/blocked_author.ts';
 import { MessageView } from '../message/message.tsx';
 import type { MessageDeeds } from '../message/message_menu.ts';
 import css from '../message_extras/message_extras.css?inline';
-import { richWords } from '../message_extras/words.ts';
 
-export { richWords as words } from '../message_extras/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   conversation: Conversation;
@@ -39,7 +38,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
   useSheet(barCss);
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(richWords);
+  const words = useWords('threads');
   const { key } = conversation;
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
   const [view, setView] = useState<ThreadView>();
@@ -190,7 +189,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
 
 function Write({ onSend, onSticker }: { onSend(text: string): void; onSticker(sticker: Sticker): void }) {
   const { pickEmoji } = useSurroundings();
-  const words = useWords(richWords);
+  const words = useWords('threads');
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => field.current?.focus({ preventScroll: true }), []);
@@ -270,7 +269,7 @@ export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
   useSheet(barCss);
   useSheet(css);
   const { client, announce } = useSurroundings();
-  const words = useWords(richWords);
+  const words = useWords('threads');
   const { key } = conversation;
   const [threads, setThreads] = useState<readonly ThreadView[]>();
   useEffect(() => {

@@ -4,10 +4,10 @@ import { type Rich, room, type ThreadView } from '@kith/client';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
-import { richWords } from '../message_extras/words.ts';
+import { lateWords } from '../../wording/late_words.ts';
 import { ThreadsMark } from './thread_updates.tsx';
 
-beforeAll(() => richWords.fetch(WORDING));
+beforeAll(() => lateWords.fetch(WORDING));
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -8,9 +8,8 @@ import { useClient, useTopic } from '../../app_context.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from '../message_extras/message_extras.css?inline';
-import { richWords } from '../message_extras/words.ts';
 
-export { richWords as words } from '../message_extras/words.ts';
+export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   conversation: ConversationKey;
@@ -23,7 +22,7 @@ const WAIT_MS = 700;
 export function ThreadsMark({ conversation: key, onOpen }: Props) {
   useSheet(css);
   const client = useClient();
-  const words = useWords(richWords);
+  const words = useWords('threads');
   const [unread, setUnread] = useState(0);
   const newest = useTopic(`timeline:${key}`, one => one.timeline(key).messages.findLast(isReply)?.seq);
   useEffect(() => {

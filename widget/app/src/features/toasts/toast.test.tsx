@@ -3,6 +3,7 @@
 import { direct } from '@kith/client';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
+import { plain } from '../../../test/plain.ts';
 import { Notices, SETTLE_MS } from './message_alerts.ts';
 import { SHOWN_MS } from './toast.tsx';
 import { ToastPlace, words } from './toast_outlet.tsx';
@@ -44,7 +45,7 @@ function scene() {
 test('it names who wrote what, opens the chat and goes', () => {
   const { drawing, says } = scene();
   says('Can you hear me?');
-  expect(drawing.find('.toast').getAttribute('aria-label')).toBe('New message from Léa Okafor');
+  expect(plain(drawing.find('.toast').getAttribute('aria-label') ?? '')).toBe('New message from Léa Okafor');
   expect(drawing.find('.toast-text').textContent).toBe('Can you hear me?');
   drawing.do(() => drawing.find('.toast-main').click());
   expect(drawing.opened).toEqual([direct('u2')]);

@@ -6,28 +6,25 @@ import { useSurroundings, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useSheet } from '../../ui/styles/use_styles.ts';
-import { together, useWords } from '../../wording/late_words.ts';
-import { isolated } from '../../wording/wording.ts';
-import { words as callWords } from '../call_log/call_text.ts';
+import { useWords } from '../../wording/late_words.ts';
 import { gistOf } from '../message_text/plain_text.ts';
 import type { Toast } from './message_alerts.ts';
 import css from './toast.css?inline';
-import { noticeWords } from './words.ts';
 
 /** Also of calls that one has missed. */
-export const words = together(noticeWords, callWords);
+export { words } from '../call_log/call_text.ts';
 
 export const SHOWN_MS = 7_000;
 
 export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
   useSheet(css);
   const { client, openChat, announce } = useSurroundings();
-  const words = useWords(noticeWords);
+  const words = useWords('toasts');
   const { key, message, count, unheard } = toast;
   const person = useTopic(`person:${message.from}`, one => one.person(message.from));
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
-  const name = isolated(person.name);
-  const where = isRoom(key) ? words.inRoom(name, isolated(conversation.with.name)) : name;
+  const { name } = person;
+  const where = isRoom(key) ? words.inRoom({ name, room: conversation.with.name }) : name;
   const [held, setHeld] = useState(false);
 
   // Time passes while somebody can see it, and does not hold it.

@@ -26,9 +26,8 @@ import {
   putAway,
   roomFor,
 } from './window_layout.ts';
-import { barWords } from './words.ts';
 
-export const words = barWords;
+export { lateWords as words } from '../../wording/late_words.ts';
 
 /** The others are behind "+2", which leads to the list. */
 const MOST_HEADS = 6;
@@ -36,7 +35,7 @@ const MOST_HEADS = 6;
 export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
   useSheet(css);
   const { root } = useSurroundings();
-  const words = useWords(barWords);
+  const words = useWords('bar');
   const me = useTopic('me', one => one.me());
   const totals = useTopic('totals', one => one.totals());
   const strip = useRef<HTMLElement>(null);

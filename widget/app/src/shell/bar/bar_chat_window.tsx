@@ -11,7 +11,6 @@ import { SurroundingsContext, useFace, useSurroundings, useTopic } from '../../a
 import { Late } from '../../ui/lazy/lazy.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { type Below, useOverlays } from '../overlays.tsx';
-import { barWords } from './words.ts';
 
 interface Props {
   conversation: ConversationKey;
@@ -26,7 +25,7 @@ interface Props {
 }
 
 export function Window({ conversation: key, place, at, asked, onPutAway, onClose, onMoved }: Props) {
-  const words = useWords(barWords);
+  const words = useWords('bar');
   const trouble = useTrouble();
   const outer = useSurroundings();
   const section = useRef<HTMLElement>(null);

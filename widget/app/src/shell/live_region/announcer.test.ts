@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
-import { en } from '../../wording/en.ts';
-import { wordingFor } from '../../wording/wording.ts';
+import { fetchWording } from '../../wording/wording.ts';
 import { Announcer, QUIET } from './announcer.ts';
 
-const words = wordingFor(['en'], { en });
+const words = await fetchWording(['en']);
 const ana = (text: string) => ({ chat: '@ana', name: 'Ana', text });
 const tom = (text: string) => ({ chat: '@tom', name: 'Tom', text });
 
 test('a single message is read out at once', () => {
-  expect(new Announcer(words).hear(ana('hi'), 1_000)).toEqual({ say: 'Ana: hi' });
+  expect(new Announcer(words).hear(ana('hi'), 1_000)).toEqual({ say: '\u2068Ana\u2069: hi' });
 });
 
 test('a flood from one chat becomes one sentence', () => {
@@ -16,7 +15,7 @@ test('a flood from one chat becomes one sentence', () => {
   announcer.hear(ana('1'), 0);
   for (const text of ['2', '3', '4']) expect(announcer.hear(ana(text), 100)).toEqual({ dueAt: QUIET });
   expect(announcer.due(200)).toBeUndefined();
-  expect(announcer.due(QUIET)).toBe('3 new messages from Ana');
+  expect(announcer.due(QUIET)).toBe('3 new messages from \u2068Ana\u2069');
   expect(announcer.due(QUIET + 1)).toBeUndefined();
 });
 
@@ -31,7 +30,7 @@ test('a flood from several chats names none', () => {
 test('after the quiet time messages are read out again', () => {
   const announcer = new Announcer(words);
   announcer.hear(ana('1'), 0);
-  expect(announcer.hear(ana('2'), QUIET)).toEqual({ say: 'Ana: 2' });
+  expect(announcer.hear(ana('2'), QUIET)).toEqual({ say: '\u2068Ana\u2069: 2' });
 });
 
 test('a very long message is cut, not spoken for minutes', () => {

@@ -27,7 +27,7 @@ export function announceMessages(
     const conversation = client.conversation(key);
     if (key !== onScreen.current && conversation.mutedUntil > Date.now()) return;
     const { name } = client.person(message.from);
-    const where = isRoom(key) ? words.inRoom(name, conversation.with.name) : name;
+    const where = isRoom(key) ? words.inRoom({ name, room: conversation.with.name }) : name;
     const heard = { chat: key, name: where, text: gistOf(message) };
     const now = Date.now();
     const answer = announcer.hear(heard, now);
@@ -75,7 +75,7 @@ export class Announcer {
     if (heard.length === 1) return this.words.said(first.name) + shortened(first.text);
     const oneChat = heard.every(one => one.chat === first.chat);
     return oneChat
-      ? this.words.announceMany(heard.length, first.name)
+      ? this.words.announceMany({ count: heard.length, name: first.name })
       : this.words.announceChats(heard.length);
   }
 }

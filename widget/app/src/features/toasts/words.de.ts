@@ -1,8 +1,0 @@
-/** German. */
-
-import type { NoticeWords } from './words.en.ts';
-
-export const de = (): NoticeWords => ({
-  messageFrom: name => `Neue Nachricht von ${name}`,
-  dismiss: 'Ausblenden',
-});
