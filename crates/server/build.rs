@@ -1,4 +1,5 @@
-//! Puts the built widget into the binary: a table of all files of `widget/dist`, each with its compressed forms.
+//! Puts the server's texts and the built widget into the binary. The texts: a table of each language's namespace `server` of
+//! `messages/`. The widget: a table of all files of `widget/dist`, each with its compressed forms.
 //! Node 20 makes brotli and gzip; zstd is made here. Without a built widget the table is empty, so that Rust alone can be built and tested.
 
 use std::env;
@@ -8,8 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
-    let dist =
-        PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../widget/dist");
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
+    fs::write(out().join("messages.rs"), messages(&root.join("messages"))?)?;
+    let dist = root.join("widget/dist");
     println!("cargo:rerun-if-changed={}", dist.display());
     let mut files = Vec::new();
     if let Ok(dist) = dist.canonicalize() {
@@ -20,6 +22,22 @@ fn main() -> io::Result<()> {
         return fs::write(out().join("widget.rs"), table);
     }
     fs::write(out().join("widget.rs"), "&[]")
+}
+
+fn messages(folder: &Path) -> io::Result<String> {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    files.sort();
+    let mut table = String::from("&[\n");
+    for file in files {
+        let language =
+            file.file_stem().and_then(|stem| stem.to_str()).expect("a file is named after its language");
+        let texts: serde_json::Value = serde_json::from_slice(&fs::read(&file)?)?;
+        writeln!(table, "    ({language:?}, {:?}),", texts["server"].to_string())
+            .expect("a String takes everything");
+    }
+    Ok(table + "]")
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

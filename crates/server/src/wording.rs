@@ -1,185 +1,198 @@
-//! What the server itself says to members, each in their language: digests by mail and the page that ends them, notices of browsers.
-//! A language is a file; the widget's are in `widget/app/src/wording`.
+//! What the server itself says to users, each in their language: digests by mail and the page that ends them, notices of browsers.
+//! The texts are the namespace `server` of `messages/<language>.json`.
 
-mod ar;
-mod cs;
-mod de;
-mod en;
-mod es;
-mod fa;
 mod form;
-mod fr;
-mod he;
-mod hi;
-mod it;
-mod ja;
-mod ko;
-mod nl;
-mod pl;
-mod pt;
-mod ru;
-mod sv;
+mod message;
 #[cfg(test)]
 mod tests;
-mod tr;
-mod uk;
-mod zh;
+
+use std::sync::LazyLock;
 
 use chat::{CallEntry, Media};
 
-use self::form::Form;
+pub(crate) use self::message::{Message, Value};
 
-/// In curly braces stands what [`fill`] puts in.
 pub(crate) struct Words {
     /// As in RFC 5646.
     pub(crate) language: &'static str,
-    /// Which form a number asks for.
-    form: fn(u64) -> Form,
     pub(crate) mail: MailWords,
     pub(crate) notice: NoticeWords,
     call: CallWords,
 }
 
-/// The last one stands in for forms that are left out.
-pub(crate) type Forms = &'static [(Form, &'static str)];
-
 pub(crate) struct MailWords {
-    /// `{n}`: how many messages; `{site}`: its name.
-    pub(crate) subject: Forms,
-    /// `{name}`: the reader's.
-    pub(crate) greeting: &'static str,
-    pub(crate) intro: &'static str,
-    /// `{n}` messages of one conversation.
-    pub(crate) unread: Forms,
-    /// `{n}` calls of one conversation.
-    pub(crate) missed_calls: Forms,
-    /// `{name}` has written in `{room}`.
-    pub(crate) in_room: &'static str,
-    /// `{n}`: how many conversations.
-    pub(crate) more: Forms,
-    pub(crate) open: &'static str,
-    pub(crate) why: &'static str,
-    pub(crate) end: &'static str,
-    pub(crate) end_title: &'static str,
-    pub(crate) end_ask: &'static str,
-    pub(crate) end_button: &'static str,
-    pub(crate) end_done: &'static str,
-    pub(crate) end_wrong: &'static str,
+    /// `count` messages on `site`.
+    pub(crate) subject: Message,
+    /// `name`: the reader's.
+    pub(crate) greeting: Message,
+    /// `site`
+    pub(crate) intro: Message,
+    /// `count` messages of one conversation.
+    pub(crate) unread: Message,
+    /// `count` calls of one conversation.
+    pub(crate) missed_calls: Message,
+    /// `name` has written in `room`.
+    pub(crate) in_room: Message,
+    /// `count` conversations.
+    pub(crate) more: Message,
+    pub(crate) open: String,
+    /// `site`
+    pub(crate) why: Message,
+    pub(crate) end: String,
+    pub(crate) end_title: String,
+    pub(crate) end_ask: String,
+    pub(crate) end_button: String,
+    pub(crate) end_done: String,
+    pub(crate) end_wrong: String,
 }
 
 /// Where notices do not show what was written.
 pub(crate) struct NoticeWords {
-    pub(crate) message: &'static str,
-    /// `{n}` messages, more than one.
-    pub(crate) messages: Forms,
-    /// `{name}`: who has.
-    pub(crate) mentioned: &'static str,
+    pub(crate) message: String,
+    /// `count` messages, more than one.
+    pub(crate) messages: Message,
+    /// `name`: who has.
+    pub(crate) mentioned: Message,
 }
 
 struct CallWords {
-    audio: &'static str,
-    video: &'static str,
-    missed_audio: &'static str,
-    missed_video: &'static str,
-    incoming_audio: &'static str,
-    incoming_video: &'static str,
+    audio: String,
+    video: String,
+    missed_audio: String,
+    missed_video: String,
+    incoming_audio: String,
+    incoming_video: String,
     /// Replaces the notice of a call that rang here, for a moment.
-    no_longer_rings: &'static str,
+    no_longer_rings: String,
 }
 
-/// English comes first: it is what others are spoken to in.
-static LANGUAGES: [&Words; 20] = [
-    &en::WORDS,
-    &ar::WORDS,
-    &cs::WORDS,
-    &de::WORDS,
-    &es::WORDS,
-    &fa::WORDS,
-    &fr::WORDS,
-    &he::WORDS,
-    &hi::WORDS,
-    &it::WORDS,
-    &ja::WORDS,
-    &ko::WORDS,
-    &nl::WORDS,
-    &pl::WORDS,
-    &pt::WORDS,
-    &ru::WORDS,
-    &sv::WORDS,
-    &tr::WORDS,
-    &uk::WORDS,
-    &zh::WORDS,
-];
+/// Each language and its texts as JSON: `build.rs` takes them from `messages/`.
+static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/messages.rs"));
+
+static LANGUAGES: LazyLock<Vec<Words>> = LazyLock::new(|| {
+    let read = |&(language, json)| Catalogue::read(language, json);
+    let catalogues: Vec<Catalogue> = SOURCES.iter().map(read).collect();
+    let english = catalogues.iter().find(|one| one.language == "en").expect("messages/en.json is there");
+    catalogues.iter().map(|own| Words::of(&Texts { own, english })).collect()
+});
 
 /// For a tag as in RFC 5646, with an underscore too (OpenID Connect Core 1.0 §5.1), or a list of them in the order of preference, as
 /// browsers write it (RFC 9110 §12.5.4): the first of which we speak the base language, English where there is none.
 pub(crate) fn words(wanted: &str) -> &'static Words {
     let spoken = |tag: &str| {
         let base = tag.split([';', '-', '_']).next().unwrap_or_default().trim();
-        LANGUAGES.into_iter().find(|one| one.language.eq_ignore_ascii_case(base))
+        LANGUAGES.iter().find(|one| one.language.eq_ignore_ascii_case(base))
     };
-    wanted.split(',').find_map(spoken).unwrap_or(&en::WORDS)
+    wanted.split(',').find_map(spoken).or_else(|| spoken("en")).expect("English is spoken")
 }
 
 impl Words {
-    /// For the attribute of that name.
-    pub(crate) fn dir(&self) -> &'static str {
-        if matches!(self.language, "ar" | "fa" | "he") { "rtl" } else { "ltr" }
+    fn of(texts: &Texts<'_>) -> Words {
+        let (message, text) = (|path| texts.message(path), |path| texts.text(path));
+        Words {
+            language: texts.own.language,
+            mail: MailWords {
+                subject: message("/mail/subject"),
+                greeting: message("/mail/greeting"),
+                intro: message("/mail/intro"),
+                unread: message("/mail/unread"),
+                missed_calls: message("/mail/missedCalls"),
+                in_room: message("/mail/inRoom"),
+                more: message("/mail/more"),
+                open: text("/mail/open"),
+                why: message("/mail/why"),
+                end: text("/mail/end"),
+                end_title: text("/mail/endTitle"),
+                end_ask: text("/mail/endAsk"),
+                end_button: text("/mail/endButton"),
+                end_done: text("/mail/endDone"),
+                end_wrong: text("/mail/endWrong"),
+            },
+            notice: NoticeWords {
+                message: text("/notification/message"),
+                messages: message("/notification/messages"),
+                mentioned: message("/notification/mentioned"),
+            },
+            call: CallWords {
+                audio: text("/call/audio"),
+                video: text("/call/video"),
+                missed_audio: text("/call/missedAudio"),
+                missed_video: text("/call/missedVideo"),
+                incoming_audio: text("/call/incomingAudio"),
+                incoming_video: text("/call/incomingVideo"),
+                no_longer_rings: text("/call/noLongerRings"),
+            },
+        }
     }
 
-    /// The form for so many.
-    pub(crate) fn count(&self, n: u64, forms: Forms) -> &'static str {
-        let asked = (self.form)(n);
-        let given = forms.iter().find(|(form, _)| *form == asked).or(forms.last());
-        given.map_or("", |(_, text)| *text)
+    /// For the attribute of that name.
+    pub(crate) fn dir(&self) -> &'static str {
+        match self.language {
+            "ar" | "dv" | "fa" | "he" | "ku" | "ps" | "sd" | "ug" | "ur" | "yi" => "rtl",
+            _ => "ltr",
+        }
     }
 
     /// A name or an address within plain text: from right to left it is kept apart, so that its direction turns nothing around it
     /// (Unicode Standard Annex 9 §2.4).
-    pub(crate) fn apart(&self, text: &str) -> String {
+    pub(crate) fn isolated(&self, text: &str) -> String {
         if self.dir() == "rtl" { format!("\u{2068}{text}\u{2069}") } else { text.to_owned() }
     }
 
     /// The text of a finished call.
-    pub(crate) fn call(&self, entry: CallEntry) -> &'static str {
+    pub(crate) fn call(&self, entry: CallEntry) -> &str {
         match (entry.is_missed(), entry.media) {
-            (false, Media::Audio) => self.call.audio,
-            (false, Media::Video) => self.call.video,
-            (true, Media::Audio) => self.call.missed_audio,
-            (true, Media::Video) => self.call.missed_video,
+            (false, Media::Audio) => &self.call.audio,
+            (false, Media::Video) => &self.call.video,
+            (true, Media::Audio) => &self.call.missed_audio,
+            (true, Media::Video) => &self.call.missed_video,
         }
     }
-}
 
-impl Words {
     /// A call that rings now.
-    pub(crate) fn incoming(&self, media: Media) -> &'static str {
+    pub(crate) fn incoming(&self, media: Media) -> &str {
         match media {
-            Media::Audio => self.call.incoming_audio,
-            Media::Video => self.call.incoming_video,
+            Media::Audio => &self.call.incoming_audio,
+            Media::Video => &self.call.incoming_video,
         }
     }
 
-    pub(crate) fn no_longer_rings(&self) -> &'static str {
-        self.call.no_longer_rings
+    pub(crate) fn no_longer_rings(&self) -> &str {
+        &self.call.no_longer_rings
     }
 }
 
-/// The text with values in the place of their names. What a value says is not looked at again, whatever braces it has.
-pub(crate) fn fill(text: &str, values: &[(&str, &str)]) -> String {
-    let mut filled = String::with_capacity(text.len() + 32);
-    let mut rest = text;
-    while let Some((before, name, after)) = split(rest) {
-        filled.push_str(before);
-        filled.push_str(values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value));
-        rest = after;
-    }
-    filled.push_str(rest);
-    filled
+struct Catalogue {
+    language: &'static str,
+    texts: serde_json::Value,
 }
 
-fn split(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = text.split_once('{')?;
-    let (name, after) = rest.split_once('}')?;
-    Some((before, name, after))
+impl Catalogue {
+    fn read(language: &'static str, json: &str) -> Catalogue {
+        Catalogue { language, texts: serde_json::from_str(json).expect("build.rs has written JSON") }
+    }
+
+    /// `path`: a JSON Pointer (RFC 6901).
+    fn message(&self, path: &str) -> Option<Message> {
+        let text = self.texts.pointer(path)?.as_str()?;
+        let message = Message::parse(text, form::of(self.language));
+        Some(message.unwrap_or_else(|error| panic!("messages/{}.json: {path}: {error}", self.language)))
+    }
+}
+
+/// A text that a language does not have is the English one.
+struct Texts<'a> {
+    own: &'a Catalogue,
+    english: &'a Catalogue,
+}
+
+impl Texts<'_> {
+    fn message(&self, path: &str) -> Message {
+        self.own.message(path).or_else(|| self.english.message(path)).expect("English has every text")
+    }
+
+    /// Of a text without arguments.
+    fn text(&self, path: &str) -> String {
+        self.message(path).format(&[], &str::to_owned)
+    }
 }

@@ -8,7 +8,7 @@ use lettre::address::AddressError;
 use lettre::message::header::{Header, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 
-use crate::wording::{Words, fill, words};
+use crate::wording::{Value, Words, words};
 
 /// Of what was written so much is shown.
 const LINE_CHARS: usize = 160;
@@ -47,34 +47,35 @@ pub(super) fn letter(digest: &Digest, from: &Mailbox, end: &str) -> Result<Messa
 fn subject(digest: &Digest, words: &Words) -> String {
     let sum = |of: fn(&News) -> u64| digest.talks.iter().map(|(.., news)| of(news)).sum::<u64>();
     let (unread, missed) = (sum(|news| news.unread), sum(|news| news.missed_calls));
-    let site = words.apart(&line(&digest.site));
+    let shown = |text: &str| words.isolated(&line(text));
     if missed >= unread {
-        return format!("{site}: {}", missed_calls(missed, words));
+        return format!("{}: {}", shown(&digest.site), words.mail.missed_calls.count(missed));
     }
-    fill(words.count(unread, words.mail.subject), &[("n", &unread.to_string()), ("site", &site)])
+    let values = [("count", Value::Number(unread)), ("site", Value::Text(&digest.site))];
+    words.mail.subject.format(&values, &shown)
 }
 
 fn plain(digest: &Digest, words: &Words, end: &str) -> String {
-    let shown = |text: &str| words.apart(&line(text));
-    let site = shown(&digest.site);
+    let shown = |text: &str| words.isolated(&line(text));
+    let site = [("site", Value::Text(&digest.site))];
     let mut text = format!(
         "{}\n\n{}\n\n",
-        fill(words.mail.greeting, &[("name", &shown(&digest.name))]),
-        fill(words.mail.intro, &[("site", &site)])
+        words.mail.greeting.format(&[("name", Value::Text(&digest.name))], &shown),
+        words.mail.intro.format(&site, &shown)
     );
     for (.., news) in &digest.talks {
-        let _ = writeln!(text, "- {} ({})", who(news, words, shown), counted(news, words));
+        let _ = writeln!(text, "- {} ({})", who(news, words, &shown), counted(news, words));
         if let Some(said) = said(news, words) {
             let _ = writeln!(text, "  {}", line(said));
         }
     }
     if digest.more > 0 {
-        let _ = writeln!(text, "{}", more(digest, words));
+        let _ = writeln!(text, "{}", words.mail.more.count(digest.more as u64));
     }
     if let Some(url) = &digest.url {
         let _ = write!(text, "\n{}: {url}\n", words.mail.open);
     }
-    let why = fill(words.mail.why, &[("site", &site)]);
+    let why = words.mail.why.format(&site, &shown);
     let _ = write!(text, "\n-- \n{why}\n{}: {end}\n", words.mail.end);
     text
 }
@@ -82,17 +83,17 @@ fn plain(digest: &Digest, words: &Words, end: &str) -> String {
 /// Mail programs take `html` and `body` away, and their direction with them: it stands once more on what is inside.
 fn html(digest: &Digest, words: &Words, end: &str) -> String {
     let shown = |text: &str| format!("<bdi>{}</bdi>", escaped(&line(text)));
-    let site = shown(&digest.site);
+    let site = [("site", Value::Text(&digest.site))];
     let (language, dir) = (words.language, words.dir());
     let mut html = format!(
         "<!doctype html><html lang=\"{language}\" dir=\"{dir}\"><body>\
          <div lang=\"{language}\" dir=\"{dir}\" style=\"font-family:sans-serif;line-height:1.5;color:#1c1b1f\">\
          <p>{}</p><p>{}</p><ul style=\"padding:0 1.2em\">",
-        fill(words.mail.greeting, &[("name", &shown(&digest.name))]),
-        fill(words.mail.intro, &[("site", &site)]),
+        words.mail.greeting.format(&[("name", Value::Text(&digest.name))], &shown),
+        words.mail.intro.format(&site, &shown),
     );
     for (.., news) in &digest.talks {
-        let (who, count) = (who(news, words, shown), counted(news, words));
+        let (who, count) = (who(news, words, &shown), counted(news, words));
         let _ = write!(html, "<li style=\"margin-bottom:.6em\"><b>{who}</b> ({count})");
         if let Some(said) = said(news, words) {
             let _ = write!(html, "<br><span dir=\"auto\">{}</span>", escaped(&line(said)));
@@ -101,12 +102,12 @@ fn html(digest: &Digest, words: &Words, end: &str) -> String {
     }
     html.push_str("</ul>");
     if digest.more > 0 {
-        let _ = write!(html, "<p>{}</p>", more(digest, words));
+        let _ = write!(html, "<p>{}</p>", words.mail.more.count(digest.more as u64));
     }
     if let Some(url) = &digest.url {
         let _ = write!(html, "<p><a href=\"{}\">{}</a></p>", escaped(url), words.mail.open);
     }
-    let why = fill(words.mail.why, &[("site", &site)]);
+    let why = words.mail.why.format(&site, &shown);
     let _ = write!(
         html,
         "<p style=\"font-size:small;color:#5f5d66\">{why}<br><a href=\"{}\" style=\"color:#5f5d66\">{}</a></p></div></body></html>",
@@ -116,36 +117,31 @@ fn html(digest: &Digest, words: &Words, end: &str) -> String {
     html
 }
 
-fn who(news: &News, words: &Words, shown: impl Fn(&str) -> String) -> String {
-    let name = shown(&news.name);
+fn who(news: &News, words: &Words, shown: &dyn Fn(&str) -> String) -> String {
     match &news.room {
-        None => name,
-        Some(room) => fill(words.mail.in_room, &[("name", &name), ("room", &shown(room))]),
+        None => shown(&news.name),
+        Some(room) => {
+            let values = [("name", Value::Text(&news.name)), ("room", Value::Text(room))];
+            words.mail.in_room.format(&values, shown)
+        }
     }
 }
 
 /// The last message. The body of a call's entry is in English.
-fn said<'n>(news: &'n News, words: &Words) -> Option<&'n str> {
+fn said<'n>(news: &'n News, words: &'n Words) -> Option<&'n str> {
     news.call.map(|call| words.call(call)).or(news.body.as_deref())
 }
 
 /// Unread messages and missed calls, each where there are any.
 fn counted(news: &News, words: &Words) -> String {
     let messages = news.unread.saturating_sub(news.missed_calls);
-    let messages = || fill(words.count(messages, words.mail.unread), &[("n", &messages.to_string())]);
+    let messages = || words.mail.unread.count(messages);
+    let missed_calls = |missed| words.mail.missed_calls.count(missed);
     match news.missed_calls {
         0 => messages(),
-        missed if missed >= news.unread => missed_calls(missed, words),
-        missed => format!("{}, {}", messages(), missed_calls(missed, words)),
+        missed if missed >= news.unread => missed_calls(missed),
+        missed => format!("{}, {}", messages(), missed_calls(missed)),
     }
-}
-
-fn missed_calls(missed: u64, words: &Words) -> String {
-    fill(words.count(missed, words.mail.missed_calls), &[("n", &missed.to_string())])
-}
-
-fn more(digest: &Digest, words: &Words) -> String {
-    fill(words.count(digest.more as u64, words.mail.more), &[("n", &digest.more.to_string())])
 }
 
 /// One line of what somebody has written: no breaks, by which it could pretend to be another part of the letter.

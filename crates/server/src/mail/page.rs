@@ -27,8 +27,8 @@ pub(crate) fn routes(node: Arc<std::sync::OnceLock<std::sync::Weak<Node>>>, stor
 async fn ask(State(door): State<Door>, RawQuery(query): RawQuery, head: HeaderMap) -> Response {
     let words = wanted(&head);
     match door.whose(query).await {
-        Some(_) => page(StatusCode::OK, words.mail.end_ask, Some(words.mail.end_button), words),
-        None => page(StatusCode::NOT_FOUND, words.mail.end_wrong, None, words),
+        Some(_) => page(StatusCode::OK, &words.mail.end_ask, Some(&words.mail.end_button), words),
+        None => page(StatusCode::NOT_FOUND, &words.mail.end_wrong, None, words),
     }
 }
 
@@ -36,10 +36,10 @@ async fn end(State(door): State<Door>, RawQuery(query): RawQuery, head: HeaderMa
     let words = wanted(&head);
     let node = door.node.get().and_then(std::sync::Weak::upgrade);
     let (Some(user), Some(node)) = (door.whose(query).await, node) else {
-        return page(StatusCode::NOT_FOUND, words.mail.end_wrong, None, words);
+        return page(StatusCode::NOT_FOUND, &words.mail.end_wrong, None, words);
     };
     node.end_mail(user);
-    page(StatusCode::OK, words.mail.end_done, None, words)
+    page(StatusCode::OK, &words.mail.end_done, None, words)
 }
 
 impl Door {

@@ -100,7 +100,7 @@ async fn the_site_says_in_which_language_and_the_page_follows_the_browser() {
     let path = link.strip_suffix('>').unwrap().strip_prefix("https://im.example").unwrap();
     let (_, page) = scene.http_in("GET", path, "tlh, he;q=0.8, en;q=0.5").await;
     assert!(page.contains("<html lang=\"he\" dir=\"rtl\">"), "{page}");
-    assert!(page.contains(crate::wording::words("he").mail.end_button), "{page}");
+    assert!(page.contains(crate::wording::words("he").mail.end_button.as_str()), "{page}");
 }
 
 #[tokio::test]

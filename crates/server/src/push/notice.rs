@@ -3,7 +3,7 @@
 use chat::{News, Push, PushNotice, Ring, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::wording::{fill, words};
+use crate::wording::{self, words};
 
 /// A picture of a longer address is left out.
 const ICON_BYTES: usize = 500;
@@ -41,14 +41,15 @@ fn show(fields: &mut Map<String, Value>, news: &News, push: &Push, now: Timestam
     let words = words(&push.device.language);
     let counted = match news.unread {
         0 | 1 => words.notice.message.to_owned(),
-        n => fill(words.count(n, words.notice.messages), &[("n", &n.to_string())]),
+        n => words.notice.messages.count(n),
     };
     let said = news.call.map(|call| words.call(call)).or(news.body.as_deref());
     let body = match (said, &news.room) {
         (Some(said), None) => said.to_owned(),
         (Some(said), Some(_)) => format!("{}: {said}", news.name),
         (None, Some(_)) if news.mentioned => {
-            fill(words.notice.mentioned, &[("name", &words.apart(&news.name))])
+            let name = [("name", wording::Value::Text(&news.name))];
+            words.notice.mentioned.format(&name, &|name| words.isolated(name))
         }
         (None, _) => counted,
     };

@@ -13,22 +13,47 @@ pub(crate) enum Form {
 
 use Form::{Few, Many, One, Other, Two, Zero};
 
-/// German, English, Spanish, Italian, Dutch, Swedish, Turkish.
-pub(super) fn one_apart(n: u64) -> Form {
+impl Form {
+    /// As ICU MessageFormat writes it. `other` is no form that can be left out.
+    pub(super) fn named(name: &str) -> Option<Form> {
+        match name {
+            "zero" => Some(Zero),
+            "one" => Some(One),
+            "two" => Some(Two),
+            "few" => Some(Few),
+            "many" => Some(Many),
+            _ => None,
+        }
+    }
+}
+
+/// The rule of a language. One that is not named counts as English does.
+pub(super) fn of(language: &str) -> fn(u64) -> Form {
+    match language {
+        "fr" | "pt" | "fa" | "hi" => none_as_one,
+        "zh" | "ja" | "ko" => all_alike,
+        "he" => hebrew,
+        "cs" => czech,
+        "pl" => polish,
+        "ru" | "uk" => east_slavic,
+        "ar" => arabic,
+        _ => one_apart,
+    }
+}
+
+fn one_apart(n: u64) -> Form {
     if n == 1 { One } else { Other }
 }
 
-/// French, Portuguese, Persian, Hindi.
-pub(super) fn none_as_one(n: u64) -> Form {
+fn none_as_one(n: u64) -> Form {
     if n <= 1 { One } else { Other }
 }
 
-/// Chinese, Japanese, Korean.
-pub(super) fn all_alike(_: u64) -> Form {
+fn all_alike(_: u64) -> Form {
     Other
 }
 
-pub(super) fn hebrew(n: u64) -> Form {
+fn hebrew(n: u64) -> Form {
     match n {
         1 => One,
         2 => Two,
@@ -36,7 +61,7 @@ pub(super) fn hebrew(n: u64) -> Form {
     }
 }
 
-pub(super) fn czech(n: u64) -> Form {
+fn czech(n: u64) -> Form {
     match n {
         1 => One,
         2..=4 => Few,
@@ -44,12 +69,11 @@ pub(super) fn czech(n: u64) -> Form {
     }
 }
 
-pub(super) fn polish(n: u64) -> Form {
+fn polish(n: u64) -> Form {
     if n == 1 { One } else { slavic(n).unwrap_or(Many) }
 }
 
-/// Russian, Ukrainian.
-pub(super) fn east_slavic(n: u64) -> Form {
+fn east_slavic(n: u64) -> Form {
     if n % 10 == 1 && n % 100 != 11 { One } else { slavic(n).unwrap_or(Many) }
 }
 
@@ -57,7 +81,7 @@ fn slavic(n: u64) -> Option<Form> {
     (matches!(n % 10, 2..=4) && !matches!(n % 100, 12..=14)).then_some(Few)
 }
 
-pub(super) fn arabic(n: u64) -> Form {
+fn arabic(n: u64) -> Form {
     match (n, n % 100) {
         (0, _) => Zero,
         (1, _) => One,
