@@ -97,7 +97,20 @@ pub trait Protocol: Sized {
         1
     }
 
-    /// A mail has come. `conns` reaches any connection of this worker.
+    /// Adds the connections that a mail is for, which lose something if handling it panics: our bug, counted and logged.
+    /// Then those of this gateway on this worker are closed as [`Closed::Panicked`], so that their clients come back and
+    /// resume; none of them goes on without an event. All are closed, also those that had got it. Called before `mail`.
+    fn recipients(mail: &Self::Mail, into: &mut Vec<Handle>) {
+        let _ = (mail, into);
+    }
+
+    /// Handling a mail has panicked, and its recipients on this worker are closed. For those that `conns` does not reach:
+    /// on other workers, or sessions without a connection.
+    fn lost(&mut self, recipients: &[Handle], conns: &mut Conns<'_, Self::Conn>) {
+        let _ = (recipients, conns);
+    }
+
+    /// A mail has come. `conns` reaches any connection of this gateway on this worker.
     fn mail(&mut self, mail: Self::Mail, conns: &mut Conns<'_, Self::Conn>);
 
     /// Something can be read from a socket of the protocol's own, which it has shown with [`Conns::watch`]. Told once for
@@ -106,7 +119,8 @@ pub trait Protocol: Sized {
         let _ = (number, conns);
     }
 
-    /// The last word of each turn of the loop, before what was sent is written: for what is better done once for all.
+    /// The last word of each turn of the loop, before what was sent is written: for what is better done once for all. A
+    /// panic here, or in `tick`, is counted and closes nothing: keep no event for later that a client cannot miss.
     fn turn_ends(&mut self, conns: &mut Conns<'_, Self::Conn>) {
         let _ = conns;
     }

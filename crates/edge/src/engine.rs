@@ -41,6 +41,8 @@ pub(crate) struct Engine<P: Protocol> {
     pub(crate) shared: Shared,
     scratch: Vec<u8>,
     ceiling: Ceiling,
+    /// Of the mail that is being handled.
+    recipients: Vec<Handle>,
 }
 
 /// Readiness of a socket, as the system reports it.
@@ -63,6 +65,7 @@ impl<P: Protocol> Engine<P> {
             shared,
             scratch: vec![0; read_size],
             ceiling: Ceiling::default(),
+            recipients: Vec::new(),
         }
     }
 
@@ -156,10 +159,36 @@ impl<P: Protocol> Engine<P> {
     }
 
     pub(crate) fn mail(&mut self, mail: P::Mail) {
+        let Engine { protocol, slots, shared, recipients, .. } = self;
+        recipients.clear();
+        let mut conns = Conns { slots, shared };
+        let handle = || {
+            P::recipients(&mail, recipients);
+            protocol.mail(mail, &mut conns);
+        };
+        if catch_unwind(AssertUnwindSafe(handle)).is_err() {
+            self.panicked("mail");
+            self.lose();
+        }
+    }
+
+    /// Closes the recipients of a mail that panicked.
+    fn lose(&mut self) {
+        let recipients = std::mem::take(&mut self.recipients);
+        if recipients.is_empty() {
+            return;
+        }
+        for handle in &recipients {
+            let entry = self.slots.get_mut(handle.slot(), handle.generation());
+            let is_open = entry.is_some_and(|entry| matches!(entry.stage, Stage::Open(_)));
+            if is_open && self.shared.is_ours(*handle) {
+                self.close(handle.slot(), Closed::Panicked);
+            }
+        }
         let Engine { protocol, slots, shared, .. } = self;
         let mut conns = Conns { slots, shared };
-        if catch_unwind(AssertUnwindSafe(|| protocol.mail(mail, &mut conns))).is_err() {
-            self.panicked("mail");
+        if catch_unwind(AssertUnwindSafe(|| protocol.lost(&recipients, &mut conns))).is_err() {
+            self.panicked("lost");
         }
     }
 

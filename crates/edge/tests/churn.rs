@@ -64,6 +64,7 @@ fn nothing_stays_behind() {
             }
             Seen::Told(..) => told += 1,
             Seen::Ended(_) => {}
+            Seen::Lost(recipients) => panic!("no mail panics here: {recipients:?}"),
         }
     }
     assert_eq!(accepted, ended);

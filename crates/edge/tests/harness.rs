@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use echo::{Echo, Mail, NO_SUCH_LISTENER, Seen};
 use edge::testing::Harness;
-use edge::{Accepted, Closed, EdgeConfig};
+use edge::{Accepted, Closed, EdgeConfig, Handle};
 
 fn harness(change: impl FnOnce(&mut EdgeConfig)) -> (Harness<Echo>, Receiver<Seen>) {
     let mut config = EdgeConfig::default();
@@ -279,6 +279,29 @@ fn panics_elsewhere_cost_what_they_were_about() {
         !seen.try_iter().any(|seen| matches!(seen, Seen::Closed(..))),
         "what was never there is not closed"
     );
+}
+
+#[test]
+fn a_panic_of_a_mail_closes_all_connections_it_was_for() {
+    let (mut harness, seen) = harness(|_| ());
+    let [half, unreached, other, gone] = [(); 4].map(|()| harness.connect());
+    harness.reset(gone);
+    let elsewhere = Handle::new(1, half.slot(), half.generation());
+    seen.try_iter().for_each(drop);
+    let recipients = vec![half, unreached, gone, elsewhere];
+    harness.mail(Mail::PanicFor(recipients.clone()));
+    for closed in [half, unreached] {
+        assert_eq!(harness.closed(closed), Some(Closed::Panicked));
+    }
+    assert_eq!(harness.output(half), b"", "what was sent halfway is not written");
+    let told: Vec<_> = seen.try_iter().collect();
+    let closed = |handle| Seen::Closed(handle, Closed::Panicked);
+    assert_eq!(told, [closed(half), closed(unreached), Seen::Lost(recipients)]);
+    // The next mail has recipients of its own.
+    harness.mail(Mail::Panic);
+    harness.mail(Mail::Send(other, b"still here\n".to_vec()));
+    assert_eq!(harness.output(other), b"still here\n");
+    assert_eq!((harness.totals().panics, harness.totals().closed_panicked), (2, 2));
 }
 
 #[test]

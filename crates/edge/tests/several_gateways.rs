@@ -262,16 +262,22 @@ fn a_panic_of_one_gateway_leaves_the_other_alone() {
     let (handle, ..) = server.accepted_by_capitals();
     let closed = server.seen_by_capitals.recv_timeout(PATIENCE).unwrap();
     assert_eq!(closed, SeenByCapitals::Closed(handle, Closed::Panicked));
+    let mut shouted = server.connect(CAPITALS, PLAIN);
+    exchange(&mut shouted, "a", "A");
+    let (of_another, ..) = server.accepted_by_capitals();
+    server.accepted_by_echo();
+    server.echo.send(0, Mail::PanicFor(vec![of_another]));
+    assert_eq!(server.seen_by_echo.recv_timeout(PATIENCE).unwrap(), Seen::Lost(vec![of_another]));
+    exchange(&mut shouted, "b", "B");
     server.capitals.send(0, ToCapitals::Panic);
     server.capitals.send(0, ToCapitals::Tell("still here".into()));
     let told = server.seen_by_capitals.recv_timeout(PATIENCE).unwrap();
     assert_eq!(told, SeenByCapitals::Told("still here".into()));
     exchange(&mut echoed, "after\n", "after\n");
     server.echo.send(0, Mail::Number(7));
-    server.accepted_by_echo();
     assert_eq!(server.seen_by_echo.recv_timeout(PATIENCE).unwrap(), Seen::Told(0, 7));
     let panics = |gateway| server.edge.gateway(gateway).counters().totals().panics;
-    assert_eq!((panics(ECHO), panics(CAPITALS)), (0, 2));
+    assert_eq!((panics(ECHO), panics(CAPITALS)), (1, 2));
     assert!(server.edge.all_workers_run());
 }
 

@@ -1,11 +1,10 @@
 //! The gateway of one worker: what arrives, and to whom it goes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use chat::{Event, Outbox, SessionHandle, SessionId, Timestamp, Welcome};
+use chat::{Event, Node, Outbox, SessionHandle, SessionId, Timestamp, Welcome};
 use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
 use web_proto::Code;
 
@@ -85,6 +84,8 @@ pub enum Mail {
     Events(Vec<(SessionHandle, usize)>, Arc<[Written]>),
     /// Sessions of this worker have missed an event, because the mailbox was full.
     Missed(Arc<Missed>),
+    /// Something for this connection or poll session of this worker was lost by a panic on another.
+    Lost(Handle),
     /// Commands for a session of this worker that came on the connection `from`.
     Posted {
         session: SessionId,
@@ -277,6 +278,19 @@ pub struct Gateway {
     crowds: Crowds,
 }
 
+/// A session whose welcome is not delivered, because its connection has gone before, or by a panic: it ends.
+struct Unwelcomed<'a> {
+    node: &'a Node,
+    session: SessionId,
+    now: Timestamp,
+}
+
+impl Drop for Unwelcomed<'_> {
+    fn drop(&mut self) {
+        self.node.disconnected(self.session, false, self.now);
+    }
+}
+
 /// The scratch buffer keeps no more than this.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
@@ -305,24 +319,6 @@ impl Gateway {
         scratch.clear();
         scratch.shrink_to(SCRATCH_BYTES);
         self.scratch = scratch;
-    }
-
-    /// Delivers an event. Where that panics, which is our bug, its sessions do not go on without it: all of them are behind, and
-    /// resume.
-    fn or_missed(
-        &mut self,
-        sessions: impl Iterator<Item = SessionHandle>,
-        conns: &mut Conns<'_, Conn>,
-        deliver: impl FnOnce(&mut Gateway, &mut Conns<'_, Conn>),
-    ) {
-        let delivered = catch_unwind(AssertUnwindSafe(|| deliver(self, conns)));
-        if let Err(panic) = delivered {
-            for to in sessions {
-                self.missed(to, conns);
-            }
-            // The connection layer counts it and writes it down.
-            resume_unwind(panic);
-        }
     }
 
     /// These sessions have missed an event.
@@ -354,6 +350,15 @@ impl Gateway {
         }
     }
 
+    /// A panic has lost something for this connection or poll session, so it ends and its client comes back.
+    fn lose(&mut self, handle: Handle, conns: &mut Conns<'_, Conn>) {
+        if Polls::is_poll(handle) {
+            self.lose_poll(SessionHandle(handle.to_bits()), conns.now());
+        } else if let Some((_, mut io)) = conns.get(handle) {
+            io.abort();
+        }
+    }
+
     fn deliver(&mut self, to: SessionHandle, event: &Event, conns: &mut Conns<'_, Conn>) {
         let handle = Handle::from_bits(to.0);
         if Polls::is_poll(handle) {
@@ -367,6 +372,8 @@ impl Gateway {
 
     fn deliver_welcome(&mut self, session: SessionId, frame: Vec<u8>, conns: &mut Conns<'_, Conn>) {
         let handle = Handle::from_bits(session.handle.0);
+        let shared = Arc::clone(&self.shared);
+        let unwelcomed = Unwelcomed { node: &shared.node, session, now: timestamp(conns.now()) };
         let is_told = if Polls::is_poll(handle) {
             self.welcome_poll(session, frame, conns)
         } else if let Some((conn, mut io)) = conns.get(handle) {
@@ -374,10 +381,10 @@ impl Gateway {
         } else {
             false
         };
-        // The connection has gone before its welcome came.
-        if !is_told {
+        if is_told {
+            std::mem::forget(unwelcomed);
+        } else {
             self.undeliverable();
-            self.shared.node.disconnected(session, false, timestamp(conns.now()));
         }
     }
 
@@ -536,20 +543,43 @@ impl Protocol for Gateway {
         }
     }
 
+    fn recipients(mail: &Mail, into: &mut Vec<Handle>) {
+        let handle = |session: &SessionHandle| Handle::from_bits(session.0);
+        match mail {
+            Mail::Event(to, _) => into.push(handle(to)),
+            Mail::EventForMany(to, _) => into.extend(to.iter().map(handle)),
+            Mail::Events(to, _) => into.extend(to.iter().map(|(to, _)| handle(to))),
+            Mail::Missed(missed) => into.extend(missed.sessions().iter().map(handle)),
+            Mail::Welcome(session, _) => into.push(handle(&session.handle)),
+            Mail::Posted { session, from, .. } | Mail::Poll { session, from } => {
+                into.extend([handle(&session.handle), *from]);
+            }
+            Mail::PollAnswer { to, session, .. } => into.extend([*to, handle(session)]),
+            Mail::PollUndelivered { session, .. } => into.push(handle(session)),
+            Mail::PostedDone { to, .. }
+            | Mail::Rest { to, .. }
+            | Mail::ReadOn { to }
+            | Mail::Piece { to, .. }
+            | Mail::Lost(to) => into.push(*to),
+        }
+    }
+
+    fn lost(&mut self, recipients: &[Handle], conns: &mut Conns<'_, Conn>) {
+        for handle in recipients {
+            if handle.worker() == self.worker {
+                self.lose(*handle, conns);
+            } else {
+                self.send_mail(handle.worker(), Mail::Lost(*handle));
+            }
+        }
+    }
+
     fn mail(&mut self, mail: Mail, conns: &mut Conns<'_, Conn>) {
         match mail {
-            Mail::Event(to, event) => {
-                self.or_missed([to].into_iter(), conns, |gateway, conns| gateway.deliver(to, &event, conns));
-            }
-            Mail::EventForMany(to, event) => {
-                self.or_missed(to.iter().copied(), conns, |gateway, conns| {
-                    gateway.deliver_many(&to, &event, conns);
-                });
-            }
-            Mail::Events(to, events) => {
-                let sessions = to.iter().map(|(session, _)| *session);
-                self.or_missed(sessions, conns, |gateway, conns| gateway.deliver_each(&to, &events, conns));
-            }
+            Mail::Event(to, event) => self.deliver(to, &event, conns),
+            Mail::EventForMany(to, event) => self.deliver_many(&to, &event, conns),
+            Mail::Events(to, events) => self.deliver_each(&to, &events, conns),
+            Mail::Lost(handle) => self.lose(handle, conns),
             Mail::Missed(missed) => self.all_missed(&missed, conns),
             Mail::Welcome(session, frame) => self.deliver_welcome(session, frame, conns),
             Mail::Posted { session, commands, from } => {

@@ -21,6 +21,10 @@ impl Missed {
         tell && !missed.is_empty()
     }
 
+    pub(crate) fn sessions(&self) -> HashSet<SessionHandle> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     pub(crate) fn take(&self) -> HashSet<SessionHandle> {
         std::mem::take(&mut *self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -395,17 +395,30 @@ impl Gateway {
     pub(crate) fn end_silent_polls(&mut self, now: Now) {
         let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
         let (wait, gap) = (ms(self.shared.config.poll_wait), ms(self.shared.config.poll_gap));
-        for handle in self.polls.silent(wait, gap, now) {
-            let live = match self.polls.get(handle) {
-                Some(PollSession { phase: Phase::Live(live), .. }) => Some(*live),
-                _ => None,
-            };
-            self.polls.close(handle);
-            if let Some(live) = live {
-                self.shared.counters.session_ended(Transport::Poll);
-                let id = SessionId { user: live.user, handle };
-                self.shared.node.disconnected(id, false, timestamp(now));
-            }
+        for session in self.polls.silent(wait, gap, now) {
+            self.end_poll(session, now);
+        }
+    }
+
+    fn end_poll(&mut self, session: SessionHandle, now: Now) {
+        let live = match self.polls.get(session) {
+            Some(PollSession { phase: Phase::Live(live), .. }) => Some(*live),
+            _ => None,
+        };
+        self.polls.close(session);
+        if let Some(live) = live {
+            self.shared.counters.session_ended(Transport::Poll);
+            let id = SessionId { user: live.user, handle: session };
+            self.shared.node.disconnected(id, false, timestamp(now));
+        }
+    }
+
+    /// A panic has lost something for a session: it ends, and the poll that waits for its events is told so.
+    pub(crate) fn lose_poll(&mut self, session: SessionHandle, now: Now) {
+        let waiting = self.polls.get(session).and_then(|found| found.waiting.take());
+        self.end_poll(session, now);
+        if let Some(to) = waiting {
+            self.send_mail(to.worker(), Mail::PollAnswer { to, session, answer: Err(Code::NoSession) });
         }
     }
 }

@@ -5,10 +5,9 @@ mod scene;
 
 use std::time::Duration;
 
-use chat::{Outbox, SessionHandle, Timestamp};
 use scene::{CARRIERS, Carrier, Client, PAGE, Scene, field, post, response};
 use serde_json::{Value, json};
-use web::{WebConfig, WebOutbox};
+use web::WebConfig;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -324,19 +323,32 @@ fn a_key_is_for_one_session_and_dies_with_it() {
     assert!(scene.ask(&ping(&key)).starts_with("HTTP/1.1 404 "));
 }
 
-/// An event that names a frame which is not there stands for any bug in the delivery.
 #[test]
-fn a_session_whose_delivery_panics_resumes() {
-    for carrier in [Carrier::WebSocket, Carrier::Stream, Carrier::Sse] {
+fn a_session_whose_message_was_lost_by_a_panic_ends_and_resumes() {
+    for carrier in CARRIERS {
         let mut scene = Scene::new();
+        let mut anna = scene.enter(Carrier::WebSocket, "anna");
         let mut ben = scene.enter(carrier, "ben");
-        let session = SessionHandle(ben.down.handle.to_bits());
-        let (limits, config) = (scene::limits(), WebConfig::default());
-        let clock = || Timestamp(edge::testing::START_UNIX_MS);
-        let outbox = WebOutbox::new(scene.shared.mailboxes.clone(), &limits, &config, clock);
-        outbox.deliver_each(&[(session, 7)], Vec::new());
-        scene.settle();
-        assert_eq!(ben.hear(&mut scene), [json!({"t": "behind"})], "{carrier:?}");
+        let mut cleo = scene.enter(Carrier::WebSocket, "cleo");
+        if carrier == Carrier::Poll {
+            ben.poll(&mut scene);
+        }
+        scene.let_messages_panic(true);
+        anna.send(&mut scene, "ben", "a-1", "lost at first");
+        scene.let_messages_panic(false);
+        if carrier == Carrier::Poll {
+            assert_eq!(ben.hear_waiting(&mut scene)[0]["code"], "no_session", "the poll that waited");
+        } else {
+            assert!(ben.hear(&mut scene).is_empty(), "{carrier:?}");
+            assert!(scene.is_ended(ben.down), "{carrier:?}");
+        }
+        assert_eq!(scene.node.stats().sessions, 2, "{carrier:?}");
+        // The others go on, on the same worker.
+        assert_eq!(anna.kinds(&mut scene), ["ack"], "{carrier:?}");
+        anna.send(&mut scene, "cleo", "a-2", "hello");
+        assert_eq!(cleo.hear(&mut scene)[0]["body"], "hello", "{carrier:?}");
+        let again = scene.enter_from(carrier, "ben", Some(&ben.position));
+        assert_eq!(again.welcome["messages"][0]["body"], "lost at first", "{carrier:?} {}", again.welcome);
     }
 }
 

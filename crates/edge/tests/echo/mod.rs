@@ -16,6 +16,7 @@ pub(crate) enum Seen {
     Ended(Handle),
     Closed(Handle, Closed),
     Told(usize, u64),
+    Lost(Vec<Handle>),
 }
 
 #[allow(dead_code)]
@@ -25,6 +26,8 @@ pub(crate) enum Mail {
     SendSoon(Handle, Vec<u8>),
     Number(u64),
     Panic,
+    /// Sends to the first of them, and panics before the others.
+    PanicFor(Vec<Handle>),
 }
 
 pub(crate) struct Echo {
@@ -113,6 +116,21 @@ impl Protocol for Echo {
         self.tell(Seen::Closed(handle, why));
     }
 
+    fn recipients(mail: &Mail, into: &mut Vec<Handle>) {
+        match mail {
+            Mail::PanicFor(handles) => into.extend(handles),
+            Mail::Send(handle, _) | Mail::SendSoon(handle, _) => into.push(*handle),
+            Mail::Number(_) | Mail::Panic => {}
+        }
+    }
+
+    fn lost(&mut self, recipients: &[Handle], conns: &mut Conns<'_, EchoConn>) {
+        for handle in recipients {
+            assert!(conns.get(*handle).is_none(), "it is closed, or not of this worker");
+        }
+        self.tell(Seen::Lost(recipients.to_vec()));
+    }
+
     fn mail(&mut self, mail: Mail, conns: &mut Conns<'_, EchoConn>) {
         match mail {
             Mail::Send(handle, bytes) => {
@@ -127,6 +145,12 @@ impl Protocol for Echo {
                 }
             }
             Mail::Panic => panic!("asked to"),
+            Mail::PanicFor(handles) => {
+                if let Some((_, mut io)) = handles.first().and_then(|handle| conns.get(*handle)) {
+                    io.send(b"half of it\n");
+                }
+                panic!("asked to");
+            }
             Mail::Number(number) => self.tell(Seen::Told(conns.worker(), number)),
         }
     }

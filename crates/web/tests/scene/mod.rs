@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -12,7 +13,10 @@ use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::routing;
 use chat::token::{Claims, sign};
-use chat::{CallConfig, Mode, Node, NodeConfig, Secret, SecretKind, Site, SiteId, Store, Timestamp, Turn};
+use chat::{
+    CallConfig, Event, Mode, Node, NodeConfig, Outbox, Secret, SecretKind, SessionHandle, Site, SiteId,
+    Store, Timestamp, Turn,
+};
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
 use serde_json::{Value, json};
@@ -44,6 +48,47 @@ pub struct Scene {
     now_ms: u64,
     /// A worker that takes no mail.
     held: Option<usize>,
+    messages_panic: Arc<AtomicBool>,
+}
+
+/// An outbox that stands for any bug in the delivery: while it is asked to, it turns each message into a mail which
+/// makes the gateway panic, because it names a frame that is not there.
+struct FaultyOutbox {
+    outbox: WebOutbox,
+    messages_panic: Arc<AtomicBool>,
+}
+
+impl FaultyOutbox {
+    /// True: that was done.
+    fn panics(&self, to: impl Iterator<Item = SessionHandle>, events: &[Event]) -> bool {
+        let is_message = events.iter().any(|event| matches!(event, Event::Message(..)));
+        let panics = is_message && self.messages_panic.load(Ordering::Relaxed);
+        if panics {
+            let to: Vec<_> = to.map(|to| (to, 7)).collect();
+            self.outbox.deliver_each(&to, Vec::new());
+        }
+        panics
+    }
+}
+
+impl Outbox for FaultyOutbox {
+    fn deliver(&self, to: SessionHandle, event: Event) {
+        if !self.panics([to].into_iter(), std::slice::from_ref(&event)) {
+            self.outbox.deliver(to, event);
+        }
+    }
+
+    fn deliver_all(&self, to: &[SessionHandle], event: Event) {
+        if !self.panics(to.iter().copied(), std::slice::from_ref(&event)) {
+            self.outbox.deliver_all(to, event);
+        }
+    }
+
+    fn deliver_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
+        if !self.panics(to.iter().map(|(to, _)| *to), &events) {
+            self.outbox.deliver_each(to, events);
+        }
+    }
 }
 
 /// One connection.
@@ -72,7 +117,9 @@ impl Scene {
         store.add_site(&site()).unwrap();
         let (mailboxes, inboxes) = edge::bounded_mailboxes(2, room);
         let clock = || Timestamp(START_UNIX_MS);
-        let outbox = Arc::new(WebOutbox::new(mailboxes.clone(), &limits, &config, clock));
+        let messages_panic = Arc::new(AtomicBool::new(false));
+        let outbox = WebOutbox::new(mailboxes.clone(), &limits, &config, clock);
+        let outbox = Arc::new(FaultyOutbox { outbox, messages_panic: messages_panic.clone() });
         let node_config = NodeConfig {
             limits,
             presence_grace_ms: 10_000,
@@ -104,7 +151,17 @@ impl Scene {
                 )
             })
             .collect();
-        Scene { workers, inboxes, shared, node, store, runtime, now_ms: START_UNIX_MS, held: None }
+        Scene {
+            workers,
+            inboxes,
+            shared,
+            node,
+            store,
+            runtime,
+            now_ms: START_UNIX_MS,
+            held: None,
+            messages_panic,
+        }
     }
 
     pub fn connect(&mut self, worker: usize) -> Line {
@@ -178,6 +235,11 @@ impl Scene {
     pub fn let_mail_go(&mut self) {
         self.held = None;
         self.settle();
+    }
+
+    /// From now on the delivery of messages panics, or no longer.
+    pub fn let_messages_panic(&self, on: bool) {
+        self.messages_panic.store(on, Ordering::Relaxed);
     }
 
     /// Carries mail and runs the router until nothing moves.
