@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::account::erasure::Messages;
+use crate::account::erasure::MessagesAfterErasure;
 use crate::account::profile::ProfileChange;
 use crate::contacts::message_requests::RequestAnswer;
 use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
@@ -296,7 +296,7 @@ pub enum Command {
     /// One's own, for good.
     RemoveAccount {
         re: u64,
-        messages: Messages,
+        messages: MessagesAfterErasure,
     },
     Resume {
         re: u64,

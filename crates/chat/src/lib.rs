@@ -35,7 +35,7 @@ pub use account::devices::{
     Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
 };
 pub use account::erasure::{
-    ERASE_SLICE, EraseSlice, EraseStore, Erased, MOST_RENAMED, Messages, NewErasure, Renamed,
+    ERASE_SLICE, EraseSlice, EraseStore, Erased, MOST_RENAMED, MessagesAfterErasure, NewErasure, Renamed,
 };
 pub use account::export::{ExportPage, ExportStore};
 pub use account::guest_merge::{Merge, MergeStore};

@@ -66,7 +66,7 @@ fn an_admin_acts_over_rest_by_rank_and_by_name() {
     scene.node.change_settings(&ada, &patch, scene.now()).unwrap();
     assert_eq!(newest_entry(&scene, &site), ("configure".into(), Some(sub("ada")), None));
     let erase = |caller: &Caller, user: &str| {
-        told(|then| scene.node.erase(caller, sub(user), Messages::Kept, scene.now(), then))
+        told(|then| scene.node.erase(caller, sub(user), MessagesAfterErasure::Kept, scene.now(), then))
     };
     assert_eq!(erase(&ada, "eve"), Err(Refusal::NotAllowed), "of the same rank");
     erase(&ada, "tom").unwrap();
@@ -89,7 +89,7 @@ fn an_admins_token_ends_with_the_admin() {
     assert!([&ada, &eve, &ida].iter().all(|token| caller(&scene, token).is_ok()));
     act(&scene, &site, ban("ada")).unwrap();
     act(&scene, &site, Moderate::SetRole { user: sub("eve"), role: SiteRole::Member }).unwrap();
-    told(|then| scene.node.erase(&site, sub("ida"), Messages::Kept, scene.now(), then)).unwrap();
+    told(|then| scene.node.erase(&site, sub("ida"), MessagesAfterErasure::Kept, scene.now(), then)).unwrap();
     assert_eq!(caller(&scene, &ada), Err(Refusal::Banned));
     assert_eq!(caller(&scene, &eve), Err(Refusal::NotAllowed));
     assert_eq!(caller(&scene, &ida), Err(Refusal::NotAllowed));

@@ -322,7 +322,7 @@ fn a_link_ends_with_the_right_of_who_has_made_it() {
     settings(&scene, |now| now.members.remove = true);
     let gone = make(&scene, &bob, id).unwrap();
     assert!(stands(&gone));
-    scene.ask(&bob, Command::RemoveAccount { re: 9, messages: Messages::Kept });
+    scene.ask(&bob, Command::RemoveAccount { re: 9, messages: MessagesAfterErasure::Kept });
     assert!(!stands(&gone));
     assert!(stands(&own));
 }

@@ -188,7 +188,7 @@ fn only_whom_one_lets_begins_a_conversation_and_what_is_there_goes_on() {
     assert_eq!(write(&scene, &mia, "ann", "m-1"), Ok(()));
 }
 
-fn remove(scene: &Scene, device: &Device, messages: Messages) -> Vec<Event> {
+fn remove(scene: &Scene, device: &Device, messages: MessagesAfterErasure) -> Vec<Event> {
     scene.ask(device, Command::RemoveAccount { re: 5, messages })
 }
 
@@ -201,14 +201,14 @@ fn a_member_removes_the_account_and_all_who_knew_them_are_told() {
     let (id, _) = scene.post(&ann, to("bob"), "a-1", "secret").unwrap();
     scene.post(&bob, to("ann"), "b-1", "answer").unwrap();
     assert!(matches!(
-        remove(&scene, &ann, Messages::Erased)[..],
+        remove(&scene, &ann, MessagesAfterErasure::Erased)[..],
         [Event::Refused { re: Some(5), refusal: Refusal::NotAllowed }]
     ));
     set(&mut scene, "members.remove", "true");
     assert!(profile(&scene, &ann, None).unwrap().own.unwrap().may_remove);
     scene.take(&bob);
     scene.take(&phone);
-    let heard = remove(&scene, &ann, Messages::Erased);
+    let heard = remove(&scene, &ann, MessagesAfterErasure::Erased);
     assert!(matches!(heard[..], [Event::Bye(Refusal::Removed)]), "{heard:?}");
     assert!(matches!(scene.take(&phone)[..], [Event::Bye(Refusal::Removed)]));
     let heard = scene.take(&bob);
@@ -261,7 +261,7 @@ fn what_a_killed_node_has_left_the_next_one_does() {
     for n in 0..120 {
         scene.post(&ann, to("bob"), &format!("a-{n}"), "secret").unwrap();
     }
-    remove(&scene, &ann, Messages::Erased);
+    remove(&scene, &ann, MessagesAfterErasure::Erased);
     scene.wait(200);
     scene.restart();
     let bob = scene.sign_in("bob", bob.welcome.me.sub.as_str());

@@ -180,7 +180,7 @@ impl Room {
         }
     }
 
-    fn erase(&self, messages: Messages) {
+    fn erase(&self, messages: MessagesAfterErasure) {
         let done = |outcome: Result<(), Refusal>| outcome.unwrap();
         self.scene.node.erase(
             &Caller::Site(SiteId(1)),
@@ -242,7 +242,7 @@ fn pictures_converge_whatever_dies_when() {
     for seed in seeds {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut room = Room::new(WRITTEN);
-        let messages = if seed % 2 == 0 { Messages::Erased } else { Messages::Kept };
+        let messages = if seed % 2 == 0 { MessagesAfterErasure::Erased } else { MessagesAfterErasure::Kept };
         let begins = rng.random_range(0..STEPS / 2);
         for step in 0..STEPS {
             if step == begins {
@@ -271,7 +271,7 @@ fn pictures_converge_whatever_dies_when() {
 
 #[test]
 fn a_device_that_was_away_gets_the_new_author_by_version() {
-    for messages in [Messages::Kept, Messages::Erased] {
+    for messages in [MessagesAfterErasure::Kept, MessagesAfterErasure::Erased] {
         let mut room = Room::new(20);
         let device = room.clients[1].device.take().unwrap();
         room.scene.drop_connection(&device);
@@ -289,7 +289,7 @@ fn a_device_that_was_away_gets_the_new_author_by_version() {
 #[test]
 fn a_member_with_many_messages_costs_each_device_one_event() {
     let mut room = Room::new(1_000);
-    room.erase(Messages::Erased);
+    room.erase(MessagesAfterErasure::Erased);
     room.scene.wait(20_000);
     for who in 0..CLIENTS {
         let device = room.clients[who].device.clone().unwrap();

@@ -424,7 +424,7 @@ fn a_muted_member_who_removes_the_account_and_comes_back_is_muted() {
     let (tom, _) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
     moderate(&scene, &mia, sanction("tom", SanctionKind::Mute, scene.now + HOUR)).unwrap();
     assert_eq!(scene.post(&tom, to("ann"), "t-1", "hello").err(), Some(Refusal::Muted));
-    scene.ask(&tom, Command::RemoveAccount { re: 9, messages: Messages::Erased });
+    scene.ask(&tom, Command::RemoveAccount { re: 9, messages: MessagesAfterErasure::Erased });
     scene.wait(1_000);
     let tom = scene.sign_in("tom", "t");
     assert_eq!(scene.post(&tom, to("ann"), "t-2", "hello").err(), Some(Refusal::Muted));

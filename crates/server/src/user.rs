@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use chat::{
-    By, ERASE_SLICE, EraseStore, GuestProof, Level, Merge, MergeStore, Messages, ModerationStore,
+    By, ERASE_SLICE, EraseStore, GuestProof, Level, Merge, MergeStore, MessagesAfterErasure, ModerationStore,
     ModeratorAct, NewErasure, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow, token,
 };
 use serde_json::{Value, json};
@@ -120,7 +120,7 @@ fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
         user: user.id,
         alias: Sub::parse(&alias).expect("letters and a hyphen are a sub"),
         name: site.settings.members.deleted_name.as_str().into(),
-        messages: if args.keep_messages { Messages::Kept } else { Messages::Erased },
+        messages: if args.keep_messages { MessagesAfterErasure::Kept } else { MessagesAfterErasure::Erased },
         by: By::Site,
         time: crate::now(),
     };

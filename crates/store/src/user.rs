@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use chat::{
-    Level, Messages, PeoplePage, Privacy, Profile, SetPresence, SiteId, SiteRole, SiteStanding, Sub,
-    Timestamp, UserId, UserRow,
+    Level, MessagesAfterErasure, PeoplePage, Privacy, Profile, SetPresence, SiteId, SiteRole, SiteStanding,
+    Sub, Timestamp, UserId, UserRow,
     directory::{finds, fold, fold_query, word_starts},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
@@ -179,7 +179,7 @@ pub(crate) fn become_nobody(
     row: &UserRow,
     alias: &Sub,
     name: &str,
-    messages: Messages,
+    messages: MessagesAfterErasure,
 ) -> Outcome<()> {
     let id = row.id;
     let remove = "DELETE FROM name_word WHERE site = ?1 AND rest = ?2 AND sub = ?3";
@@ -192,8 +192,8 @@ pub(crate) fn become_nobody(
                standing = 0, choices = ?6, last_seen = 0 WHERE site = ?1 AND num = ?2";
     let folded = fold(name);
     let choices = match messages {
-        Messages::Erased => NAMED | ERASED,
-        Messages::Kept => NAMED,
+        MessagesAfterErasure::Erased => NAMED | ERASED,
+        MessagesAfterErasure::Kept => NAMED,
     };
     let values = params![id.site.0, id.num, alias.as_str(), name, folded, choices];
     db.prepare_cached(sql)?.execute(values)?;

@@ -8,9 +8,9 @@ use std::path::Path;
 use asking::{Directory, NOW, add_site, ask, direct, message, put, sub};
 use chat::{
     AvatarChange, Blobs, By, ChangeMessage, ConversationId, EraseSlice, EraseStore, FileFound, FileId,
-    FileLimits, FilePlace, FileStore, FileType, MessageChange, Messages, NewErasure, NewFile, NewForward,
-    NewRich, NewRoom, Picture, Post, Rendition, RoomChange, RoomKind, RoomLimits, RoomName, RoomStore,
-    Search, Seq, Store, Timestamp, UserId,
+    FileLimits, FilePlace, FileStore, FileType, MessageChange, MessagesAfterErasure, NewErasure, NewFile,
+    NewForward, NewRich, NewRoom, Picture, Post, Rendition, RoomChange, RoomKind, RoomLimits, RoomName,
+    RoomStore, Search, Seq, Store, Timestamp, UserId,
 };
 use store::{Folder, Options, Sqlite};
 
@@ -35,7 +35,7 @@ fn files_with_secret(directory: &Path) -> Vec<String> {
 }
 
 fn erase(store: &Sqlite, user: UserId) {
-    let (alias, name, messages) = (sub("deleted-1"), "Deleted user".into(), Messages::Erased);
+    let (alias, name, messages) = (sub("deleted-1"), "Deleted user".into(), MessagesAfterErasure::Erased);
     let erasure = NewErasure { user, alias, name, messages, by: By::Site, time: NOW };
     ask(|done| store.begin_erasure(erasure, done)).expect("the user is there");
     let mut slices = 0;

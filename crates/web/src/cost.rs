@@ -462,7 +462,7 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Command)> {
         (0, Command::SanctionMember { re, conversation: id, user: sub("member-4"), sanction: mute }),
         (0, Command::Leave { re, conversation: id }),
         (0, Command::Join { re, to: to() }),
-        (0, Command::RemoveAccount { re, messages: chat::Messages::Erased }),
+        (0, Command::RemoveAccount { re, messages: chat::MessagesAfterErasure::Erased }),
     ]
 }
 

@@ -1059,7 +1059,11 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         Command::Export { rid, after, limit } => chat::Command::Export { re: rid, page: page(after, limit) },
         Command::RemoveAccount { rid, messages } => chat::Command::RemoveAccount {
             re: rid,
-            messages: if messages { chat::Messages::Erased } else { chat::Messages::Kept },
+            messages: if messages {
+                chat::MessagesAfterErasure::Erased
+            } else {
+                chat::MessagesAfterErasure::Kept
+            },
         },
         Command::Resume { rid, position } => {
             chat::Command::Resume { re: rid, position: parse_position(&position) }

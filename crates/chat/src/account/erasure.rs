@@ -32,19 +32,19 @@ pub const MOST_RENAMED: usize = 256;
 
 /// The fate of the user's messages: they stay, or go, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Messages {
+pub enum MessagesAfterErasure {
     /// It goes, with its files, former bodies, and what reports keep of it.
     Erased,
     /// It stays, as nobody's.
     Kept,
 }
 
-impl Messages {
+impl MessagesAfterErasure {
     /// As the record has it.
     pub fn word(self) -> &'static str {
         match self {
-            Messages::Erased => "messages erased",
-            Messages::Kept => "messages kept",
+            MessagesAfterErasure::Erased => "messages erased",
+            MessagesAfterErasure::Kept => "messages kept",
         }
     }
 }

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::account::Account;
 use crate::command::AnswerTo;
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{Done, Event, PageOf, StoreError, StoredMessage, UserId};
@@ -25,7 +25,7 @@ pub struct ExportPage {
     pub next: Option<String>,
 }
 
-impl Inner {
+impl Account {
     pub(crate) fn export(self: &Arc<Self>, asker: &Asker, re: u64, page: PageOf) {
         let (node, handle) = (self.clone(), asker.session.handle);
         let done = move |page: Result<ExportPage, StoreError>| match page {

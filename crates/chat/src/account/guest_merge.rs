@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::account::Account;
 use crate::moderation::By;
-use crate::node::Inner;
 use crate::store::unavailable;
 use crate::{Done, GuestProof, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
@@ -44,7 +44,7 @@ impl Merges {
     }
 }
 
-impl Inner {
+impl Account {
     /// The guest's sessions end: the page brings the token of the account, and they come back as it.
     pub(crate) fn merge_guest(
         self: &Arc<Self>,

@@ -5,3 +5,72 @@ pub(crate) mod erasure;
 pub(crate) mod export;
 pub(crate) mod guest_merge;
 pub(crate) mod profile;
+
+use crate::Store;
+use crate::account::erasure::Erasing;
+use crate::account::guest_merge::Merges;
+use crate::messages::Messages;
+use crate::moderation::Moderation;
+use crate::notifications::Notifications;
+use crate::presence::Presences;
+use crate::rng::Rng;
+use crate::session::Sessions;
+use crate::site::live::Sites;
+use crate::users::Users;
+use std::sync::Arc;
+
+/// What users do with their own accounts, and what sites do with them.
+pub(crate) struct Account {
+    erasing: Erasing,
+    merges: Merges,
+    messages: Arc<Messages>,
+    moderation: Arc<Moderation>,
+    notifications: Arc<Notifications>,
+    presences: Arc<Presences>,
+    users: Arc<Users>,
+    sessions: Arc<Sessions>,
+    sites: Arc<Sites>,
+    store: Arc<dyn Store>,
+    rng: Arc<Rng>,
+}
+
+impl Account {
+    #[allow(clippy::too_many_arguments, reason = "one for each part that it depends on")]
+    pub(crate) fn new(
+        messages: Arc<Messages>,
+        moderation: Arc<Moderation>,
+        notifications: Arc<Notifications>,
+        presences: Arc<Presences>,
+        users: Arc<Users>,
+        sessions: Arc<Sessions>,
+        sites: Arc<Sites>,
+        store: Arc<dyn Store>,
+        rng: Arc<Rng>,
+    ) -> Account {
+        Account {
+            erasing: Erasing::default(),
+            merges: Merges::default(),
+            messages,
+            moderation,
+            notifications,
+            presences,
+            users,
+            sessions,
+            sites,
+            store,
+            rng,
+        }
+    }
+}
+
+impl Account {
+    /// Looks for erasures that are under way.
+    pub(crate) fn continue_erasures(&self) {
+        self.erasing.begin();
+    }
+
+    /// How many guests have become members.
+    pub(crate) fn merge_count(&self) -> u64 {
+        self.merges.count()
+    }
+}

@@ -26,7 +26,6 @@ use crate::calls::table::CallTable;
 use crate::notifications::Notifications;
 use crate::rng::Rng;
 use crate::session::Sessions;
-use crate::site::live::Sites;
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::{NodeConfig, Store, Sub, UserId};
@@ -37,7 +36,6 @@ pub(crate) struct Calls {
     notifications: Arc<Notifications>,
     users: Arc<Users>,
     sessions: Arc<Sessions>,
-    sites: Arc<Sites>,
     store: Arc<dyn Store>,
     config: Arc<NodeConfig>,
     counters: Arc<Counters>,
@@ -50,14 +48,13 @@ impl Calls {
         notifications: Arc<Notifications>,
         users: Arc<Users>,
         sessions: Arc<Sessions>,
-        sites: Arc<Sites>,
         store: Arc<dyn Store>,
         config: Arc<NodeConfig>,
         counters: Arc<Counters>,
         rng: Arc<Rng>,
     ) -> Calls {
         let table = CallTable::new();
-        Calls { table, notifications, users, sessions, sites, store, config, counters, rng }
+        Calls { table, notifications, users, sessions, store, config, counters, rng }
     }
 
     /// How many there are, of two users and of rooms.

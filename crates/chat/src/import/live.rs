@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::import::{ImportFloor, ImportItem, ImportJob, ImportOutcome, ImportRules, Imported, Late};
-use crate::node::Inner;
-use crate::session::session_ids;
+use crate::session::{Sessions, session_ids};
+use crate::site::live::Sites;
 use crate::store::unavailable;
+use crate::users::Users;
 use crate::{
-    Caller, Event, Node, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError,
+    Event, NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, Store, StoreError,
     Timestamp, Told, UserId,
 };
 
@@ -26,10 +27,10 @@ const SESSIONS_PER_TICK: usize = 20;
 
 /// Recent imports by site: one entry for each site that was ever imported into.
 #[derive(Default)]
-pub(crate) struct Importing(Mutex<Sites>);
+pub(crate) struct Importing(Mutex<SitesImporting>);
 
 #[derive(Default)]
-struct Sites {
+struct SitesImporting {
     by_id: HashMap<SiteId, OfSite>,
     /// The floors of the store were read. Later only this node changes them.
     is_loaded: bool,
@@ -74,6 +75,41 @@ enum Whom {
     All,
 }
 
+/// Imports under way, and the floors that they leave behind.
+pub(crate) struct Import {
+    importing: Importing,
+    users: Arc<Users>,
+    sessions: Arc<Sessions>,
+    sites: Arc<Sites>,
+    store: Arc<dyn Store>,
+    config: Arc<NodeConfig>,
+}
+
+impl Import {
+    #[allow(clippy::too_many_arguments, reason = "one for each part that it depends on")]
+    pub(crate) fn new(
+        users: Arc<Users>,
+        sessions: Arc<Sessions>,
+        sites: Arc<Sites>,
+        store: Arc<dyn Store>,
+        config: Arc<NodeConfig>,
+    ) -> Import {
+        Import { importing: Importing::default(), users, sessions, sites, store, config }
+    }
+}
+
+impl Import {
+    /// Floors that another process may have changed.
+    pub(crate) fn take_over(&self, floors: &[ImportFloor], now: Timestamp) {
+        self.importing.take_over(floors, now);
+    }
+
+    /// The position from which a device may resume.
+    pub(crate) fn known(&self, site: SiteId, position: Option<Position>) -> Option<Position> {
+        self.importing.known(site, position)
+    }
+}
+
 impl Whom {
     fn nobody() -> Whom {
         Whom::These { users: HashSet::new(), rooms: HashMap::new() }
@@ -98,7 +134,7 @@ impl Unpublished {
 }
 
 impl Importing {
-    fn lock(&self) -> MutexGuard<'_, Sites> {
+    fn lock(&self) -> MutexGuard<'_, SitesImporting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -189,33 +225,8 @@ impl Importing {
     }
 }
 
-impl Node {
-    /// Counts the bytes of a request that imports, before they are looked at. Only the site itself may import.
-    pub fn may_import(&self, caller: &Caller, bytes: u64, now: Timestamp) -> Result<(), Refusal> {
-        match caller {
-            Caller::Site(site) => self.inner().requests.take_import(*site, bytes, now),
-            Caller::User(..) => Err(Refusal::NotAllowed),
-        }
-    }
-
-    /// Stores at most [`IMPORT_JOB`](crate::IMPORT_JOB) items. How many jobs run at a time is the caller's to bound.
-    pub fn import(
-        &self,
-        caller: &Caller,
-        items: Vec<ImportItem>,
-        late: Late,
-        now: Timestamp,
-        told: Told<Vec<ImportOutcome>>,
-    ) {
-        match caller {
-            Caller::Site(site) => self.inner().import(*site, items, late, now, told),
-            Caller::User(..) => told(Err(Refusal::NotAllowed)),
-        }
-    }
-}
-
-impl Inner {
-    fn import(
+impl Import {
+    pub(crate) fn import(
         self: &Arc<Self>,
         site: SiteId,
         items: Vec<ImportItem>,

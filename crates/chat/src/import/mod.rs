@@ -5,6 +5,8 @@
 
 mod live;
 
+pub(crate) use live::Import;
+
 use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
@@ -15,8 +17,6 @@ use crate::site::token::profile;
 use crate::{
     ConversationId, Done, Position, Profile, RoomLimits, SiteId, StoreError, Sub, Timestamp, UserId,
 };
-
-pub(crate) use live::Importing;
 
 /// Items of one job, which is one write of the store.
 pub const IMPORT_JOB: usize = 100;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::limits::Rate;
+use crate::messages::Messages;
 use crate::messages::conversations::message;
 use crate::messages::counts::{Counted, CountedBy, Counts};
 use crate::moderation::EVIDENCE_MS;
-use crate::node::Inner;
 use crate::rooms::{Act, RoomName, Rules, Standing, may};
 use crate::session::Asker;
 use crate::store::unavailable;
@@ -174,7 +174,7 @@ fn sends_whole(change: &MessageChange) -> bool {
 
 /// A change of a message of a direct conversation.
 pub(crate) struct ChangeMessageJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Messages>,
     pub(crate) re: u64,
     pub(crate) seq: Seq,
     pub(crate) change: MessageChange,
@@ -190,7 +190,7 @@ impl PeerJob for ChangeMessageJob {
     }
 }
 
-impl Inner {
+impl Messages {
     /// All who can read a message hear that it is another one now.
     pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
         let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };

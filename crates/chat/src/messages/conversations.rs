@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
+use crate::messages::Messages;
 use crate::presence::shown::{Other, Shown, Viewer};
 use crate::session::Asker;
 use crate::store::unavailable;
@@ -92,7 +92,7 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
 
 /// A change of one's own view of a direct conversation.
 pub(crate) struct ChangeViewJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Messages>,
     pub(crate) re: u64,
     pub(crate) change: ConversationChange,
 }
@@ -109,7 +109,7 @@ impl PeerJob for ChangeViewJob {
 
 /// A page of a direct conversation.
 pub(crate) struct HistoryJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Messages>,
     pub(crate) re: u64,
     pub(crate) before: Option<Seq>,
     pub(crate) after: Option<Seq>,
@@ -129,7 +129,7 @@ impl PeerJob for HistoryJob {
 
 /// A page of a direct conversation from a time on.
 pub(crate) struct HistorySinceJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Messages>,
     pub(crate) re: u64,
     pub(crate) time: Timestamp,
     pub(crate) limit: Option<u32>,
@@ -149,7 +149,7 @@ impl PeerJob for HistorySinceJob {
     }
 }
 
-impl Inner {
+impl Messages {
     pub(crate) fn list_conversations(
         self: &Arc<Self>,
         asker: Asker,

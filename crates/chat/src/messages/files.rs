@@ -5,7 +5,7 @@
 mod bring;
 mod kind;
 mod port;
-mod remove;
+pub(crate) mod remove;
 
 pub use bring::{Identified, Wish};
 pub use kind::FileType;

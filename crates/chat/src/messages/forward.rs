@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::messages::Messages;
 use crate::messages::send::Draft;
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::session::admission::UnderWay;
 use crate::store::unavailable;
@@ -42,7 +42,7 @@ pub(crate) struct Forward {
 
 /// A forwarded message for another user.
 pub(crate) struct ForwardJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Messages>,
     pub(crate) forward: Forward,
 }
 
@@ -60,7 +60,7 @@ impl PeerJob for ForwardJob {
     }
 }
 
-impl Inner {
+impl Messages {
     /// Read first, as who forwards it sees it, and then posted: it may come after what the session says next.
     pub(crate) fn forward(
         self: &Arc<Self>,

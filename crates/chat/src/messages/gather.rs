@@ -9,8 +9,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::messages::Messages;
 use crate::messages::counts::Counts;
-use crate::node::Inner;
 use crate::site::share::SiteCounts;
 use crate::{ChangedMessage, ConversationId, Event, MessageChange, Seq, SiteId, StoreError, Timestamp};
 
@@ -171,7 +171,7 @@ impl Waiting {
     }
 }
 
-impl Inner {
+impl Messages {
     pub(crate) fn publish_gathered(self: &Arc<Self>, now: Timestamp) {
         for (conversation, seq) in self.gathered.take_due(now) {
             let node = self.clone();

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::{RequestRules, Requested, rules};
+use crate::messages::Messages;
 use crate::messages::post::Unposted;
 use crate::messages::send::Draft;
 use crate::moderation::reports::in_words;
 use crate::moderation::{By, ReportRow, Sent};
-use crate::node::Inner;
 use crate::rooms::{Post, Posted, RoomName};
 use crate::session::Asker;
 use crate::store::unavailable;
@@ -106,7 +106,7 @@ pub enum Kept {
     Sent(Appended),
 }
 
-impl Inner {
+impl Messages {
     /// Instead of sending: what nobody else is to see, or not yet.
     pub(crate) fn hold(self: &Arc<Self>, asker: &Asker, place: HeldPlace, draft: Draft, now: Timestamp) {
         let (session, site) = (asker.session, asker.site.site.id);

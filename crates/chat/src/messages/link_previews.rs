@@ -6,11 +6,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::node::Inner;
-use crate::{
-    ChangeMessage, ChangedMessage, ConversationId, File, FileId, FileType, MessageChange, Node, Picture,
-    Refusal, Seq, SiteId, StoreError, Sub, Timestamp, UserId,
-};
+use crate::messages::Messages;
+use crate::{ConversationId, File, FileId, FileType, Picture, Seq, SiteId, Sub, UserId};
 
 /// As a message shows it. Plain text, of a stranger's page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,42 +59,7 @@ pub trait Previewer: Send + Sync + 'static {
 /// The node's, once it has one.
 pub(crate) type PreviewerSlot = OnceLock<Arc<dyn Previewer>>;
 
-impl Node {
-    /// From now on links are previewed by way of this, on sites that want it.
-    pub fn preview_by(&self, previewer: Arc<dyn Previewer>) {
-        let _ = self.inner().previewer.set(previewer);
-    }
-
-    /// Whether this address may be asked what it is for a message of the site.
-    pub fn may_preview(&self, site: SiteId, url: &str) -> bool {
-        self.inner().may_preview(site, url)
-    }
-
-    /// Puts a preview on a message. Does nothing if the message is gone or its author is not a member any more;
-    /// `then` gets whether the preview is there now.
-    pub fn put_preview(
-        &self,
-        of: PreviewWanted,
-        preview: NewPreview,
-        now: Timestamp,
-        then: impl FnOnce(bool) + Send + 'static,
-    ) {
-        let inner = self.inner().clone();
-        let PreviewWanted { conversation, seq, by, by_sub, .. } = of;
-        let change = MessageChange::Preview(Some(Box::new(preview)));
-        let wanted = ChangeMessage { conversation, seq, by, change, time: now };
-        let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome {
-            Ok(Ok(told)) if told.changed => {
-                inner.tell_changed_message(by, &by_sub, conversation.other(by), told);
-                then(true);
-            }
-            _ => then(false),
-        };
-        self.inner().store.change_message(wanted, Box::new(done));
-    }
-}
-
-impl Inner {
+impl Messages {
     /// A message was posted, and others see it: costs nothing where nobody previews.
     pub(crate) fn want_preview(
         &self,
@@ -115,7 +77,7 @@ impl Inner {
     }
 
     /// Moderators may write what filters find fault with; this node does not go there all the same.
-    fn may_preview(&self, site: SiteId, url: &str) -> bool {
+    pub(crate) fn may_preview(&self, site: SiteId, url: &str) -> bool {
         let Some(live) = self.sites.by_id(site) else { return false };
         let settings = &live.site.settings;
         settings.previews.on && settings.filters.verdict(&live.filters, url).is_none()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
+use crate::messages::Messages;
 use crate::session::Asker;
 use crate::users::peer::{Peer, PeerJob};
 use crate::users::privacy::Signal;
@@ -29,7 +29,7 @@ impl MarkerRow {
 
 /// A marker in a direct conversation.
 pub(crate) struct MarkJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Messages>,
     pub(crate) set: MarkerSet,
 }
 
@@ -43,7 +43,7 @@ impl PeerJob for MarkJob {
     }
 }
 
-impl Inner {
+impl Messages {
     /// Delivered to one's own other devices with the unread count, and to the other member without it, where the user's privacy
     /// lets that member see the user at all.
     pub(crate) fn mark(self: &Arc<Self>, asker: &Asker, peer: &Peer, set: MarkerSet) {

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::messages::Messages;
 use crate::messages::conversations::message;
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{ConversationId, Event, Refusal, StoreError, StoredMessage};
 
-impl Inner {
+impl Messages {
     pub(crate) fn pins(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
         let session = asker.session;
         let node = self.clone();

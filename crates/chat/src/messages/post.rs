@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::limits::Rate;
+use crate::messages::Messages;
 use crate::messages::held::HeldPlace;
 use crate::messages::send::Draft;
-use crate::node::Inner;
 use crate::rooms::{Joined, Post, Posted, RoomName};
 use crate::session::{Asker, Handles};
 use crate::users::privacy::Signal;
@@ -27,7 +27,7 @@ pub(crate) struct Unposted {
     pub(crate) rich: Option<Box<NewRich>>,
 }
 
-impl Inner {
+impl Messages {
     pub(crate) fn post(self: &Arc<Self>, asker: &Asker, room: RoomName, draft: Draft, now: Timestamp) {
         let session = asker.session;
         let sound = draft.check(true, &self.config.limits, now).and_then(|()| {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::node::Inner;
+use crate::messages::Messages;
 use crate::{ConversationId, Done, SettingsError, SiteId, StoreError, Timestamp};
 
 /// How long a site keeps messages.
@@ -123,7 +123,7 @@ struct Round {
     due: Timestamp,
 }
 
-impl Inner {
+impl Messages {
     pub(crate) fn trim_what_is_old(self: &Arc<Self>, now: Timestamp) {
         let mut round = self.retaining.round();
         // A clock that jumps back must not stop it for as long.
@@ -163,7 +163,7 @@ impl Retaining {
 
 impl Round {
     /// The site whose turn it is. When all were, the next round begins after a while.
-    fn next(&mut self, node: &Inner, now: Timestamp) -> Option<(SiteId, Trim)> {
+    fn next(&mut self, node: &Messages, now: Timestamp) -> Option<(SiteId, Trim)> {
         self.due = Timestamp(now.0 + SLICE_EVERY_MS);
         if self.sites.is_empty() {
             self.sites = node.sites.that_forget();

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
+use crate::messages::Messages;
 use crate::rooms::RoomName;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{ConversationId, Event, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError};
 
-impl Inner {
+impl Messages {
     /// `before` and `after` at once are refused: there is no telling which end is wanted.
     pub(crate) fn room_history(
         self: &Arc<Self>,

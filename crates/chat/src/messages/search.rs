@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::messages::Messages;
 use crate::messages::conversations::message;
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{ConversationId, Event, FoundPage, PageOf, Refusal, Search, StoreError};
@@ -38,7 +38,7 @@ pub fn words(query: &str) -> Vec<Word> {
     words
 }
 
-impl Inner {
+impl Messages {
     pub(crate) fn search(
         self: &Arc<Self>,
         asker: &Asker,

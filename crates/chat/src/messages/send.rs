@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::{RequestAnswer, RequestTold, Requested, request_rules};
 use crate::limits::Rate;
+use crate::messages::Messages;
 use crate::messages::held::HeldPlace;
-use crate::node::Inner;
 use crate::presence::shown::Shown;
 use crate::session::Asker;
 use crate::session::admission::UnderWay;
@@ -54,7 +54,7 @@ impl Draft {
 
 /// A message for another user.
 pub(crate) struct SendJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Messages>,
     pub(crate) draft: Draft,
 }
 
@@ -72,7 +72,7 @@ impl PeerJob for SendJob {
     }
 }
 
-impl Inner {
+impl Messages {
     pub(crate) fn send(self: &Arc<Self>, asker: &Asker, peer: &Peer, draft: Draft, now: Timestamp) {
         let session = asker.session;
         let conversation = match self.accept(asker, peer, &draft, now) {

@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::messages::Messages;
 use crate::messages::send::{Draft, SendJob};
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::session::admission::UnderWay;
 use crate::store::unavailable;
 use crate::{
-    By, Caller, Done, Event, FileType, Moderated, ModeratorAct, NewRich, Node, Refusal, Seq, SiteId,
-    StoreError, Timestamp, To, Told,
+    By, Done, Event, FileType, Moderated, ModeratorAct, NewRich, Refusal, Seq, SiteId, StoreError, Timestamp,
+    To,
 };
 
 /// Stickers of one site.
@@ -103,7 +103,7 @@ pub struct SendSticker {
     pub thread: Option<Seq>,
 }
 
-impl Inner {
+impl Messages {
     /// Looked up first, and then posted as any other message: it may come after what the session says next.
     pub(crate) fn send_sticker(
         self: &Arc<Self>,
@@ -152,8 +152,8 @@ impl Inner {
     }
 }
 
-impl Inner {
-    fn record_sticker(
+impl Messages {
+    pub(crate) fn record_sticker(
         &self,
         id: StickerId,
         by: By,
@@ -169,50 +169,6 @@ impl Inner {
 }
 
 /// For a site's own server.
-impl Node {
-    pub fn stickers(&self, caller: &Caller, told: Told<Vec<Sticker>>) {
-        let done = move |all: Result<Vec<Sticker>, StoreError>| told(all.map_err(unavailable));
-        self.inner().store.stickers(caller.site(), Box::new(done));
-    }
-
-    /// Adds a sticker that [`NewSticker::check`] accepted. Its site is the caller's. It is recorded.
-    pub fn add_sticker(&self, caller: &Caller, new: NewSticker, told: Told<Result<(), NoSticker>>) {
-        let id = StickerId { site: caller.site(), ..new.sticker.id };
-        let now = new.added;
-        let new = NewSticker { sticker: Sticker { id, ..new.sticker }, ..new };
-        let (node, by) = (self.inner().clone(), caller.by());
-        let done = move |added: Result<bool, StoreError>| match added {
-            Ok(true) => {
-                let recorded = move |outcome: Result<(), Refusal>| told(outcome.map(Ok));
-                node.record_sticker(id, by, ModeratorAct::StickerAdded(id.number), now, recorded);
-            }
-            Ok(false) => told(Ok(Err(NoSticker::TooMany))),
-            Err(error) => told(Err(unavailable(error))),
-        };
-        self.inner().store.add_sticker(new, Box::new(done));
-    }
-
-    /// It is recorded.
-    pub fn remove_sticker(&self, caller: &Caller, number: u64, now: Timestamp, told: Told<()>) {
-        let id = StickerId { site: caller.site(), number };
-        let (node, by) = (self.inner().clone(), caller.by());
-        let done = move |removed: Result<bool, StoreError>| match removed {
-            Ok(true) => node.record_sticker(id, by, ModeratorAct::StickerRemoved(number), now, told),
-            Ok(false) => told(Err(Refusal::NoSuchSticker)),
-            Err(error) => told(Err(unavailable(error))),
-        };
-        self.inner().store.remove_sticker(id, Box::new(done));
-    }
-
-    /// For everybody who knows its id.
-    pub fn sticker_picture(&self, id: StickerId, told: Told<(FileType, Vec<u8>)>) {
-        let done = move |found: Result<Option<(FileType, Vec<u8>)>, StoreError>| {
-            let found = found.map_err(unavailable);
-            told(found.and_then(|picture| picture.ok_or(Refusal::NoSuchSticker)));
-        };
-        self.inner().store.sticker_picture(id, Box::new(done));
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -10,8 +10,8 @@ pub use port::{ThreadChange, ThreadRow, ThreadStore};
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::messages::Messages;
 use crate::messages::conversations::message;
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{ConversationId, Event, HistoryPage, Message, Refusal, Seq, StoreError};
@@ -29,7 +29,7 @@ pub struct Thread {
     pub unread: u64,
 }
 
-impl Inner {
+impl Messages {
     /// How one stands to a thread; or changes that.
     pub(crate) fn thread(
         self: &Arc<Self>,

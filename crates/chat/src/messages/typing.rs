@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::is_stranger;
-use crate::node::Inner;
+use crate::messages::Messages;
 use crate::session::Asker;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::users::privacy::Signal;
@@ -12,7 +12,7 @@ use crate::{ConversationId, ConversationRow, Event, StoreError, Timestamp};
 
 /// Typing in a direct conversation.
 pub(crate) struct TypingJob {
-    pub(crate) node: Arc<Inner>,
+    pub(crate) node: Arc<Messages>,
     pub(crate) on: bool,
 }
 
@@ -26,7 +26,7 @@ impl PeerJob for TypingJob {
     }
 }
 
-impl Inner {
+impl Messages {
     /// Dropped silently where the user may not write, or hides from the other one. From a stranger it is delivered only in a
     /// conversation that the other one has accepted.
     pub(crate) fn typing(self: &Arc<Self>, asker: &Asker, peer: &Peer, on: bool) {

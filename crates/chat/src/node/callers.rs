@@ -4,12 +4,12 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::account::erasure::Messages;
+use crate::account::erasure::MessagesAfterErasure;
 use crate::account::guest_merge::Merge;
 use crate::contacts::directory::MAX_QUERY_BYTES;
 use crate::moderation::{AuditPage, By, FilterTest, Moderate, ReportRow, ReportState, ReportsPage};
 use crate::node::Node;
-use crate::sign_in::log::Shown;
+use crate::sign_in::log::SignInAttempt;
 use crate::site::token::{self, Bearer};
 use crate::store::unavailable;
 use crate::{
@@ -84,14 +84,14 @@ impl Node {
         now: Timestamp,
         told: Told<Caller>,
     ) {
-        let shown = Shown { door: Door::Rest, site: None, user: None, address };
+        let shown = SignInAttempt { door: Door::Rest, site: None, user: None, address };
         let (site, sub) = match self.bearer(site_key, token, now) {
             Ok((site, Bearer::Service)) => return told(Ok(Caller::Site(site))),
             Ok((site, Bearer::Admin(sub))) => (site, sub),
             Err(refusal) => {
                 let known = self.inner().sites.by_key(site_key);
                 let site = known.as_ref().map(|live| &*live.site.key);
-                self.inner().record_refused(Shown { site, ..shown }, refusal, now);
+                self.inner().records.record_refused(SignInAttempt { site, ..shown }, refusal, now);
                 return told(Err(refusal));
             }
         };
@@ -103,7 +103,12 @@ impl Node {
                 Some(_) | None => Err(Refusal::NotAllowed),
             });
             if let Err(refusal) = caller {
-                node.record_refused_at(site, Shown { user: Some(user.as_str()), ..shown }, refusal, now);
+                node.records.record_refused_at(
+                    site,
+                    SignInAttempt { user: Some(user.as_str()), ..shown },
+                    refusal,
+                    now,
+                );
             }
             told(caller);
         };
@@ -215,8 +220,15 @@ impl Node {
     }
 
     /// The user is nobody at once; what there is much of goes in the time that follows. Somebody else may have their id from then on.
-    pub fn erase(&self, caller: &Caller, user: Sub, messages: Messages, now: Timestamp, told: Told<()>) {
-        self.inner().erase(caller, user, messages, now, told);
+    pub fn erase(
+        &self,
+        caller: &Caller,
+        user: Sub,
+        messages: MessagesAfterErasure,
+        now: Timestamp,
+        told: Told<()>,
+    ) {
+        self.inner().account.erase(caller, user, messages, now, told);
     }
 
     /// The guest of a token that the caller was shown. See [`GuestProof::verify`].
@@ -231,7 +243,7 @@ impl Node {
             return told(Err(Refusal::NotAllowed));
         }
         let merge = Merge { guest, user, by: caller.by(), time: now };
-        self.inner().merge_guest(merge, told);
+        self.inner().account.merge_guest(merge, told);
     }
 
     pub fn audit(&self, caller: &Caller, page: PageOf, told: Told<AuditPage>) {

@@ -2,7 +2,7 @@
 
 use crate::calls::CredentialFor;
 use crate::node::Inner;
-use crate::sign_in::log::Shown;
+use crate::sign_in::log::SignInAttempt;
 use crate::store::unavailable;
 use crate::{Door, Ice, Refusal, RequestKind, StoreError, Timestamp, UserRow};
 use std::net::IpAddr;
@@ -18,15 +18,19 @@ impl Inner {
         now: Timestamp,
         then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
     ) {
-        let shown = Shown { door: Door::Ice, site: None, user: None, address };
+        let shown = SignInAttempt { door: Door::Ice, site: None, user: None, address };
         let Some(site) = self.sites.by_key(site_key) else {
-            self.record_refused(shown, Refusal::NoSuchSite, now);
+            self.records.record_refused(shown, Refusal::NoSuchSite, now);
             return then(Err(Refusal::NoSuchSite));
         };
-        let ticket = match self.check_token(&site, token, now) {
+        let ticket = match self.tokens.check_token(&site, token, now) {
             Ok(ticket) => ticket,
             Err(refusal) => {
-                self.record_refused(Shown { site: Some(&site.site.key), ..shown }, refusal, now);
+                self.records.record_refused(
+                    SignInAttempt { site: Some(&site.site.key), ..shown },
+                    refusal,
+                    now,
+                );
                 return then(Err(refusal));
             }
         };

@@ -36,31 +36,29 @@
 
 mod admit;
 pub(crate) mod callers;
+mod files;
 mod ice;
+mod imports;
+mod link_previews;
 mod published;
 mod requests;
+mod stickers;
 
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use rand::SeedableRng;
-
-use crate::account::erasure::Erasing;
-use crate::account::guest_merge::Merges;
+use crate::account::Account;
 use crate::calls::Calls;
 use crate::command::AnswerTo;
 use crate::contacts::{BlockObserver, Contacts};
-use crate::import::Importing;
+use crate::import::Import;
+use crate::messages::Messages;
 use crate::messages::changes::ChangeMessageJob;
 use crate::messages::conversations::{ChangeViewJob, HistoryJob, HistorySinceJob};
-use crate::messages::gather::Gathered;
-use crate::messages::link_previews::PreviewerSlot;
 use crate::messages::markers::MarkJob;
-use crate::messages::retention::Retaining;
 use crate::messages::send::{Draft, SendJob};
 use crate::messages::typing::TypingJob;
-use crate::messages::whole_messages::WholeMessages;
 use crate::moderation::{ActObserver, Moderation, Sent};
 use crate::node::admit::Admitted;
 use crate::notifications::Notifications;
@@ -70,8 +68,10 @@ use crate::rooms::{NewRoomOf, Rooms};
 use crate::session::admission::Admission;
 use crate::session::request_limits::RequestLimits;
 use crate::session::{Asker, SessionObserver, Sessions};
-use crate::sign_in::guests::GuestDoor;
+use crate::sign_in::SignIn;
+use crate::sign_in::log::SignInRecords;
 use crate::site::live::Sites;
+use crate::site::tokens::Tokens;
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
@@ -98,24 +98,16 @@ pub(crate) struct Inner {
     pub(crate) users: Arc<Users>,
     pub(crate) contacts: Arc<Contacts>,
     pub(crate) calls: Arc<Calls>,
-    pub(crate) guest_door: GuestDoor,
-    pub(crate) merges: Merges,
     pub(crate) requests: Arc<RequestLimits>,
     pub(crate) notifications: Arc<Notifications>,
-    pub(crate) gathered: Gathered,
+    pub(crate) messages: Arc<Messages>,
+    pub(crate) account: Arc<Account>,
+    pub(crate) import: Arc<Import>,
+    pub(crate) records: Arc<SignInRecords>,
+    pub(crate) sign_in: Arc<SignIn>,
     pub(crate) rooms: Arc<Rooms>,
-    pub(crate) whole_messages: WholeMessages,
-    pub(crate) erasing: Erasing,
-    pub(crate) retaining: Retaining,
-    pub(crate) importing: Importing,
-    pub(crate) previewer: PreviewerSlot,
-    pub(crate) sign_in_log: OnceLock<Arc<dyn SignInLog>>,
-    pub(crate) admission: Arc<Admission>,
-    /// Admission of messages.
-    pub(crate) posting: Arc<Admission>,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) rng: Arc<Rng>,
-    pub(crate) stopping: AtomicBool,
+    pub(crate) tokens: Arc<Tokens>,
     /// The store's revision that the tables are of.
     revision: AtomicU64,
     /// One tick at a time.
@@ -169,7 +161,6 @@ impl Node {
             notifications.clone(),
             users.clone(),
             sessions.clone(),
-            sites.clone(),
             store.clone(),
             config.clone(),
             counters.clone(),
@@ -185,6 +176,58 @@ impl Node {
             config.clone(),
             rng.clone(),
         ));
+        let tokens = Arc::new(Tokens::new(store.clone(), config.clone()));
+        let messages = Arc::new(Messages::new(
+            rooms.clone(),
+            moderation.clone(),
+            notifications.clone(),
+            presences.clone(),
+            users.clone(),
+            sessions.clone(),
+            sites.clone(),
+            store.clone(),
+            config.clone(),
+            counters.clone(),
+            rng.clone(),
+        ));
+        let records = Arc::new(SignInRecords::new(sites.clone()));
+        let account = Arc::new(Account::new(
+            messages.clone(),
+            moderation.clone(),
+            notifications.clone(),
+            presences.clone(),
+            users.clone(),
+            sessions.clone(),
+            sites.clone(),
+            store.clone(),
+            rng.clone(),
+        ));
+        let import = Arc::new(Import::new(
+            users.clone(),
+            sessions.clone(),
+            sites.clone(),
+            store.clone(),
+            config.clone(),
+        ));
+        let sign_in = Arc::new(SignIn::new(
+            account.clone(),
+            import.clone(),
+            messages.clone(),
+            calls.clone(),
+            moderation.clone(),
+            notifications.clone(),
+            presences.clone(),
+            users.clone(),
+            sessions.clone(),
+            tokens.clone(),
+            records.clone(),
+            admission.clone(),
+            sites.clone(),
+            store.clone(),
+            config.clone(),
+            counters.clone(),
+            rng.clone(),
+        ));
         let inner = Arc::new(Inner {
             config,
             store,
@@ -194,23 +237,16 @@ impl Node {
             users,
             contacts,
             calls,
-            guest_door: GuestDoor::default(),
-            merges: Merges::default(),
             requests,
             notifications,
-            gathered: Gathered::default(),
+            messages,
+            account,
+            import,
+            records,
+            sign_in,
             rooms,
-            whole_messages: WholeMessages::default(),
-            erasing: Erasing::default(),
-            retaining: Retaining::default(),
-            importing: Importing::default(),
-            previewer: PreviewerSlot::new(),
-            sign_in_log: OnceLock::new(),
-            admission,
-            posting: Arc::new(Admission::of_messages()),
             counters,
-            rng,
-            stopping: AtomicBool::new(false),
+            tokens,
             revision: AtomicU64::new(u64::MAX),
             ticking: Mutex::default(),
             moderation,
@@ -235,7 +271,7 @@ impl Node {
     /// [`disconnected`](Self::disconnected) with [`Welcome::session`]. Until then nobody else knows it.
     #[allow(clippy::needless_pass_by_value, reason = "a hello is said once")]
     pub fn sign_in(&self, hello: Hello<'_>, handle: SessionHandle, now: Timestamp) {
-        self.inner.sign_in(&hello, handle, now);
+        self.inner.sign_in.sign_in(&hello, handle, now);
     }
 
     /// Carries out a command of a signed-in session; answers come as events. A session that the node does
@@ -255,7 +291,7 @@ impl Node {
         };
         match command {
             Command::Send { client_id, to, body, reply_to, files, rich } => {
-                let under_way = match inner.posting.enter(now) {
+                let under_way = match inner.messages.enter(now) {
                     Ok(under_way) => under_way,
                     Err(refusal) => {
                         return inner.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal);
@@ -263,48 +299,52 @@ impl Node {
                 };
                 let draft = Draft { client_id, body, reply_to, files, rich, under_way, verdict };
                 match to.room(site) {
-                    Ok(room) => inner.post(&asker, room, draft, now),
+                    Ok(room) => inner.messages.post(&asker, room, draft, now),
                     Err(to) => inner.users.for_peer(
                         asker,
                         is_waiting,
                         to,
-                        SendJob { node: inner.clone(), draft },
+                        SendJob { node: inner.messages.clone(), draft },
                         now,
                     ),
                 }
             }
-            Command::Forward { client_id, to, conversation, seq } => match inner.posting.enter(now) {
+            Command::Forward { client_id, to, conversation, seq } => match inner.messages.enter(now) {
                 Ok(under_way) => {
                     let from = (conversation, seq);
-                    inner.forward(asker, client_id, to, from, under_way, now);
+                    inner.messages.forward(asker, client_id, to, from, under_way, now);
                 }
                 Err(refusal) => inner.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             },
-            Command::Sticker(wanted) => match inner.posting.enter(now) {
-                Ok(under_way) => inner.send_sticker(asker, wanted, under_way, now),
+            Command::Sticker(wanted) => match inner.messages.enter(now) {
+                Ok(under_way) => inner.messages.send_sticker(asker, wanted, under_way, now),
                 Err(refusal) => {
                     inner.sessions.refuse(session.handle, AnswerTo::Message(wanted.client_id), refusal)
                 }
             },
-            Command::Stickers { re } => inner.list_stickers(&asker, re),
+            Command::Stickers { re } => inner.messages.list_stickers(&asker, re),
             Command::Marker { conversation, set } if conversation.is_room() => {
-                inner.mark_room(&asker, conversation, set);
+                inner.messages.mark_room(&asker, conversation, set);
             }
             Command::Marker { conversation, set } => {
                 inner.users.for_peer(
                     asker,
                     is_waiting,
                     To::Conversation(conversation),
-                    MarkJob { node: inner.clone(), set },
+                    MarkJob { node: inner.messages.clone(), set },
                     now,
                 );
             }
             Command::Typing { to: To::Conversation(room), on } if room.is_room() => {
-                inner.typing_in_room(&asker, room, on);
+                inner.messages.typing_in_room(&asker, room, on);
             }
-            Command::Typing { to, on } => {
-                inner.users.for_peer(asker, is_waiting, to, TypingJob { node: inner.clone(), on }, now)
-            }
+            Command::Typing { to, on } => inner.users.for_peer(
+                asker,
+                is_waiting,
+                to,
+                TypingJob { node: inner.messages.clone(), on },
+                now,
+            ),
             Command::Call { re, action } => inner.calls.call(asker, is_waiting, re, action, now),
             Command::GroupCall { re, conversation, action } => {
                 inner.calls.group_call(asker, re, conversation, action, now);
@@ -321,56 +361,60 @@ impl Node {
                 }
             }
             Command::Profiles { re, users } => inner.contacts.profiles(asker, re, users),
-            Command::Profile { re, user } => inner.profile(asker, re, user, now),
-            Command::ChangeProfile { re, change } => inner.change_profile(asker, re, *change, flagged, now),
-            Command::Conversations { re, list, page } => inner.list_conversations(asker, re, list, page),
+            Command::Profile { re, user } => inner.account.profile(asker, re, user, now),
+            Command::ChangeProfile { re, change } => {
+                inner.account.change_profile(asker, re, *change, flagged, now)
+            }
+            Command::Conversations { re, list, page } => {
+                inner.messages.list_conversations(asker, re, list, page)
+            }
             Command::Conversation { re, conversation, change } if conversation.is_room() => {
-                inner.change_view(session, re, conversation, None, change);
+                inner.messages.change_view(session, re, conversation, None, change);
             }
             Command::Conversation { re, conversation, change } => {
-                let job = ChangeViewJob { node: inner.clone(), re, change };
+                let job = ChangeViewJob { node: inner.messages.clone(), re, change };
                 inner.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
             Command::Search { re, query, conversation, page } => {
                 if inner.may_read_far(&asker, re, now) {
-                    inner.search(&asker, re, &query, conversation, page);
+                    inner.messages.search(&asker, re, &query, conversation, page);
                 }
             }
             Command::ChangeMessage { re, conversation, seq, change } if conversation.is_room() => {
-                inner.change_message_in_room(&asker, re, conversation, seq, change, now);
+                inner.messages.change_message_in_room(&asker, re, conversation, seq, change, now);
             }
             Command::ChangeMessage { re, conversation, seq, change } => {
-                let job = ChangeMessageJob { node: inner.clone(), re, seq, change };
+                let job = ChangeMessageJob { node: inner.messages.clone(), re, seq, change };
                 inner.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
-            Command::Pins { re, conversation } => inner.pins(&asker, re, conversation),
+            Command::Pins { re, conversation } => inner.messages.pins(&asker, re, conversation),
             Command::History { re, to, before, after, thread: Some(root), limit } => match to {
                 To::Conversation(room) if room.is_room() => {
-                    inner.thread_history(&asker, re, room, root, before, after, limit);
+                    inner.messages.thread_history(&asker, re, room, root, before, after, limit);
                 }
                 _ => inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue),
             },
             Command::History { re, to, before, after, thread: None, limit } => match to.room(site) {
-                Ok(room) => inner.room_history(&asker, re, room, [before, after], limit),
+                Ok(room) => inner.messages.room_history(&asker, re, room, [before, after], limit),
                 Err(to) => {
-                    let job = HistoryJob { node: inner.clone(), re, before, after, limit };
+                    let job = HistoryJob { node: inner.messages.clone(), re, before, after, limit };
                     inner.users.for_peer(asker, is_waiting, to, job, now);
                 }
             },
             Command::HistorySince { re, to, time, limit } => match to.room(site) {
-                Ok(crate::RoomName::Id(room)) => inner.history_since(session, re, room, time, limit),
+                Ok(crate::RoomName::Id(room)) => inner.messages.history_since(session, re, room, time, limit),
                 Ok(crate::RoomName::Page(..)) => {
                     inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
                 }
                 Err(to) => {
-                    let job = HistorySinceJob { node: inner.clone(), re, time, limit };
+                    let job = HistorySinceJob { node: inner.messages.clone(), re, time, limit };
                     inner.users.for_peer(asker, is_waiting, to, job, now);
                 }
             },
             Command::Thread { re, conversation, root, change } => {
-                inner.thread(&asker, re, conversation, root, change);
+                inner.messages.thread(&asker, re, conversation, root, change);
             }
-            Command::Threads { re, conversation } => inner.threads(&asker, re, conversation),
+            Command::Threads { re, conversation } => inner.messages.threads(&asker, re, conversation),
             Command::CreateRoom { re, name, kind, topic } => {
                 inner.rooms.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
             }
@@ -425,16 +469,18 @@ impl Node {
             Command::Notifications { re, change } => {
                 inner.notifications.notifications(&asker, re, *change, now)
             }
-            Command::Devices { re } => inner.devices(&asker, re),
-            Command::SignOut { re, device } => inner.sign_out(asker, re, device, now),
+            Command::Devices { re } => inner.account.devices(&asker, re),
+            Command::SignOut { re, device } => inner.account.sign_out(asker, re, device, now),
             Command::Export { re, page } => {
                 if inner.may_read_far(&asker, re, now) {
-                    inner.export(&asker, re, page);
+                    inner.account.export(&asker, re, page);
                 }
             }
-            Command::RemoveAccount { re, messages } => inner.remove_account(&asker, re, messages, now),
-            Command::Resume { re, position } => inner.resume(asker, re, position),
-            Command::Token { re, token } => inner.renew_token(asker, re, &token, now),
+            Command::RemoveAccount { re, messages } => {
+                inner.account.remove_account(&asker, re, messages, now)
+            }
+            Command::Resume { re, position } => inner.sign_in.resume(asker, re, position),
+            Command::Token { re, token } => inner.sign_in.renew_token(asker, re, &token, now),
         }
     }
 
@@ -458,7 +504,7 @@ impl Node {
 
     /// The session's connection is gone. `on_purpose`: the client said `bye`, presence ends at once.
     pub fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
-        self.inner.disconnected(session, on_purpose, now);
+        self.inner.sign_in.disconnected(session, on_purpose, now);
     }
 
     /// A gateway dropped this session's queue (it read too slowly). Until the client's `Resume`, the domain
@@ -493,11 +539,11 @@ impl Node {
         self.inner.moderation.end_sanctions(now);
         self.inner.notifications.tell_who_is_away(now);
         self.inner.notifications.mail_who_is_due(now);
-        self.inner.publish_gathered(now);
+        self.inner.messages.publish_gathered(now);
         self.inner.rooms.publish_joins(now);
-        self.inner.erase_what_is_left(now);
-        self.inner.trim_what_is_old(now);
-        self.inner.publish_imports(now);
+        self.inner.account.erase_what_is_left(now);
+        self.inner.messages.trim_what_is_old(now);
+        self.inner.import.publish_imports(now);
         self.inner.presences.tell_due(now);
     }
 
@@ -516,13 +562,13 @@ impl Node {
         let next_end = self.inner.store.next_sanction_end()?;
         let floors = self.inner.store.import_floors()?;
         self.inner.users.recent().clear();
-        self.inner.importing.take_over(&floors, self.inner.sessions.last_tick());
-        self.inner.erasing.begin();
+        self.inner.import.take_over(&floors, self.inner.sessions.last_tick());
+        self.inner.account.continue_erasures();
         for gone in self.inner.sites.replace(sites) {
             self.inner.sessions.end_site(gone);
         }
         self.inner.moderation.take_over_standings(&standings);
-        self.inner.end_merged_guests()?;
+        self.inner.account.end_merged_guests()?;
         next_end.into_iter().for_each(|until| self.inner.moderation.ends_at(until));
         for user in banned {
             self.inner.moderation.end_banned(user);
@@ -531,7 +577,7 @@ impl Node {
         self.inner.moderation.read_device_bans();
         for before in before {
             if let Some(after) = self.inner.sites.by_id(before.site.id) {
-                self.inner.end_keys(&before, &after);
+                self.inner.sign_in.end_keys(&before, &after);
                 self.inner.moderation.tell_site(&before, &after);
             }
         }
@@ -585,7 +631,7 @@ impl Node {
     /// The node is about to stop: every session gets `Event::Bye` with a moment of its own to come back, spread
     /// over `spread_ms`; nobody else is let in.
     pub fn goodbye(&self, spread_ms: u32) {
-        self.inner.goodbye(spread_ms);
+        self.inner.sign_in.goodbye(spread_ms);
     }
 
     pub fn stats(&self) -> Stats {
@@ -596,6 +642,15 @@ impl Node {
 }
 
 impl Node {
+    /// Records sign-ins from now on. Without it, gateways need not look up a client's address.
+    pub fn log_sign_ins_to(&self, log: Arc<dyn SignInLog>) {
+        self.inner.records.begin(log);
+    }
+
+    pub fn logs_sign_ins(&self) -> bool {
+        self.inner.records.is_on()
+    }
+
     pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.inner
     }
@@ -643,10 +698,10 @@ impl ActObserver for Inner {
     }
 
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage) {
-        self.tell_changed(by, changed);
+        self.messages.tell_changed(by, changed);
     }
 
     fn send_held(self: Arc<Self>, site: SiteId, by: By, report: u64, now: Timestamp, sent: Sent) {
-        self.send_held_of_report(site, by, report, now, sent);
+        self.messages.send_held_of_report(site, by, report, now, sent);
     }
 }

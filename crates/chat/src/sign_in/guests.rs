@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rand::{Rng, rngs::StdRng};
 
 use crate::limits::{Due, Rate};
-use crate::node::Inner;
 use crate::session::request_limits::household;
+use crate::sign_in::SignIn;
 use crate::site::token::{self, Claims, MAX_LIFE_MS, Ticket, Verifier};
 use crate::{Profile, Refusal, SecretKind, Site, SiteId, Sub, Timestamp};
 
@@ -57,7 +57,7 @@ pub(crate) struct GuestDoor {
     due_by_address: Mutex<HashMap<IpAddr, Due>>,
 }
 
-impl Inner {
+impl SignIn {
     /// A guest whom nobody has seen before, and a token by which to come back as the same. Without a key of guests the server cannot sign
     /// one, and the guest is another one next time.
     pub(crate) fn new_guest(

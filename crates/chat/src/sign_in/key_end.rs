@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::node::Inner;
+use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
 use crate::{Refusal, SessionId, Timestamp};
 
@@ -17,7 +17,7 @@ enum Change {
     Until(u32),
 }
 
-impl Inner {
+impl SignIn {
     /// Whether a key that `site` had has ended since, or its holders were signed out.
     pub(crate) fn key_is_over(&self, site: &LiveSite, kid: &str, now: Timestamp) -> bool {
         let Some(live) = self.sites.by_id(site.site.id) else { return false };

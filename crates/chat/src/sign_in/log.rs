@@ -3,9 +3,11 @@
 //! A record never contains a token: [`SignInRecord`] has no field for one.
 
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::OnceLock;
 
-use crate::node::Inner;
-use crate::{Node, Refusal, SiteId, Timestamp};
+use crate::site::live::Sites;
+use crate::{Refusal, SiteId, Timestamp};
 
 /// Writes records. Called on any thread; must not block.
 pub trait SignInLog: Send + Sync + 'static {
@@ -36,6 +38,31 @@ pub enum Door {
     Files,
     Ice,
     Metrics,
+}
+
+/// Where sign-ins are recorded, once the node has a log.
+pub(crate) struct SignInRecords {
+    log: OnceLock<Arc<dyn SignInLog>>,
+    sites: Arc<Sites>,
+}
+
+impl SignInRecords {
+    #[allow(clippy::too_many_arguments, reason = "one for each part that it depends on")]
+    pub(crate) fn new(sites: Arc<Sites>) -> SignInRecords {
+        SignInRecords { log: OnceLock::new(), sites }
+    }
+}
+
+impl SignInRecords {
+    /// Sign-ins are recorded from now on.
+    pub(crate) fn begin(&self, log: Arc<dyn SignInLog>) {
+        // Set once, when the node is put together.
+        let _ = self.log.set(log);
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.log.get().is_some()
+    }
 }
 
 impl Door {
@@ -130,50 +157,44 @@ impl SignInOutcome {
     }
 }
 
-impl Node {
-    /// Records sign-ins from now on. Without it, gateways need not look up a client's address.
-    pub fn log_sign_ins_to(&self, log: std::sync::Arc<dyn SignInLog>) {
-        // Set once, when the node is put together.
-        let _ = self.inner().sign_in_log.set(log);
-    }
-
-    pub fn logs_sign_ins(&self) -> bool {
-        self.inner().sign_in_log.get().is_some()
-    }
-}
-
 /// A token that is shown at a door, as far as it is known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct SignInAttempt<'a> {
     pub(crate) door: Door,
     pub(crate) site: Option<&'a str>,
     pub(crate) user: Option<&'a str>,
     pub(crate) address: Option<IpAddr>,
 }
 
-impl Inner {
-    pub(crate) fn record_sign_in(&self, shown: Shown<'_>, now: Timestamp) {
+impl SignInRecords {
+    pub(crate) fn record_sign_in(&self, shown: SignInAttempt<'_>, now: Timestamp) {
         self.record(shown, SignInOutcome::Accepted, now);
     }
 
-    pub(crate) fn record_refused(&self, shown: Shown<'_>, refusal: Refusal, now: Timestamp) {
+    pub(crate) fn record_refused(&self, shown: SignInAttempt<'_>, refusal: Refusal, now: Timestamp) {
         if let Some(outcome) = SignInOutcome::of(refusal) {
             self.record(shown, outcome, now);
         }
     }
 
     /// As [`record_refused`](Self::record_refused), where only the id of the site is known.
-    pub(crate) fn record_refused_at(&self, site: SiteId, shown: Shown<'_>, refusal: Refusal, now: Timestamp) {
-        if self.sign_in_log.get().is_some() {
+    pub(crate) fn record_refused_at(
+        &self,
+        site: SiteId,
+        shown: SignInAttempt<'_>,
+        refusal: Refusal,
+        now: Timestamp,
+    ) {
+        if self.log.get().is_some() {
             let live = self.sites.by_id(site);
             let site = live.as_ref().map(|live| &*live.site.key);
-            self.record_refused(Shown { site, ..shown }, refusal, now);
+            self.record_refused(SignInAttempt { site, ..shown }, refusal, now);
         }
     }
 
-    fn record(&self, shown: Shown<'_>, outcome: SignInOutcome, time: Timestamp) {
-        if let Some(log) = self.sign_in_log.get() {
-            let Shown { door, site, user, address } = shown;
+    fn record(&self, shown: SignInAttempt<'_>, outcome: SignInOutcome, time: Timestamp) {
+        if let Some(log) = self.log.get() {
+            let SignInAttempt { door, site, user, address } = shown;
             log.record(&SignInRecord { time, door, site, user, address, outcome });
         }
     }

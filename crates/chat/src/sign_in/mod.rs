@@ -6,26 +6,36 @@ pub(crate) mod log;
 mod resume;
 
 use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use rand::Rng;
-
+use crate::account::Account;
 use crate::account::devices::{self, SignedOut};
+use crate::calls::Calls;
 use crate::command::AnswerTo;
-use crate::moderation::{SiteState, StandingHere, trust};
-use crate::node::Inner;
-use crate::session::admission::UnderWay;
-use crate::session::{Asker, ContactWatch, Hold, Session, State, device_fingerprint};
-use crate::sign_in::log::Shown;
-use crate::site::live::LiveSite;
+use crate::import::Import;
+use crate::messages::Messages;
+use crate::moderation::{Moderation, SiteState, StandingHere, trust};
+use crate::notifications::Notifications;
+use crate::presence::Presences;
+use crate::rng::Rng;
+use crate::session::admission::{Admission, UnderWay};
+use crate::session::{Asker, ContactWatch, Hold, Session, Sessions, State, device_fingerprint};
+use crate::sign_in::guests::GuestDoor;
+use crate::sign_in::log::{SignInAttempt, SignInRecords};
+use crate::site::live::{LiveSite, Sites};
 use crate::site::settings::Access;
-use crate::site::token::{self, Ticket};
+use crate::site::token::Ticket;
+use crate::site::tokens::Tokens;
+use crate::stats::Counters;
 use crate::store::unavailable;
+use crate::users::Users;
 use crate::{
-    Agent, Door, Event, Hello, Position, Refusal, SessionHandle, SessionId, Site, SiteId, SiteRole, Snapshot,
-    StoreError, Timestamp, UserId, UserRow, Welcome,
+    Agent, Door, Event, Hello, NodeConfig, Position, Refusal, SessionHandle, SessionId, Site, SiteRole,
+    Snapshot, Store, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
+use rand::Rng as _;
 
 /// Somebody at the door.
 struct Arrival {
@@ -45,10 +55,78 @@ struct Arrival {
     under_way: UnderWay,
 }
 
+/// From hello to welcome, resuming, and the way to the end of a session.
+pub(crate) struct SignIn {
+    guest_door: GuestDoor,
+    stopping: AtomicBool,
+    account: Arc<Account>,
+    import: Arc<Import>,
+    messages: Arc<Messages>,
+    calls: Arc<Calls>,
+    moderation: Arc<Moderation>,
+    notifications: Arc<Notifications>,
+    presences: Arc<Presences>,
+    users: Arc<Users>,
+    sessions: Arc<Sessions>,
+    tokens: Arc<Tokens>,
+    records: Arc<SignInRecords>,
+    admission: Arc<Admission>,
+    sites: Arc<Sites>,
+    store: Arc<dyn Store>,
+    config: Arc<NodeConfig>,
+    counters: Arc<Counters>,
+    rng: Arc<Rng>,
+}
+
+impl SignIn {
+    #[allow(clippy::too_many_arguments, reason = "one for each part that it depends on")]
+    pub(crate) fn new(
+        account: Arc<Account>,
+        import: Arc<Import>,
+        messages: Arc<Messages>,
+        calls: Arc<Calls>,
+        moderation: Arc<Moderation>,
+        notifications: Arc<Notifications>,
+        presences: Arc<Presences>,
+        users: Arc<Users>,
+        sessions: Arc<Sessions>,
+        tokens: Arc<Tokens>,
+        records: Arc<SignInRecords>,
+        admission: Arc<Admission>,
+        sites: Arc<Sites>,
+        store: Arc<dyn Store>,
+        config: Arc<NodeConfig>,
+        counters: Arc<Counters>,
+        rng: Arc<Rng>,
+    ) -> SignIn {
+        SignIn {
+            guest_door: GuestDoor::default(),
+            stopping: AtomicBool::new(false),
+            account,
+            import,
+            messages,
+            calls,
+            moderation,
+            notifications,
+            presences,
+            users,
+            sessions,
+            tokens,
+            records,
+            admission,
+            sites,
+            store,
+            config,
+            counters,
+            rng,
+        }
+    }
+}
+
 impl Arrival {
-    fn shown(&self) -> Shown<'_> {
+    fn shown(&self) -> SignInAttempt<'_> {
         let (site, user) = (Some(&*self.site.site.key), Some(self.ticket.profile.sub.as_str()));
-        Shown { door: Door::Hello, site, user, address: self.address }
+        SignInAttempt { door: Door::Hello, site, user, address: self.address }
     }
 
     fn keeps_device(&self) -> bool {
@@ -56,34 +134,30 @@ impl Arrival {
     }
 }
 
-impl Inner {
+impl SignIn {
     pub(crate) fn sign_in(self: &Arc<Self>, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
         let arrival = match self.check_hello(hello, handle, now) {
             Ok(arrival) => arrival,
             Err(refusal) => {
                 let known = self.sites.by_key(hello.site_key);
                 let site = known.as_ref().map(|live| &*live.site.key);
-                let shown = Shown { door: Door::Hello, site, user: None, address: hello.address };
-                self.record_refused(shown, refusal, now);
+                let shown = SignInAttempt { door: Door::Hello, site, user: None, address: hello.address };
+                self.records.record_refused(shown, refusal, now);
                 return self.sessions.bye(handle, refusal);
             }
         };
         let Some(jti) = arrival.ticket.once.clone() else { return self.enter(arrival) };
         let node = self.clone();
-        self.use_token(
-            arrival.site.site.id,
-            &jti,
-            arrival.ticket.expires,
-            now,
-            move |outcome| match outcome {
+        self.tokens.use_token(arrival.site.site.id, &jti, arrival.ticket.expires, now, move |outcome| {
+            match outcome {
                 Ok(()) => node.enter(arrival),
                 Err(refusal) => node.turn_away(&arrival, refusal),
-            },
-        );
+            }
+        });
     }
 
     fn turn_away(self: &Arc<Self>, arrival: &Arrival, refusal: Refusal) {
-        self.record_refused(arrival.shown(), refusal, arrival.now);
+        self.records.record_refused(arrival.shown(), refusal, arrival.now);
         match refusal {
             Refusal::SiteClosed => self.moderation.bye_closed(arrival.handle, &arrival.site.site.settings),
             _ => self.sessions.bye(arrival.handle, refusal),
@@ -106,7 +180,7 @@ impl Inner {
         // Before anything that costs: see `session/admission.rs`.
         let under_way = self.admission.enter(now)?;
         let (ticket, guest_token) = match hello.token {
-            Some(token) => match self.check_token(&site, token, now)? {
+            Some(token) => match self.tokens.check_token(&site, token, now)? {
                 ticket if ticket.profile.guest => self.known_guest(&site.site, ticket, now),
                 ticket => (ticket, None),
             },
@@ -125,43 +199,10 @@ impl Inner {
             position: hello.position,
             address: hello.address,
             now,
-            merges: self.merges.count(),
+            merges: self.account.merge_count(),
             user: OnceLock::new(),
             under_way,
         })
-    }
-
-    pub(crate) fn check_token(
-        &self,
-        site: &LiveSite,
-        token: &str,
-        now: Timestamp,
-    ) -> Result<Ticket, Refusal> {
-        let ticket = token::verify(token, &site.site.key, &site.verifiers, now, self.config.clock_skew_ms)?;
-        if ticket.profile.guest && !site.site.guests {
-            return Err(Refusal::NoGuests);
-        }
-        Ok(ticket)
-    }
-
-    pub(crate) fn use_token(
-        &self,
-        site: SiteId,
-        jti: &str,
-        expires: Timestamp,
-        now: Timestamp,
-        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
-    ) {
-        // As long as the token could be shown again.
-        let until = Timestamp(expires.0 + self.config.clock_skew_ms);
-        let done = move |outcome| {
-            then(match outcome {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(Refusal::TokenUsed),
-                Err(_) => Err(Refusal::Unavailable),
-            });
-        };
-        self.store.use_token(site, jti, until, now, Box::new(done));
     }
 
     /// Where the site keeps devices, one that was signed out is asked for a newer token.
@@ -190,7 +231,7 @@ impl Inner {
         let met = move |row: &UserRow| match registrar.register(&registered, row) {
             Ok(()) => true,
             Err(Refusal::Banned) => {
-                registrar.record_refused(registered.shown(), Refusal::Banned, registered.now);
+                registrar.records.record_refused(registered.shown(), Refusal::Banned, registered.now);
                 registrar.moderation.refuse_banned(registered.handle, row.id);
                 false
             }
@@ -245,7 +286,7 @@ impl Inner {
         let standing = StandingHere::new(known, recent);
         let mut shard = self.sessions.lock(row.id);
         // The row may have been read before this guest became a member. `end_guest` counts first, then locks this shard.
-        if row.profile.guest && self.merges.count() != arrival.merges {
+        if row.profile.guest && self.account.merge_count() != arrival.merges {
             drop(shard);
             arrival.site.counters.leave();
             return Err(Refusal::Unavailable);
@@ -314,11 +355,11 @@ impl Inner {
                 changes,
             };
             node.counters.sign_ins.add(1);
-            node.record_sign_in(arrival.shown(), arrival.now);
+            node.records.record_sign_in(arrival.shown(), arrival.now);
             arrival.under_way.is_done();
             if arrival.keeps_device() {
                 let Arrival { device, agent, now, .. } = *arrival;
-                node.remember_device(row.id, device, agent, arrival.ticket.expires, now);
+                node.account.remember_device(row.id, device, agent, arrival.ticket.expires, now);
             }
             if let Some(mail) = &arrival.ticket.mail {
                 node.notifications.mail_address(row.id, mail.clone());
@@ -328,7 +369,7 @@ impl Inner {
             node.calls.ring_late(session, arrival.now);
             if row.on_site.noticed {
                 node.moderation.tell_notices(session);
-                node.tell_held(session);
+                node.messages.tell_held(session);
             }
             // The client may have been quick enough to say `watch` before.
             node.presences.answer_watched(mode, session);
@@ -337,7 +378,7 @@ impl Inner {
 
     /// Takes a newer token of the same user.
     pub(crate) fn renew_token(self: &Arc<Self>, asker: Asker, re: u64, token: &str, now: Timestamp) {
-        let ticket = self.check_token(&asker.site, token, now).and_then(|ticket| {
+        let ticket = self.tokens.check_token(&asker.site, token, now).and_then(|ticket| {
             let same = ticket.profile.sub == asker.sub && ticket.profile.guest == asker.guest;
             same.then_some(ticket).ok_or(Refusal::BadToken)
         });
@@ -347,7 +388,7 @@ impl Inner {
         };
         let Some(jti) = ticket.once.clone() else { return self.renewed(&asker, re, &ticket, now) };
         let node = self.clone();
-        self.use_token(asker.site.site.id, &jti, ticket.expires, now, move |outcome| match outcome {
+        self.tokens.use_token(asker.site.site.id, &jti, ticket.expires, now, move |outcome| match outcome {
             Ok(()) => node.renewed(&asker, re, &ticket, now),
             Err(refusal) => node.refuse_renewal(&asker, re, refusal, now),
         });
@@ -356,7 +397,11 @@ impl Inner {
     /// The record names the user of the session. A session does not keep its address.
     fn refuse_renewal(&self, asker: &Asker, re: u64, refusal: Refusal, now: Timestamp) {
         let (site, user) = (Some(&*asker.site.site.key), Some(asker.sub.as_str()));
-        self.record_refused(Shown { door: Door::Renewal, site, user, address: None }, refusal, now);
+        self.records.record_refused(
+            SignInAttempt { door: Door::Renewal, site, user, address: None },
+            refusal,
+            now,
+        );
         self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
     }
 

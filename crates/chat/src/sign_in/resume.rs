@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::node::Inner;
 use crate::presence::shown::{Other, Shown};
 use crate::session::{Asker, Hold, Released};
+use crate::sign_in::SignIn;
 use crate::users::card;
 use crate::{
     Changes, Event, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, SiteId, Snapshot, UserId,
 };
 
-impl Inner {
+impl SignIn {
     pub(crate) fn resume_from(&self, site: SiteId, position: Option<Position>) -> ResumeFrom {
         let page = self.config.limits.page;
         let position = position.filter(|position| i64::try_from(position.number).is_ok());
-        let position = self.importing.known(site, position);
+        let position = self.import.known(site, position);
         // Most contact lists fit into two pages, and a client that has them all need not ask for more.
         let contacts = page.saturating_mul(2);
         let messages = page.saturating_mul(4);

@@ -6,6 +6,7 @@ pub(crate) mod live;
 pub mod settings;
 pub(crate) mod share;
 pub mod token;
+pub(crate) mod tokens;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The first transaction: from here on the user is nobody.
 
-use chat::{By, Erased, FileId, Messages, NewErasure, Refusal, SiteAct, SiteRole, UserId};
+use chat::{By, Erased, FileId, MessagesAfterErasure, NewErasure, Refusal, SiteAct, SiteRole, UserId};
 use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
@@ -60,7 +60,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     let number = batch.next_number();
     let sql = "INSERT INTO erasure (site, user, messages, conversation, former, began) VALUES (?1, ?2, ?3, 0, ?4, ?5)";
     let former = before.profile.sub.as_str();
-    let values = params![id.site.0, id.num, *messages == Messages::Erased, former, number as i64];
+    let values = params![id.site.0, id.num, *messages == MessagesAfterErasure::Erased, former, number as i64];
     db.prepare_cached(sql)?.execute(values)?;
     let (act, user, detail) = ("erase", Some(*id), messages.word());
     let entry = audit::Entry { site: id.site, by: *by, act, user, conversation: None, detail, time: *time };

@@ -2,14 +2,15 @@
 
 use chat::{
     AvatarChange, By, ChangeMessage, ConversationId, ConversationOf, EraseSlice, Erased, MemberAction,
-    MessageChange, Messages, NewErasure, NewRoom, Position, Post, ProfileChange, Role, RoomChange, RoomKind,
-    RoomLimits, RoomName, Search, Seq, SetPresence, Status, Store, Timestamp, UserId, words,
+    MessageChange, MessagesAfterErasure, NewErasure, NewRoom, Position, Post, ProfileChange, Role,
+    RoomChange, RoomKind, RoomLimits, RoomName, Search, Seq, SetPresence, Status, Store, Timestamp, UserId,
+    words,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, profile, put, put_named, say, snapshot, sub};
 use crate::{FRIENDS, STRANGERS, files, relate, two_users};
 
-fn begin(store: &dyn Store, user: UserId, messages: Messages) -> Option<Erased> {
+fn begin(store: &dyn Store, user: UserId, messages: MessagesAfterErasure) -> Option<Erased> {
     let erasure = NewErasure {
         user,
         alias: sub("deleted-1"),
@@ -75,7 +76,7 @@ pub(crate) fn whoever_is_erased_is_nobody_at_once(store: &dyn Store) {
     let says = ProfileChange { status: Some(Some(status)), ..ProfileChange::default() };
     ask(|done| store.change_profile(ann, says, done));
     let revision = store.revision().expect("the store works");
-    let erased = begin(store, ann, Messages::Kept).expect("she exists");
+    let erased = begin(store, ann, MessagesAfterErasure::Kept).expect("she exists");
     assert_eq!((erased.before.profile.sub, erased.before.id), (sub("ann"), ann));
     assert_eq!(erased.parted, [bob]);
     let row = ask(|done| store.users_by_id(vec![ann], done)).remove(0);
@@ -95,8 +96,8 @@ pub(crate) fn whoever_is_erased_is_nobody_at_once(store: &dyn Store) {
         (&*record[0].act, &*record[0].detail, record[0].user.clone()),
         ("erase", "messages kept", Some(sub("deleted-1")))
     );
-    assert_eq!(begin(store, UserId { site, num: 77 }, Messages::Kept), None);
-    assert_eq!(begin(store, bob, Messages::Kept), None, "somebody has that id");
+    assert_eq!(begin(store, UserId { site, num: 77 }, MessagesAfterErasure::Kept), None);
+    assert_eq!(begin(store, bob, MessagesAfterErasure::Kept), None, "somebody has that id");
 }
 
 pub(crate) fn others_are_told_in_slices_and_keep_their_conversations(store: &dyn Store) {
@@ -107,7 +108,7 @@ pub(crate) fn others_are_told_in_slices_and_keep_their_conversations(store: &dyn
         say(store, ann, *other, &format!("to{}", other.num), "hello");
     }
     let before = snapshot(store, bob, None).position;
-    begin(store, ann, Messages::Kept).expect("she exists");
+    begin(store, ann, MessagesAfterErasure::Kept).expect("she exists");
     let slices = finish(store);
     let mut told: Vec<UserId> = Vec::new();
     for (other, row) in slices.iter().flat_map(|slice| &slice.conversations) {
@@ -137,7 +138,7 @@ pub(crate) fn messages_go_with_what_was_kept_of_them(store: &dyn Store) {
     assert!(!ask(|done| store.revisions(id, Seq(3), done)).is_empty());
     let bikers = room(store, bob, &[ann]);
     post(store, bikers, ann, "r1", "secret in the room");
-    begin(store, ann, Messages::Erased).expect("she exists");
+    begin(store, ann, MessagesAfterErasure::Erased).expect("she exists");
     let read_at_once = bodies(store, bob, id);
     assert!(
         read_at_once.iter().step_by(2).all(|(body, deleted)| body.is_empty() && *deleted),
@@ -166,7 +167,7 @@ pub(crate) fn messages_go_with_what_was_kept_of_them(store: &dyn Store) {
 pub(crate) fn messages_stay_as_nobodys_where_they_shall(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     say(store, ann, bob, "a1", "a recipe");
-    begin(store, ann, Messages::Kept).expect("she exists");
+    begin(store, ann, MessagesAfterErasure::Kept).expect("she exists");
     finish(store);
     let page = ask(|done| store.history(bob, direct(ann, bob), None, None, 9, done));
     let line = &page.messages[0];
@@ -181,7 +182,7 @@ pub(crate) fn a_room_has_an_owner_when_its_only_one_goes(store: &dyn Store) {
     let raise = MemberAction::SetRole(Role::Moderator);
     ask(|done| store.change_member(bikers, ann, cat, raise, limits, NOW, done)).expect("she owns it");
     let alone = room(store, ann, &[]);
-    begin(store, ann, Messages::Kept).expect("she exists");
+    begin(store, ann, MessagesAfterErasure::Kept).expect("she exists");
     finish(store);
     let list = ask(|done| store.members(bikers, bob, None, None, 9, done)).expect("he is in it").rows;
     let members: Vec<(UserId, Option<Role>)> =
@@ -195,7 +196,7 @@ pub(crate) fn a_room_has_an_owner_when_its_only_one_goes(store: &dyn Store) {
 pub(crate) fn the_old_id_is_somebody_new(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     say(store, ann, bob, "a1", "hello");
-    begin(store, ann, Messages::Kept).expect("she exists");
+    begin(store, ann, MessagesAfterErasure::Kept).expect("she exists");
     let again = ask(|done| store.put_user(site, profile("ann", "Ann"), NOW, done));
     assert!(again.id != ann && !again.banned);
     finish(store);
@@ -207,7 +208,9 @@ pub(crate) fn the_old_id_is_somebody_new(store: &dyn Store) {
 }
 
 pub(crate) fn each_message_that_names_the_user_gets_a_new_version(store: &dyn Store) {
-    for (messages, alias) in [(Messages::Kept, "deleted-1"), (Messages::Erased, "deleted-2")] {
+    for (messages, alias) in
+        [(MessagesAfterErasure::Kept, "deleted-1"), (MessagesAfterErasure::Erased, "deleted-2")]
+    {
         let site = add_site(store, alias);
         let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| put(store, site, name));
         let bikers = room(store, bob, &[ann, cat]);
@@ -247,7 +250,7 @@ pub(crate) fn each_message_that_names_the_user_gets_a_new_version(store: &dyn St
         let renamed = |all: &[chat::Renamed]| {
             all.iter().map(|one| (one.former.clone(), one.now.sub.clone(), one.erased)).collect::<Vec<_>>()
         };
-        let is_erased = messages == Messages::Erased;
+        let is_erased = messages == MessagesAfterErasure::Erased;
         assert_eq!(
             renamed(&resumed.renamed),
             [(sub("ann"), sub(alias), is_erased)],
@@ -307,7 +310,8 @@ pub(crate) fn a_merged_guests_messages_get_new_versions(store: &dyn Store) {
 }
 
 pub(crate) fn an_erased_user_takes_the_room_pictures_they_uploaded_along(store: &dyn Store) {
-    for (messages, is_removed) in [(Messages::Erased, true), (Messages::Kept, false)] {
+    for (messages, is_removed) in [(MessagesAfterErasure::Erased, true), (MessagesAfterErasure::Kept, false)]
+    {
         let site = add_site(store, messages.word());
         let [ann, bob] = ["ann", "bob"].map(|name| put(store, site, name));
         let id = room(store, ann, &[bob]);

@@ -3,8 +3,8 @@
 use chat::{
     AvatarChange, ChangeMessage, ContactState, ConversationId, ConversationOf, ConversationRow, ImportItem,
     ImportJob, ImportKey, ImportMessage, ImportOutcome, ImportRefusal, ImportRules, ImportTo, Imported, Late,
-    MessageChange, Messages, NewErasure, Post, Role, RoomAvatar, RoomChange, RoomKind, RoomLimits, RoomName,
-    Seq, SiteId, Standing, Store, StoredMessage, Timestamp, Trim, UserId,
+    MessageChange, MessagesAfterErasure, NewErasure, Post, Role, RoomAvatar, RoomChange, RoomKind,
+    RoomLimits, RoomName, Seq, SiteId, Standing, Store, StoredMessage, Timestamp, Trim, UserId,
 };
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -191,7 +191,7 @@ pub(crate) fn what_has_gone_does_not_come_back(store: &dyn Store) {
         user: eve,
         alias: sub("deleted-1"),
         name: "Deleted user".into(),
-        messages: Messages::Erased,
+        messages: MessagesAfterErasure::Erased,
         by: chat::By::Site,
         time: NOW,
     };

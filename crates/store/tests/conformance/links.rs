@@ -3,9 +3,9 @@
 use std::thread;
 
 use chat::{
-    By, ConversationId, Joined, LinkCode, MOST_LINKS, MOST_LINKS_EACH, MemberAction, Messages, ModeratorAct,
-    NewErasure, NewLink, NewRoom, Profile, Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomLink,
-    RoomName, Sanction, SanctionKind, Settings, Store, Timestamp, UserId,
+    By, ConversationId, Joined, LinkCode, MOST_LINKS, MOST_LINKS_EACH, MemberAction, MessagesAfterErasure,
+    ModeratorAct, NewErasure, NewLink, NewRoom, Profile, Refusal, Role, RoomChange, RoomKind, RoomLimits,
+    RoomLink, RoomName, Sanction, SanctionKind, Settings, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, put, sub};
@@ -237,7 +237,7 @@ pub(crate) fn it_ends_with_the_right_of_who_has_made_it(store: &dyn Store) {
     ask(|done| store.set_banned(bob, false, done));
     ended(2, "banned from the site");
     make(store, id, bob, 2).expect("a member may");
-    let (alias, name, messages) = (sub("deleted-1"), "Deleted user".into(), Messages::Kept);
+    let (alias, name, messages) = (sub("deleted-1"), "Deleted user".into(), MessagesAfterErasure::Kept);
     let erasure = NewErasure { user: bob, alias, name, messages, by: By::Site, time: NOW };
     ask(|done| store.begin_erasure(erasure, done)).expect("he is there");
     ended(2, "erased");

@@ -210,7 +210,7 @@ pub(crate) fn an_erased_users_files_go_from_forwarded_messages(store: &dyn Store
         user: ann,
         alias: crate::asking::sub("deleted-1"),
         name: "Deleted user".into(),
-        messages: chat::Messages::Erased,
+        messages: chat::MessagesAfterErasure::Erased,
         by: chat::By::Site,
         time: NOW,
     };
@@ -254,7 +254,7 @@ pub(crate) fn an_erased_users_files_go_although_the_original_was_deleted_before(
         user: ann,
         alias: crate::asking::sub("deleted-1"),
         name: "Deleted user".into(),
-        messages: chat::Messages::Erased,
+        messages: chat::MessagesAfterErasure::Erased,
         by: chat::By::Site,
         time: NOW,
     };

@@ -1,11 +1,11 @@
 //! Requests, reports, sanctions and the record: what the port promises of order on a site.
 
 use chat::{
-    Append, By, ContactState, LeftReason, LinkRule, Messages, Moderated, ModeratorAct, NewErasure, NewReport,
-    NewRoom, NoticeKind, Post, Refusal, Relation, ReportAbout, ReportReason, ReportState, Request,
-    RequestAnswer, RequestRules, RequestTold, Requested, Role, RoleClaim, RoomKind, RoomLimits, RoomName,
-    Sanction, SanctionKind, Seq, Settings, SiteId, SiteRole, Standing, Store, Timestamp, TokenUser, UserId,
-    UserRow,
+    Append, By, ContactState, LeftReason, LinkRule, MessagesAfterErasure, Moderated, ModeratorAct,
+    NewErasure, NewReport, NewRoom, NoticeKind, Post, Refusal, Relation, ReportAbout, ReportReason,
+    ReportState, Request, RequestAnswer, RequestRules, RequestTold, Requested, Role, RoleClaim, RoomKind,
+    RoomLimits, RoomName, Sanction, SanctionKind, Seq, Settings, SiteId, SiteRole, Standing, Store,
+    Timestamp, TokenUser, UserId, UserRow,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, message, profile, put, snapshot, sub};
@@ -273,7 +273,7 @@ pub(crate) fn a_report_keeps_what_was_said_before(store: &dyn Store) {
         user: bob,
         alias: sub("deleted-1"),
         name: "Deleted user".into(),
-        messages: chat::Messages::Erased,
+        messages: chat::MessagesAfterErasure::Erased,
         by: By::Site,
         time: later(90),
     };
@@ -332,7 +332,7 @@ fn erase(store: &dyn Store, user: UserId, alias: &str) {
         user,
         alias: sub(alias),
         name,
-        messages: Messages::Erased,
+        messages: MessagesAfterErasure::Erased,
         by: By::User(user),
         time: NOW,
     };
@@ -384,8 +384,14 @@ pub(crate) fn sanctions_hold_for_the_next_user_with_the_same_id(store: &dyn Stor
 
 fn erase_as_site(store: &dyn Store, user: UserId, alias: &str) {
     let name = "Deleted user".into();
-    let erasure =
-        NewErasure { user, alias: sub(alias), name, messages: Messages::Kept, by: By::Site, time: NOW };
+    let erasure = NewErasure {
+        user,
+        alias: sub(alias),
+        name,
+        messages: MessagesAfterErasure::Kept,
+        by: By::Site,
+        time: NOW,
+    };
     ask(|done| store.begin_erasure(erasure, done)).expect("they exist");
 }
 
@@ -717,7 +723,7 @@ pub(crate) fn only_admins_erase_others(store: &dyn Store) {
         let alias = sub(&format!("deleted-{}", user.num));
         let name = "Deleted user".into();
         let by = By::User(by);
-        let erasure = NewErasure { user, alias, name, messages: Messages::Kept, by, time: NOW };
+        let erasure = NewErasure { user, alias, name, messages: MessagesAfterErasure::Kept, by, time: NOW };
         ask(|done| store.begin_erasure(erasure, done)).map(drop)
     };
     assert_eq!(erase(tom, mia), Err(Refusal::NotAllowed));

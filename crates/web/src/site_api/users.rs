@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Response;
-use chat::{Messages, Refusal, SiteRole, Sub, UserRow};
+use chat::{MessagesAfterErasure, Refusal, SiteRole, Sub, UserRow};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -107,7 +107,7 @@ async fn do_erase(api: &Api, site: &str, user: &str, credentials: &Credentials, 
         body => serde_json::from_slice(body).map_err(Refused::value)?,
     };
     let user = Sub::parse(user).ok_or(Refusal::NoSuchUser)?;
-    let messages = if asked.messages { Messages::Erased } else { Messages::Kept };
+    let messages = if asked.messages { MessagesAfterErasure::Erased } else { MessagesAfterErasure::Kept };
     let now = (api.clock)();
     api.ask(|node, told| node.erase(&caller, user, messages, now, told)).await?;
     Ok(json!({ "erased": true }))

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::account::Account;
 use crate::account::devices::{DeviceRow, KnownDevice, NewDevice};
 use crate::command::AnswerTo;
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{Agent, Event, Refusal, SessionId, StoreError, Timestamp, UserId};
 
-impl Inner {
+impl Account {
     pub(crate) fn devices(self: &Arc<Self>, asker: &Asker, re: u64) {
         if !asker.keeps_devices() {
             return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);

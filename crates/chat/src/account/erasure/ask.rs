@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::account::erasure::{Erased, Messages, NewErasure};
+use crate::account::Account;
+use crate::account::erasure::{Erased, MessagesAfterErasure, NewErasure};
 use crate::command::AnswerTo;
 use crate::moderation::{By, EVIDENCE_AFTER_ERASURE_MS};
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::sign_in::guests::random_letters;
 use crate::store::unavailable;
@@ -16,13 +16,13 @@ use crate::{
 /// Called once, perhaps on a thread of the store.
 type Then = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
 
-impl Inner {
+impl Account {
     /// A member's own account. The session ends as all of theirs do.
     pub(crate) fn remove_account(
         self: &Arc<Self>,
         asker: &Asker,
         re: u64,
-        messages: Messages,
+        messages: MessagesAfterErasure,
         now: Timestamp,
     ) {
         let (handle, user) = (asker.session.handle, asker.session.user);
@@ -42,7 +42,7 @@ impl Inner {
         self: &Arc<Self>,
         caller: &Caller,
         sub: Sub,
-        messages: Messages,
+        messages: MessagesAfterErasure,
         now: Timestamp,
         then: Then,
     ) {
@@ -55,13 +55,20 @@ impl Inner {
         self.store.user(caller.site(), sub, Box::new(found));
     }
 
-    fn begin_erasure(self: &Arc<Self>, user: UserId, by: By, messages: Messages, now: Timestamp, then: Then) {
+    fn begin_erasure(
+        self: &Arc<Self>,
+        user: UserId,
+        by: By,
+        messages: MessagesAfterErasure,
+        now: Timestamp,
+        then: Then,
+    ) {
         let Some(live) = self.sites.by_id(user.site) else { return then(Err(Refusal::NoSuchSite)) };
         let letters = random_letters(&mut self.rng.lock(), 16);
         let alias = Sub::parse(&format!("deleted-{letters}")).expect("letters and a hyphen are a sub");
         let name = live.site.settings.members.deleted_name.as_str().into();
         let erasure = NewErasure { user, alias, name, messages, by, time: now };
-        if messages == Messages::Erased {
+        if messages == MessagesAfterErasure::Erased {
             self.moderation.ends_at(Timestamp(now.0.saturating_add(EVIDENCE_AFTER_ERASURE_MS)));
         }
         let node = self.clone();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::account::erasure::{Messages, Renamed};
+use crate::account::erasure::{MessagesAfterErasure, Renamed};
 use crate::moderation::By;
 use crate::rooms::Room;
 use crate::{
@@ -26,7 +26,7 @@ pub struct NewErasure {
     /// By what they are called from now on. Nobody has had this id.
     pub alias: Sub,
     pub name: Arc<str>,
-    pub messages: Messages,
+    pub messages: MessagesAfterErasure,
     /// The user themselves, somebody who may erase others, or the site.
     pub by: By,
     pub time: Timestamp,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::account::Account;
 use crate::account::erasure::{ERASE_SLICE, EraseSlice};
-use crate::node::Inner;
 use crate::presence::shown::Shown;
 use crate::{Event, Presence, StoreError, Sub, Timestamp};
 
@@ -49,7 +49,7 @@ impl Erasing {
     }
 }
 
-impl Inner {
+impl Account {
     pub(crate) fn erase_what_is_left(self: &Arc<Self>, now: Timestamp) {
         if !self.erasing.take(now) {
             return;
@@ -88,7 +88,7 @@ impl Inner {
         }
         for changed in changed {
             let by: Sub = changed.message.from_sub.clone();
-            self.tell_changed(by, changed);
+            self.messages.tell_changed(by, changed);
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::account::Account;
 use crate::account::profile::{ProfileChange, ProfileView};
 use crate::command::AnswerTo;
-use crate::node::Inner;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{Hit, Refusal, ReportAbout, StoreError, Timestamp, UserRow};
 
-impl Inner {
+impl Account {
     pub(crate) fn change_profile(
         self: &Arc<Self>,
         asker: Asker,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::account::Account;
 use crate::account::profile::{OwnCard, ProfileCard, ProfileView};
 use crate::command::AnswerTo;
-use crate::node::Inner;
 use crate::presence::shown::presence_shown;
 use crate::session::Asker;
 use crate::store::unavailable;
@@ -12,7 +12,7 @@ use crate::users::person;
 use crate::users::privacy::{Signal, Visibility};
 use crate::{Event, Presence, Refusal, StoreError, Sub, Timestamp};
 
-impl Inner {
+impl Account {
     /// `of`: None for one's own.
     pub(crate) fn profile(self: &Arc<Self>, asker: Asker, re: u64, of: Option<Sub>, now: Timestamp) {
         let (node, user) = (self.clone(), asker.session.user);

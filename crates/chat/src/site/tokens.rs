@@ -1,0 +1,51 @@
+//! Checking what a client shows to be let in.
+
+use crate::site::live::LiveSite;
+use crate::site::token::Ticket;
+use crate::{NodeConfig, Refusal, SiteId, Store, Timestamp, token};
+use std::sync::Arc;
+
+/// Checks tokens, and remembers those that may be used once.
+pub(crate) struct Tokens {
+    store: Arc<dyn Store>,
+    config: Arc<NodeConfig>,
+}
+
+impl Tokens {
+    pub(crate) fn new(store: Arc<dyn Store>, config: Arc<NodeConfig>) -> Tokens {
+        Tokens { store, config }
+    }
+
+    pub(crate) fn check_token(
+        &self,
+        site: &LiveSite,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Ticket, Refusal> {
+        let ticket = token::verify(token, &site.site.key, &site.verifiers, now, self.config.clock_skew_ms)?;
+        if ticket.profile.guest && !site.site.guests {
+            return Err(Refusal::NoGuests);
+        }
+        Ok(ticket)
+    }
+
+    pub(crate) fn use_token(
+        &self,
+        site: SiteId,
+        jti: &str,
+        expires: Timestamp,
+        now: Timestamp,
+        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) {
+        // As long as the token could be shown again.
+        let until = Timestamp(expires.0 + self.config.clock_skew_ms);
+        let done = move |outcome| {
+            then(match outcome {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Refusal::TokenUsed),
+                Err(_) => Err(Refusal::Unavailable),
+            });
+        };
+        self.store.use_token(site, jti, until, now, Box::new(done));
+    }
+}
