@@ -678,7 +678,7 @@ export class FakeClient implements Client {
 
   prepare() {}
 
-  /** Answers for late parts: profiles. */
+  /** Answers for lazy parts: profiles. */
   ask(request: Unnumbered): Promise<Event> {
     if (request.t === 'profile') return Promise.resolve(this.profileEvent(request.user));
     if (request.t === 'devices') return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });

@@ -1,7 +1,7 @@
 // Every shared part in each of its states: `?part=menu` shows one part, `?theme=dark`, `?lang=ar`.
 
 import { render } from 'preact';
-import { type Surroundings, SurroundingsContext } from '../src/app_context.tsx';
+import { AppContext, type AppContextValue } from '../src/app_context.tsx';
 import { sheets } from '../src/shell/styles.ts';
 import { fetchWording } from '../src/wording/wording.ts';
 import { FakeClient } from './fake_client.ts';
@@ -24,7 +24,7 @@ document.body.append(host);
 
 const wording = await fetchWording([query.get('lang') ?? 'en']);
 const ignore = () => undefined;
-const surroundings: Surroundings = {
+const context: AppContextValue = {
   client: new FakeClient({ people: 12, chats: 6, now: Date.now() }),
   wording,
   root,
@@ -43,7 +43,7 @@ const parts = Object.entries(FILES)
   .filter(({ part }) => (query.get('part') ?? part) === part);
 
 render(
-  <SurroundingsContext.Provider value={surroundings}>
+  <AppContext.Provider value={context}>
     <main class={`kith ${dark ? 'dark' : 'light'}`} lang={wording.language} dir={wording.direction}>
       <div class="story-page desktop">
         {parts.map(({ part, stories }) => (
@@ -61,6 +61,6 @@ render(
         ))}
       </div>
     </main>
-  </SurroundingsContext.Provider>,
+  </AppContext.Provider>,
   root,
 );

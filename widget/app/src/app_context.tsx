@@ -12,12 +12,12 @@ import {
 import type { Stage } from '@kith/loader/stage';
 import { type Context, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import type { CallDeed } from './features/calls/call_dispatcher.ts';
+import type { CallRequest } from './features/calls/call_dispatcher.ts';
 import type { Part } from './ui/lazy/lazy.tsx';
 import type { MenuItem, MenuRequest } from './ui/menu/menu.tsx';
 import type { Wording } from './wording/wording.ts';
 
-export interface Surroundings {
+export interface AppContextValue {
   client: Client;
   wording: Wording;
   /** Where styles go; undefined in a test without a browser. */
@@ -35,7 +35,7 @@ export interface Surroundings {
   /** An embedded widget takes no focus until somebody has moved it there. */
   takesFocus(): boolean;
   /** Of calls; what does it comes with the first of it. */
-  call(deed: CallDeed): void;
+  call(request: CallRequest): void;
   /** Menu items of the window that a chat stands in; a chat's bar has no room for them. */
   windowItems?(): MenuItem[];
   /** Asks before something that hurts; the answer is the button. */
@@ -65,18 +65,18 @@ export interface Question {
   onYes(): void;
 }
 
-export const SurroundingsContext: Context<Surroundings | undefined> = createContext<Surroundings | undefined>(
+export const AppContext: Context<AppContextValue | undefined> = createContext<AppContextValue | undefined>(
   undefined,
 );
 
-export function useSurroundings(): Surroundings {
-  const surroundings = useContext(SurroundingsContext);
-  if (surroundings === undefined) throw new Error('drawn outside of the shell');
-  return surroundings;
+export function useAppContext(): AppContextValue {
+  const context = useContext(AppContext);
+  if (context === undefined) throw new Error('drawn outside of the shell');
+  return context;
 }
 
-export const useClient = (): Client => useSurroundings().client;
-export const useWording = (): Wording => useSurroundings().wording;
+export const useClient = (): Client => useAppContext().client;
+export const useWording = (): Wording => useAppContext().wording;
 
 /** Reads from the store and draws again when the topic changes to another value. */
 export function useTopic<T>(topic: Topic, read: (client: Client) => T): T {

@@ -2,10 +2,10 @@
 
 import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
-import { createLine } from './features/calls/call_dispatcher.ts';
+import { createCallDispatcher } from './features/calls/call_dispatcher.ts';
 import { formattedPart } from './features/message_text/message_text.tsx';
 import { fetchReader } from './features/message_text/plain_text.ts';
-import { createNoticing } from './features/toasts/alert_loader.ts';
+import { createAlertLoader } from './features/toasts/alert_loader.ts';
 import { keyOfRoom, openShell } from './shell/open_shell.ts';
 import { Shell } from './shell/shell.tsx';
 import { sheets } from './shell/styles.ts';
@@ -25,9 +25,9 @@ export default async function mount(stage: Stage): Promise<App> {
   stage.root.append(place);
 
   const shell = openShell(stage);
-  const noticing = createNoticing(stage.client, shell.shows);
-  const line = createLine();
-  render(h(Shell, { stage, shell, noticing, line, wording }), place);
+  const alerts = createAlertLoader(stage.client, shell.shows);
+  const dispatcher = createCallDispatcher();
+  render(h(Shell, { stage, shell, alerts, dispatcher, wording }), place);
   return {
     show: shell.show,
     hide: shell.hide,
@@ -35,11 +35,11 @@ export default async function mount(stage: Stage): Promise<App> {
     open: shell.openWith,
     openRoom: name => shell.openChat(keyOfRoom(name)),
     follow: shell.follow,
-    notify: noticing.hear,
-    call: event => line.say(event ? { do: 'hear', event } : { do: 'rejoin' }),
+    notify: alerts.hear,
+    call: event => dispatcher.say(event ? { do: 'hear', event } : { do: 'rejoin' }),
     destroy() {
       render(null, place);
-      noticing.destroy();
+      alerts.destroy();
       shell.destroy();
       place.remove();
     },

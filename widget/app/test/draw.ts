@@ -6,14 +6,9 @@ import { act } from 'preact/test-utils';
 import { vi } from 'vitest';
 import { FakeClient, type FakeOptions } from '../dev/fake_client.ts';
 import { FakePush } from '../dev/fake_push.ts';
-import {
-  type EmojiRequest,
-  type Question,
-  type Surroundings,
-  SurroundingsContext,
-} from '../src/app_context.tsx';
-import type { CallDeed } from '../src/features/calls/call_dispatcher.ts';
-import { concernsPart } from '../src/features/composer/composer.tsx';
+import { AppContext, type AppContextValue, type EmojiRequest, type Question } from '../src/app_context.tsx';
+import type { CallRequest } from '../src/features/calls/call_dispatcher.ts';
+import { replyOrEditPart } from '../src/features/composer/composer.tsx';
 import { toolsPart } from '../src/features/message/message.tsx';
 import { formattedPart } from '../src/features/message_text/message_text.tsx';
 import { fetchReader } from '../src/features/message_text/plain_text.ts';
@@ -23,13 +18,13 @@ import { fetchWording } from '../src/wording/wording.ts';
 import { plain } from './plain.ts';
 
 export const NOW = Date.UTC(2026, 2, 12, 12);
-/** Fetch the texts of late parts for it: `beforeAll(() => lateWords.fetch(WORDING))`. */
+/** Fetch the texts of lazy parts for it: `beforeAll(() => lateWords.fetch(WORDING))`. */
 export const WORDING = await fetchWording(['en-GB'], 'UTC');
 // As they are a moment after the interface came.
 await Promise.all([
   fetchReader(),
   fetchPart(formattedPart, WORDING),
-  fetchPart(concernsPart, WORDING),
+  fetchPart(replyOrEditPart, WORDING),
   fetchPart(toolsPart, WORDING),
 ]);
 
@@ -40,7 +35,7 @@ export class Drawing {
   readonly opened: string[] = [];
   /** Of what was to cover the panel: with what. */
   readonly covers: object[] = [];
-  readonly calls: CallDeed[] = [];
+  readonly calls: CallRequest[] = [];
   menu: MenuRequest | undefined;
   question: Question | undefined;
   picking: EmojiRequest | undefined;
@@ -52,7 +47,7 @@ export class Drawing {
   }
 
   draw(component: VNode): this {
-    const surroundings: Surroundings = {
+    const context: AppContextValue = {
       client: this.client,
       push: () => Promise.resolve(this.push as unknown as Push),
       wording: WORDING,
@@ -66,14 +61,12 @@ export class Drawing {
         this.menu = await request;
       },
       show: (_, props) => this.covers.push(props),
-      call: deed => this.calls.push(deed),
+      call: request => this.calls.push(request),
       confirm: question => {
         this.question = { ...question, title: plain(question.title), text: plain(question.text) };
       },
     };
-    act(() =>
-      render(h(SurroundingsContext.Provider, { value: surroundings, children: component }), this.root),
-    );
+    act(() => render(h(AppContext.Provider, { value: context, children: component }), this.root));
     return this;
   }
 

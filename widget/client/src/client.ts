@@ -176,7 +176,7 @@ export interface Client {
   /** There is time: fetches the code of what a member may soon ask for. */
   prepare(): void;
 
-  /** For late parts, which know their own commands: says one, and is fulfilled with what answers it. */
+  /** For lazy parts, which know their own commands: says one, and is fulfilled with what answers it. */
   ask(request: Unnumbered): Promise<Event>;
 
   // -- notifications --

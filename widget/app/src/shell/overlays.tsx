@@ -2,15 +2,15 @@
 
 import type { ComponentChildren } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
-import type { Closable, EmojiRequest, Question, Surroundings } from '../app_context.tsx';
-import { Late, late, type Part } from '../ui/lazy/lazy.tsx';
+import type { AppContextValue, Closable, EmojiRequest, Question } from '../app_context.tsx';
+import { Lazy, lazy, type Part } from '../ui/lazy/lazy.tsx';
 import type { MenuRequest } from '../ui/menu/menu.tsx';
 
 /** The surroundings that are equal in all places. */
-export type Below = Omit<Surroundings, 'openMenu' | 'pickEmoji' | 'confirm' | 'show'>;
+export type Below = Omit<AppContextValue, 'openMenu' | 'pickEmoji' | 'confirm' | 'show'>;
 
 export interface Overlays {
-  surroundings: Surroundings;
+  context: AppContextValue;
   /** Something lies over it. */
   covered: boolean;
   layer: ComponentChildren;
@@ -24,7 +24,7 @@ export function useOverlays(below: Below, phone: boolean): Overlays {
   const [cover, setCover] = useState<Cover>();
   const { wording, root, announce } = below;
 
-  const surroundings = useMemo<Surroundings>(
+  const context = useMemo<AppContextValue>(
     () => ({
       ...below,
       openMenu: request => {
@@ -48,13 +48,13 @@ export function useOverlays(below: Below, phone: boolean): Overlays {
   };
   const layer = (
     <>
-      {cover && <Late part={cover.part} props={{ ...cover.props, onClose: close }} onFailed={failed} />}
-      {menu && <Late part={menuPart} props={{ request: menu, onClose: close }} onFailed={failed} />}
-      {emoji && <Late part={picker} props={{ request: emoji, phone, onClose: close }} onFailed={failed} />}
-      {question && <Late part={confirm} props={{ question, onClose: close }} onFailed={failed} />}
+      {cover && <Lazy part={cover.part} props={{ ...cover.props, onClose: close }} onFailed={failed} />}
+      {menu && <Lazy part={menuPart} props={{ request: menu, onClose: close }} onFailed={failed} />}
+      {emoji && <Lazy part={picker} props={{ request: emoji, phone, onClose: close }} onFailed={failed} />}
+      {question && <Lazy part={confirm} props={{ question, onClose: close }} onFailed={failed} />}
     </>
   );
-  return { surroundings, covered: (menu ?? question ?? emoji ?? cover) !== undefined, layer, close };
+  return { context, covered: (menu ?? question ?? emoji ?? cover) !== undefined, layer, close };
 }
 
 interface Cover {
@@ -62,6 +62,6 @@ interface Cover {
   props: object;
 }
 
-export const menuPart = late(() => import('../ui/menu/menu.tsx'), 'Menu');
-export const confirm = late(() => import('../ui/confirm_dialog/confirm_dialog.tsx'), 'Confirm');
-const picker = late(() => import('../features/emoji/emoji_picker.tsx'), 'Picker');
+export const menuPart = lazy(() => import('../ui/menu/menu.tsx'), 'Menu');
+export const confirm = lazy(() => import('../ui/confirm_dialog/confirm_dialog.tsx'), 'ConfirmDialog');
+const picker = lazy(() => import('../features/emoji/emoji_picker.tsx'), 'Picker');

@@ -4,19 +4,19 @@ import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
-import { SurroundingsContext, useClient, useSurroundings, useTopic, useWording } from '../app_context.tsx';
-import type { Line } from '../features/calls/call_dispatcher.ts';
+import { AppContext, useAppContext, useClient, useTopic, useWording } from '../app_context.tsx';
+import type { CallDispatcher } from '../features/calls/call_dispatcher.ts';
 import { Chat, footPart, headPart, personHeadPart } from '../features/chat/chat.tsx';
 import { rowMenu } from '../features/chats/chat_row.tsx';
 import { ChatsTab, searchPart } from '../features/chats/chats_tab.tsx';
-import { concernsPart } from '../features/composer/composer.tsx';
-import { bannerPart, useTrouble } from '../features/connection/connection_problem.ts';
+import { replyOrEditPart } from '../features/composer/composer.tsx';
+import { bannerPart, useConnectionProblem } from '../features/connection/connection_problem.ts';
 import { INVITES } from '../features/invite_links/invite_url.ts';
 import { deleteQuestion } from '../features/message/confirm_delete.ts';
 import { failedPart, messageActions, reactionsPart } from '../features/message/message.tsx';
-import type { Noticing } from '../features/toasts/alert_loader.ts';
+import type { AlertLoader } from '../features/toasts/alert_loader.ts';
 import { Icon } from '../ui/icon/icon.tsx';
-import { fetchLate, fetchPart, Late, late, type Part } from '../ui/lazy/lazy.tsx';
+import { fetchLazy, fetchPart, Lazy, lazy, type Part } from '../ui/lazy/lazy.tsx';
 import { type ThemeChoice, useTheme } from '../ui/theme/theme.ts';
 import { useMedia } from '../ui/use_media/use_media.ts';
 import type { Wording } from '../wording/wording.ts';
@@ -36,16 +36,16 @@ import { TabBar } from './tab_bar.tsx';
 interface Props {
   stage: Stage;
   shell: OpenShell;
-  noticing: Noticing;
-  line: Line;
+  alerts: AlertLoader;
+  dispatcher: CallDispatcher;
   wording: Wording;
 }
 
-export function Shell({ stage, shell, noticing, line, wording }: Props) {
+export function Shell({ stage, shell, alerts, dispatcher, wording }: Props) {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   useLayoutEffect(() => {
-    line.listen(() => redraw(undefined));
-    noticing.listen(() => redraw(undefined));
+    dispatcher.listen(() => redraw(undefined));
+    alerts.listen(() => redraw(undefined));
     return shell.subscribe(() => redraw(undefined));
   }, [shell]);
   const state = shell.state();
@@ -68,7 +68,7 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
       openChat: shell.openChat,
       takesFocus: () =>
         (stage.settings.mode !== 'embed' && !shell.state().reopened) || stage.root.activeElement !== null,
-      call: line.say,
+      call: dispatcher.say,
       windowItems: () =>
         shell.corner && !full && !phone
           ? [{ icon: 'expand', text: wording.expand, run: shell.toggleExpanded }]
@@ -76,14 +76,14 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
     }),
     [stage, wording, shell, full, phone],
   );
-  const { surroundings, covered, layer, close } = useOverlays(below, phone);
+  const { context, covered, layer, close } = useOverlays(below, phone);
   useLayoutEffect(close, [state.asked]);
 
   // Effects of what is inside run before: the live region listens.
-  useEffect(noticing.readOut, [noticing]);
-  const notices = noticing.notices();
+  useEffect(alerts.readOut, [alerts]);
+  const notices = alerts.notices();
   const toast = notices && (
-    <Late part={toastPart} props={{ notices, onScreen: shell.shows }} onFailed={ignored} />
+    <Lazy part={toastPart} props={{ notices, onScreen: shell.shows }} onFailed={ignored} />
   );
   const classes = [
     'shell',
@@ -95,7 +95,7 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
     bar && (state.open ? 'with-bar beside-panel' : 'with-bar'),
   ];
   return (
-    <SurroundingsContext.Provider value={surroundings}>
+    <AppContext.Provider value={context}>
       <div class={classes.filter(Boolean).join(' ')} lang={wording.language} dir={wording.direction}>
         {state.open && (
           <Panel
@@ -111,7 +111,7 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
             theme={theme}
           >
             {state.link && (
-              <Late
+              <Lazy
                 key={state.link}
                 part={state.link.startsWith(INVITES) ? invitationPart : linkPart}
                 props={{ hash: state.link, onDone: () => shell.follow() }}
@@ -122,33 +122,33 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
             <div class="toast-inside">{toast}</div>
           </Panel>
         )}
-        {bar && <Late part={barPart} props={{ shell, stage }} onFailed={ignored} />}
+        {bar && <Lazy part={barPart} props={{ shell, stage }} onFailed={ignored} />}
         {!state.open && toast}
-        {line.wanted() && (
-          <Late
+        {dispatcher.wanted() && (
+          <Lazy
             part={callPart}
-            props={{ line, beside: state.open }}
+            props={{ dispatcher, beside: state.open }}
             onFailed={() => {
-              line.giveUp();
+              dispatcher.giveUp();
               announcement.current(wording.loadFailed);
             }}
           />
         )}
         <LiveRegion announcement={announcement} chat={state.open ? state.chat : undefined} />
       </div>
-    </SurroundingsContext.Provider>
+    </AppContext.Provider>
   );
 }
 
-const contactsTab = late(() => import('../features/contacts/contacts_tab.tsx'), 'ContactsTab');
-const roomsTab = late(() => import('../features/rooms/rooms_tab.tsx'), 'RoomsTab');
-const meTab = late(() => import('../features/me/me_tab.tsx'), 'MeTab');
-const linkPart = late(() => import('../features/message_links/message_link.tsx'), 'Follow');
-const invitationPart = late(() => import('../features/invite_links/invite_card.tsx'), 'InvitationCard');
-const barPart = late(() => import('./bar/bar.tsx'), 'Bar');
-const toastPart = late(() => import('../features/toasts/toast_outlet.tsx'), 'ToastPlace');
-const noticePart = late(() => import('../features/moderation/moderator_warning.tsx'), 'NoticeBar');
-const callPart = late(() => import('../features/calls/call_root.tsx'), 'CallPlace');
+const contactsTab = lazy(() => import('../features/contacts/contacts_tab.tsx'), 'ContactsTab');
+const roomsTab = lazy(() => import('../features/rooms/rooms_tab.tsx'), 'RoomsTab');
+const meTab = lazy(() => import('../features/me/me_tab.tsx'), 'MeTab');
+const linkPart = lazy(() => import('../features/message_links/message_link.tsx'), 'Follow');
+const invitationPart = lazy(() => import('../features/invite_links/invite_card.tsx'), 'InviteCard');
+const barPart = lazy(() => import('./bar/bar.tsx'), 'Bar');
+const toastPart = lazy(() => import('../features/toasts/toast_outlet.tsx'), 'ToastPlace');
+const noticePart = lazy(() => import('../features/moderation/moderator_warning.tsx'), 'ModeratorWarning');
+const callPart = lazy(() => import('../features/calls/call_root.tsx'), 'CallRoot');
 const ignored = () => undefined;
 
 /** One touch away. */
@@ -162,7 +162,7 @@ const PARTS = [
   headPart,
   personHeadPart,
   footPart,
-  concernsPart,
+  replyOrEditPart,
   failedPart,
   reactionsPart,
 ];
@@ -201,11 +201,11 @@ function Panel({
   useEffect(() => client.watchContacts(), [client]);
   const site = useTopic('me', one => one.me())?.site;
   const noticed = useTopic('notices', one => one.notices()).length > 0 || site;
-  const trouble = useTrouble();
+  const trouble = useConnectionProblem();
   const banner = (
     <>
-      {trouble && <Late part={bannerPart} props={{ trouble }} onFailed={ignored} />}
-      {noticed && <Late part={noticePart} props={{}} onFailed={ignored} />}
+      {trouble && <Lazy part={bannerPart} props={{ trouble }} onFailed={ignored} />}
+      {noticed && <Lazy part={noticePart} props={{}} onFailed={ignored} />}
     </>
   );
   useScrollLock(phone);
@@ -322,7 +322,7 @@ function ListPane({
   corner,
   banner,
 }: Pick<PanelProps, 'shell' | 'state' | 'theme'> & Record<'corner' | 'banner', ComponentChildren>) {
-  const { wording: words, announce, client } = useSurroundings();
+  const { wording: words, announce, client } = useAppContext();
   const failed = () => {
     announce(words.loadFailed);
     shell.goTo('chats');
@@ -331,7 +331,7 @@ function ListPane({
   useEffect(() => {
     const timer = setTimeout(() => {
       client.prepare();
-      for (const code of CODES) fetchLate<object>(code, words).catch(() => undefined);
+      for (const code of CODES) fetchLazy<object>(code, words).catch(() => undefined);
       for (const part of PARTS) fetchPart(part as Part<never>, words).catch(() => undefined);
     }, FETCH_DELAY);
     return () => clearTimeout(timer);
@@ -353,9 +353,9 @@ function ListPane({
         {state.tab === 'chats' && (
           <ChatsTab chosen={state.chat} onFindPeople={() => shell.goTo('contacts')} />
         )}
-        {state.tab === 'contacts' && <Late part={contactsTab} props={{}} onFailed={failed} />}
-        {state.tab === 'rooms' && <Late part={roomsTab} props={{}} onFailed={failed} />}
-        {state.tab === 'me' && <Late part={meTab} props={{ theme, shell }} onFailed={failed} />}
+        {state.tab === 'contacts' && <Lazy part={contactsTab} props={{}} onFailed={failed} />}
+        {state.tab === 'rooms' && <Lazy part={roomsTab} props={{}} onFailed={failed} />}
+        {state.tab === 'me' && <Lazy part={meTab} props={{ theme, shell }} onFailed={failed} />}
       </div>
       <TabBar tab={state.tab} panelId={PANEL_ID} titles={titles} onChange={shell.goTo} />
     </>
@@ -371,7 +371,7 @@ function useFirstFocus(
   chat: ConversationKey | undefined,
   twoColumns: boolean,
 ) {
-  const { takesFocus } = useSurroundings();
+  const { takesFocus } = useAppContext();
   const before = useRef<ConversationKey | undefined>(undefined);
   useLayoutEffect(() => {
     const element = panel.current;

@@ -11,14 +11,14 @@ const read = (name: string) => readFileSync(join(SOURCE, name), 'utf8');
 
 test('they are fetched in the language of the shell, once, and stand beside its texts', async () => {
   const wording = await fetchWording(['fr-CH']);
-  const fetchLate = vi.spyOn(wording, 'fetchLate');
+  const fetchLazy = vi.spyOn(wording, 'fetchLazy');
   expect(() => wordsOf(wording, 'toasts')).toThrow();
   await lateWords.fetch(wording);
   await lateWords.fetch(wording);
   const words = wordsOf(wording, 'toasts');
   expect([words.dismiss, words.contacts, words.language]).toEqual(['Masquer', 'Contacts', 'fr-CH']);
   expect(words).toBe(wordsOf(wording, 'toasts'));
-  expect(fetchLate).toHaveBeenCalledTimes(1);
+  expect(fetchLazy).toHaveBeenCalledTimes(1);
 });
 
 test('a namespace has only its own texts', async () => {

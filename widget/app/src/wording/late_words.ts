@@ -4,14 +4,14 @@ import type { LateMessages, LateNamespace, Messages } from 'virtual:messages';
 import { useWording } from '../app_context.tsx';
 import type { Wording } from './wording.ts';
 
-/** What a module exports as `words` if it needs more texts than the shell's: `fetchLate` fetches them before the module is used. */
+/** What a module exports as `words` if it needs more texts than the shell's: `fetchLazy` fetches them before the module is used. */
 export interface Fetchable {
   fetch(wording: Wording): Promise<unknown>;
 }
 
 type Words<N extends LateNamespace> = Wording & Messages[N];
 
-class Late {
+class Lazy {
   #words = new Map<LateNamespace, object>();
 
   constructor(
@@ -26,11 +26,11 @@ class Late {
   }
 }
 
-const fetched = new WeakMap<Wording, Late>();
+const fetched = new WeakMap<Wording, Lazy>();
 
 export const lateWords: Fetchable = {
   async fetch(wording) {
-    if (!fetched.has(wording)) fetched.set(wording, new Late(wording, await wording.fetchLate()));
+    if (!fetched.has(wording)) fetched.set(wording, new Lazy(wording, await wording.fetchLazy()));
   },
 };
 

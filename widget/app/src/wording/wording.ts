@@ -9,7 +9,7 @@ export interface Wording extends ShellTexts {
   language: string;
   direction: 'ltr' | 'rtl';
   /** All other texts. */
-  fetchLate(): Promise<LateMessages>;
+  fetchLazy(): Promise<LateMessages>;
   /** Clock time of a message: "10:02". */
   clock(time: number): string;
   /** Full date and time, for tooltips and screen readers. */
@@ -75,7 +75,7 @@ export async function fetchWording(wanted: readonly string[], timeZone?: string)
     ...words,
     language,
     direction: RTL.has(base(tags[0] ?? language)) ? 'rtl' : 'ltr',
-    fetchLate: async () => (await texts.late()).late(plural),
+    fetchLazy: async () => (await texts.late()).late(plural),
     clock: time => clock.format(time),
     full: time => full.format(time),
     day(time, now) {

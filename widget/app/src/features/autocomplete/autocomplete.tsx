@@ -3,15 +3,15 @@
 import type { Client, Conversation, KnownPerson } from '@kith/client';
 import { isRoom } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import css from './autocomplete.css?inline';
-import { SUGGESTIONS_ID, type SuggestHandle } from './handle.ts';
+import { type AutocompleteHandle, SUGGESTIONS_ID } from './handle.ts';
 import { type Trigger, triggerAt } from './trigger.ts';
 
 interface Props {
-  handle: { current: SuggestHandle | null };
+  handle: { current: AutocompleteHandle | null };
   field: { current: HTMLTextAreaElement | null };
   text: string;
   conversation: Conversation;
@@ -33,9 +33,9 @@ const MOST = 7;
 /** Typing goes faster than asking. */
 const ASK_DELAY = 120;
 
-export function Suggest({ handle, field, text, conversation, onInsert, describe }: Props) {
-  useSheet(css);
-  const { client, wording: words, announce } = useSurroundings();
+export function Autocomplete({ handle, field, text, conversation, onInsert, describe }: Props) {
+  useStyles(css);
+  const { client, wording: words, announce } = useAppContext();
   const [list, setList] = useState<{ trigger: Trigger; items: readonly Suggestion[] }>();
   const [chosen, setChosen] = useState(0);
   const dismissed = useRef<string>(undefined);

@@ -1,6 +1,6 @@
 // The interface of suggestions for the text field, before the part is loaded.
 
-export interface SuggestHandle {
+export interface AutocompleteHandle {
   /** True where the key was meant for the list. */
   onKey(event: KeyboardEvent): boolean;
 }

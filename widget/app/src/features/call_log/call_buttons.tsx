@@ -2,8 +2,8 @@
 
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/call_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './call_buttons.css?inline';
 import { callItems, mayCall } from './call_menu_items.ts';
@@ -11,12 +11,12 @@ import { callItems, mayCall } from './call_menu_items.ts';
 export { lateWords as words } from '../../wording/late_words.ts';
 
 export function Buttons({ user }: { user: string }) {
-  useSheet(css);
-  const surroundings = useSurroundings();
+  useStyles(css);
+  const context = useAppContext();
   const words = useWords('callLog');
   const may = useTopic(`person:${user}`, client => mayCall(client, user));
   if (!may) return null;
-  const items = callItems(surroundings, user);
+  const items = callItems(context, user);
   return (
     <>
       {items.map(item => (
@@ -38,7 +38,7 @@ export function Buttons({ user }: { user: string }) {
         aria-expanded="false"
         aria-label={words.callOne}
         title={words.callOne}
-        onClick={event => surroundings.openMenu({ anchor: event.currentTarget, label: words.callOne, items })}
+        onClick={event => context.openMenu({ anchor: event.currentTarget, label: words.callOne, items })}
       >
         <Icon name="phone" />
       </button>

@@ -3,8 +3,8 @@
 import { type ConversationKey, isRoom, type Message } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/call_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './call_entry.css?inline';
 import { callText, isMissed } from './call_text.ts';
@@ -13,8 +13,8 @@ export { words } from './call_text.ts';
 
 /** `to`: where it stands, a chat with one or a room. */
 export function Entry({ message, to }: { message: Message; to: ConversationKey }) {
-  useSheet(css);
-  const { call } = useSurroundings();
+  useStyles(css);
+  const { call } = useAppContext();
   const words = useWords('callLog');
   const { mine, call: entry } = message;
   if (entry === undefined) return null;

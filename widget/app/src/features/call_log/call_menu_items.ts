@@ -2,11 +2,11 @@
 
 import type { Client } from '@kith/client';
 import '../../ui/icon/call_shapes.ts';
-import type { Surroundings } from '../../app_context.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { wordsOf } from '../../wording/late_words.ts';
 
-export function callItems({ call, wording }: Surroundings, user: string): MenuItem[] {
+export function callItems({ call, wording }: AppContextValue, user: string): MenuItem[] {
   const words = wordsOf(wording, 'callLog');
   return [
     { icon: 'phone', text: words.callWithVoice, run: () => call({ do: 'call', user, media: 'audio' }) },

@@ -5,11 +5,11 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import { hideAddress, hidesAddress } from '../calls/call_preferences.ts';
 import '../../ui/icon/call_shapes.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
 
 export function CallSettings() {
-  const { call } = useSurroundings();
+  const { call } = useAppContext();
   const words = useWords('callLog');
   const [hidden, setHidden] = useState(hidesAddress);
   const turn = () => {

@@ -5,25 +5,25 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { CloseButton } from '../../ui/close_button/close_button.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useClient, useSurroundings } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useClient } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { listen } from './audio_level.ts';
 import css from './call_check.css?inline';
 import { DeviceChoice } from './call_options.tsx';
 import { chooseDevice, type DeviceKind } from './call_preferences.ts';
-import { Trouble } from './device_error.tsx';
-import { OwnMedia, type Problem } from './local_media.ts';
+import { DeviceError } from './device_error.tsx';
+import { LocalMedia, type Problem } from './local_media.ts';
 import { Sight } from './media_elements.tsx';
 import { type Reach, reach, verdict } from './relay_check.ts';
 import { keepInside } from './ring_card.tsx';
 
-export function Check({ onClose }: { onClose: () => void }) {
-  useSheet(css);
-  const { root } = useSurroundings();
+export function CallCheck({ onClose }: { onClose: () => void }) {
+  useStyles(css);
+  const { root } = useAppContext();
   const words = useWords('calls');
   const sheet = useRef<HTMLDivElement>(null);
-  const own = useMemo(() => new OwnMedia(() => undefined), []);
+  const own = useMemo(() => new LocalMedia(() => undefined), []);
   const [tracks, setTracks] = useState<{ mic?: MediaStreamTrack; camera?: MediaStreamTrack }>({});
   const [problem, setProblem] = useState<Problem>();
   const look = () =>
@@ -77,7 +77,7 @@ export function Check({ onClose }: { onClose: () => void }) {
           <CloseButton label={words.close} onClose={onClose} />
         </div>
         {problem && (
-          <Trouble
+          <DeviceError
             problem={problem}
             onAgain={() => void open(problem.of === 'camera' ? 'camera' : 'mic')}
             onClose={() => setProblem(undefined)}

@@ -1,20 +1,20 @@
 // Controls that are available during the whole call.
 
 import { useWords } from '../../wording/late_words.ts';
-import type { Calling } from './call_session.ts';
-import type { Shown } from './call_view.ts';
+import type { CallSession } from './call_session.ts';
+import type { CallView } from './call_view.ts';
 import { RoundButton } from './round_button.tsx';
 
 interface Props {
-  calling: Pick<Calling, 'setMic' | 'setCamera' | 'setScreen' | 'hangUp'>;
-  shown: Pick<Shown, 'mic' | 'camera' | 'screen'>;
+  session: Pick<CallSession, 'setMic' | 'setCamera' | 'setScreen' | 'hangUp'>;
+  shown: Pick<CallView, 'mic' | 'camera' | 'screen'>;
   options: boolean;
   onOptions(): void;
   /** Label of the button that hangs up. */
   leave?: string;
 }
 
-export function Controls({ calling, shown, options, onOptions, leave }: Props) {
+export function CallControls({ session, shown, options, onOptions, leave }: Props) {
   const words = useWords('calls');
   const { mic, camera, screen } = shown;
   const canShare = typeof navigator.mediaDevices?.getDisplayMedia === 'function';
@@ -24,13 +24,13 @@ export function Controls({ calling, shown, options, onOptions, leave }: Props) {
         icon={mic ? 'voice' : 'voiceOff'}
         label={mic ? words.micOff : words.micOn}
         off={!mic}
-        onClick={() => calling.setMic(!mic)}
+        onClick={() => session.setMic(!mic)}
       />
       <RoundButton
         icon={camera ? 'camera' : 'cameraOff'}
         label={camera ? words.cameraOff : words.cameraOn}
         off={!camera}
-        onClick={() => void calling.setCamera(!camera)}
+        onClick={() => void session.setCamera(!camera)}
       />
       {canShare && (
         <RoundButton
@@ -38,7 +38,7 @@ export function Controls({ calling, shown, options, onOptions, leave }: Props) {
           label={screen ? words.screenOff : words.screenOn}
           class="call-rare"
           on={screen}
-          onClick={() => void calling.setScreen(!screen)}
+          onClick={() => void session.setScreen(!screen)}
         />
       )}
       <RoundButton
@@ -52,7 +52,7 @@ export function Controls({ calling, shown, options, onOptions, leave }: Props) {
         icon="hangUp"
         label={leave ?? words.hangUp}
         class="call-no"
-        onClick={() => calling.hangUp()}
+        onClick={() => session.hangUp()}
       />
     </div>
   );

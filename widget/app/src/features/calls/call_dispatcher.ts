@@ -2,7 +2,7 @@
 
 import type { CallEvent, ConversationKey, Media } from '@kith/client';
 
-export type CallDeed =
+export type CallRequest =
   /** Call somebody. */
   | { do: 'call'; user: string; media: Media }
   /** Into the call of a room. */
@@ -14,37 +14,37 @@ export type CallDeed =
   /** Try microphone, camera and network. */
   | { do: 'check' };
 
-export interface Line {
+export interface CallDispatcher {
   /** From here on the part is wanted. */
   wanted(): boolean;
   /** Calls once it is wanted, or not any more. */
   listen(listener: () => void): void;
-  say(deed: CallDeed): void;
+  say(request: CallRequest): void;
   /** The part has come; the returned function says that it is gone. */
-  take(taker: (deed: CallDeed) => void): () => void;
+  take(taker: (request: CallRequest) => void): () => void;
   /** It could not be fetched. */
   giveUp(): void;
 }
 
-export function createLine(): Line {
+export function createCallDispatcher(): CallDispatcher {
   let changed = () => {};
-  let waiting: CallDeed[] = [];
-  let taker: ((deed: CallDeed) => void) | undefined;
+  let waiting: CallRequest[] = [];
+  let taker: ((request: CallRequest) => void) | undefined;
   return {
     wanted: () => taker !== undefined || waiting.length > 0,
     listen(listener) {
       changed = listener;
     },
-    say(deed) {
-      if (taker) return taker(deed);
+    say(request) {
+      if (taker) return taker(request);
       // Without a ring before it, it is of a call that another tab has.
-      if (waiting.length === 0 && deed.do === 'hear' && deed.event.news !== 'ring') return;
-      waiting.push(deed);
+      if (waiting.length === 0 && request.do === 'hear' && request.event.news !== 'ring') return;
+      waiting.push(request);
       changed();
     },
     take(next) {
       taker = next;
-      for (const deed of waiting.splice(0)) next(deed);
+      for (const request of waiting.splice(0)) next(request);
       return () => {
         taker = undefined;
       };

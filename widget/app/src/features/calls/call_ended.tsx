@@ -1,22 +1,22 @@
 // Actions after a call.
 
 import { useWords } from '../../wording/late_words.ts';
-import type { Calling } from './call_session.ts';
-import { endsQuickly, type Shown } from './call_view.ts';
+import type { CallSession } from './call_session.ts';
+import { type CallView, endsQuickly } from './call_view.ts';
 
 interface Props {
-  calling: Calling;
-  shown: Shown;
+  session: CallSession;
+  shown: CallView;
   onCheck(): void;
 }
 
-export function Ended({ calling, shown: { user, media, end = 'ended' }, onCheck }: Props) {
+export function CallEnded({ session, shown: { user, media, end = 'ended' }, onCheck }: Props) {
   const words = useWords('calls');
   const againMayHelp = end !== 'ended' && end !== 'elsewhere' && end !== 'contactsOnly';
   return (
     <div class="call-ended">
       {againMayHelp && (
-        <button type="button" class="button" onClick={() => calling.do({ do: 'call', user, media })}>
+        <button type="button" class="button" onClick={() => session.do({ do: 'call', user, media })}>
           {words.callAgain}
         </button>
       )}
@@ -25,7 +25,7 @@ export function Ended({ calling, shown: { user, media, end = 'ended' }, onCheck 
           {words.checkSetup}
         </button>
       )}
-      <button type="button" class="button button-main" onClick={() => calling.close()}>
+      <button type="button" class="button button-main" onClick={() => session.close()}>
         {words.close}
       </button>
     </div>

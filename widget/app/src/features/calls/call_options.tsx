@@ -4,26 +4,26 @@ import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { chooseDevice, chosenDevice, type DeviceKind } from './call_preferences.ts';
-import type { Calling } from './call_session.ts';
-import type { Shown } from './call_view.ts';
+import type { CallSession } from './call_session.ts';
+import type { CallView } from './call_view.ts';
 import { type Device, devices } from './local_media.ts';
 import { figures } from './status_line.ts';
 
 interface Props {
-  calling: Calling;
-  shown: Shown;
+  session: CallSession;
+  shown: CallView;
   video: { current: HTMLVideoElement | null };
   onSpeaker(id: string): void;
   onCheck(): void;
 }
 
-export function Options({ calling, shown, video, onSpeaker, onCheck }: Props) {
+export function CallOptions({ session, shown, video, onSpeaker, onCheck }: Props) {
   const words = useWords('calls');
   const cameras = useDevices('camera');
   const choose = (kind: DeviceKind, id: string) => {
     chooseDevice(kind, id);
     if (kind === 'speaker') onSpeaker(id);
-    else void calling.useDevice(kind, id);
+    else void session.useDevice(kind, id);
   };
   const flip = () => {
     const at = cameras.findIndex(one => one.id === shown.own?.getSettings().deviceId);
@@ -48,7 +48,7 @@ export function Options({ calling, shown, video, onSpeaker, onCheck }: Props) {
             type="button"
             class="button"
             aria-pressed={shown.holding === true}
-            onClick={() => void calling.hold(!shown.holding)}
+            onClick={() => void session.hold(!shown.holding)}
           >
             {words.holdCall}
           </button>

@@ -3,64 +3,64 @@
 import { type Client, type ClientEvents, direct } from '@kith/client';
 import { keptRoom } from '@kith/client/stored_group_call';
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { Late, late } from '../../ui/lazy/lazy.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
-import type { GroupWish } from '../group_calls/group_call_root.tsx';
-import type { Line } from './call_dispatcher.ts';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
+import type { GroupCallWish } from '../group_calls/group_call_root.tsx';
+import type { CallDispatcher } from './call_dispatcher.ts';
 import css from './call_root.css?inline';
-import { Calling } from './call_session.ts';
+import { CallSession } from './call_session.ts';
 import { tabStorage } from './call_storage.ts';
 import '../../ui/icon/call_shapes.ts';
 import { useWords } from '../../wording/late_words.ts';
-import type { Shown } from './call_view.ts';
+import type { CallView } from './call_view.ts';
 import { CallWindow } from './call_window.tsx';
-import { RingCard, type RingDeeds } from './ring_card.tsx';
+import { type RingActions, RingCard } from './ring_card.tsx';
 import { trouble } from './status_line.ts';
 import { useRinging } from './use_ringing.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-const groupPart = late(() => import('../group_calls/group_call_root.tsx'), 'GroupPlace');
-const checkPart = late(() => import('./call_check.tsx'), 'Check');
+const groupPart = lazy(() => import('../group_calls/group_call_root.tsx'), 'GroupCallRoot');
+const checkPart = lazy(() => import('./call_check.tsx'), 'CallCheck');
 
 /** `beside`: the panel is open, and the card lies next to it. */
-export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
-  useSheet(css);
-  const { client, openChat, announce, wording } = useSurroundings();
-  const calling = useMemo(
-    () => new Calling({ client, storage: tabStorage(), now: () => Date.now() }),
+export function CallRoot({ dispatcher, beside }: { dispatcher: CallDispatcher; beside: boolean }) {
+  useStyles(css);
+  const { client, openChat, announce, wording } = useAppContext();
+  const session = useMemo(
+    () => new CallSession({ client, storage: tabStorage(), now: () => Date.now() }),
     [client],
   );
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   const [checks, setChecks] = useState(false);
-  const [wish, setWish] = useState<GroupWish>();
-  useEffect(() => calling.subscribe(() => redraw(undefined)), [calling]);
+  const [wish, setWish] = useState<GroupCallWish>();
+  useEffect(() => session.subscribe(() => redraw(undefined)), [session]);
   useEffect(() => {
-    const leave = line.take(deed => {
-      if (deed.do === 'check') setChecks(true);
-      else if (deed.do === 'join') setWish({ room: deed.room, media: deed.media });
-      else if (deed.do === 'rejoin' && keptRoom(tabStorage())) setWish('back');
-      else calling.do(deed);
+    const leave = dispatcher.take(request => {
+      if (request.do === 'check') setChecks(true);
+      else if (request.do === 'join') setWish({ room: request.room, media: request.media });
+      else if (request.do === 'rejoin' && keptRoom(tabStorage())) setWish('back');
+      else session.do(request);
     });
     return () => {
       leave();
-      calling.destroy();
+      session.destroy();
     };
-  }, [calling]);
+  }, [session]);
   useEffect(() => client.on('message', message => knows(client, message)), [client]);
 
-  const shown = calling.shown();
+  const shown = session.shown();
   const silence = useRinging(shown);
-  const deeds: RingDeeds = {
-    accept: media => void calling.accept(media),
-    decline: () => calling.decline(),
+  const actions: RingActions = {
+    accept: media => void session.accept(media),
+    decline: () => session.decline(),
     write() {
       const user = shown?.user;
-      calling.decline();
+      session.decline();
       if (user) openChat(direct(user));
     },
-    dismiss: () => calling.dismissProblem(),
+    dismiss: () => session.dismissProblem(),
     silence,
   };
   const check = () => setChecks(true);
@@ -69,12 +69,12 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
       <Spoken shown={shown} />
       {shown &&
         (shown.stage === 'ringing' ? (
-          <RingCard shown={shown} deeds={deeds} />
+          <RingCard shown={shown} actions={actions} />
         ) : (
-          <CallWindow key={shown.user} calling={calling} shown={shown} onCheck={check} />
+          <CallWindow key={shown.user} session={session} shown={shown} onCheck={check} />
         ))}
       {wish && (
-        <Late
+        <Lazy
           part={groupPart}
           props={{ wish, onCheck: check }}
           onFailed={() => {
@@ -84,7 +84,7 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
         />
       )}
       {checks && (
-        <Late
+        <Lazy
           part={checkPart}
           props={{ onClose: () => setChecks(false) }}
           onFailed={() => {
@@ -106,7 +106,7 @@ function knows(client: Client, { key, message }: ClientEvents['message']): void 
 }
 
 /** Said to screen readers at once, whatever they are reading. */
-function Spoken({ shown }: { shown: Shown | undefined }) {
+function Spoken({ shown }: { shown: CallView | undefined }) {
   const words = useWords('calls');
   const person = useTopic(`person:${shown?.user ?? ''}`, one => (shown ? one.person(shown.user) : undefined));
   const said = useRef('');

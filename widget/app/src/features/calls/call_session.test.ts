@@ -3,7 +3,7 @@
 import { type CallAction, type CallEvent, RequestError, type Status } from '@kith/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { hideAddress } from './call_preferences.ts';
-import { Calling } from './call_session.ts';
+import { CallSession } from './call_session.ts';
 import type { TabStorage } from './call_storage.ts';
 
 const RELAY = [{ urls: ['turn:im.example'], username: 'u', credential: 'p' }];
@@ -137,7 +137,7 @@ function scene({ storage = new Memory(), contact = 'contact' as 'contact' | 'non
   let status: Status = { state: 'online', shared: false };
   let changed = () => {};
   let slow: Promise<void> | undefined;
-  const calling = new Calling({
+  const session = new CallSession({
     client: {
       call: async action => {
         said.push(action);
@@ -158,7 +158,7 @@ function scene({ storage = new Memory(), contact = 'contact' as 'contact' | 'non
   });
   const event = (more: object) => ({ t: 'call', call: 'c1', ...more }) as unknown as CallEvent;
   return {
-    calling,
+    session,
     said,
     storage,
     event,
@@ -169,11 +169,11 @@ function scene({ storage = new Memory(), contact = 'contact' as 'contact' | 'non
       slow = until;
     },
     hear: async (more: object) => {
-      calling.do({ do: 'hear', event: event(more) });
+      session.do({ do: 'hear', event: event(more) });
       await vi.advanceTimersByTimeAsync(0);
     },
-    say: async (deed: Parameters<Calling['do']>[0]) => {
-      calling.do(deed);
+    say: async (request: Parameters<CallSession['do']>[0]) => {
+      session.do(request);
       await vi.advanceTimersByTimeAsync(0);
     },
     is: async (state: Status['state']) => {
@@ -181,12 +181,12 @@ function scene({ storage = new Memory(), contact = 'contact' as 'contact' | 'non
       changed();
       await vi.advanceTimersByTimeAsync(0);
     },
-    shown: () => calling.shown(),
+    shown: () => session.shown(),
     actions: () => said.map(one => one.action),
   };
 }
 
-const calling = { news: 'calling', user: 'tom', media: 'video', ticket: 't' };
+const session = { news: 'calling', user: 'tom', media: 'video', ticket: 't' };
 
 type Scene = ReturnType<typeof scene>;
 
@@ -194,7 +194,7 @@ async function callTom(one: Scene, ice: object[] = []) {
   one.answer(({ action }) =>
     one.event(
       action === 'invite'
-        ? { ...calling, ice }
+        ? { ...session, ice }
         : { news: action === 'hang_up' ? 'over' : 'done', outcome: 'cancelled', ms: 0 },
     ),
   );
@@ -227,11 +227,11 @@ describe('one who calls', () => {
       answered = resolve;
     });
     one.answer(({ action }) =>
-      one.event(action === 'invite' ? calling : { news: 'over', outcome: 'cancelled', ms: 0 }),
+      one.event(action === 'invite' ? session : { news: 'over', outcome: 'cancelled', ms: 0 }),
     );
     one.slow(answers);
     await one.say({ do: 'call', user: 'tom', media: 'audio' });
-    one.calling.hangUp();
+    one.session.hangUp();
     expect([one.shown(), one.actions()]).toEqual([undefined, ['invite']]);
     answered();
     await vi.advanceTimersByTimeAsync(0);
@@ -242,15 +242,15 @@ describe('one who calls', () => {
     const one = scene();
     await callTom(one);
     await one.hear({ news: 'accepted', sdp: 'answer' });
-    await one.calling.hold(true);
+    await one.session.hold(true);
     expect([one.shown()?.holding, given[0]?.enabled]).toEqual([true, false]);
     expect(connections.at(-1)?.senders.find(sender => sender.kind === 'video')?.track).toBe(null);
     expect(one.said.at(-1)).toEqual({ action: 'hold', call: 'c1', on: true });
     // After unmuting, the member is heard, and not before.
-    one.calling.setMic(false);
-    one.calling.setMic(true);
+    one.session.setMic(false);
+    one.session.setMic(true);
     expect(given[0]?.enabled).toBe(false);
-    await one.calling.hold(false);
+    await one.session.hold(false);
     expect([one.shown()?.holding, given[0]?.enabled]).toEqual([false, true]);
     expect(connections.at(-1)?.senders.find(sender => sender.kind === 'video')?.track).toBe(given[1]);
     expect(one.said.at(-1)).toEqual({ action: 'hold', call: 'c1', on: false });
@@ -264,7 +264,7 @@ describe('one who calls', () => {
       [],
       { stage: 'asking', problem: { of: 'mic', why: 'denied' } },
     ]);
-    one.calling.hangUp();
+    one.session.hangUp();
     expect(one.shown()).toBeUndefined();
   });
 
@@ -323,7 +323,7 @@ describe('one who is called', () => {
     await one.hear(ring);
     expect(one.shown()).toMatchObject({ stage: 'ringing', user: 'tom', media: 'video' });
     one.answer(() => one.event({ news: 'joined', ticket: 't' }));
-    await one.calling.accept('audio');
+    await one.session.accept('audio');
     expect(one.said).toEqual([{ action: 'accept', call: 'c1', sdp: 'answer' }]);
     expect(one.shown()).toMatchObject({ stage: 'up', mic: true, camera: false });
     await one.hear({ news: 'candidate', candidate: '{"candidate":"x"}' });
@@ -335,7 +335,7 @@ describe('one who is called', () => {
     await one.hear(ring);
     expect(one.shown()?.exposed).toBe(false);
     one.answer(() => one.event({ news: 'joined', ticket: 't' }));
-    await one.calling.accept('audio');
+    await one.session.accept('audio');
     expect(connections[0]?.configuration.iceTransportPolicy).toBe('relay');
     const two = scene({ contact: 'none' });
     await two.hear({ ...ring, ice: [] });
@@ -345,7 +345,7 @@ describe('one who is called', () => {
   test('and declines reads nothing of it', async () => {
     const one = scene();
     await one.hear(ring);
-    one.calling.decline();
+    one.session.decline();
     expect([one.actions(), one.shown()]).toEqual([['decline'], undefined]);
   });
 
@@ -368,7 +368,7 @@ describe('one who is called', () => {
     const one = scene();
     await one.hear(ring);
     refuse = 'audio';
-    await one.calling.accept('audio');
+    await one.session.accept('audio');
     expect(one.shown()).toMatchObject({ stage: 'ringing', problem: { of: 'mic' } });
     expect(one.said).toEqual([]);
   });
@@ -378,7 +378,7 @@ describe('a call that is up', () => {
   async function up(one = scene()) {
     await one.hear(ring);
     one.answer(() => one.event({ news: 'joined', ticket: 't' }));
-    await one.calling.accept('video');
+    await one.session.accept('video');
     connections.at(-1)?.is('connected');
     one.said.length = 0;
     return one;
@@ -408,7 +408,7 @@ describe('a call that is up', () => {
 
   test('is found again after a reload, muted as before, and is lost where it is over meanwhile', async () => {
     const before = await up();
-    before.calling.setMic(false);
+    before.session.setMic(false);
     const kept = new Memory();
     for (const [key, value] of before.storage.kept) kept.setItem(key, value);
     const one = scene({ storage: kept });
@@ -440,7 +440,7 @@ describe('a call that is up', () => {
     const two = scene();
     await two.hear(ring);
     two.answer(() => two.event({ news: 'joined', ticket: 't' }));
-    await two.calling.accept('audio');
+    await two.session.accept('audio');
     two.answer(() => two.event({ news: 'over', outcome: 'ended', ms: 1 }));
     await vi.advanceTimersByTimeAsync(25_000);
     expect(two.shown()).toMatchObject({ stage: 'over', end: 'unreachable' });
@@ -460,11 +460,11 @@ describe('a call that is up', () => {
   test('sends no picture any more when the camera is off, and another when a device is chosen', async () => {
     const one = scene();
     await callTom(one);
-    await one.calling.setCamera(false);
+    await one.session.setCamera(false);
     expect(connections[0]?.senders[1]?.track).toBeNull();
-    await one.calling.setCamera(true);
+    await one.session.setCamera(true);
     expect(connections[0]?.senders[1]?.track?.kind).toBe('video');
-    await one.calling.useDevice('mic', 'm2');
+    await one.session.useDevice('mic', 'm2');
     expect(given.filter(track => track.kind === 'audio').map(track => track.stopped)).toEqual([true, false]);
   });
 });

@@ -2,16 +2,16 @@
 
 import type { CallEvent, Client, Media } from '@kith/client';
 import { type Call, Calls, type Signal } from '@kith/client/calls';
-import type { CallDeed } from './call_dispatcher.ts';
+import type { CallRequest } from './call_dispatcher.ts';
 import { hidesAddress } from './call_preferences.ts';
 import { claim, forget, keep, remembered, type TabStorage } from './call_storage.ts';
-import { begun, type End, endOf, endsQuickly, type Shown } from './call_view.ts';
-import { OwnMedia } from './local_media.ts';
+import { begun, type CallView, type End, endOf, endsQuickly } from './call_view.ts';
+import { LocalMedia } from './local_media.ts';
 import { QualityMeter, SAMPLE_MS } from './network_quality.ts';
-import { AGAIN_MS, canRelay, Path, REACH_MS } from './peer_connection.ts';
+import { AGAIN_MS, canRelay, PeerConnection, REACH_MS } from './peer_connection.ts';
 import { Timers } from './timers.ts';
 
-export interface CallingHost {
+export interface CallSessionHost {
   client: Pick<Client, 'call' | 'contact' | 'status' | 'subscribe'>;
   storage: TabStorage;
   now(): number;
@@ -22,11 +22,11 @@ const RINGS_MS = 50_000;
 /** The last sentence stays. */
 const READ_MS = 6_000;
 
-export class Calling {
-  #shown: Shown | undefined;
+export class CallSession {
+  #shown: CallView | undefined;
   #calls: Calls;
-  #own = new OwnMedia(what => (what === 'mic' ? this.setMic(false) : void this.#pictureChanged()));
-  #path: Path | undefined;
+  #own = new LocalMedia(what => (what === 'mic' ? this.setMic(false) : void this.#pictureChanged()));
+  #path: PeerConnection | undefined;
   #meter = new QualityMeter();
   #listeners = new Set<() => void>();
   #hear: ((event: CallEvent) => void) | undefined;
@@ -37,7 +37,7 @@ export class Calling {
   #leave: () => void;
   #wasOnline: boolean;
 
-  constructor(private readonly host: CallingHost) {
+  constructor(private readonly host: CallSessionHost) {
     const { client, storage } = host;
     this.#calls = new Calls({
       client: {
@@ -56,7 +56,7 @@ export class Calling {
     this.#leave = client.subscribe('status', () => this.#statusChanged());
   }
 
-  shown(): Shown | undefined {
+  shown(): CallView | undefined {
     return this.#shown;
   }
 
@@ -65,10 +65,10 @@ export class Calling {
     return () => this.#listeners.delete(listener);
   }
 
-  do(deed: CallDeed): void {
-    if (deed.do === 'hear') this.#hear?.(deed.event);
-    else if (deed.do === 'call') void this.#call(deed.user, deed.media);
-    else if (deed.do === 'rejoin') void this.#comeBack();
+  do(request: CallRequest): void {
+    if (request.do === 'hear') this.#hear?.(request.event);
+    else if (request.do === 'call') void this.#call(request.user, request.media);
+    else if (request.do === 'rejoin') void this.#comeBack();
   }
 
   async accept(media: Media): Promise<void> {
@@ -298,9 +298,9 @@ export class Calling {
 
   // -- the connection --
 
-  #connect(call: Call | undefined, relayOnly: boolean): Path {
+  #connect(call: Call | undefined, relayOnly: boolean): PeerConnection {
     this.#path?.close();
-    const path: Path = new Path(call?.ice ?? [], relayOnly, {
+    const path: PeerConnection = new PeerConnection(call?.ice ?? [], relayOnly, {
       say: candidate => void this.#calls.candidate(candidate).catch(() => undefined),
       told: theirs => this.#path === path && this.#set({ theirs }),
       came: () => this.#path === path && this.#set({ voice: path.voice, picture: path.picture }),
@@ -314,11 +314,11 @@ export class Calling {
   }
 
   /** Both are in the call: now their browsers find each other, or they do not. */
-  #expect(path: Path | undefined): void {
+  #expect(path: PeerConnection | undefined): void {
     if (path) this.#timers.after(REACH_MS, () => path.reached || this.#unlessReached(path, 'unreachable'));
   }
 
-  #pathChanged(path: Path): void {
+  #pathChanged(path: PeerConnection): void {
     const connected = path.state === 'connected';
     this.#set({ connected });
     if (connected) return this.#watch();
@@ -329,14 +329,14 @@ export class Calling {
   }
 
   /** The side that made the offer makes another one, over the present network. */
-  async #again(path: Path): Promise<void> {
+  async #again(path: PeerConnection): Promise<void> {
     if (this.#path !== path || !path.offers || this.#shown?.stage !== 'up' || path.state === 'connected')
       return;
     const offer = await path.again().catch(() => undefined);
     if (offer) await this.#calls.say('offer', offer).catch(() => undefined);
   }
 
-  #unlessReached(path: Path, end: End): void {
+  #unlessReached(path: PeerConnection, end: End): void {
     const { stage, away } = this.#shown ?? {};
     if (this.#path === path && stage === 'up' && !away && path.state !== 'connected') this.#refuse(end);
   }
@@ -447,7 +447,7 @@ export class Calling {
     if (endsQuickly(end)) this.#timers.after(READ_MS, () => this.close());
   }
 
-  #begin(user: string, media: Media, stage: Shown['stage']): void {
+  #begin(user: string, media: Media, stage: CallView['stage']): void {
     this.#end();
     this.#meter = new QualityMeter();
     this.#shown = begun(user, media, stage, hidesAddress());
@@ -465,9 +465,9 @@ export class Calling {
     forget(this.host.storage);
   }
 
-  #set(change: { [K in keyof Shown]?: Shown[K] | undefined }): void {
+  #set(change: { [K in keyof CallView]?: CallView[K] | undefined }): void {
     if (this.#shown === undefined) return;
-    this.#shown = { ...this.#shown, ...change } as Shown;
+    this.#shown = { ...this.#shown, ...change } as CallView;
     this.#tell();
   }
 

@@ -7,12 +7,12 @@ import { useNow } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
-import type { Shown } from './call_view.ts';
+import type { CallView } from './call_view.ts';
 import { Sight, Voice } from './media_elements.tsx';
 import { quality, trouble } from './status_line.ts';
 
 interface Props {
-  shown: Shown;
+  shown: CallView;
   person: KnownPerson;
   /** There is a picture of the other one to be seen. */
   picture: boolean;
@@ -61,7 +61,7 @@ export function Stage({ shown, person, picture, speaker, remote, onPointerDown, 
           <p class="call-name clip">
             <bdi>{person.name}</bdi>
           </p>
-          <Standing shown={shown} name={person.name} />
+          <RoomCallStatus shown={shown} name={person.name} />
         </div>
         {children}
       </div>
@@ -79,7 +79,7 @@ export function Stage({ shown, person, picture, speaker, remote, onPointerDown, 
   );
 }
 
-function Standing({ shown, name }: { shown: Shown; name: string }) {
+function RoomCallStatus({ shown, name }: { shown: CallView; name: string }) {
   const words = useWords('calls');
   const now = useNow(1_000);
   return (

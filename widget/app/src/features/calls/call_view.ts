@@ -6,7 +6,7 @@ import type { Quality } from './network_quality.ts';
 import type { Told } from './peer_connection.ts';
 
 /** Another object after each change. */
-export interface Shown {
+export interface CallView {
   user: string;
   media: Media;
   /** `asking`: the browser asks for the microphone. `back`: after a reload, on the way into the call again. */
@@ -42,7 +42,7 @@ export interface Shown {
   ms?: number;
 }
 
-export function begun(user: string, media: Media, stage: Shown['stage'], hidden: boolean): Shown {
+export function begun(user: string, media: Media, stage: CallView['stage'], hidden: boolean): CallView {
   return {
     user,
     media,

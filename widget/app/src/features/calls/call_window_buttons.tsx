@@ -4,7 +4,7 @@ import { useWords } from '../../wording/late_words.ts';
 import { RoundButton } from './round_button.tsx';
 import type { CallWindowState } from './use_call_window.ts';
 
-export function WindowButtons({ pane }: { pane: CallWindowState }) {
+export function CallWindowButtons({ pane }: { pane: CallWindowState }) {
   const words = useWords('calls');
   const { drag, phone, large, over, setLarge } = pane;
   if (over) return null;

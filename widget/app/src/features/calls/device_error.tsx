@@ -13,7 +13,7 @@ interface Props {
   onCheck?(): void;
 }
 
-export function Trouble({ problem: { of, why }, onAgain, onClose, onCheck }: Props) {
+export function DeviceError({ problem: { of, why }, onAgain, onClose, onCheck }: Props) {
   const words = useWords('calls');
   return (
     <div class="call-trouble" role="alert">

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { chooseDevice } from './call_preferences.ts';
-import { devices, OwnMedia, refusalOf } from './local_media.ts';
+import { devices, LocalMedia, refusalOf } from './local_media.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -43,7 +43,7 @@ function devicesThat(give: (wanted: MediaStreamConstraints) => Track) {
 test('the chosen device is a wish; one that is gone is no reason to have none', async () => {
   const asked = devicesThat(() => new Track());
   chooseDevice('mic', 'm2');
-  const own = new OwnMedia(() => undefined);
+  const own = new LocalMedia(() => undefined);
   expect(await own.open('mic')).toBeUndefined();
   expect(asked[0]).toMatchObject({ audio: { deviceId: { ideal: 'm2' }, echoCancellation: true } });
 });
@@ -56,7 +56,7 @@ test('another device takes the place of the one before, which is let go of', asy
     return track;
   });
   const lost = vi.fn();
-  const own = new OwnMedia(lost);
+  const own = new LocalMedia(lost);
   await own.open('camera', 'c1');
   await own.open('camera', 'c2');
   expect(given.map(one => one.stopped)).toEqual([true, false]);
@@ -81,9 +81,9 @@ test('what a browser refuses has a reason', async () => {
   devicesThat(() => {
     throw named('NotReadableError');
   });
-  expect(await new OwnMedia(() => undefined).open('mic')).toEqual({ of: 'mic', why: 'inUse' });
+  expect(await new LocalMedia(() => undefined).open('mic')).toEqual({ of: 'mic', why: 'inUse' });
   vi.stubGlobal('navigator', {});
-  expect(await new OwnMedia(() => undefined).open('mic')).toEqual({ of: 'mic', why: 'insecure' });
+  expect(await new LocalMedia(() => undefined).open('mic')).toEqual({ of: 'mic', why: 'insecure' });
 });
 
 test('devices have names, or numbers where the browser keeps the names to itself', async () => {

@@ -14,7 +14,7 @@ export type Refusal = 'denied' | 'none' | 'inUse' | 'policy' | 'insecure' | 'oth
 
 const INPUT = { mic: 'audio', camera: 'video' } as const;
 
-export class OwnMedia {
+export class LocalMedia {
   mic: MediaStreamTrack | undefined;
   camera: MediaStreamTrack | undefined;
   screen: MediaStreamTrack | undefined;

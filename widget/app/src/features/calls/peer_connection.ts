@@ -17,7 +17,7 @@ export interface Told {
   weak: boolean;
 }
 
-export interface PathHost {
+export interface PeerConnectionHost {
   /** A way in which one can be reached: for the other one's `candidate`. */
   say(candidate: string): void;
   told(told: Told): void;
@@ -27,7 +27,7 @@ export interface PathHost {
 }
 
 /** The side that made the first offer makes all later ones, too, so that offers never cross. */
-export class Path {
+export class PeerConnection {
   /** Sound and picture of the other side. Apart, because a shared stream would stay silent until the first picture comes. */
   voice: MediaStream | undefined;
   picture: MediaStream | undefined;
@@ -51,7 +51,7 @@ export class Path {
   constructor(
     ice: readonly IceServer[],
     private relayOnly: boolean,
-    private readonly host: PathHost,
+    private readonly host: PeerConnectionHost,
   ) {
     this.#pc = new RTCPeerConnection(this.#configured(ice));
     this.#pc.onicecandidate = ({ candidate }) => this.#say(candidate ? JSON.stringify(candidate) : '');

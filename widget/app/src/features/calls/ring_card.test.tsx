@@ -4,27 +4,27 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
 import { plain } from '../../../test/plain.ts';
 import { lateWords } from '../../wording/late_words.ts';
-import { begun, type Shown } from './call_view.ts';
-import { RingCard, type RingDeeds } from './ring_card.tsx';
+import { begun, type CallView } from './call_view.ts';
+import { type RingActions, RingCard } from './ring_card.tsx';
 
 beforeAll(() => lateWords.fetch(WORDING));
 
-function card(more: Partial<Shown> = {}) {
-  const deeds = {
+function card(more: Partial<CallView> = {}) {
+  const actions = {
     accept: vi.fn(),
     decline: vi.fn(),
     write: vi.fn(),
     dismiss: vi.fn(),
     silence: vi.fn(),
-  } satisfies RingDeeds;
+  } satisfies RingActions;
   const drawing = new Drawing();
-  const shown: Shown = { ...begun('u2', 'video', 'ringing', false), ...more };
-  drawing.draw(<RingCard shown={shown} deeds={deeds} />);
-  return { drawing, deeds };
+  const shown: CallView = { ...begun('u2', 'video', 'ringing', false), ...more };
+  drawing.draw(<RingCard shown={shown} actions={actions} />);
+  return { drawing, actions };
 }
 
 test('it says who calls and how, and has an answer for each', () => {
-  const { drawing, deeds } = card();
+  const { drawing, actions } = card();
   expect(plain(drawing.find('.call-card').getAttribute('aria-label') ?? '')).toBe(
     'Léa Okafor is calling with video',
   );
@@ -32,8 +32,8 @@ test('it says who calls and how, and has an answer for each', () => {
   drawing.button('Accept with voice only').click();
   drawing.button('Decline').click();
   drawing.button('Decline and send a message').click();
-  expect(deeds.accept.mock.calls).toEqual([['video'], ['audio']]);
-  expect([deeds.decline.mock.calls.length, deeds.write.mock.calls.length]).toEqual([1, 1]);
+  expect(actions.accept.mock.calls).toEqual([['video'], ['audio']]);
+  expect([actions.decline.mock.calls.length, actions.write.mock.calls.length]).toEqual([1, 1]);
 });
 
 test('who is called by voice answers by voice', () => {
@@ -43,9 +43,9 @@ test('who is called by voice answers by voice', () => {
 });
 
 test('Escape ends the sound, not the call', () => {
-  const { drawing, deeds } = card();
+  const { drawing, actions } = card();
   expect(drawing.press(drawing.find('.call-card'), 'Escape').defaultPrevented).toBe(true);
-  expect([deeds.silence.mock.calls.length, deeds.decline.mock.calls.length]).toEqual([1, 0]);
+  expect([actions.silence.mock.calls.length, actions.decline.mock.calls.length]).toEqual([1, 0]);
 });
 
 test('a stranger to whom one would show one’s address is named', () => {
@@ -55,9 +55,9 @@ test('a stranger to whom one would show one’s address is named', () => {
 });
 
 test('while it rings one reads why the microphone was not to be had, and tries again', () => {
-  const { drawing, deeds } = card({ problem: { of: 'mic', why: 'denied' } });
+  const { drawing, actions } = card({ problem: { of: 'mic', why: 'denied' } });
   expect(drawing.find('.call-trouble').textContent).toContain('blocks the microphone on this page');
   drawing.button('Try again').click();
   drawing.button('Close').click();
-  expect([deeds.accept.mock.calls, deeds.dismiss.mock.calls.length]).toEqual([[['audio']], 1]);
+  expect([actions.accept.mock.calls, actions.dismiss.mock.calls.length]).toEqual([[['audio']], 1]);
 });

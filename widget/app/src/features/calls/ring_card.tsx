@@ -1,18 +1,18 @@
 // Somebody calls: who, and what one may do about it.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
 import { focusables } from '../../shell/focus.ts';
 import { PHONE } from '../../shell/open_shell.ts';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useMedia } from '../../ui/use_media/use_media.ts';
 import { useWords } from '../../wording/late_words.ts';
-import type { Shown } from './call_view.ts';
-import { Trouble } from './device_error.tsx';
+import type { CallView } from './call_view.ts';
+import { DeviceError } from './device_error.tsx';
 
-export interface RingDeeds {
-  accept(media: Shown['media']): void;
+export interface RingActions {
+  accept(media: CallView['media']): void;
   decline(): void;
   write(): void;
   /** One knows why the microphone was not to be had. */
@@ -21,8 +21,8 @@ export interface RingDeeds {
   silence(): void;
 }
 
-export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
-  const { root } = useSurroundings();
+export function RingCard({ shown, actions }: { shown: CallView; actions: RingActions }) {
+  const { root } = useAppContext();
   const words = useWords('calls');
   const card = useRef<HTMLDivElement>(null);
   const person = useTopic(`person:${shown.user}`, one => one.person(shown.user));
@@ -35,7 +35,7 @@ export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
   }, [phone]);
 
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') deeds.silence();
+    if (event.key === 'Escape') actions.silence();
     else if (event.key === 'Tab' && phone && card.current) keepInside(event, card.current, root);
     else return;
     event.stopPropagation();
@@ -64,15 +64,15 @@ export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
         </div>
       </div>
       {shown.problem && (
-        <Trouble
+        <DeviceError
           problem={shown.problem}
-          onAgain={() => deeds.accept(shown.problem?.of === 'camera' ? 'video' : 'audio')}
-          onClose={deeds.dismiss}
+          onAgain={() => actions.accept(shown.problem?.of === 'camera' ? 'video' : 'audio')}
+          onClose={actions.dismiss}
         />
       )}
       {shown.exposed && <p class="call-hint">{words.exposedTo(person.name)}</p>}
       <div class="call-answers">
-        <button type="button" class="call-answer call-no" onClick={deeds.decline}>
+        <button type="button" class="call-answer call-no" onClick={actions.decline}>
           <span class="call-round">
             <Icon name="hangUp" />
           </span>
@@ -83,7 +83,7 @@ export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
           class="call-answer"
           aria-label={words.declineAndWrite}
           title={words.declineAndWrite}
-          onClick={deeds.write}
+          onClick={actions.write}
         >
           <span class="call-round">
             <Icon name="chat" />
@@ -95,7 +95,7 @@ export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
           class={isVideo ? 'call-answer' : 'call-answer call-yes'}
           aria-label={words.acceptAudio}
           title={words.acceptAudio}
-          onClick={() => deeds.accept('audio')}
+          onClick={() => actions.accept('audio')}
         >
           <span class="call-round">
             <Icon name="phone" />
@@ -108,7 +108,7 @@ export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
             class="call-answer call-yes"
             aria-label={words.acceptVideo}
             title={words.acceptVideo}
-            onClick={() => deeds.accept('video')}
+            onClick={() => actions.accept('video')}
           >
             <span class="call-round">
               <Icon name="camera" />

@@ -4,16 +4,16 @@ import { beforeAll, expect, test } from 'vitest';
 import { WORDING } from '../../../test/draw.ts';
 import { plain } from '../../../test/plain.ts';
 import { lateWords, wordsOf } from '../../wording/late_words.ts';
-import { begun, type End, endOf, type Shown } from './call_view.ts';
+import { begun, type CallView, type End, endOf } from './call_view.ts';
 import { figures, mend, quality, sentence, trouble } from './status_line.ts';
 
 beforeAll(() => lateWords.fetch(WORDING));
 const words = () => wordsOf(WORDING, 'calls');
-const shown = (more: Partial<Shown>): Shown => ({ ...begun('tom', 'audio', 'up', false), ...more });
+const shown = (more: Partial<CallView>): CallView => ({ ...begun('tom', 'audio', 'up', false), ...more });
 const told = { mic: true, camera: false, screen: false, weak: false };
 
 test('what is in the way is said, and nothing where all is well', () => {
-  const says = (more: Partial<Shown>) => {
+  const says = (more: Partial<CallView>) => {
     const text = trouble(shown(more), 'Tom', words());
     return text && plain(text);
   };

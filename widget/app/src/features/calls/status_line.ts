@@ -3,12 +3,12 @@
 import type { Messages } from 'virtual:messages';
 import type { Wording } from '../../wording/wording.ts';
 import { duration } from '../call_log/call_duration.ts';
-import type { Shown } from './call_view.ts';
+import type { CallView } from './call_view.ts';
 
 type Words = Wording & Messages['calls'];
 
 /** Before voices flow, or when something is in their way; undefined where all is well. */
-export function trouble(shown: Shown, name: string, words: Words): string | undefined {
+export function trouble(shown: CallView, name: string, words: Words): string | undefined {
   switch (shown.stage) {
     case 'asking':
       return words.asking;
@@ -30,7 +30,7 @@ export function trouble(shown: Shown, name: string, words: Words): string | unde
 }
 
 /** How long, which way, and how well. */
-export function quality({ since, quality: now, weak }: Shown, time: number, words: Words): string {
+export function quality({ since, quality: now, weak }: CallView, time: number, words: Words): string {
   const parts = since === undefined ? [] : [duration(time - since)];
   if (now?.way) parts.push(words[now.way]);
   if (weak) parts.push(words.weakVideoOff);
@@ -39,14 +39,14 @@ export function quality({ since, quality: now, weak }: Shown, time: number, word
 }
 
 /** For who wants to know exactly. */
-export function figures({ quality: now }: Shown, words: Words): string | undefined {
+export function figures({ quality: now }: CallView, words: Words): string | undefined {
   if (now === undefined) return undefined;
   const loss = new Intl.NumberFormat(words.language, { style: 'percent', maximumFractionDigits: 1 });
   return words.lossAndRate({ loss: loss.format(now.loss), rate: words.kbits(words.number(now.kbits)) });
 }
 
 /** How it ended. */
-export function sentence({ end, ms }: Shown, name: string, words: Words): string {
+export function sentence({ end, ms }: CallView, name: string, words: Words): string {
   if (end === 'ended' && ms !== undefined) return words.endedAfter(duration(ms));
   const text = words.ends[end ?? 'ended'];
   return typeof text === 'string' ? text : text(name);

@@ -1,7 +1,7 @@
 // Shared behaviour of call windows: moving, resizing, devices, and the keyboard.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { PHONE } from '../../shell/open_shell.ts';
 import { useMedia } from '../../ui/use_media/use_media.ts';
 import { keepInside, useFocusKey } from './ring_card.tsx';
@@ -11,7 +11,7 @@ export type CallWindowState = ReturnType<typeof useWindow>;
 
 /** `frame` is the element of the window, with these attributes; `large`: it fills the page; `options`: the devices are shown. */
 export function useWindow(over: boolean, onClose: () => void) {
-  const { root } = useSurroundings();
+  const { root } = useAppContext();
   const phone = useMedia(PHONE);
   const [large, setLarge] = useState(phone);
   const [options, setOptions] = useState(false);

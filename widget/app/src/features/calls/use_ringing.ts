@@ -5,12 +5,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { soundIsOn } from '../toasts/sound_preference.ts';
-import type { Shown } from './call_view.ts';
+import type { CallView } from './call_view.ts';
 import { ringOutside } from './ring_notification.ts';
 import { ring } from './ringtone.ts';
 
 /** The returned function ends the sound of the one that rings now. */
-export function useRinging(shown: Shown | undefined): () => void {
+export function useRinging(shown: CallView | undefined): () => void {
   const client = useClient();
   const words = useWords('calls');
   const stage = shown?.stage;

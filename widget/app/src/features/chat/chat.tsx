@@ -3,13 +3,13 @@
 import { type ConversationKey, isRoom, type Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { Late, late } from '../../ui/lazy/lazy.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { mayEdit } from '../message/may_edit.ts';
-import type { MessageDeeds } from '../message/message_menu.ts';
+import type { MessageActions } from '../message/message_menu.ts';
 import { keepsOrder, silenced } from '../rooms/may_write.ts';
-import { History } from './message_list.tsx';
+import { MessageList } from './message_list.tsx';
 import { isReply } from './message_list_items.ts';
 
 interface Props {
@@ -24,7 +24,7 @@ interface Props {
 }
 
 export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }: Props) {
-  const { client, announce, wording: words } = useSurroundings();
+  const { client, announce, wording: words } = useAppContext();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [replyTo, setReplyTo] = useState<Message>();
@@ -42,7 +42,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
     },
     [jump],
   );
-  const deeds = useRef<MessageDeeds | undefined>(undefined);
+  const actions = useRef<MessageActions | undefined>(undefined);
   const composer = useRef<HTMLTextAreaElement>(null);
   const [sends, setSends] = useState(0);
   // Before the history is drawn: the first message that is seen moves the line of the unread.
@@ -106,29 +106,29 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   const back = () => setBeside(undefined);
   const search = () => setBeside('search');
   if (beside === 'about')
-    return <Late part={aboutPart} props={{ conversation, onBack: back, corner }} onFailed={back} />;
+    return <Lazy part={aboutPart} props={{ conversation, onBack: back, corner }} onFailed={back} />;
   if (beside === 'search')
-    return <Late part={chatSearch} props={{ conversation, onBack: back, corner }} onFailed={back} />;
+    return <Lazy part={chatSearch} props={{ conversation, onBack: back, corner }} onFailed={back} />;
   if (beside === 'threads')
     return (
-      <Late
+      <Lazy
         part={threadsPart}
         props={{ conversation, onOpen: setBeside, onBack: back, corner }}
         onFailed={back}
       />
     );
-  if (beside && deeds.current)
+  if (beside && actions.current)
     return (
-      <Late
+      <Lazy
         part={threadPart}
-        props={{ conversation, root: beside, deeds: deeds.current, onBack: back, corner }}
+        props={{ conversation, root: beside, actions: actions.current, onBack: back, corner }}
         onFailed={back}
       />
     );
   return (
     <>
       {inRoom ? (
-        <Late
+        <Lazy
           part={headPart}
           props={{
             conversation,
@@ -142,7 +142,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
           onFailed={failed}
         />
       ) : (
-        <Late
+        <Lazy
           part={personHeadPart}
           props={{ conversation, onBack, corner, onSearch: search }}
           meanwhile={headMeanwhile}
@@ -152,19 +152,19 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
       {banner}
       {/* One of both: somebody who is blocked asks for nothing any more. */}
       {conversation.request && state !== 'blocked' ? (
-        <Late part={requestPart} props={{ conversation, onGone: onBack }} onFailed={failed} />
+        <Lazy part={requestPart} props={{ conversation, onGone: onBack }} onFailed={failed} />
       ) : (
         !inRoom &&
         state !== 'contact' &&
         (!open || state === 'blocked' || state === 'request_received') && (
-          <Late part={strangerPart} props={{ conversation, state }} onFailed={failed} />
+          <Lazy part={strangerPart} props={{ conversation, state }} onFailed={failed} />
         )
       )}
       {conversation.exists && (
-        <Late part={pinBar} props={{ conversation: key, onJump: jump }} canWait onFailed={() => undefined} />
+        <Lazy part={pinBar} props={{ conversation: key, onJump: jump }} canWait onFailed={() => undefined} />
       )}
       {opened && conversation.requestedBy === undefined && (
-        <History
+        <MessageList
           conversation={conversation}
           at={wanted}
           veiled={!inRoom && state !== 'contact'}
@@ -175,11 +175,11 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
           readOnly={!mayWrite}
           keepsOrder={keepsOrder(room)}
           onThread={openThread}
-          does={deeds}
+          does={actions}
         />
       )}
       {inRoom ? (
-        <Late part={footPart} props={{ conversation, composer: composing }} onFailed={failed} />
+        <Lazy part={footPart} props={{ conversation, composer: composing }} onFailed={failed} />
       ) : (
         composing
       )}
@@ -187,16 +187,16 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   );
 }
 
-const requestPart = late(() => import('../message_requests/request_bar.tsx'), 'RequestBar');
-const strangerPart = late(() => import('../message_requests/stranger_banner.tsx'), 'StrangerBanner');
-export const headPart = late(() => import('../rooms/room.tsx'), 'RoomHead');
-export const personHeadPart = late(() => import('./direct_chat_header.tsx'), 'ChatHead');
-export const footPart = late(() => import('../rooms/room.tsx'), 'RoomFoot');
-const pinBar = late(() => import('../pinned_messages/pinned_bar.tsx'), 'PinBar');
-const aboutPart = late(() => import('../rooms/room_info.tsx'), 'About');
+const requestPart = lazy(() => import('../message_requests/request_bar.tsx'), 'RequestBar');
+const strangerPart = lazy(() => import('../message_requests/stranger_banner.tsx'), 'StrangerBanner');
+export const headPart = lazy(() => import('../rooms/room.tsx'), 'RoomHeader');
+export const personHeadPart = lazy(() => import('./direct_chat_header.tsx'), 'DirectChatHeader');
+export const footPart = lazy(() => import('../rooms/room.tsx'), 'RoomFooter');
+const pinBar = lazy(() => import('../pinned_messages/pinned_bar.tsx'), 'PinnedBar');
+const aboutPart = lazy(() => import('../rooms/room_info.tsx'), 'RoomInfo');
 /** Holds the place of a head that is being fetched. */
 const headMeanwhile = <div class="bar" />;
 const threads = () => import('../threads/thread.tsx');
-const threadPart = late(threads, 'Thread');
-const threadsPart = late(threads, 'Threads');
-const chatSearch = late(() => import('../search/search_pane.tsx'), 'ChatSearch');
+const threadPart = lazy(threads, 'Thread');
+const threadsPart = lazy(threads, 'Threads');
+const chatSearch = lazy(() => import('../search/search_pane.tsx'), 'ChatSearch');

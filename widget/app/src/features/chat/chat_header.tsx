@@ -1,11 +1,11 @@
 // The bar above a conversation: the way back, who or what it is, and the menu of what one may do.
 
 import type { ComponentChildren } from 'preact';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import css from '../../ui/header_bar/header_bar.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 
 interface Props {
   name: string;
@@ -17,9 +17,9 @@ interface Props {
   children: ComponentChildren;
 }
 
-export function ChatBar({ name, onBack, items, corner, children }: Props) {
-  useSheet(css);
-  const { wording: words, openMenu, windowItems } = useSurroundings();
+export function ChatHeader({ name, onBack, items, corner, children }: Props) {
+  useStyles(css);
+  const { wording: words, openMenu, windowItems } = useAppContext();
   const label = words.actionsFor(name);
   return (
     <div class="bar chat-bar">

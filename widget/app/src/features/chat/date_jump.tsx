@@ -2,9 +2,9 @@
 
 import { type Conversation, isRoom } from '@kith/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { CloseButton } from '../../ui/close_button/close_button.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { idOfRoom } from '../group_calls/room_id.ts';
 import css from './date_jump.css?inline';
@@ -21,8 +21,8 @@ interface Props {
 const PAGE = 50;
 
 export function DateJump({ conversation, onClose }: Props) {
-  useSheet(css);
-  const { client, announce, openChat } = useSurroundings();
+  useStyles(css);
+  const { client, announce, openChat } = useAppContext();
   const words = useWords('chats');
   const field = useRef<HTMLInputElement>(null);
   const [loading, setLoading] = useState(false);

@@ -3,11 +3,11 @@
 import type { Conversation } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
-import { fetchLate, Late, late } from '../../ui/lazy/lazy.tsx';
+import { fetchLazy, Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import { openProfile } from '../profile/open_profile.ts';
-import { ChatBar } from './chat_header.tsx';
+import { ChatHeader } from './chat_header.tsx';
 
 interface Props {
   conversation: Conversation;
@@ -18,12 +18,12 @@ interface Props {
 }
 
 const chatMenu = () => import('./chat_menu.ts');
-const dateJump = late(() => import('./date_jump.tsx'), 'DateJump');
-const callButtons = late(() => import('../call_log/call_buttons.tsx'), 'Buttons');
+const dateJump = lazy(() => import('./date_jump.tsx'), 'DateJump');
+const callButtons = lazy(() => import('../call_log/call_buttons.tsx'), 'Buttons');
 
-export function ChatHead({ conversation, onBack, onSearch, corner }: Props) {
-  const surroundings = useSurroundings();
-  const { wording: words, client } = surroundings;
+export function DirectChatHeader({ conversation, onBack, onSearch, corner }: Props) {
+  const context = useAppContext();
+  const { wording: words, client } = context;
   const now = useNow();
   const [picksDate, setPicksDate] = useState(false);
   const user = conversation.with.user;
@@ -37,17 +37,17 @@ export function ChatHead({ conversation, onBack, onSearch, corner }: Props) {
       ? words.lastSeen(words.ago(view.lastSeen, now))
       : words[view.presence];
   const items = async () => {
-    const menu = await fetchLate(chatMenu, words);
-    return menu.chatActions(surroundings, conversation, now, { onSearch, onDate: () => setPicksDate(true) });
+    const menu = await fetchLazy(chatMenu, words);
+    return menu.chatActions(context, conversation, now, { onSearch, onDate: () => setPicksDate(true) });
   };
   return (
     <>
-      <ChatBar name={person.name} onBack={onBack} items={items} corner={corner}>
+      <ChatHeader name={person.name} onBack={onBack} items={items} corner={corner}>
         <button
           type="button"
           class="chat-face"
           aria-haspopup="dialog"
-          onClick={() => openProfile(surroundings, user)}
+          onClick={() => openProfile(context, user)}
         >
           <Avatar person={person} size="small" presence={view.presence} />
           <span class="hidden-text">{person.name}</span>
@@ -60,10 +60,10 @@ export function ChatHead({ conversation, onBack, onSearch, corner }: Props) {
             {typing ? words.typing : where}
           </p>
         </div>
-        <Late part={callButtons} props={{ user }} canWait onFailed={() => undefined} />
-      </ChatBar>
+        <Lazy part={callButtons} props={{ user }} canWait onFailed={() => undefined} />
+      </ChatHeader>
       {picksDate && (
-        <Late
+        <Lazy
           part={dateJump}
           props={{ conversation, onClose: () => setPicksDate(false) }}
           onFailed={() => setPicksDate(false)}

@@ -2,14 +2,14 @@
 
 import { type Conversation, isRoom, type Message } from '@kith/client';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useFace, useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useFace, useNow, useTopic } from '../../app_context.tsx';
 import { badgeText } from '../../shell/tab_bar.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { Late, late } from '../../ui/lazy/lazy.tsx';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import { askToDelete } from '../message/confirm_delete.ts';
 import { MessageView } from '../message/message.tsx';
-import type { MessageDeeds } from '../message/message_menu.ts';
+import type { MessageActions } from '../message/message_menu.ts';
 import { gistOf } from '../message_text/plain_text.ts';
 import {
   downwards,
@@ -22,8 +22,8 @@ import {
   upwards,
 } from './message_list_items.ts';
 import { typingText } from './typing_text.ts';
-import { useNames } from './use_mention_names.ts';
-import { messageBelow, useAnchor } from './use_scroll_anchor.ts';
+import { useMentionNames } from './use_mention_names.ts';
+import { messageBelow, useScrollAnchor } from './use_scroll_anchor.ts';
 
 interface Props {
   conversation: Conversation;
@@ -43,7 +43,7 @@ interface Props {
   /** Shows a thread in the place of the chat. */
   onThread(root: number): void;
   /** Actions on its messages, for parts that show some of them elsewhere. */
-  does: { current: MessageDeeds | undefined };
+  does: { current: MessageActions | undefined };
 }
 
 const REFUSED_MS = 6_000;
@@ -54,9 +54,9 @@ interface Jump {
   unread?: true;
 }
 
-const unreadBar = late(() => import('./unread_bar.tsx'), 'UnreadBar');
+const unreadBar = lazy(() => import('./unread_bar.tsx'), 'UnreadBar');
 
-export function History({
+export function MessageList({
   conversation,
   at,
   linksInert,
@@ -69,14 +69,14 @@ export function History({
   onThread,
   does,
 }: Props) {
-  const surroundings = useSurroundings();
-  const { client, wording: words, announce } = surroundings;
+  const context = useAppContext();
+  const { client, wording: words, announce } = context;
   const key = conversation.key;
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
   const other = useFace(conversation);
   const room = isRoom(key);
-  const nameForMention = useNames(timeline.messages, room);
+  const nameForMention = useMentionNames(timeline.messages, room);
   const now = useNow();
   const scroller = useRef<HTMLDivElement>(null);
   const [window, setWindow] = useState(FIRST_WINDOW);
@@ -105,12 +105,12 @@ export function History({
         ? '…'
         : gistOf(message, nameForMention),
   });
-  const deeds = useMemo<MessageDeeds>(
+  const actions = useMemo<MessageActions>(
     () => ({
       conversation: key,
       reply: onReply,
       edit: onEdit,
-      remove: message => askToDelete(surroundings, () => client.remove(key, message.seq ?? 0)),
+      remove: message => askToDelete(context, () => client.remove(key, message.seq ?? 0)),
       react: (message, reaction, on) => client.react(key, message.seq ?? 0, reaction, on),
       showOriginal: seq => setJumpTo({ seq }),
       messages: () => client.timeline(key).messages,
@@ -123,22 +123,9 @@ export function History({
       openThread: onThread,
       hasThreads: room,
     }),
-    [
-      client,
-      key,
-      room,
-      words,
-      announce,
-      surroundings,
-      onReply,
-      onEdit,
-      keepsOrder,
-      readOnly,
-      onThread,
-      veiled,
-    ],
+    [client, key, room, words, announce, context, onReply, onEdit, keepsOrder, readOnly, onThread, veiled],
   );
-  does.current = deeds;
+  does.current = actions;
   useEffect(
     () =>
       client.on('refused', one => {
@@ -158,7 +145,7 @@ export function History({
   const lineIsThere = lineIsDrawn(shown);
   // Its page is on the way.
   const lineIsAwaited = unreadFrom > 0 && !lineIsThere && timeline.loading !== 'no';
-  const { scrolled, toEnd, stuck, placed } = useAnchor(scroller, shown, {
+  const { scrolled, toEnd, stuck, placed } = useScrollAnchor(scroller, shown, {
     lineIsAwaited,
     endIsShown: window.below === 0 && !timeline.later,
   });
@@ -329,7 +316,7 @@ export function History({
   return (
     <div class="history">
       {skips && unread > 0 && (
-        <Late
+        <Lazy
           part={unreadBar}
           props={{
             count: unread,
@@ -403,7 +390,7 @@ export function History({
                 linksInert={linksInert && !item.message.mine}
                 tabIndex={item.id === tabStop ? 0 : -1}
                 nameOf={nameForMention}
-                deeds={deeds}
+                actions={actions}
                 onFocus={setActive}
               />
             );

@@ -1,7 +1,7 @@
 // Shows how many messages are unread where the reader has jumped over them, leads to the first, and marks all as read.
 
 import { Icon } from '../../ui/icon/icon.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './unread_bar.css?inline';
 
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function UnreadBar({ count, onJump, onRead }: Props) {
-  useSheet(css);
+  useStyles(css);
   const words = useWords('pinnedMessages');
   return (
     <div class="unread-bar">

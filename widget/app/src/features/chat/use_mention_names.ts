@@ -5,7 +5,7 @@ import { useEffect, useMemo, useReducer } from 'preact/hooks';
 import { useClient, useWording } from '../../app_context.tsx';
 import type { NameOf } from '../message_text/formatting.ts';
 
-export function useNames(messages: readonly Message[], room: boolean): NameOf {
+export function useMentionNames(messages: readonly Message[], room: boolean): NameOf {
   const client = useClient();
   const words = useWording();
   const [turn, redraw] = useReducer((before: number) => before + 1, 0);

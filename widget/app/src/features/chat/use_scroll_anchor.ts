@@ -23,7 +23,7 @@ const AT_END = 60;
  * undo what the member's finger did; therefore the place is taken anew before each drawing, while the elements are
  * still those that were scrolled, and once more when the browser tells (`scrolled`, called by the owner).
  */
-export function useAnchor(
+export function useScrollAnchor(
   scroller: Scroller,
   shown: readonly Item[],
   { lineIsAwaited, endIsShown }: { lineIsAwaited: boolean; endIsShown: boolean },

@@ -2,12 +2,12 @@
 
 import { type Client, type Conversation, type ConversationKey, isRoom, type RoomView } from '@kith/client';
 import { useRef } from 'preact/hooks';
-import { useFace, useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useFace, useNow, useTopic } from '../../app_context.tsx';
 import { badgeText } from '../../shell/tab_bar.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { Said } from '../../ui/labeled_text/labeled_text.tsx';
-import { fetchLate, Late, late } from '../../ui/lazy/lazy.tsx';
+import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
+import { fetchLazy, Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import { typingText } from '../chat/typing_text.ts';
 import { StateIcon } from '../message/state_icon.tsx';
 import { gistOf } from '../message_text/plain_text.ts';
@@ -18,12 +18,12 @@ interface Props {
   tabIndex: 0 | -1;
 }
 
-const callGist = late(() => import('../call_log/call_entry.tsx'), 'Gist');
+const callGist = lazy(() => import('../call_log/call_entry.tsx'), 'Gist');
 export const rowMenu = () => import('./row_menu.ts');
 
 export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
-  const surroundings = useSurroundings();
-  const { wording: words, openChat, openMenu } = surroundings;
+  const context = useAppContext();
+  const { wording: words, openChat, openMenu } = context;
   const more = useRef<HTMLButtonElement>(null);
   const now = useNow();
   const conversation = useTopic(`conversation:${key}`, client => client.conversation(key));
@@ -37,12 +37,12 @@ export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
   const showMenu = () => {
     const anchor = more.current;
     if (anchor === null) return;
-    const menu = fetchLate(rowMenu, words);
+    const menu = fetchLazy(rowMenu, words);
     openMenu(
       menu.then(one => ({
         anchor,
         label: words.actionsFor(person.name),
-        items: one.rowActions(surroundings, conversation, now),
+        items: one.rowActions(context, conversation, now),
       })),
     );
   };
@@ -108,7 +108,7 @@ function Preview({
   typing: readonly string[];
   draft: string;
 }) {
-  const { wording: words, client } = useSurroundings();
+  const { wording: words, client } = useAppContext();
   const { last } = conversation;
   const sender = useTopic(`person:${last?.from ?? ''}`, one => (last ? one.person(last.from) : undefined));
   const room = isRoom(conversation.key);
@@ -118,12 +118,12 @@ function Preview({
   }
   if (draft.trim() !== '') {
     return (
-      <Said class="row-preview" label={<span class="row-draft">{`${words.draft} `}</span>}>
+      <LabeledText class="row-preview" label={<span class="row-draft">{`${words.draft} `}</span>}>
         {oneLine(draft)}
-      </Said>
+      </LabeledText>
     );
   }
-  if (last === undefined) return <Said class="row-preview">{conversation.room?.topic}</Said>;
+  if (last === undefined) return <LabeledText class="row-preview">{conversation.room?.topic}</LabeledText>;
   const text = last.deleted
     ? words.deletedMessage
     : oneLine(
@@ -135,9 +135,9 @@ function Preview({
   return (
     <>
       {last.mine && !last.deleted && !last.call && <StateIcon state={last.state} />}
-      <Said class="row-preview" label={label}>
+      <LabeledText class="row-preview" label={label}>
         {call ? (
-          <Late
+          <Lazy
             part={callGist}
             props={{ message: last }}
             meanwhile={<span>{text}</span>}
@@ -146,13 +146,13 @@ function Preview({
         ) : (
           text
         )}
-      </Said>
+      </LabeledText>
     </>
   );
 }
 
 function Badge({ conversation, muted }: { conversation: Conversation; muted: boolean }) {
-  const { wording: words } = useSurroundings();
+  const { wording: words } = useAppContext();
   if (conversation.unread === 0) {
     if (!conversation.markedUnread) return null;
     return (
@@ -180,7 +180,7 @@ function Badge({ conversation, muted }: { conversation: Conversation; muted: boo
 
 /** An icon for the kind of the room, unless it is a public one. */
 export function RoomMark({ room }: { room: RoomView }) {
-  const { wording: words } = useSurroundings();
+  const { wording: words } = useAppContext();
   if (room.kind === 'public') return null;
   return <Mark icon={room.kind === 'private' ? 'lock' : 'megaphone'} text={words.roomKinds[room.kind]} />;
 }

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useClient, useTopic, useWatch, useWording } from '../../app_context.tsx';
 import { badgeText } from '../../shell/tab_bar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { Late, late } from '../../ui/lazy/lazy.tsx';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
 import { ChatRow } from './chat_row.tsx';
@@ -16,10 +16,10 @@ interface Props {
   onFindPeople(): void;
 }
 
-export const searchPart = late(() => import('../search/search_pane.tsx'), 'Search');
-export const filterChips = late(() => import('../../ui/segmented/segmented.tsx'), 'Segmented');
-const swipe = late(() => import('./swipe.tsx'), 'Swipe');
-const nothing = late(() => import('./no_chats.tsx'), 'Nothing');
+export const searchPart = lazy(() => import('../search/search_pane.tsx'), 'Search');
+export const filterChips = lazy(() => import('../../ui/segmented/segmented.tsx'), 'Segmented');
+const swipe = lazy(() => import('./swipe.tsx'), 'Swipe');
+const nothing = lazy(() => import('./no_chats.tsx'), 'NoChats');
 const ignored = () => undefined;
 
 export function ChatsTab({ chosen, onFindPeople }: Props) {
@@ -38,7 +38,7 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
   }, [searching]);
   if (searching) {
     const close = () => setSearching(false);
-    return <Late part={searchPart} props={{ onClose: close }} onFailed={close} />;
+    return <Lazy part={searchPart} props={{ onClose: close }} onFailed={close} />;
   }
   return (
     <>
@@ -48,7 +48,7 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
           {words.searchAll}
         </button>
         <div class="filters">
-          <Late
+          <Lazy
             part={filterChips}
             canWait
             props={{
@@ -72,7 +72,7 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
         </button>
       )}
       {filter?.part ? (
-        <Late part={filter.part} props={{}} onFailed={ignored} />
+        <Lazy part={filter.part} props={{}} onFailed={ignored} />
       ) : (
         <List
           key={filter?.value}
@@ -101,7 +101,7 @@ function List({ list: name, chosen, onFindPeople }: Props & { list: ListName }) 
   useWatch(visible.filter(key => !isRoom(key)).map(key => client.conversation(key).with.user));
   if (list.keys.length === 0) {
     if (list.loading) return <Skeleton />;
-    return <Late part={nothing} props={{ list: name, onFindPeople }} onFailed={ignored} />;
+    return <Lazy part={nothing} props={{ list: name, onFindPeople }} onFailed={ignored} />;
   }
   return (
     <div class="swiped" ref={rows}>
@@ -117,7 +117,7 @@ function List({ list: name, chosen, onFindPeople }: Props & { list: ListName }) 
         }}
       />
       {matchMedia('(hover: none)').matches && (
-        <Late part={swipe} props={{ list: rows }} canWait onFailed={ignored} />
+        <Lazy part={swipe} props={{ list: rows }} canWait onFailed={ignored} />
       )}
     </div>
   );

@@ -4,7 +4,7 @@ import type { ListName } from '@kith/client';
 import '../../ui/icon/lazy_shapes.ts';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { useWords } from '../../wording/late_words.ts';
-import { HereNow } from './online_now.tsx';
+import { OnlineNow } from './online_now.tsx';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
@@ -13,12 +13,12 @@ interface Props {
   onFindPeople(): void;
 }
 
-export function Nothing({ list, onFindPeople }: Props) {
+export function NoChats({ list, onFindPeople }: Props) {
   const words = useWords('chats');
   if (list === 'main') {
     return (
       <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>
-        <HereNow />
+        <OnlineNow />
         <button type="button" class="button button-main" onClick={onFindPeople}>
           {words.findPeople}
         </button>

@@ -2,9 +2,9 @@
 
 import { direct, type Person } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { useClient, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useClient, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { usePresences } from '../contacts/use_presences.ts';
 import css from './online_now.css?inline';
@@ -13,10 +13,10 @@ export { lateWords as words } from '../../wording/late_words.ts';
 
 const MOST = 6;
 
-export function HereNow() {
-  useSheet(css);
+export function OnlineNow() {
+  useStyles(css);
   const client = useClient();
-  const { openChat } = useSurroundings();
+  const { openChat } = useAppContext();
   const words = useWords('contacts');
   const me = useTopic('me', one => one.me());
   const contacts = useTopic('contacts', one => one.contacts());

@@ -2,7 +2,7 @@
 
 import { type Conversation, MUTED_FOR_GOOD, RequestError } from '@kith/client';
 import '../../ui/icon/lazy_shapes.ts';
-import type { Surroundings } from '../../app_context.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { wordsOf } from '../../wording/late_words.ts';
 
@@ -10,9 +10,9 @@ export { lateWords as words } from '../../wording/late_words.ts';
 
 const HOUR = 3_600_000;
 
-export function rowActions(surroundings: Surroundings, one: Conversation, now: number): MenuItem[] {
-  const { client, announce } = surroundings;
-  const words = wordsOf(surroundings.wording, 'chats');
+export function rowActions(context: AppContextValue, one: Conversation, now: number): MenuItem[] {
+  const { client, announce } = context;
+  const words = wordsOf(context.wording, 'chats');
   const change = (what: Parameters<typeof client.changeConversation>[1]) =>
     void client.changeConversation(one.key, what).catch(error => {
       const full = error instanceof RequestError && error.code === 'too_many_pinned';

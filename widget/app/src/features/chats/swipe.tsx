@@ -2,9 +2,9 @@
 
 import type { ConversationKey } from '@kith/client';
 import { useEffect } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { isRtl } from '../../wording/is_rtl.ts';
 import { rowActions } from './row_menu.ts';
 import css from './swipe.css?inline';
@@ -17,24 +17,24 @@ const FAR = 80;
 const BEGINS = 12;
 
 export function Swipe({ list }: { list: { current: HTMLElement | null } }) {
-  useSheet(css);
-  const surroundings = useSurroundings();
+  useStyles(css);
+  const context = useAppContext();
   useEffect(() => {
     const element = list.current;
     if (element === null) return;
-    const deeds = (key: ConversationKey) => {
-      const items = rowActions(surroundings, surroundings.client.conversation(key), Date.now());
+    const actions = (key: ConversationKey) => {
+      const items = rowActions(context, context.client.conversation(key), Date.now());
       return { end: items[0], start: items.at(-1) };
     };
-    return swipes(element, deeds);
-  }, [list, surroundings]);
+    return swipes(element, actions);
+  }, [list, context]);
   return null;
 }
 
-type Deeds = (key: ConversationKey) => Record<'end' | 'start', MenuItem | undefined>;
+type SwipeActions = (key: ConversationKey) => Record<'end' | 'start', MenuItem | undefined>;
 
 /** Listens to the rows inside; returns the way out. */
-export function swipes(list: HTMLElement, deeds: Deeds): () => void {
+export function swipes(list: HTMLElement, actions: SwipeActions): () => void {
   let drawn: { row: HTMLElement; x: number; y: number; moved: number } | undefined;
   const letGo = () => {
     if (drawn === undefined) return;
@@ -44,7 +44,7 @@ export function swipes(list: HTMLElement, deeds: Deeds): () => void {
   };
   const deedOf = (row: HTMLElement, moved: number) => {
     const key = row.dataset.chat as ConversationKey;
-    return deeds(key)[moved < 0 === isRtl(row) ? 'end' : 'start'];
+    return actions(key)[moved < 0 === isRtl(row) ? 'end' : 'start'];
   };
   const down = (event: PointerEvent) => {
     letGo();

@@ -2,11 +2,11 @@
 
 import type { Conversation, Message, Sticker } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useFace, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useFace, useTopic } from '../../app_context.tsx';
 import { PHONE } from '../../shell/open_shell.ts';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { Late, late } from '../../ui/lazy/lazy.tsx';
-import { MAY_COMPLETE, SUGGESTIONS_ID, type SuggestHandle } from '../autocomplete/handle.ts';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
+import { type AutocompleteHandle, MAY_COMPLETE, SUGGESTIONS_ID } from '../autocomplete/handle.ts';
 import type { AttachHandle } from '../files/attach_files.tsx';
 import { askToDelete } from '../message/confirm_delete.ts';
 import { bytesOver } from './body_bytes.ts';
@@ -25,22 +25,22 @@ interface Props {
 }
 
 const MOST_HEIGHT = 132;
-const attachPart = late(() => import('../files/attach_files.tsx'), 'Attach');
-export const concernsPart = late(() => import('./reply_or_edit_bar.tsx'), 'Concerns');
-const suggestions = late(() => import('../autocomplete/autocomplete.tsx'), 'Suggest');
+const attachPart = lazy(() => import('../files/attach_files.tsx'), 'AttachFiles');
+export const replyOrEditPart = lazy(() => import('./reply_or_edit_bar.tsx'), 'ReplyOrEditBar');
+const suggestions = lazy(() => import('../autocomplete/autocomplete.tsx'), 'Autocomplete');
 /** The counter shows from here on. */
 const NEAR_LIMIT = 200;
 
 export function Composer(props: Props) {
   const { conversation, field, replyTo, editing, onCancel, onEditLast, onSent } = props;
-  const surroundings = useSurroundings();
-  const { client, wording: words, pickEmoji, takesFocus } = surroundings;
+  const context = useAppContext();
+  const { client, wording: words, pickEmoji, takesFocus } = context;
   const key = conversation.key;
   const me = useTopic('me', one => one.me());
   const face = useFace(conversation);
   const draft = useTopic(`draft:${key}`, one => one.draft(key));
   const [text, setText] = useState(editing?.body ?? draft);
-  const suggest = useRef<SuggestHandle | null>(null);
+  const suggest = useRef<AutocompleteHandle | null>(null);
   /** Something was typed that may be completed: from then on it is looked for. */
   const completes = useRef(false);
   completes.current ||= MAY_COMPLETE.test(text);
@@ -79,7 +79,7 @@ export function Composer(props: Props) {
   const save = (message: Message) => {
     if (over !== undefined && over > 0) return;
     if (text.trim() === '') {
-      return askToDelete(surroundings, () => {
+      return askToDelete(context, () => {
         client.remove(key, message.seq ?? 0);
         onSent();
       });
@@ -148,22 +148,22 @@ export function Composer(props: Props) {
       }}
     >
       {completes.current && (
-        <Late
+        <Lazy
           part={suggestions}
           props={{ handle: suggest, field, text, conversation, onInsert: insert, describe: setListed }}
           onFailed={() => undefined}
         />
       )}
       {concerned && (
-        <Late
-          part={concernsPart}
+        <Lazy
+          part={replyOrEditPart}
           props={{ message: concerned, editing: concerned === editing, onCancel }}
           onFailed={() => undefined}
         />
       )}
       <div class="composer-line">
         {!editing && (
-          <Late
+          <Lazy
             part={attachPart}
             canWait
             props={{ handle: attach, field, conversation, replyTo: replyTo?.seq, onChange: setFiles, onSent }}

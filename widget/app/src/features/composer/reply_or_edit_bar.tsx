@@ -5,8 +5,8 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import { gistOf } from '../message_text/plain_text.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useClient, useWording } from '../../app_context.tsx';
-import { Said } from '../../ui/labeled_text/labeled_text.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import css from './reply_or_edit_bar.css?inline';
 
 interface Props {
@@ -15,8 +15,8 @@ interface Props {
   onCancel(): void;
 }
 
-export function Concerns({ message, editing, onCancel }: Props) {
-  useSheet(css);
+export function ReplyOrEditBar({ message, editing, onCancel }: Props) {
+  useStyles(css);
   const client = useClient();
   const words = useWording();
   const name = message.mine ? words.you : client.person(message.from).name;
@@ -25,7 +25,7 @@ export function Concerns({ message, editing, onCancel }: Props) {
       <Icon name={editing ? 'edit' : 'reply'} />
       <span class="grow">
         <span class="composer-reply-name clip">{editing ? words.editing : words.replyingTo(name)}</span>
-        <Said class="composer-reply-body">{gistOf(message).slice(0, 200)}</Said>
+        <LabeledText class="composer-reply-body">{gistOf(message).slice(0, 200)}</LabeledText>
       </span>
       <button
         type="button"

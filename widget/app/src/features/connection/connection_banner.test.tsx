@@ -3,16 +3,16 @@
 import type { Status } from '@kith/client';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
-import { Banner, words } from './connection_banner.tsx';
-import { kindOf, useTrouble } from './connection_problem.ts';
+import { ConnectionBanner, words } from './connection_banner.tsx';
+import { kindOf, useConnectionProblem } from './connection_problem.ts';
 
 beforeAll(() => words.fetch(WORDING));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function Shown() {
-  const trouble = useTrouble();
-  return trouble ? <Banner trouble={trouble} /> : null;
+  const trouble = useConnectionProblem();
+  return trouble ? <ConnectionBanner trouble={trouble} /> : null;
 }
 
 const later = (drawing: Drawing, ms: number) => drawing.do(() => void vi.advanceTimersByTime(ms));

@@ -3,19 +3,19 @@
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useClient, useSurroundings, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useClient, useTopic } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './connection_banner.css?inline';
 import type { Trouble } from './connection_problem.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-export function Banner({ trouble: shown }: { trouble: Trouble }) {
-  useSheet(css);
+export function ConnectionBanner({ trouble: shown }: { trouble: Trouble }) {
+  useStyles(css);
   const client = useClient();
   const words = useWords('connection');
-  const { announce } = useSurroundings();
+  const { announce } = useAppContext();
   const { until, reason } = useTopic('status', one => one.status());
   useEffect(() => {
     if (shown === 'new_version') announce(words.newVersion);

@@ -2,18 +2,18 @@
 
 import type { Status } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useSurroundings, useTopic, useWording } from '../../app_context.tsx';
+import { useAppContext, useTopic, useWording } from '../../app_context.tsx';
 import { useBuildGone } from '../../ui/lazy/build_check.ts';
-import { fetchPart, late } from '../../ui/lazy/lazy.tsx';
+import { fetchPart, lazy } from '../../ui/lazy/lazy.tsx';
 
 /** A blink of the network is nobody's business. */
 const GRACE = 1_500;
 
-export const bannerPart = late(() => import('./connection_banner.tsx'), 'Banner');
+export const bannerPart = lazy(() => import('./connection_banner.tsx'), 'ConnectionBanner');
 
 /** The trouble to show, after a grace time; announced to screen readers once. */
-export function useTrouble(): Trouble | undefined {
-  const { announce } = useSurroundings();
+export function useConnectionProblem(): Trouble | undefined {
+  const { announce } = useAppContext();
   const words = useWording();
   const status = useTopic('status', one => one.status());
   const isGone = useBuildGone();

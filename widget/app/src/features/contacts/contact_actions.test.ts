@@ -4,14 +4,14 @@ import type { ContactState } from '@kith/client';
 import { beforeAll, expect, test } from 'vitest';
 import { FakeClient } from '../../../dev/fake_client.ts';
 import { NOW, WORDING } from '../../../test/draw.ts';
-import type { Surroundings } from '../../app_context.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
 import { contactActions, words } from './contact_actions.ts';
 
 beforeAll(() => words.fetch(WORDING));
 
 const client = new FakeClient({ now: NOW });
 const shown: object[] = [];
-const surroundings: Surroundings = {
+const context: AppContextValue = {
   client,
   wording: WORDING,
   announce: () => undefined,
@@ -24,7 +24,7 @@ const surroundings: Surroundings = {
   show: (_, props) => shown.push(props),
 };
 const names = (user: string, state: ContactState) =>
-  contactActions(surroundings, client.person(user), state).map(item => item.text);
+  contactActions(context, client.person(user), state).map(item => item.text);
 
 test('each state offers what leads out of it', () => {
   expect(names('u1', 'none')).toEqual(['Message', 'Profile', 'Add to contacts', 'Block', 'Report']);
@@ -43,7 +43,7 @@ test('each state offers what leads out of it', () => {
 });
 
 test('whoever is reported is named', () => {
-  contactActions(surroundings, client.person('u1'), 'none').at(-1)?.run();
+  contactActions(context, client.person('u1'), 'none').at(-1)?.run();
   expect(shown).toEqual([{ target: { user: 'u1' }, user: 'u1' }]);
 });
 

@@ -1,12 +1,12 @@
 // Requests, who is online, contacts, and everybody; and finding one of them.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useClient, useSurroundings, useTopic, useWatch, useWording } from '../../app_context.tsx';
+import { useAppContext, useClient, useTopic, useWatch, useWording } from '../../app_context.tsx';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import css from './contacts_tab.css?inline';
@@ -24,10 +24,10 @@ const keyOf = (row: Row) => row.id;
 const stopsAt = (row: Row) => row.kind !== 'heading';
 
 export function ContactsTab() {
-  useSheet(choicesCss);
-  useSheet(css);
+  useStyles(choicesCss);
+  useStyles(css);
   const client = useClient();
-  const { announce } = useSurroundings();
+  const { announce } = useAppContext();
   const words = useWords('contacts');
   const [query, setQuery] = useState('');
   const [visible, setVisible] = useState<readonly Row[]>([]);

@@ -2,15 +2,15 @@
 
 import { direct, type Person } from '@kith/client';
 import { useRef } from 'preact/hooks';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { contactActions } from './contact_actions.ts';
 
 export function PersonRow({ person: listed, tabIndex }: { person: Person; tabIndex: 0 | -1 }) {
-  const surroundings = useSurroundings();
-  const { openChat, openMenu } = surroundings;
+  const context = useAppContext();
+  const { openChat, openMenu } = context;
   const words = useWords('contacts');
   const more = useRef<HTMLButtonElement>(null);
   const now = useNow();
@@ -31,7 +31,7 @@ export function PersonRow({ person: listed, tabIndex }: { person: Person; tabInd
     openMenu({
       anchor: more.current,
       label: words.actionsFor(person.name),
-      items: contactActions(surroundings, person, state),
+      items: contactActions(context, person, state),
     });
   };
   return (

@@ -4,13 +4,13 @@ import { direct, type Person } from '@kith/client';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { askToBlock, changeContact } from './contact_actions.ts';
 
 export function RequestRow({ person: listed, tabIndex }: { person: Person; tabIndex: 0 | -1 }) {
-  const surroundings = useSurroundings();
-  const { openChat } = surroundings;
+  const context = useAppContext();
+  const { openChat } = context;
   const words = useWords('contacts');
   const view = useTopic(`presence:${listed.user}`, client => client.presence(listed.user));
   const person = { guest: false, ...listed };
@@ -36,7 +36,7 @@ export function RequestRow({ person: listed, tabIndex }: { person: Person; tabIn
           type="button"
           class="button button-main"
           tabIndex={tabIndex}
-          onClick={() => changeContact(surroundings, 'accept', person.user)}
+          onClick={() => changeContact(context, 'accept', person.user)}
         >
           {words.accept}
         </button>
@@ -44,7 +44,7 @@ export function RequestRow({ person: listed, tabIndex }: { person: Person; tabIn
           type="button"
           class="button"
           tabIndex={tabIndex}
-          onClick={() => changeContact(surroundings, 'decline', person.user)}
+          onClick={() => changeContact(context, 'decline', person.user)}
         >
           {words.decline}
         </button>
@@ -54,7 +54,7 @@ export function RequestRow({ person: listed, tabIndex }: { person: Person; tabIn
           tabIndex={tabIndex}
           aria-label={words.block}
           title={words.block}
-          onClick={() => askToBlock(surroundings, person)}
+          onClick={() => askToBlock(context, person)}
         >
           <Icon name="block" />
         </button>

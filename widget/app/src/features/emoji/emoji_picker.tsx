@@ -5,7 +5,7 @@ import type { EmojiRequest } from '../../app_context.tsx';
 import { placeIn } from '../../ui/menu/menu.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { isRtl } from '../../wording/is_rtl.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { Stickers, useStickers } from '../stickers/sticker_picker.tsx';
@@ -25,7 +25,7 @@ export function Picker({
   phone: boolean;
   onClose: () => void;
 }) {
-  useSheet(css);
+  useStyles(css);
   const words = useWords('emoji');
   const dialog = useRef<HTMLDivElement>(null);
   const picked = useRef<() => void>(undefined);

@@ -4,10 +4,10 @@ import type { Conversation } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { Late, late } from '../../ui/lazy/lazy.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { askPoll } from '../message_extras/extra_actions.ts';
 import css from './attach_files.css?inline';
@@ -28,13 +28,13 @@ interface Props {
   onSent(): void;
 }
 
-const trayPart = late(() => import('./upload_tray_view.tsx'), 'TrayView');
-const recorderPart = late(() => import('./voice_recorder.tsx'), 'Recorder');
+const trayPart = lazy(() => import('./upload_tray_view.tsx'), 'TrayView');
+const recorderPart = lazy(() => import('./voice_recorder.tsx'), 'VoiceRecorder');
 
-export function Attach({ handle, field, conversation, replyTo, onChange, onSent }: Props) {
-  useSheet(css);
-  const surroundings = useSurroundings();
-  const { client, openMenu } = surroundings;
+export function AttachFiles({ handle, field, conversation, replyTo, onChange, onSent }: Props) {
+  useStyles(css);
+  const context = useAppContext();
+  const { client, openMenu } = context;
   const fileWords = useFileWords();
   const words = { ...fileWords, ...useWords('polls') };
   const takesFiles = useTopic('me', one => one.me())?.limits.file_bytes !== undefined;
@@ -68,7 +68,7 @@ export function Attach({ handle, field, conversation, replyTo, onChange, onSent 
     return () => stop.abort();
   }, [field, takesFiles]);
 
-  const items: MenuItem[] = [{ icon: 'poll', text: words.pollNew, run: () => askPoll(key, surroundings) }];
+  const items: MenuItem[] = [{ icon: 'poll', text: words.pollNew, run: () => askPoll(key, context) }];
   if (takesFiles) items.unshift({ icon: 'file', text: words.attachFile, run: () => input.current?.click() });
   return (
     <>
@@ -105,7 +105,7 @@ export function Attach({ handle, field, conversation, replyTo, onChange, onSent 
         </button>
       )}
       {picked && (
-        <Late
+        <Lazy
           part={trayPart}
           props={{
             handle,
@@ -120,7 +120,7 @@ export function Attach({ handle, field, conversation, replyTo, onChange, onSent 
         />
       )}
       {recording && (
-        <Late
+        <Lazy
           part={recorderPart}
           props={{
             conversation,

@@ -5,21 +5,21 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useClient } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
-import type { MessageDeeds } from '../message/message_menu.ts';
+import type { MessageActions } from '../message/message_menu.ts';
 import { addressOf, isOver, renewed } from './file_url.ts';
 import css from './message_files.css?inline';
 import { Picture } from './picture.tsx';
-import { Viewer } from './picture_viewer.tsx';
-import { Voice } from './voice_message.tsx';
+import { PictureViewer } from './picture_viewer.tsx';
+import { VoiceMessage } from './voice_message.tsx';
 import { ending, useFileWords } from './words.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   message: Message;
-  deeds: MessageDeeds;
+  actions: MessageActions;
 }
 
 /** In CSS pixels; larger ones are scaled down to it. */
@@ -27,13 +27,13 @@ const WIDEST = 240;
 const TALLEST = 300;
 const LEAST = 80;
 
-export function Files({ message, deeds }: Props) {
-  useSheet(css);
+export function MessageFiles({ message, actions }: Props) {
+  useStyles(css);
   const files = message.files ?? [];
   const pictures = files.filter(isPicture);
   const [shown, setShown] = useState<string>();
-  useRedraw(deeds.veiled);
-  const isVeiled = (one: Message) => deeds.veiled && !one.mine && !unveiled.has(one.from);
+  useRedraw(actions.veiled);
+  const isVeiled = (one: Message) => actions.veiled && !one.mine && !unveiled.has(one.from);
   const veiled = isVeiled(message);
   const unveil = () => {
     unveiled.add(message.from);
@@ -56,10 +56,12 @@ export function Files({ message, deeds }: Props) {
       )}
       {files
         .filter(file => !isPicture(file))
-        .map(file => (file.voice ? <Voice key={file.id} file={file} /> : <Row key={file.id} file={file} />))}
+        .map(file =>
+          file.voice ? <VoiceMessage key={file.id} file={file} /> : <Row key={file.id} file={file} />,
+        )}
       {shown !== undefined && (
-        <Viewer
-          pictures={(deeds.messages?.() ?? [message])
+        <PictureViewer
+          pictures={(actions.messages?.() ?? [message])
             .filter(one => !isVeiled(one))
             .flatMap(one => one.files?.filter(isPicture) ?? [])}
           first={shown}

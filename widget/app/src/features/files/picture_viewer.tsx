@@ -18,7 +18,7 @@ interface Props {
   onClose(): void;
 }
 
-export function Viewer({ pictures, first, onClose }: Props) {
+export function PictureViewer({ pictures, first, onClose }: Props) {
   const client = useClient();
   const wording = useWording();
   const words = useFileWords();

@@ -2,9 +2,9 @@
 
 import type { Conversation } from '@kith/client';
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import type { AttachHandle } from './attach_files.tsx';
 import { type Item, trayOf } from './upload_tray.ts';
 import css from './upload_tray_view.css?inline';
@@ -23,8 +23,8 @@ interface Props {
 const taken = new WeakSet<readonly File[]>();
 
 export function TrayView({ handle, conversation, picked, onChange }: Props) {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useFileWords();
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   const tray = trayOf(client, conversation.key);

@@ -3,12 +3,12 @@
 import type { SentFile } from '@kith/client';
 import { useClient } from '../../app_context.tsx';
 import { fetchFile } from './file_url.ts';
-import { Sound } from './voice_player.tsx';
+import { VoicePlayer } from './voice_player.tsx';
 
-export function Voice({ file }: { file: SentFile }) {
+export function VoiceMessage({ file }: { file: SentFile }) {
   const client = useClient();
   return (
-    <Sound
+    <VoicePlayer
       fetch={() => fetchFile(client, file, false)}
       duration={(file.duration ?? 0) / 1_000}
       peaks={file.peaks}

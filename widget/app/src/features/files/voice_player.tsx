@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { peaksOf } from './peaks.ts';
 import { clock } from './sound_duration.ts';
 import css from './voice_player.css?inline';
@@ -26,9 +26,9 @@ interface Props {
   peaks: string | undefined;
 }
 
-export function Sound({ fetch, duration, peaks }: Props) {
-  useSheet(css);
-  const { announce, wording } = useSurroundings();
+export function VoicePlayer({ fetch, duration, peaks }: Props) {
+  useStyles(css);
+  const { announce, wording } = useAppContext();
   const words = useFileWords();
   const sound = useRef<AudioBuffer>(undefined);
   const source = useRef<AudioBufferSourceNode>(undefined);

@@ -4,14 +4,14 @@ import type { Conversation } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { LevelMeter } from './level_meter.ts';
 import { peaksOf } from './peaks.ts';
 import { clock } from './sound_duration.ts';
 import { trayOf } from './upload_tray.ts';
 import css from './upload_tray_view.css?inline';
-import { Sound } from './voice_player.tsx';
+import { VoicePlayer } from './voice_player.tsx';
 import { Waveform } from './waveform.tsx';
 import { useFileWords } from './words.ts';
 
@@ -35,9 +35,9 @@ interface Recorded {
   peaks: string | undefined;
 }
 
-export function Recorder({ conversation, replyTo, onDone }: Props) {
-  useSheet(css);
-  const { client, announce, wording } = useSurroundings();
+export function VoiceRecorder({ conversation, replyTo, onDone }: Props) {
+  useStyles(css);
+  const { client, announce, wording } = useAppContext();
   const words = useFileWords();
   const recorder = useRef<MediaRecorder>(undefined);
   const meter = useRef<LevelMeter>(undefined);
@@ -141,7 +141,7 @@ export function Recorder({ conversation, replyTo, onDone }: Props) {
       </button>
       {recorded ? (
         <span class="grow">
-          <Sound
+          <VoicePlayer
             fetch={() => Promise.resolve(recorded.data)}
             duration={recorded.milliseconds / 1_000}
             peaks={recorded.peaks}

@@ -1,12 +1,12 @@
 // The loudness of a voice message as bars. What was played has the full colour.
 
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { heights } from './peaks.ts';
 import css from './waveform.css?inline';
 
 /** `share`: how much of it was played, from 0 to 1. */
 export function Waveform({ peaks, share }: { peaks: string; share: number }) {
-  useSheet(css);
+  useStyles(css);
   const bars = heights(peaks);
   return (
     <span class="waveform" aria-hidden="true">

@@ -2,11 +2,11 @@
 
 import { type ConversationKey, direct, isRoom, type Message, type Person } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { useFace, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useFace, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from '../message_extras/message_extras.css?inline';
 import { silenced } from '../rooms/may_write.ts';
@@ -23,8 +23,8 @@ const MOST_CHATS = 30;
 const WAIT_MS = 250;
 
 export function Forward({ from, message, onClose }: Props) {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('forwarding');
   const [query, setQuery] = useState('');
   const chats = useTopic('conversations', one => one.conversations('main')).keys;
@@ -86,7 +86,7 @@ function Chat({ of: key, onPick }: { of: ConversationKey; onPick(name: string): 
 }
 
 function usePeople(query: string): readonly Person[] {
-  const { client } = useSurroundings();
+  const { client } = useAppContext();
   const [people, setPeople] = useState<readonly Person[]>([]);
   useEffect(() => {
     if (query === '') return setPeople([]);

@@ -2,38 +2,38 @@
 
 import type { ConversationKey, Media } from '@kith/client';
 import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { tabStorage } from '../calls/call_storage.ts';
-import { Grouping } from './group_call_session.ts';
+import { GroupCallSession } from './group_call_session.ts';
 import type { Tile } from './group_call_view.ts';
-import { GroupWindow } from './group_call_window.tsx';
+import { GroupCallWindow } from './group_call_window.tsx';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
 /** Another object for each time that it is wanted. `back`: after a reload, into the call of before. */
-export type GroupWish = { room: ConversationKey; media: Media } | 'back';
+export type GroupCallWish = { room: ConversationKey; media: Media } | 'back';
 
-export function GroupPlace({ wish, onCheck }: { wish: GroupWish; onCheck(): void }) {
-  const { client, announce } = useSurroundings();
+export function GroupCallRoot({ wish, onCheck }: { wish: GroupCallWish; onCheck(): void }) {
+  const { client, announce } = useAppContext();
   const words = useWords('groupCalls');
-  const grouping = useMemo(
-    () => new Grouping({ client, storage: tabStorage(), now: () => Date.now() }),
+  const session = useMemo(
+    () => new GroupCallSession({ client, storage: tabStorage(), now: () => Date.now() }),
     [client],
   );
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
-  useEffect(() => grouping.subscribe(() => redraw(undefined)), [grouping]);
-  useEffect(() => () => grouping.destroy(), [grouping]);
+  useEffect(() => session.subscribe(() => redraw(undefined)), [session]);
+  useEffect(() => () => session.destroy(), [session]);
   useEffect(() => {
-    if (wish === 'back') void grouping.comeBack();
+    if (wish === 'back') void session.comeBack();
     else {
       // The notice of the last call is read.
-      if (grouping.shown()?.stage === 'over') grouping.close();
-      void grouping.join(wish.room, wish.media);
+      if (session.shown()?.stage === 'over') session.close();
+      void session.join(wish.room, wish.media);
     }
-  }, [grouping, wish]);
+  }, [session, wish]);
 
-  const shown = grouping.shown();
+  const shown = session.shown();
   const stage = shown?.stage;
   const before = useRef<readonly Tile[] | undefined>(undefined);
   useEffect(() => {
@@ -50,7 +50,9 @@ export function GroupPlace({ wish, onCheck }: { wish: GroupWish; onCheck(): void
     ];
     if (said.length > 0) announce(said.join(' '));
   }, [stage, shown?.tiles]);
-  return shown ? <GroupWindow key={shown.room} grouping={grouping} shown={shown} onCheck={onCheck} /> : null;
+  return shown ? (
+    <GroupCallWindow key={shown.room} session={session} shown={shown} onCheck={onCheck} />
+  ) : null;
 }
 
 /** A member who reconnects has neither left nor joined. */

@@ -4,7 +4,7 @@ import type { Event, GroupCallEvent, Participant, Status, Unnumbered } from '@ki
 import { RequestError, room } from '@kith/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { hideAddress } from '../calls/call_preferences.ts';
-import { Grouping } from './group_call_session.ts';
+import { GroupCallSession } from './group_call_session.ts';
 
 const RELAY = [{ urls: ['turn:im.example'], username: 'u', credential: 'p' }];
 const connections: Connection[] = [];
@@ -110,14 +110,14 @@ function scene(here: Participant[], refused?: RequestError) {
     subscribe: () => () => undefined,
   };
   const storage = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
-  const grouping = new Grouping({ client: client as never, storage, now: () => Date.now() });
+  const session = new GroupCallSession({ client: client as never, storage, now: () => Date.now() });
   const actions = () =>
     said.map(one => {
       const { action, to } = one as { action?: string; to?: number };
       return to === undefined ? action : `${action} ${to}`;
     });
-  const states = () => grouping.shown()?.tiles.map(one => `${one.user} ${one.state}`);
-  return { grouping, tell, actions, states };
+  const states = () => session.shown()?.tiles.map(one => `${one.user} ${one.state}`);
+  return { session, tell, actions, states };
 }
 
 const settled = () => vi.advanceTimersByTimeAsync(0);
@@ -145,8 +145,8 @@ afterEach(() => {
 test('who comes offers to each who is here, but not to who is away or apart', async () => {
   const away = { user: 'dan', place: 10, away: true };
   const apart = { user: 'eve', place: 11, apart: true };
-  const { grouping, actions, states } = scene([ben, carla, away, apart]);
-  await grouping.join(room('r1'), 'audio');
+  const { session, actions, states } = scene([ben, carla, away, apart]);
+  await session.join(room('r1'), 'audio');
   await settled();
   expect(actions()).toEqual(['join', 'offer 7', 'offer 8']);
   expect(states()).toEqual(['ben connecting', 'carla connecting', 'dan away', 'eve apart']);
@@ -154,12 +154,12 @@ test('who comes offers to each who is here, but not to who is away or apart', as
   expect(states()?.[0]).toBe('ben connected');
   await vi.advanceTimersByTimeAsync(25_000);
   expect(states()?.[1]).toBe('carla unreachable');
-  grouping.destroy();
+  session.destroy();
 });
 
 test('who is here answers, once for a connection and again for what has changed', async () => {
-  const { grouping, tell, actions, states } = scene([]);
-  await grouping.join(room('r1'), 'audio');
+  const { session, tell, actions, states } = scene([]);
+  await session.join(room('r1'), 'audio');
   tell({ news: 'came', ...ben });
   expect(states()).toEqual(['ben connecting']);
   tell({ news: 'offer', from: 7, sdp: 'o1' });
@@ -178,34 +178,34 @@ test('who is here answers, once for a connection and again for what has changed'
   expect([connections.length, connections[0]?.closed, actions().at(-1)]).toEqual([2, true, 'answer 12']);
   tell({ news: 'apart', place: 12 });
   expect([connections[1]?.closed, states()]).toEqual([true, ['ben apart']]);
-  grouping.destroy();
+  session.destroy();
 });
 
 test('leaving ends all connections, and tells the server once', async () => {
-  const { grouping, actions } = scene([ben, carla]);
-  await grouping.join(room('r1'), 'video');
+  const { session, actions } = scene([ben, carla]);
+  await session.join(room('r1'), 'video');
   await settled();
-  grouping.hangUp();
+  session.hangUp();
   await settled();
   expect(connections.every(one => one.closed)).toBe(true);
-  expect([grouping.shown(), actions().filter(one => one === 'leave').length]).toEqual([undefined, 1]);
+  expect([session.shown(), actions().filter(one => one === 'leave').length]).toEqual([undefined, 1]);
 });
 
 test('what the server refuses is said, and what it ends', async () => {
   const full = scene([], new RequestError('call_full'));
-  await full.grouping.join(room('r1'), 'audio');
-  expect([full.grouping.shown()?.stage, full.grouping.shown()?.end]).toEqual(['over', 'full']);
+  await full.session.join(room('r1'), 'audio');
+  expect([full.session.shown()?.stage, full.session.shown()?.end]).toEqual(['over', 'full']);
   const out = scene([ben]);
-  await out.grouping.join(room('r1'), 'audio');
+  await out.session.join(room('r1'), 'audio');
   out.tell({ news: 'left' });
-  expect([out.grouping.shown()?.stage, out.grouping.shown()?.end]).toEqual(['over', 'taken_out']);
+  expect([out.session.shown()?.stage, out.session.shown()?.end]).toEqual(['over', 'taken_out']);
 });
 
 test('who hides the address makes relayed connections only', async () => {
   hideAddress(true);
-  const { grouping } = scene([ben]);
-  await grouping.join(room('r1'), 'audio');
+  const { session } = scene([ben]);
+  await session.join(room('r1'), 'audio');
   await settled();
   expect(connections[0]?.configuration.iceTransportPolicy).toBe('relay');
-  grouping.destroy();
+  session.destroy();
 });

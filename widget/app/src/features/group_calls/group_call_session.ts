@@ -4,13 +4,13 @@ import type { Client, ConversationKey, Media, Participant } from '@kith/client';
 import { GroupCalls, type RoomCall, type RoomSignal } from '@kith/client/group_calls';
 import { hidesAddress } from '../calls/call_preferences.ts';
 import { claim, forget, keep, remembered, type TabStorage } from '../calls/call_storage.ts';
-import { OwnMedia } from '../calls/local_media.ts';
+import { LocalMedia } from '../calls/local_media.ts';
 import { QualityMeter, SAMPLE_MS } from '../calls/network_quality.ts';
-import { AGAIN_MS, canRelay, Path, REACH_MS, type Told } from '../calls/peer_connection.ts';
+import { AGAIN_MS, canRelay, PeerConnection, REACH_MS, type Told } from '../calls/peer_connection.ts';
 import { Timers } from '../calls/timers.ts';
 import {
+  type GroupCallView,
   type GroupEnd,
-  type GroupShown,
   groupBegun,
   groupEndOf,
   picturesFor,
@@ -18,7 +18,7 @@ import {
 } from './group_call_view.ts';
 import { idOfRoom } from './room_id.ts';
 
-export interface GroupingHost {
+export interface GroupCallSessionHost {
   client: Pick<Client, 'ask' | 'on' | 'contact' | 'rich' | 'status' | 'subscribe'>;
   storage: TabStorage;
   now(): number;
@@ -31,7 +31,7 @@ const LOUD = 0.02;
 
 /** The connection to one of the others. */
 interface Peer {
-  path: Path;
+  path: PeerConnection;
   meter: QualityMeter;
   theirs?: Told;
   late: boolean;
@@ -40,10 +40,10 @@ interface Peer {
   spoke: number;
 }
 
-export class Grouping {
-  #shown: GroupShown | undefined;
+export class GroupCallSession {
+  #shown: GroupCallView | undefined;
   #calls: GroupCalls;
-  #own = new OwnMedia(what => (what === 'mic' ? this.setMic(false) : void this.#pictureChanged()));
+  #own = new LocalMedia(what => (what === 'mic' ? this.setMic(false) : void this.#pictureChanged()));
   #peers = new Map<number, Peer>();
   #listeners = new Set<() => void>();
   /** Steps that began in an earlier turn are dropped. */
@@ -53,7 +53,7 @@ export class Grouping {
   #leave: () => void;
   #wasOnline: boolean;
 
-  constructor(private readonly host: GroupingHost) {
+  constructor(private readonly host: GroupCallSessionHost) {
     const { client, storage } = host;
     this.#calls = new GroupCalls({
       client,
@@ -66,7 +66,7 @@ export class Grouping {
     this.#leave = client.subscribe('status', () => this.#statusChanged());
   }
 
-  shown(): GroupShown | undefined {
+  shown(): GroupCallView | undefined {
     return this.#shown;
   }
 
@@ -245,7 +245,7 @@ export class Grouping {
   // -- connections --
 
   #connect(call: RoomCall, place: number, relayOnly: boolean): Peer {
-    const path: Path = new Path(call.ice, relayOnly, {
+    const path: PeerConnection = new PeerConnection(call.ice, relayOnly, {
       say: candidate => void this.#calls.candidate(place, candidate).catch(() => undefined),
       told: theirs => {
         peer.theirs = theirs;
@@ -363,7 +363,7 @@ export class Grouping {
     this.#say();
   }
 
-  async #toAll(does: (path: Path, place: number) => Promise<void>): Promise<void> {
+  async #toAll(does: (path: PeerConnection, place: number) => Promise<void>): Promise<void> {
     const all = Array.from(this.#peers, ([place, { path }]) => does(path, place));
     await Promise.allSettled(all);
   }
@@ -428,7 +428,7 @@ export class Grouping {
     this.#set({ stage: 'over', end, tiles: [], problem: undefined, own: undefined });
   }
 
-  #begin(room: ConversationKey, media: Media, stage: GroupShown['stage']): void {
+  #begin(room: ConversationKey, media: Media, stage: GroupCallView['stage']): void {
     this.#end();
     this.#shown = groupBegun(room, media, stage, hidesAddress());
     this.#tell();
@@ -443,9 +443,9 @@ export class Grouping {
     forget(this.host.storage);
   }
 
-  #set(change: { [K in keyof GroupShown]?: GroupShown[K] | undefined }): void {
+  #set(change: { [K in keyof GroupCallView]?: GroupCallView[K] | undefined }): void {
     if (this.#shown === undefined) return;
-    this.#shown = { ...this.#shown, ...change } as GroupShown;
+    this.#shown = { ...this.#shown, ...change } as GroupCallView;
     this.#tell();
   }
 

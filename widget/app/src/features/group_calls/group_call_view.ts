@@ -5,7 +5,7 @@ import type { Problem } from '../calls/local_media.ts';
 import type { PictureLimit, Told } from '../calls/peer_connection.ts';
 
 /** Another object after each change. */
-export interface GroupShown {
+export interface GroupCallView {
   room: ConversationKey;
   media: Media;
   /** `asking`: the browser asks for the microphone. */
@@ -44,9 +44,9 @@ export interface Tile {
 export function groupBegun(
   room: ConversationKey,
   media: Media,
-  stage: GroupShown['stage'],
+  stage: GroupCallView['stage'],
   hidden: boolean,
-): GroupShown {
+): GroupCallView {
   const off = { mic: false, camera: false, screen: false };
   return { room, media, stage, place: 0, most: 0, ...off, hidden, tiles: [] };
 }

@@ -2,37 +2,37 @@
 
 import type { Messages } from 'virtual:messages';
 import { useEffect, useState } from 'preact/hooks';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { duration } from '../call_log/call_duration.ts';
-import { Controls } from '../calls/call_controls.tsx';
+import { CallControls } from '../calls/call_controls.tsx';
 import { DeviceChoice } from '../calls/call_options.tsx';
 import { chooseDevice, chosenDevice, type DeviceKind } from '../calls/call_preferences.ts';
-import { WindowButtons } from '../calls/call_window_buttons.tsx';
-import { Trouble } from '../calls/device_error.tsx';
+import { CallWindowButtons } from '../calls/call_window_buttons.tsx';
+import { DeviceError } from '../calls/device_error.tsx';
 import { useWindow } from '../calls/use_call_window.ts';
-import type { Grouping } from './group_call_session.ts';
-import { columnsFor, type GroupShown } from './group_call_view.ts';
+import type { GroupCallSession } from './group_call_session.ts';
+import { columnsFor, type GroupCallView } from './group_call_view.ts';
 import css from './group_call_window.css?inline';
 import { OtherTile, OwnTile } from './participant_tile.tsx';
-import { useStanding } from './room_call_status.ts';
+import { useRoomCallStatus } from './room_call_status.ts';
 
 interface Props {
-  grouping: Grouping;
-  shown: GroupShown;
+  session: GroupCallSession;
+  shown: GroupCallView;
   onCheck(): void;
 }
 
-export function GroupWindow({ grouping, shown, onCheck }: Props) {
-  useSheet(css);
-  const { root } = useSurroundings();
+export function GroupCallWindow({ session, shown, onCheck }: Props) {
+  useStyles(css);
+  const { root } = useAppContext();
   const words = useWords('groupCalls');
   const calls = useWords('calls');
   const [speaker, setSpeaker] = useState(chosenDevice('speaker'));
   const name = useTopic(`conversation:${shown.room}`, one => one.conversation(shown.room).with.name);
   const over = shown.stage === 'over';
-  const pane = useWindow(over, () => grouping.close());
+  const pane = useWindow(over, () => session.close());
   const { frame, drag, phone, large, options, setOptions } = pane;
   useEffect(() => {
     if (root?.activeElement === null && document.activeElement === document.body) frame.current?.focus();
@@ -41,7 +41,7 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
   const choose = (kind: DeviceKind, id: string) => {
     chooseDevice(kind, id);
     if (kind === 'speaker') setSpeaker(id);
-    else void grouping.useDevice(kind, id);
+    else void session.useDevice(kind, id);
   };
   const pictures = shown.tiles.length + 1;
   const columns = columnsFor(pictures, phone && large);
@@ -59,7 +59,7 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
           </p>
           <Line shown={shown} />
         </div>
-        <WindowButtons pane={pane} />
+        <CallWindowButtons pane={pane} />
       </div>
       {!over && (
         <ul
@@ -74,10 +74,10 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
         </ul>
       )}
       {shown.problem && !over && (
-        <Trouble
+        <DeviceError
           problem={shown.problem}
-          onClose={() => grouping.dismissProblem()}
-          onAgain={() => again(grouping, shown)}
+          onClose={() => session.dismissProblem()}
+          onAgain={() => again(session, shown)}
           onCheck={onCheck}
         />
       )}
@@ -96,13 +96,13 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
       )}
       {over ? (
         <div class="call-ended">
-          <button type="button" class="button button-main" onClick={() => grouping.close()}>
+          <button type="button" class="button button-main" onClick={() => session.close()}>
             {calls.close}
           </button>
         </div>
       ) : (
-        <Controls
-          calling={grouping}
+        <CallControls
+          session={session}
           shown={shown}
           options={options}
           onOptions={() => setOptions(!options)}
@@ -114,12 +114,12 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
 }
 
 /** How it stands: who is here, and for how long; or why one is not in it. */
-function Line({ shown }: { shown: GroupShown }) {
+function Line({ shown }: { shown: GroupCallView }) {
   const words = useWords('groupCalls');
   const calls = useWords('calls');
   const now = useNow(1_000);
   const { stage, end, tiles, since } = shown;
-  const most = useStanding(shown.room)?.most ?? 0;
+  const most = useRoomCallStatus(shown.room)?.most ?? 0;
   const text = () => {
     if (stage === 'asking') return calls.asking;
     if (stage === 'joining') return calls.joining;
@@ -138,7 +138,7 @@ function Line({ shown }: { shown: GroupShown }) {
 type Words = ReturnType<typeof useWords<'groupCalls'>>;
 
 export function whyOver(
-  end: NonNullable<GroupShown['end']>,
+  end: NonNullable<GroupCallView['end']>,
   most: number,
   words: Words,
   calls: Messages['calls'],
@@ -149,12 +149,12 @@ export function whyOver(
 }
 
 /** Asks again for the device that the browser refused. */
-function again(grouping: Grouping, { problem, room, media, stage }: GroupShown): void {
-  grouping.dismissProblem();
-  if (problem?.of === 'camera') void grouping.setCamera(true);
-  else if (problem?.of === 'screen') void grouping.setScreen(true);
+function again(session: GroupCallSession, { problem, room, media, stage }: GroupCallView): void {
+  session.dismissProblem();
+  if (problem?.of === 'camera') void session.setCamera(true);
+  else if (problem?.of === 'screen') void session.setScreen(true);
   else if (stage === 'asking') {
-    grouping.close();
-    void grouping.join(room, media);
-  } else grouping.setMic(true);
+    session.close();
+    void session.join(room, media);
+  } else session.setMic(true);
 }

@@ -6,7 +6,7 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { Sight, Voice } from '../calls/media_elements.tsx';
-import type { GroupShown, Tile } from './group_call_view.ts';
+import type { GroupCallView, Tile } from './group_call_view.ts';
 
 interface Props {
   tile: Tile;
@@ -66,7 +66,7 @@ export function OtherTile({ tile, speaker }: Props) {
   );
 }
 
-export function OwnTile({ shown }: { shown: GroupShown }) {
+export function OwnTile({ shown }: { shown: GroupCallView }) {
   const calls = useWords('calls');
   const me = useTopic('me', one => one.me());
   const person = useTopic(`person:${me?.user ?? ''}`, one => one.person(me?.user ?? ''));

@@ -3,19 +3,19 @@
 import type { ConversationKey } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/call_shapes.ts';
-import { useSurroundings, useTopic, useWording } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic, useWording } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './room_call_bar.css?inline';
-import { useStanding } from './room_call_status.ts';
+import { useRoomCallStatus } from './room_call_status.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
 export function RoomCallButton({ room }: { room: ConversationKey }) {
-  const { call, openMenu } = useSurroundings();
+  const { call, openMenu } = useAppContext();
   const words = useWords('groupCalls');
   const kinds = useWords('callLog');
-  const standing = useStanding(room);
+  const standing = useRoomCallStatus(room);
   if (standing === undefined || standing.most === 0 || standing.now) return null;
   const items = [
     { icon: 'phone', text: kinds.callWithVoice, run: () => call({ do: 'join', room, media: 'audio' }) },
@@ -37,10 +37,10 @@ export function RoomCallButton({ room }: { room: ConversationKey }) {
 }
 
 export function RoomCallLine({ room }: { room: ConversationKey }) {
-  useSheet(css);
-  const { call } = useSurroundings();
+  useStyles(css);
+  const { call } = useAppContext();
   const words = useWords('groupCalls');
-  const standing = useStanding(room);
+  const standing = useRoomCallStatus(room);
   const me = useTopic('me', one => one.me());
   const { most = 0, now } = standing ?? {};
   if (now === undefined) return null;

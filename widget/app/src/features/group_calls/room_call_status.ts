@@ -5,22 +5,22 @@ import { useEffect, useReducer, useState } from 'preact/hooks';
 import { useClient, useTopic } from '../../app_context.tsx';
 import { idOfRoom } from './room_id.ts';
 
-export interface Standing {
+export interface RoomCallStatus {
   /** So many may be in it; 0: rooms of this site have no calls. */
   most: number;
   now?: GroupCall;
 }
 
-export class Standings {
+export class RoomCallStatuses {
   /** By the ids of rooms. */
-  #byRoom = new Map<string, Standing>();
+  #byRoom = new Map<string, RoomCallStatus>();
   #listeners = new Set<() => void>();
 
   constructor(private readonly client: Pick<Client, 'ask' | 'on'>) {
     client.on('group_call', event => this.#heard(event));
   }
 
-  of(id: string | undefined): Standing | undefined {
+  of(id: string | undefined): RoomCallStatus | undefined {
     return id === undefined ? undefined : this.#byRoom.get(id);
   }
 
@@ -43,20 +43,20 @@ export class Standings {
   }
 }
 
-const all = new WeakMap<object, Standings>();
+const all = new WeakMap<object, RoomCallStatuses>();
 
-export function standingsOf(client: Pick<Client, 'ask' | 'on'>): Standings {
-  const known = all.get(client) ?? new Standings(client);
+export function roomCallStatusesOf(client: Pick<Client, 'ask' | 'on'>): RoomCallStatuses {
+  const known = all.get(client) ?? new RoomCallStatuses(client);
   all.set(client, known);
   return known;
 }
 
 /** Of a room that is on the screen. */
-export function useStanding(room: ConversationKey): Standing | undefined {
+export function useRoomCallStatus(room: ConversationKey): RoomCallStatus | undefined {
   const client = useClient();
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   const online = useTopic('status', one => one.status()).state === 'online';
-  const standings = standingsOf(client);
+  const standings = roomCallStatusesOf(client);
   const [known, setKnown] = useState<{ room: ConversationKey; id: string }>();
   const id = known?.room === room ? known.id : undefined;
   useEffect(() => {

@@ -2,10 +2,10 @@
 
 import { type Client, type Invited, RequestError } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { kindOf } from '../connection/connection_problem.ts';
 import { online } from '../connection/wait_until_online.ts';
@@ -23,10 +23,10 @@ interface Props {
 }
 
 /** Comes once there is an answer. Whoever is a member already is led to the room. */
-export function InvitationCard({ hash, onDone }: Props) {
-  useSheet(roomCss);
-  useSheet(css);
-  const { client, openChat, announce } = useSurroundings();
+export function InviteCard({ hash, onDone }: Props) {
+  useStyles(roomCss);
+  useStyles(css);
+  const { client, openChat, announce } = useAppContext();
   const words = useWords('inviteLinks');
   const aboutRooms = useWords('rooms');
   const [invited, setInvited] = useState<Invited>();

@@ -6,8 +6,8 @@ import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from '../rooms/room_errors.ts';
 import css from './invite_links.css?inline';
@@ -19,10 +19,10 @@ const DAYS = [1, 7, 30, 365] as const;
 /** 0: as many as the room takes. */
 const PEOPLE = [0, 1, 10, 100] as const;
 
-export function RoomLinks({ conversation }: { conversation: Conversation }) {
-  useSheet(choicesCss);
-  useSheet(css);
-  const { client, announce, confirm } = useSurroundings();
+export function InviteLinkList({ conversation }: { conversation: Conversation }) {
+  useStyles(choicesCss);
+  useStyles(css);
+  const { client, announce, confirm } = useAppContext();
   const words = useWords('inviteLinks');
   const aboutRooms = useWords('rooms');
   const [days, setDays] = useState<number>(7);
@@ -166,7 +166,7 @@ interface LinkProps {
 }
 
 function StandingLink({ link: { code, by, until, uses, used }, room, isNew, onTakeBack }: LinkProps) {
-  const { announce } = useSurroundings();
+  const { announce } = useAppContext();
   const words = useWords('inviteLinks');
   const name = useTopic(`person:${by}`, one => one.person(by).name);
   const [copied, setCopied] = useState(false);

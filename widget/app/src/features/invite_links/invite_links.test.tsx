@@ -4,8 +4,8 @@ import { type Invited, room } from '@kith/client';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
 import { lateWords } from '../../wording/late_words.ts';
-import { InvitationCard } from './invite_card.tsx';
-import { RoomLinks } from './invite_link_list.tsx';
+import { InviteCard } from './invite_card.tsx';
+import { InviteLinkList } from './invite_link_list.tsx';
 import { INVITES } from './invite_url.ts';
 import { WAITING } from './pending_invite.ts';
 
@@ -28,7 +28,7 @@ function card(invited: Invited | 'bad_invitation' | 'room_banned', hash = HASH) 
   const drawing = new Drawing({ rooms: 3 });
   drawing.client.invited = invited;
   const done = vi.fn();
-  drawing.draw(<InvitationCard hash={hash} onDone={done} />);
+  drawing.draw(<InviteCard hash={hash} onDone={done} />);
   return { drawing, done };
 }
 
@@ -93,7 +93,7 @@ test('who is not signed in is told to, and who has no connection to come again',
   ] as const) {
     const drawing = new Drawing();
     drawing.client.state = { state: 'stopped', shared: false, ...(code && { code }) };
-    drawing.draw(<InvitationCard hash={HASH} onDone={vi.fn()} />);
+    drawing.draw(<InviteCard hash={HASH} onDone={vi.fn()} />);
     await shows(drawing, text);
     expect(drawing.client.calls).toEqual([]);
     expect(sessionStorage.getItem(WAITING)).toBe(code ? HASH : null);
@@ -105,7 +105,7 @@ test('who signs in without leaving the page sees the invitation', async () => {
   const drawing = new Drawing();
   drawing.client.invited = INVITED;
   drawing.client.state = { state: 'stopped', shared: false, code: 'no_guests' };
-  drawing.draw(<InvitationCard hash={HASH} onDone={vi.fn()} />);
+  drawing.draw(<InviteCard hash={HASH} onDone={vi.fn()} />);
   await shows(drawing, 'Sign in to this site');
   drawing.do(() => {
     drawing.client.state = { state: 'online', transport: 'websocket', shared: false };
@@ -119,7 +119,7 @@ function links(invited: Invited | 'too_many_invitations' | 'not_allowed' = INVIT
   const drawing = new Drawing({ rooms: 3 });
   drawing.client.invited = invited;
   drawing.client.links = [{ code: CODE, by: 'u3', until: NOW + 3_600_000, uses: 10, used: 3 }];
-  drawing.draw(<RoomLinks conversation={drawing.client.conversation(ROOM)} />);
+  drawing.draw(<InviteLinkList conversation={drawing.client.conversation(ROOM)} />);
   return drawing;
 }
 

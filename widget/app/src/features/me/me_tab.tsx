@@ -7,31 +7,31 @@ import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { CallSettings } from '../call_log/call_settings.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
 import { BAR, type OpenShell } from '../../shell/open_shell.ts';
-import { late } from '../../ui/lazy/lazy.tsx';
+import { lazy } from '../../ui/lazy/lazy.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import type { ThemeChoice } from '../../ui/theme/theme.ts';
 import { useMedia } from '../../ui/use_media/use_media.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { Account } from '../profile/account_section.tsx';
-import { Notify } from '../push_settings/push_settings.tsx';
+import { PushSettings } from '../push_settings/push_settings.tsx';
 import { createChime } from '../toasts/chime.ts';
 import { chooseSound, soundIsOn } from '../toasts/sound_preference.ts';
 import css from './me_tab.css?inline';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-const moderationPart = late(() => import('../moderation/report_queue.tsx'), 'Moderation');
+const moderationPart = lazy(() => import('../moderation/report_queue.tsx'), 'ModerationSheet');
 
 const CHOICES: readonly SetPresence[] = ['online', 'away', 'busy', 'invisible'];
 
 /** `shell`: left out where there is nothing to choose about it. */
 export function MeTab({ theme, shell }: { theme: ThemeChoice; shell?: OpenShell }) {
-  useSheet(choicesCss);
-  useSheet(css);
-  const { client, show } = useSurroundings();
+  useStyles(choicesCss);
+  useStyles(css);
+  const { client, show } = useAppContext();
   const words = useWords('me');
   const calls = useWords('callLog');
   const me = useTopic('me', one => one.me());
@@ -99,7 +99,7 @@ export function MeTab({ theme, shell }: { theme: ThemeChoice; shell?: OpenShell 
       <Account />
       <h3 class="section-title">{words.notifications}</h3>
       <SoundSwitch />
-      <Notify />
+      <PushSettings />
       <h3 class="section-title">{calls.callsTitle}</h3>
       <CallSettings />
       <h3 class="section-title">{words.appearance}</h3>

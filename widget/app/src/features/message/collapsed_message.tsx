@@ -1,13 +1,13 @@
 // In the place of a message in a room whose author the member has blocked.
 
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './collapsed_message.css?inline';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-export function Collapsed({ onShow }: { onShow: () => void }) {
-  useSheet(css);
+export function CollapsedMessage({ onShow }: { onShow: () => void }) {
+  useStyles(css);
   const words = useWords('contacts');
   return (
     <span class="collapsed">

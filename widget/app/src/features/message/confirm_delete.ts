@@ -1,12 +1,12 @@
 // Asks before a message is deleted; the question itself comes when it is asked first.
 
-import type { Surroundings } from '../../app_context.tsx';
-import { fetchLate } from '../../ui/lazy/lazy.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
+import { fetchLazy } from '../../ui/lazy/lazy.tsx';
 
-export function askToDelete(surroundings: Surroundings, onYes: () => void): void {
-  const { wording: words, announce } = surroundings;
-  fetchLate(deleteQuestion, words).then(
-    one => one.askToDelete(surroundings, onYes),
+export function askToDelete(context: AppContextValue, onYes: () => void): void {
+  const { wording: words, announce } = context;
+  fetchLazy(deleteQuestion, words).then(
+    one => one.askToDelete(context, onYes),
     () => announce(words.loadFailed),
   );
 }

@@ -1,10 +1,10 @@
 // Puts the text of a message into the clipboard.
 
 import type { Message } from '@kith/client';
-import type { Surroundings } from '../../app_context.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
 import { wordsOf } from '../../wording/late_words.ts';
 
-export function copyText(message: Message, { announce, wording }: Surroundings): void {
+export function copyText(message: Message, { announce, wording }: AppContextValue): void {
   const words = wordsOf(wording, 'message');
   navigator.clipboard?.writeText(message.body).then(
     () => announce(words.copied),

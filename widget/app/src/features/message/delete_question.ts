@@ -1,11 +1,11 @@
 // The question before a message is deleted for all.
 
-import type { Surroundings } from '../../app_context.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
 import { wordsOf } from '../../wording/late_words.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-export function askToDelete({ wording, confirm }: Surroundings, onYes: () => void): void {
+export function askToDelete({ wording, confirm }: AppContextValue, onYes: () => void): void {
   const words = wordsOf(wording, 'message');
   confirm({ title: words.deleteAsk, text: words.deleteExplain, action: words.delete, onYes });
 }

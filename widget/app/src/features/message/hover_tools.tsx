@@ -3,22 +3,22 @@
 import type { Message } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import css from './hover_tools.css?inline';
-import type { MessageDeeds } from './message_menu.ts';
+import type { MessageActions } from './message_menu.ts';
 
 interface Props {
   message: Message;
-  deeds: MessageDeeds;
+  actions: MessageActions;
   more: { current: HTMLButtonElement | null };
   showMenu(): void;
 }
 
-export function Tools({ message, deeds, more, showMenu }: Props) {
-  useSheet(css);
-  const { wording: words, pickEmoji } = useSurroundings();
-  const usable = message.seq !== undefined && !message.deleted && !deeds.readOnly;
+export function HoverTools({ message, actions, more, showMenu }: Props) {
+  useStyles(css);
+  const { wording: words, pickEmoji } = useAppContext();
+  const usable = message.seq !== undefined && !message.deleted && !actions.readOnly;
   return (
     <div class="message-tools">
       {usable && (
@@ -32,7 +32,7 @@ export function Tools({ message, deeds, more, showMenu }: Props) {
             onClick={event =>
               pickEmoji({
                 anchor: event.currentTarget,
-                onPick: emoji => deeds.react(message, emoji, true),
+                onPick: emoji => actions.react(message, emoji, true),
               })
             }
           >
@@ -44,7 +44,7 @@ export function Tools({ message, deeds, more, showMenu }: Props) {
             tabIndex={-1}
             aria-label={words.reply}
             title={words.reply}
-            onClick={() => deeds.reply(message)}
+            onClick={() => actions.reply(message)}
           >
             <Icon name="reply" />
           </button>

@@ -6,7 +6,7 @@ import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
 import { plain } from '../../../test/plain.ts';
 import { fetchPart, type Part } from '../../ui/lazy/lazy.tsx';
 import { collapsedPart, failedPart, MessageView, reactionsPart } from './message.tsx';
-import type { MessageDeeds } from './message_menu.ts';
+import type { MessageActions } from './message_menu.ts';
 
 beforeAll(() =>
   Promise.all(
@@ -36,7 +36,7 @@ function drawn(
   } as Message;
   const replies: Message[] = [];
   const done: string[] = [];
-  const deeds: MessageDeeds = {
+  const actions: MessageActions = {
     conversation: direct('ana'),
     reply: one => replies.push(one),
     edit: one => done.push(`edit ${one.id}`),
@@ -62,7 +62,7 @@ function drawn(
       linksInert={more.linksInert ?? false}
       tabIndex={0}
       sender={more.sender}
-      deeds={deeds}
+      actions={actions}
       onFocus={() => undefined}
     />,
   );

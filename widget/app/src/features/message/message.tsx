@@ -3,16 +3,16 @@
 import type { KnownPerson, Message } from '@kith/client';
 import { Component } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { hueOf } from '../../ui/avatar/hue.ts';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { Said } from '../../ui/labeled_text/labeled_text.tsx';
-import { fetchLate, Late, late } from '../../ui/lazy/lazy.tsx';
+import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
+import { fetchLazy, Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { NameOf } from '../message_text/formatting.ts';
-import { BodyText } from '../message_text/message_text.tsx';
+import { MessageText } from '../message_text/message_text.tsx';
 import { longPress } from './long_press.ts';
-import type { MessageDeeds } from './message_menu.ts';
+import type { MessageActions } from './message_menu.ts';
 import { StateIcon } from './state_icon.tsx';
 
 export interface MessageProps {
@@ -29,7 +29,7 @@ export interface MessageProps {
   linksInert: boolean;
   tabIndex: 0 | -1;
   nameOf?: NameOf | undefined;
-  deeds: MessageDeeds;
+  actions: MessageActions;
   onFocus(id: string): void;
 }
 
@@ -49,7 +49,7 @@ export class MessageView extends Component<MessageProps> {
       now.nameOf !== next.nameOf ||
       now.quoted?.name !== next.quoted?.name ||
       now.quoted?.body !== next.quoted?.body ||
-      now.deeds !== next.deeds
+      now.actions !== next.actions
     );
   }
 
@@ -59,9 +59,9 @@ export class MessageView extends Component<MessageProps> {
 }
 
 function Bubble(props: MessageProps) {
-  const { message, name, sender, first, last, sayState, tabIndex, deeds } = props;
-  const surroundings = useSurroundings();
-  const { wording: words, openMenu } = surroundings;
+  const { message, name, sender, first, last, sayState, tabIndex, actions } = props;
+  const context = useAppContext();
+  const { wording: words, openMenu } = context;
   const more = useRef<HTMLButtonElement>(null);
   const blocked = useTopic('contacts', one => sender && one.contact(sender.user) === 'blocked');
   const [opened, open] = useState(false);
@@ -73,8 +73,8 @@ function Bubble(props: MessageProps) {
   const showMenu = () => {
     const anchor = more.current ?? row.current;
     if (anchor === null) return;
-    const menu = fetchLate(messageActions, words);
-    openMenu(menu.then(one => one.messageMenu(message, deeds, surroundings, anchor)));
+    const menu = fetchLazy(messageActions, words);
+    openMenu(menu.then(one => one.messageMenu(message, actions, context, anchor)));
   };
   const shownMenu = useRef(showMenu);
   shownMenu.current = showMenu;
@@ -114,29 +114,29 @@ function Bubble(props: MessageProps) {
         <div class="bubble" dir="auto">
           <bdi class="hidden-text">{`${message.mine ? words.you : name}: `}</bdi>
           {collapsed ? (
-            <Late part={collapsedPart} props={{ onShow: () => open(true) }} />
+            <Lazy part={collapsedPart} props={{ onShow: () => open(true) }} />
           ) : (
             <Content {...props} near={near} />
           )}
         </div>
         {near && !collapsed && (
-          <Late part={toolsPart} props={{ message, deeds, more, showMenu }} onFailed={() => undefined} />
+          <Lazy part={toolsPart} props={{ message, actions, more, showMenu }} onFailed={() => undefined} />
         )}
       </div>
       {message.reactions && !collapsed && (
-        <Late
+        <Lazy
           part={reactionsPart}
           props={{
             message,
             tabIndex,
             onReact: (reaction: string, on: boolean) => {
-              if (!deeds.readOnly) deeds.react(message, reaction, on);
+              if (!actions.readOnly) actions.react(message, reaction, on);
             },
           }}
         />
       )}
       {(message.state === 'failed' || message.state === 'held') && (
-        <Late part={failedPart} props={{ message }} />
+        <Lazy part={failedPart} props={{ message }} />
       )}
       {sayState && message.state !== 'failed' && message.state !== 'held' && !message.deleted && (
         <p class="message-note" aria-hidden="true">
@@ -148,16 +148,16 @@ function Bubble(props: MessageProps) {
 }
 
 export const messageActions = () => import('./message_menu.ts');
-export const toolsPart = late(() => import('./hover_tools.tsx'), 'Tools');
-export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
-export const collapsedPart = late(() => import('./collapsed_message.tsx'), 'Collapsed');
-export const failedPart = late(() => import('./send_failure.tsx'), 'Failed');
-const callPart = late(() => import('../call_log/call_entry.tsx'), 'Entry');
-const stickerPart = late(() => import('../stickers/sticker.tsx'), 'StickerView');
-const filesPart = late(() => import('../files/message_files.tsx'), 'Files');
+export const toolsPart = lazy(() => import('./hover_tools.tsx'), 'HoverTools');
+export const reactionsPart = lazy(() => import('./reactions.tsx'), 'Reactions');
+export const collapsedPart = lazy(() => import('./collapsed_message.tsx'), 'CollapsedMessage');
+export const failedPart = lazy(() => import('./send_failure.tsx'), 'SendFailure');
+const callPart = lazy(() => import('../call_log/call_entry.tsx'), 'Entry');
+const stickerPart = lazy(() => import('../stickers/sticker.tsx'), 'StickerView');
+const filesPart = lazy(() => import('../files/message_files.tsx'), 'MessageFiles');
 const shown = () => import('../message_extras/message_extras.tsx');
-const abovePart = late(shown, 'Above');
-const belowPart = late(shown, 'Below');
+const abovePart = lazy(shown, 'Above');
+const belowPart = lazy(shown, 'Below');
 
 function Content({
   message,
@@ -165,14 +165,14 @@ function Content({
   last,
   linksInert,
   nameOf,
-  deeds,
+  actions,
   near,
 }: MessageProps & { near: boolean }) {
-  const { wording: words, announce } = useSurroundings();
-  const rich = { props: { message, deeds } };
+  const { wording: words, announce } = useAppContext();
+  const rich = { props: { message, actions } };
   return (
     <>
-      {(message.forwarded || message.thread) && <Late part={abovePart} {...rich} />}
+      {(message.forwarded || message.thread) && <Lazy part={abovePart} {...rich} />}
       {message.replyTo !== undefined && (
         <button
           type="button"
@@ -180,16 +180,16 @@ function Content({
           dir={words.direction}
           tabIndex={-1}
           title={words.showOriginal}
-          onClick={() => deeds.showOriginal(message.replyTo ?? 0)}
+          onClick={() => actions.showOriginal(message.replyTo ?? 0)}
         >
           <span class="quote-name clip">
             <bdi>{quoted?.name ?? words.quoted}</bdi>
           </span>
-          {quoted && <Said class="quote-body">{quoted.body.slice(0, 200)}</Said>}
+          {quoted && <LabeledText class="quote-body">{quoted.body.slice(0, 200)}</LabeledText>}
         </button>
       )}
       {message.files && (
-        <Late part={filesPart} props={{ message, deeds }} onFailed={() => announce(words.loadFailed)} />
+        <Lazy part={filesPart} props={{ message, actions }} onFailed={() => announce(words.loadFailed)} />
       )}
       {message.deleted ? (
         <span class="body-text body-deleted">
@@ -197,15 +197,15 @@ function Content({
           {words.deletedMessage}
         </span>
       ) : message.call || message.sticker ? (
-        <Late
+        <Lazy
           part={message.call ? callPart : stickerPart}
-          props={{ message, to: deeds.conversation }}
+          props={{ message, to: actions.conversation }}
           meanwhile={<span>{message.body}</span>}
         />
       ) : (
-        message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
+        message.body !== '' && <MessageText body={message.body} inert={linksInert} nameOf={nameOf} />
       )}
-      {(message.poll || message.replies || message.preview) && <Late part={belowPart} {...rich} />}
+      {(message.poll || message.replies || message.preview) && <Lazy part={belowPart} {...rich} />}
       <span
         class={last || message.mine || message.pinned || message.edited ? 'meta' : 'hidden-text'}
         dir={words.direction}

@@ -2,8 +2,8 @@
 
 import type { Client, ConversationKey, Message } from '@kith/client';
 import '../../ui/icon/lazy_shapes.ts';
-import type { Surroundings } from '../../app_context.tsx';
-import { late } from '../../ui/lazy/lazy.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
+import { lazy } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem, MenuRequest, QuickItem } from '../../ui/menu/menu.tsx';
 import { wordsOf } from '../../wording/late_words.ts';
 import { askToClose, copyLink, dropPreview, forward } from '../message_extras/extra_actions.ts';
@@ -16,10 +16,10 @@ import { mayRetry } from './refusal.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-const seenBySheet = late(() => import('../read_receipts/seen_by_sheet.tsx'), 'SeenBySheet');
+const seenBySheet = lazy(() => import('../read_receipts/seen_by_sheet.tsx'), 'SeenBySheet');
 
 /** Actions that a message needs from its chat. */
-export interface MessageDeeds {
+export interface MessageActions {
   conversation: ConversationKey;
   reply(message: Message): void;
   edit(message: Message): void;
@@ -49,28 +49,28 @@ const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;
 
 export function messageMenu(
   message: Message,
-  deeds: MessageDeeds,
-  surroundings: Surroundings,
+  actions: MessageActions,
+  context: AppContextValue,
   anchor: HTMLElement,
 ): MenuRequest {
-  const words = wordsOf(surroundings.wording, 'message');
-  const quick = mayReact(message, deeds) ? quickItems(message, deeds, surroundings, anchor) : undefined;
+  const words = wordsOf(context.wording, 'message');
+  const quick = mayReact(message, actions) ? quickItems(message, actions, context, anchor) : undefined;
   return {
     anchor,
     label: words.messageActions,
-    items: items(message, deeds, surroundings),
+    items: items(message, actions, context),
     ...(quick && { quick: { label: words.quickReactions, items: quick } }),
   };
 }
 
-function mayReact(message: Message, deeds: MessageDeeds): boolean {
-  return message.seq !== undefined && !message.deleted && !deeds.readOnly;
+function mayReact(message: Message, actions: MessageActions): boolean {
+  return message.seq !== undefined && !message.deleted && !actions.readOnly;
 }
 
 function quickItems(
   message: Message,
-  deeds: MessageDeeds,
-  { wording: words, pickEmoji }: Surroundings,
+  actions: MessageActions,
+  { wording: words, pickEmoji }: AppContextValue,
   anchor: HTMLElement,
 ): QuickItem[] {
   const has = (reaction: string) =>
@@ -79,114 +79,113 @@ function quickItems(
     text,
     label: text,
     on: has(text),
-    run: () => deeds.react(message, text, !has(text)),
+    run: () => actions.react(message, text, !has(text)),
   }));
   const more: QuickItem = {
     text: '+',
     icon: 'smile',
     label: words.react,
-    run: () => pickEmoji({ anchor, onPick: emoji => deeds.react(message, emoji, true) }),
+    run: () => pickEmoji({ anchor, onPick: emoji => actions.react(message, emoji, true) }),
   };
   return [...quick, more];
 }
 
-function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
-  const { client } = surroundings;
-  const words = wordsOf(surroundings.wording, 'message');
+function items(message: Message, actions: MessageActions, context: AppContextValue): MenuItem[] {
+  const { client } = context;
+  const words = wordsOf(context.wording, 'message');
   const stored = message.seq !== undefined;
   const all: (MenuItem | false)[] = [
     stored &&
       !message.deleted &&
-      !deeds.readOnly && { icon: 'reply', text: words.reply, run: () => deeds.reply(message) },
+      !actions.readOnly && { icon: 'reply', text: words.reply, run: () => actions.reply(message) },
     message.replyTo !== undefined && {
       icon: 'jump',
       text: words.showOriginal,
-      run: () => deeds.showOriginal(message.replyTo ?? 0),
+      run: () => actions.showOriginal(message.replyTo ?? 0),
     },
-    ...threadItems(message, deeds, surroundings),
-    !message.deleted && { icon: 'copy', text: words.copy, run: () => copyText(message, surroundings) },
-    ...richItems(message, deeds, surroundings),
+    ...threadItems(message, actions, context),
+    !message.deleted && { icon: 'copy', text: words.copy, run: () => copyText(message, context) },
+    ...richItems(message, actions, context),
     stored &&
       !message.deleted &&
-      deeds.mayPin && {
+      actions.mayPin && {
         icon: 'pin',
         text: message.pinned ? words.unpinMessage : words.pinMessage,
-        run: () => deeds.pin(message, !message.pinned),
+        run: () => actions.pin(message, !message.pinned),
       },
     message.mine &&
       stored &&
       !message.deleted &&
-      hasSeenBy(client, deeds.conversation) && {
+      hasSeenBy(client, actions.conversation) && {
         icon: 'check',
         text: words.seenBy,
-        run: () =>
-          surroundings.show(seenBySheet, { conversation: deeds.conversation, seq: message.seq ?? 0 }),
+        run: () => context.show(seenBySheet, { conversation: actions.conversation, seq: message.seq ?? 0 }),
       },
-    mayEdit(message) && !deeds.readOnly && { icon: 'edit', text: words.edit, run: () => deeds.edit(message) },
+    mayEdit(message) &&
+      !actions.readOnly && { icon: 'edit', text: words.edit, run: () => actions.edit(message) },
     stored &&
       !message.deleted &&
-      (message.mine || deeds.mayRemove(message)) && {
+      (message.mine || actions.mayRemove(message)) && {
         icon: 'trash',
         text: words.delete,
         danger: true,
-        run: () => deeds.remove(message),
+        run: () => actions.remove(message),
       },
     stored &&
       !message.deleted &&
       !message.mine && {
         icon: 'flag',
         text: words.report,
-        run: () =>
-          askToReport(surroundings, { key: deeds.conversation, seq: message.seq ?? 0 }, message.from),
+        run: () => askToReport(context, { key: actions.conversation, seq: message.seq ?? 0 }, message.from),
       },
     ...failedItems(message, client, words),
   ];
   return all.filter(one => one !== false);
 }
 
-function threadItems(message: Message, deeds: MessageDeeds, { wording }: Surroundings): MenuItem[] {
+function threadItems(message: Message, actions: MessageActions, { wording }: AppContextValue): MenuItem[] {
   const { seq, thread } = message;
-  if (!deeds.hasThreads || deeds.inThread || seq === undefined || message.deleted) return [];
+  if (!actions.hasThreads || actions.inThread || seq === undefined || message.deleted) return [];
   const words = wordsOf(wording, 'threads');
   const is = thread !== undefined || message.replies !== undefined;
-  if (!is && deeds.readOnly) return [];
+  if (!is && actions.readOnly) return [];
   const text = is ? words.openThread : words.replyInThread;
-  return [{ icon: 'thread', text, run: () => deeds.openThread(thread ?? seq) }];
+  return [{ icon: 'thread', text, run: () => actions.openThread(thread ?? seq) }];
 }
 
-function richItems(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
+function richItems(message: Message, actions: MessageActions, context: AppContextValue): MenuItem[] {
   const { seq, poll, preview } = message;
   if (seq === undefined || message.deleted) return [];
-  const { wording } = surroundings;
-  const mayClose = poll && isOpen(poll, Date.now()) && (message.mine || deeds.mayRemove(message));
+  const { wording } = context;
+  const mayClose = poll && isOpen(poll, Date.now()) && (message.mine || actions.mayRemove(message));
   const all: (MenuItem | false | undefined)[] = [
     {
       icon: 'link',
       text: wordsOf(wording, 'messageLinks').copyLink,
-      run: () => copyLink(message, deeds.conversation, surroundings),
+      run: () => copyLink(message, actions.conversation, context),
     },
     !poll &&
       !message.id.startsWith('call:') && {
         icon: 'forward',
         text: wordsOf(wording, 'forwarding').forward,
-        run: () => forward(message, deeds.conversation, surroundings),
+        run: () => forward(message, actions.conversation, context),
       },
     preview &&
-      (message.mine || deeds.mayRemove(message)) && {
+      (message.mine || actions.mayRemove(message)) && {
         icon: 'close',
         text: wordsOf(wording, 'linkPreviews').dropPreview,
-        run: () => dropPreview(message, deeds.conversation, surroundings),
+        run: () => dropPreview(message, actions.conversation, context),
       },
     mayClose && {
       icon: 'check',
       text: wordsOf(wording, 'polls').pollClose,
-      run: () => askToClose(message, deeds.conversation, surroundings),
+      run: () => askToClose(message, actions.conversation, context),
     },
   ];
   return all.filter(one => typeof one === 'object');
 }
 
-function failedItems(message: Message, client: Client, words: Surroundings['wording']): MenuItem[] {
+function failedItems(message: Message, client: Client, words: AppContextValue['wording']): MenuItem[] {
   if (message.state !== 'failed') return [];
   return [
     ...(mayRetry(message.code)

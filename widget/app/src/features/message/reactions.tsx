@@ -1,8 +1,8 @@
 // Reactions to a message: one chip each. Pressing a chip adds or removes one's own reaction.
 
 import type { Message, Reaction } from '@kith/client';
-import { useSurroundings } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import css from './reactions.css?inline';
 
 interface Props {
@@ -15,8 +15,8 @@ interface Props {
 const NAMED = 8;
 
 export function Reactions({ message, tabIndex, onReact }: Props) {
-  useSheet(css);
-  const { wording: words } = useSurroundings();
+  useStyles(css);
+  const { wording: words } = useAppContext();
   if (message.reactions === undefined || message.reactions.length === 0) return null;
   return (
     <ul class="reactions" aria-label={words.reactions}>
@@ -30,7 +30,7 @@ export function Reactions({ message, tabIndex, onReact }: Props) {
 }
 
 function Chip({ one, tabIndex, onReact }: { one: Reaction } & Pick<Props, 'tabIndex' | 'onReact'>) {
-  const { wording: words, client } = useSurroundings();
+  const { wording: words, client } = useAppContext();
   const me = client.me()?.user;
   const who = () => {
     const named = one.users.slice(0, NAMED).map(user => (user === me ? words.you : client.person(user).name));

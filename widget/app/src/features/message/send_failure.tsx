@@ -2,8 +2,8 @@
 
 import type { Messages } from 'virtual:messages';
 import type { Code, Message } from '@kith/client';
-import { useSurroundings } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import type { Wording } from '../../wording/wording.ts';
 import { copyText } from './copy_text.ts';
@@ -12,10 +12,10 @@ import css from './send_failure.css?inline';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-export function Failed({ message }: { message: Message }) {
-  useSheet(css);
-  const surroundings = useSurroundings();
-  const { client } = surroundings;
+export function SendFailure({ message }: { message: Message }) {
+  useStyles(css);
+  const context = useAppContext();
+  const { client } = context;
   const words = { ...useWords('message'), ...useWords('rooms') };
   const guarding = useWords('siteSettings');
   if (message.state === 'held') return <p class="message-note">{guarding.waitsForModerator}</p>;
@@ -29,7 +29,7 @@ export function Failed({ message }: { message: Message }) {
         </button>
       ) : (
         message.body !== '' && (
-          <button type="button" class="button button-plain" onClick={() => copyText(message, surroundings)}>
+          <button type="button" class="button button-plain" onClick={() => copyText(message, context)}>
             {words.copy}
           </button>
         )

@@ -3,11 +3,11 @@
 import type { Message } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { PreviewCard } from '../link_previews/link_preview.tsx';
-import type { MessageDeeds } from '../message/message_menu.ts';
+import type { MessageActions } from '../message/message_menu.ts';
 import { PollView } from '../polls/poll.tsx';
 import css from './message_extras.css?inline';
 
@@ -15,24 +15,24 @@ export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   message: Message;
-  deeds: MessageDeeds;
+  actions: MessageActions;
 }
 
-export function Above({ message, deeds }: Props) {
-  useSheet(css);
+export function Above({ message, actions }: Props) {
+  useStyles(css);
   const words = useWords('threads');
   const { thread } = message;
   return (
     <>
       {message.forwarded && <Origin user={message.forwarded.from} />}
-      {thread !== undefined && !deeds.inThread && (
+      {thread !== undefined && !actions.inThread && (
         <button
           type="button"
           class="rich-origin rich-link"
           dir={words.direction}
           tabIndex={-1}
           title={words.openThread}
-          onClick={() => deeds.openThread(thread)}
+          onClick={() => actions.openThread(thread)}
         >
           <Icon name="thread" />
           {words.inThread}
@@ -58,23 +58,23 @@ function Named({ user }: { user: string }) {
   return <>{words.forwardedFrom(person.name)}</>;
 }
 
-export function Below({ message, deeds }: Props) {
-  useSheet(css);
+export function Below({ message, actions }: Props) {
+  useStyles(css);
   const words = useWords('threads');
-  const { wording } = useSurroundings();
+  const { wording } = useAppContext();
   const now = useNow();
   const { poll, replies, seq, preview } = message;
   return (
     <>
       {preview && <PreviewCard preview={preview} />}
-      {poll && <PollView message={message} poll={poll} deeds={deeds} />}
-      {replies && seq !== undefined && !deeds.inThread && (
+      {poll && <PollView message={message} poll={poll} actions={actions} />}
+      {replies && seq !== undefined && !actions.inThread && (
         <button
           type="button"
           class="rich-replies"
           dir={words.direction}
           title={words.openThread}
-          onClick={() => deeds.openThread(seq)}
+          onClick={() => actions.openThread(seq)}
         >
           <Icon name="thread" />
           <b>{words.replies(replies.count)}</b>

@@ -2,7 +2,7 @@
 
 import { type Client, type ConversationKey, RequestError } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { online } from '../connection/wait_until_online.ts';
@@ -29,7 +29,7 @@ interface Props {
 
 /** Opens the message as soon as there is a connection, or says why it does not. */
 export function Follow({ hash, onDone }: Props) {
-  const { client, openChat } = useSurroundings();
+  const { client, openChat } = useAppContext();
   const words = useWords('messageLinks');
   const [why, setWhy] = useState<'refused' | 'offline'>();
   useEffect(() => {

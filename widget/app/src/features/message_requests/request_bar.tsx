@@ -4,8 +4,8 @@ import { type Conversation, direct } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { askToBlock } from '../contacts/contact_actions.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { askToReport } from '../moderation/open_report.ts';
 import css from './stranger_banner.css?inline';
@@ -19,9 +19,9 @@ export function RequestBar({
   conversation: Conversation;
   onGone: (() => void) | undefined;
 }) {
-  useSheet(css);
-  const surroundings = useSurroundings();
-  const { client, announce } = surroundings;
+  useStyles(css);
+  const context = useAppContext();
+  const { client, announce } = context;
   const words = useWords('moderation');
   const blocking = useWords('contacts');
   const { key } = conversation;
@@ -47,7 +47,7 @@ export function RequestBar({
   const last = conversation.last?.seq;
   const report = () =>
     askToReport(
-      surroundings,
+      context,
       requestedBy !== undefined || last === undefined ? { user } : { key: direct(user), seq: last },
       user,
     );
@@ -70,7 +70,7 @@ export function RequestBar({
         <button type="button" class="button" onClick={answer('dismiss')}>
           {no}
         </button>
-        <button type="button" class="button button-plain" onClick={() => askToBlock(surroundings, person)}>
+        <button type="button" class="button button-plain" onClick={() => askToBlock(context, person)}>
           <Icon name="block" />
           {blocking.block}
         </button>

@@ -4,23 +4,23 @@ import type { ContactState, Conversation } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { askToBlock, changeContact } from '../contacts/contact_actions.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './stranger_banner.css?inline';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
 export function StrangerBanner({ conversation, state }: { conversation: Conversation; state: ContactState }) {
-  useSheet(css);
-  const surroundings = useSurroundings();
-  const { client } = surroundings;
+  useStyles(css);
+  const context = useAppContext();
+  const { client } = context;
   const words = useWords('contacts');
   const user = conversation.with.user;
   const person = useTopic(`person:${user}`, one => one.person(user));
   const me = useTopic('me', one => one.me());
   const change = (action: Parameters<typeof client.changeContact>[0]) => () =>
-    changeContact(surroundings, action, user);
+    changeContact(context, action, user);
 
   if (state === 'blocked') {
     return (
@@ -44,7 +44,7 @@ export function StrangerBanner({ conversation, state }: { conversation: Conversa
           <button type="button" class="button" onClick={change('decline')}>
             {words.decline}
           </button>
-          <button type="button" class="button button-plain" onClick={() => askToBlock(surroundings, person)}>
+          <button type="button" class="button button-plain" onClick={() => askToBlock(context, person)}>
             <Icon name="block" />
             {words.block}
           </button>

@@ -3,13 +3,13 @@
 import { type ComponentChildren, h } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import css from './formatted.css?inline';
 import { type Block, blocksOf, type Inline, textOf } from './formatting.ts';
 import type { BodyProps } from './message_text.tsx';
 
 export function Formatted({ body, inert, nameOf }: BodyProps) {
-  useSheet(css);
+  useStyles(css);
   const me = useClient().me()?.user;
   const blocks = useMemo(() => blocksOf(body, nameOf), [body, nameOf]);
   return <>{blocks.map((block, i) => drawnBlock(block, i, { inert, me }))}</>;

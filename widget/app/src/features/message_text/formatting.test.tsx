@@ -4,13 +4,13 @@
 import { expect, test } from 'vitest';
 import { Drawing } from '../../../test/draw.ts';
 import { blocksOf, plainOf } from './formatting.ts';
-import { BodyText, isOnlyEmoji } from './message_text.tsx';
+import { isOnlyEmoji, MessageText } from './message_text.tsx';
 
 const people: Record<string, string> = { anna: 'Anna', 'u-7': 'Tom Becker', room: 'room' };
 const nameOf = (user: string) => (Object.hasOwn(people, user) ? people[user] : undefined);
 
 function html(body: string, inert = false): string {
-  const drawing = new Drawing().draw(<BodyText body={body} inert={inert} nameOf={nameOf} />);
+  const drawing = new Drawing().draw(<MessageText body={body} inert={inert} nameOf={nameOf} />);
   return drawing.find('.body-text').innerHTML.replace(/ (target|rel|title)="[^"]*"/g, '');
 }
 
@@ -161,7 +161,7 @@ test.each(Array.from({ length: 24 }, (_, i) => i + 1))('no text breaks out, seed
   for (let round = 0; round < 12; round++) {
     const length = 1 + Math.floor(random() * 60);
     const body = Array.from({ length }, () => PARTS[Math.floor(random() * PARTS.length)]).join('');
-    const drawing = new Drawing().draw(<BodyText body={body} inert={false} nameOf={nameOf} />);
+    const drawing = new Drawing().draw(<MessageText body={body} inert={false} nameOf={nameOf} />);
     for (const element of drawing.root.querySelectorAll('*')) {
       expect(TAGS, body).toContain(element.tagName);
       for (const { name, value } of Array.from(element.attributes)) {

@@ -1,6 +1,6 @@
 // A message's text. What has marks in it is drawn by another part, which comes with the first such message.
 
-import { Late, late } from '../../ui/lazy/lazy.tsx';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { NameOf } from './formatting.ts';
 
 export interface BodyProps {
@@ -13,15 +13,15 @@ export interface BodyProps {
 
 /** Where none of these stands, the text is what it says. */
 const MARKS = /[*_~`[\\>@]|:\/\/|mailto:|^[-•\d]/im;
-export const formattedPart = late(() => import('./formatted.tsx'), 'Formatted');
+export const formattedPart = lazy(() => import('./formatted.tsx'), 'Formatted');
 
-export function BodyText(props: BodyProps) {
+export function MessageText(props: BodyProps) {
   const { body } = props;
   const asWritten = <span>{body}</span>;
   return (
     <div class={isOnlyEmoji(body) ? 'body-text body-emoji' : 'body-text'}>
       {MARKS.test(body) ? (
-        <Late part={formattedPart} props={props} meanwhile={asWritten} onFailed={() => undefined} />
+        <Lazy part={formattedPart} props={props} meanwhile={asWritten} onFailed={() => undefined} />
       ) : (
         asWritten
       )}

@@ -2,12 +2,12 @@
 
 import type { AuditEntry } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useWords } from '../../wording/late_words.ts';
 
-export function Audit() {
-  const { client } = useSurroundings();
+export function ModerationLog() {
+  const { client } = useAppContext();
   const words = useWords('moderation');
   const [rows, setRows] = useState<readonly AuditEntry[]>();
   const [next, setNext] = useState<string>();

@@ -2,7 +2,7 @@
 
 import type { Level, ModeratorAct } from '@kith/client';
 import { useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './moderation_errors.ts';
 import { HowLong, INITIAL_HOURS, Reason, termsOf } from './sanction_terms.tsx';
@@ -26,8 +26,8 @@ interface Props {
   onDone(): void;
 }
 
-export function ActForm({ user, name, onDone }: Props) {
-  const { client, announce } = useSurroundings();
+export function ModeratorActionForm({ user, name, onDone }: Props) {
+  const { client, announce } = useAppContext();
   const words = useWords('moderation');
   const [act, setAct] = useState<(typeof ACTS)[number]>('warn');
   const [hours, setHours] = useState(INITIAL_HOURS);

@@ -3,16 +3,16 @@
 import type { Notice } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './moderator_warning.css?inline';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-export function NoticeBar() {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+export function ModeratorWarning() {
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('moderation');
   // Those of a room stand in the room.
   const notices = useTopic('notices', one => one.notices()).filter(one => one.conversation === undefined);

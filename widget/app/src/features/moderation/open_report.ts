@@ -1,11 +1,11 @@
 // Opens the report of something; the form itself comes when it is opened first.
 
 import type { ReportTarget } from '@kith/client';
-import type { Surroundings } from '../../app_context.tsx';
-import { late } from '../../ui/lazy/lazy.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
+import { lazy } from '../../ui/lazy/lazy.tsx';
 
-const reportPart = late(() => import('./report_form.tsx'), 'Report');
+const reportPart = lazy(() => import('./report_form.tsx'), 'Report');
 
-export function askToReport({ show }: Surroundings, target: ReportTarget, user?: string): void {
+export function askToReport({ show }: AppContextValue, target: ReportTarget, user?: string): void {
   show(reportPart, { target, ...(user !== undefined && { user }) });
 }

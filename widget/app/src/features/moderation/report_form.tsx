@@ -2,7 +2,7 @@
 
 import type { ReportReason, ReportTarget } from '@kith/client';
 import { useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { changeContact } from '../contacts/contact_actions.ts';
@@ -22,8 +22,8 @@ export interface ReportProps {
 }
 
 export function Report({ target, user, onClose }: ReportProps) {
-  const surroundings = useSurroundings();
-  const { client, announce } = surroundings;
+  const context = useAppContext();
+  const { client, announce } = context;
   const words = useWords('moderation');
   const [reason, setReason] = useState<Told>();
   const [text, setText] = useState('');
@@ -38,7 +38,7 @@ export function Report({ target, user, onClose }: ReportProps) {
     setFailed(undefined);
     client.report(target, reason, text.trim()).then(
       () => {
-        if (block && user !== undefined) changeContact(surroundings, 'block', user);
+        if (block && user !== undefined) changeContact(context, 'block', user);
         announce(words.reported);
         onClose();
       },

@@ -6,21 +6,21 @@ import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
-import { Guard } from '../site_settings/site_admin.tsx';
+import { SiteAdmin } from '../site_settings/site_admin.tsx';
 import css from './moderation.css?inline';
 import { failureOf } from './moderation_errors.ts';
-import { Audit } from './moderation_log.tsx';
-import { ActForm } from './moderator_action_form.tsx';
+import { ModerationLog } from './moderation_log.tsx';
+import { ModeratorActionForm } from './moderator_action_form.tsx';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-export function Moderation({ onClose }: { onClose(): void }) {
-  useSheet(css);
+export function ModerationSheet({ onClose }: { onClose(): void }) {
+  useStyles(css);
   const words = useWords('moderation');
   const guarding = useWords('siteSettings');
   const [part, setPart] = useState<ReportState | 'record' | 'guard'>('open');
@@ -41,15 +41,15 @@ export function Moderation({ onClose }: { onClose(): void }) {
           onChange={setPart}
         />
       </div>
-      {part === 'record' && <Audit />}
-      {part === 'guard' && <Guard />}
+      {part === 'record' && <ModerationLog />}
+      {part === 'guard' && <SiteAdmin />}
       {part !== 'record' && part !== 'guard' && <Reports key={part} state={part} onLeave={onClose} />}
     </Sheet>
   );
 }
 
 function Reports({ state, onLeave }: { state: ReportState; onLeave(): void }) {
-  const { client } = useSurroundings();
+  const { client } = useAppContext();
   const words = useWords('moderation');
   const [rows, setRows] = useState<readonly Report[]>();
   const [next, setNext] = useState<string>();
@@ -100,7 +100,7 @@ interface CardProps {
 }
 
 function ReportCard({ report, onChanged, onLeave }: CardProps) {
-  const { client, announce, openChat } = useSurroundings();
+  const { client, announce, openChat } = useAppContext();
   const words = useWords('moderation');
   const now = useNow();
   const [acting, setActing] = useState(false);
@@ -235,7 +235,7 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
         )}
       </div>
       {acting && report.user !== undefined && (
-        <ActForm user={report.user} name={person.name} onDone={() => setActing(false)} />
+        <ModeratorActionForm user={report.user} name={person.name} onDone={() => setActing(false)} />
       )}
       {closing !== undefined && (
         <form

@@ -4,7 +4,7 @@ import { direct } from '@kith/client';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
 import { lateWords } from '../../wording/late_words.ts';
-import { PinBar } from './pinned_bar.tsx';
+import { PinnedBar } from './pinned_bar.tsx';
 
 beforeAll(() => lateWords.fetch(WORDING));
 
@@ -14,7 +14,7 @@ test('it shows one pinned message after the other, and follows what is pinned an
   const drawing = new Drawing();
   const jumps: number[] = [];
   await drawing.client.pin(KEY, 2, true);
-  drawing.draw(<PinBar conversation={KEY} onJump={seq => jumps.push(seq)} />);
+  drawing.draw(<PinnedBar conversation={KEY} onJump={seq => jumps.push(seq)} />);
   const title = () => drawing.find('.pin-title').textContent;
   await vi.waitFor(() => expect(title()).toBe('Pinned message'));
   drawing.do(() => void drawing.client.pin(KEY, 5, true));

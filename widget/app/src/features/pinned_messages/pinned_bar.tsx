@@ -4,8 +4,8 @@ import type { ConversationKey, Message } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { useClient, useTopic } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { Said } from '../../ui/labeled_text/labeled_text.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { isLeftOut } from '../message/blocked_author.ts';
 import { plainOf } from '../message_text/formatting.ts';
@@ -18,8 +18,8 @@ interface Props {
   onJump(seq: number): void;
 }
 
-export function PinBar({ conversation: key, onJump }: Props) {
-  useSheet(css);
+export function PinnedBar({ conversation: key, onJump }: Props) {
+  useStyles(css);
   const words = useWords('pinnedMessages');
   const client = useClient();
   useTopic('contacts', one => one.contacts());
@@ -43,7 +43,7 @@ export function PinBar({ conversation: key, onJump }: Props) {
       <Icon name="pin" />
       <span class="pin-words grow">
         <span class="pin-title">{words.pinnedOf({ position: index + 1, count: pins.length })}</span>
-        <Said class="pin-text">{text}</Said>
+        <LabeledText class="pin-text">{text}</LabeledText>
       </span>
     </button>
   );

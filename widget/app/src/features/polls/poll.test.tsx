@@ -4,16 +4,20 @@ import { direct, type Message, type Poll } from '@kith/client';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
 import { lateWords } from '../../wording/late_words.ts';
-import type { MessageDeeds } from '../message/message_menu.ts';
+import type { MessageActions } from '../message/message_menu.ts';
 import { Above, Below } from '../message_extras/message_extras.tsx';
 import { PollForm } from './poll_form.tsx';
 
 beforeAll(() => lateWords.fetch(WORDING));
 
 const KEY = direct('u3');
-const DEEDS = { conversation: KEY, readOnly: false, openThread: () => undefined } as unknown as MessageDeeds;
+const DEEDS = {
+  conversation: KEY,
+  readOnly: false,
+  openThread: () => undefined,
+} as unknown as MessageActions;
 
-function drawn(poll: Partial<Poll>, deeds: Partial<MessageDeeds> = {}) {
+function drawn(poll: Partial<Poll>, actions: Partial<MessageActions> = {}) {
   const choices = [
     { text: 'Lake', votes: 1, users: ['u1'] },
     { text: 'Town', votes: 3, users: ['u2', 'u3', 'me'], mine: true },
@@ -28,7 +32,7 @@ function drawn(poll: Partial<Poll>, deeds: Partial<MessageDeeds> = {}) {
     state: 'received',
     poll: { choices, voters: 4, ...poll },
   } as Message;
-  return new Drawing().draw(<Below message={message} deeds={{ ...DEEDS, ...deeds }} />);
+  return new Drawing().draw(<Below message={message} actions={{ ...DEEDS, ...actions }} />);
 }
 
 test('a press votes, and once more takes it back', async () => {
@@ -80,7 +84,7 @@ test('a poll is asked with what was written', async () => {
 
 test('a message says where it comes from, and what hangs below it', () => {
   const opened: number[] = [];
-  const deeds = { ...DEEDS, openThread: (root: number) => opened.push(root) } as unknown as MessageDeeds;
+  const actions = { ...DEEDS, openThread: (root: number) => opened.push(root) } as unknown as MessageActions;
   const base = {
     id: 'a',
     seq: 7,
@@ -91,13 +95,15 @@ test('a message says where it comes from, and what hangs below it', () => {
     state: 'received',
   } as Message;
   const from = (forwarded: Message['forwarded']) =>
-    new Drawing().draw(<Above message={{ ...base, ...(forwarded && { forwarded }) }} deeds={deeds} />).text();
+    new Drawing()
+      .draw(<Above message={{ ...base, ...(forwarded && { forwarded }) }} actions={actions} />)
+      .text();
   expect(from({})).toBe('Forwarded');
   expect(from({ from: 'u2' })).toMatch(/^Forwarded from \S+/);
-  const reply = new Drawing().draw(<Above message={{ ...base, thread: 3 }} deeds={deeds} />);
+  const reply = new Drawing().draw(<Above message={{ ...base, thread: 3 }} actions={actions} />);
   reply.do(() => reply.button('In a thread').click());
   const root = { ...base, replies: { count: 4, last: NOW } };
-  const below = new Drawing().draw(<Below message={root} deeds={deeds} />);
+  const below = new Drawing().draw(<Below message={root} actions={actions} />);
   expect(below.text()).toContain('4 replies');
   below.do(() => below.find('.rich-replies').click());
   expect(opened).toEqual([3, 7]);

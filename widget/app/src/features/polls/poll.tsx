@@ -2,28 +2,28 @@
 
 import { type Message, type Poll, RequestError } from '@kith/client';
 import { useState } from 'preact/hooks';
-import { useNow, useSurroundings } from '../../app_context.tsx';
+import { useAppContext, useNow } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
-import type { MessageDeeds } from '../message/message_menu.ts';
+import type { MessageActions } from '../message/message_menu.ts';
 import { isOpen, percentOf } from './poll_result.ts';
 
 interface Props {
   message: Message;
   poll: Poll;
-  deeds: MessageDeeds;
+  actions: MessageActions;
 }
 
 /** So many are named before the others are counted. */
 const NAMED = 8;
 
-export function PollView({ message, poll, deeds }: Props) {
-  const { client, announce } = useSurroundings();
+export function PollView({ message, poll, actions }: Props) {
+  const { client, announce } = useAppContext();
   const words = useWords('polls');
   const now = useNow();
   const [busy, setBusy] = useState(false);
   const mine = poll.choices.flatMap((one, at) => (one.mine ? [at] : []));
-  const mayVote = message.seq !== undefined && isOpen(poll, now) && !deeds.readOnly;
+  const mayVote = message.seq !== undefined && isOpen(poll, now) && !actions.readOnly;
   const vote = (at: number) => {
     if (!mayVote || busy || message.seq === undefined) return;
     const others = poll.multiple ? mine.filter(one => one !== at) : [];
@@ -31,7 +31,7 @@ export function PollView({ message, poll, deeds }: Props) {
     setBusy(true);
     client
       .rich()
-      .then(rich => rich.vote(deeds.conversation, message.seq ?? 0, choices))
+      .then(rich => rich.vote(actions.conversation, message.seq ?? 0, choices))
       .catch((error: unknown) => {
         const over = error instanceof RequestError && error.code === 'poll_closed';
         announce(over ? words.pollClosedCode : words.somethingFailed);

@@ -4,9 +4,9 @@ import type { ConversationKey } from '@kith/client';
 import { useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from '../message_extras/message_extras.css?inline';
 import { choicesOf, FEWEST, MOST } from './poll_result.ts';
@@ -27,8 +27,8 @@ const ENDS = [
 ] as const;
 
 export function PollForm({ conversation, onClose }: Props) {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('polls');
   const [question, setQuestion] = useState('');
   const [written, setWritten] = useState<readonly string[]>(['', '']);

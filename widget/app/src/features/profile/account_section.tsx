@@ -4,22 +4,22 @@ import type { Profile } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Icon, type IconName } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { late } from '../../ui/lazy/lazy.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { lazy } from '../../ui/lazy/lazy.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 import { askProfile } from './profile_requests.ts';
 
-const statusPart = late(() => import('./status_sheet.tsx'), 'StatusSheet');
-const privacyPart = late(() => import('./privacy_sheet.tsx'), 'PrivacySheet');
-const devicesPart = late(() => import('./devices_sheet.tsx'), 'DevicesSheet');
-const dataPart = late(() => import('./data_sheet.tsx'), 'DataSheet');
-const blockedPart = late(() => import('./blocked_sheet.tsx'), 'BlockedSheet');
+const statusPart = lazy(() => import('./status_sheet.tsx'), 'StatusSheet');
+const privacyPart = lazy(() => import('./privacy_sheet.tsx'), 'PrivacySheet');
+const devicesPart = lazy(() => import('./devices_sheet.tsx'), 'DevicesSheet');
+const dataPart = lazy(() => import('./data_sheet.tsx'), 'DataSheet');
+const blockedPart = lazy(() => import('./blocked_sheet.tsx'), 'BlockedSheet');
 
 export function Account() {
-  useSheet(css);
-  const { client, show } = useSurroundings();
+  useStyles(css);
+  const { client, show } = useAppContext();
   const words = useWords('profile');
   const [profile, setProfile] = useState<Profile>();
   const online = useTopic('status', one => one.status().state) === 'online';

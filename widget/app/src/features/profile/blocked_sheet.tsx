@@ -1,11 +1,11 @@
 // Whom the member has blocked, and the way to take it back.
 
 import { useEffect } from 'preact/hooks';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { changeContact } from '../contacts/contact_actions.ts';
 import css from './profile.css?inline';
@@ -13,9 +13,9 @@ import css from './profile.css?inline';
 export { lateWords as words } from '../../wording/late_words.ts';
 
 export function BlockedSheet({ onClose }: { onClose: () => void }) {
-  useSheet(css);
-  const surroundings = useSurroundings();
-  const { client } = surroundings;
+  useStyles(css);
+  const context = useAppContext();
+  const { client } = context;
   const words = useWords('profile');
   const people = useWords('contacts');
   const list = useTopic('contacts', one => one.contacts());
@@ -39,7 +39,7 @@ export function BlockedSheet({ onClose }: { onClose: () => void }) {
                   type="button"
                   class="button"
                   aria-label={words.unblockOne(one.name)}
-                  onClick={() => changeContact(surroundings, 'unblock', one.user)}
+                  onClick={() => changeContact(context, 'unblock', one.user)}
                 >
                   {people.unblock}
                 </button>

@@ -4,9 +4,9 @@ import { type Client, RequestError, type Unnumbered } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import danger from '../../ui/theme/danger.css?inline';
 import { useWords } from '../../wording/late_words.ts';
 import { exportLines } from './account_export.ts';
@@ -20,8 +20,8 @@ interface Props {
 }
 
 export function DataSheet({ mayRemove, onClose }: Props) {
-  useSheet(danger);
-  useSheet(css);
+  useStyles(danger);
+  useStyles(css);
   const words = useWords('profile');
   return (
     <Sheet title={words.yourData} onClose={onClose}>
@@ -35,7 +35,7 @@ export function DataSheet({ mayRemove, onClose }: Props) {
 type Progress = { lines: number } | 'done' | 'failed';
 
 function Copy() {
-  const { client } = useSurroundings();
+  const { client } = useAppContext();
   const words = useWords('profile');
   const [progress, setProgress] = useState<Progress>();
   const leaves = useRef(new AbortController());
@@ -99,7 +99,7 @@ function save(parts: string[], name: string) {
 }
 
 function Removal() {
-  const { client, confirm, announce } = useSurroundings();
+  const { client, confirm, announce } = useAppContext();
   const words = useWords('profile');
   const [messages, setMessages] = useState(false);
   const remove = () => {

@@ -2,10 +2,10 @@
 
 import { type Client, type Device, type Event, RequestError, type Unnumbered } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { useNow, useSurroundings } from '../../app_context.tsx';
+import { useAppContext, useNow } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 
@@ -18,8 +18,8 @@ async function askDevices(client: Client, request: Unnumbered): Promise<readonly
 }
 
 export function DevicesSheet({ onClose }: { onClose: () => void }) {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('profile');
   const [devices, setDevices] = useState<readonly Device[]>();
   const [failed, setFailed] = useState(false);

@@ -1,10 +1,10 @@
 // Opens the profile of somebody; what shows it comes when it is opened first.
 
-import type { Surroundings } from '../../app_context.tsx';
-import { late } from '../../ui/lazy/lazy.tsx';
+import type { AppContextValue } from '../../app_context.tsx';
+import { lazy } from '../../ui/lazy/lazy.tsx';
 
-const cardPart = late(() => import('./profile_card.tsx'), 'ProfileCard');
+const cardPart = lazy(() => import('./profile_card.tsx'), 'ProfileCard');
 
-export function openProfile({ show }: Surroundings, user: string): void {
+export function openProfile({ show }: AppContextValue, user: string): void {
   show(cardPart, { user });
 }

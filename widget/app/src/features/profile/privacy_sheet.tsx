@@ -2,9 +2,9 @@
 
 import type { Audience, OwnProfile, Profile } from '@kith/client';
 import { useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 import { changeProfile } from './profile_requests.ts';
@@ -21,8 +21,8 @@ interface Props {
 }
 
 export function PrivacySheet({ profile, onChanged, onClose }: Props) {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('profile');
   const [own, setOwn] = useState(profile.own);
   const [failed, setFailed] = useState(false);

@@ -7,9 +7,9 @@ import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { contactActions } from '../contacts/contact_actions.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 import { askProfile } from './profile_requests.ts';
@@ -22,9 +22,9 @@ interface Props {
 }
 
 export function ProfileCard({ user, onClose }: Props) {
-  useSheet(choicesCss);
-  useSheet(css);
-  const { client } = useSurroundings();
+  useStyles(choicesCss);
+  useStyles(css);
+  const { client } = useAppContext();
   const words = useWords('profile');
   const [profile, setProfile] = useState<Profile | 'gone'>();
   const person = useTopic(`person:${user}`, one => one.person(user));
@@ -45,7 +45,7 @@ export function ProfileCard({ user, onClose }: Props) {
         </h3>
         <Tags person={person} role={known?.role} />
         {presence && <Here presence={presence} lastSeen={view.lastSeen ?? known?.last_seen} />}
-        {known?.status && <Said status={known.status} until={known.status_until} />}
+        {known?.status && <LabeledText status={known.status} until={known.status_until} />}
         {profile === 'gone' && <p class="profile-hint">{words.profileGone}</p>}
       </div>
       {!me && <Actions person={person} onClose={onClose} />}
@@ -73,7 +73,7 @@ function Here({ presence, lastSeen }: { presence: Presence; lastSeen: number | u
   return <p class="profile-hint">{wasHere ? words.lastSeen(words.ago(lastSeen, now)) : words[presence]}</p>;
 }
 
-function Said({ status, until }: { status: string; until: number | undefined }) {
+function LabeledText({ status, until }: { status: string; until: number | undefined }) {
   const words = useWords('profile');
   return (
     <div class="profile-status">
@@ -88,10 +88,10 @@ const STAYS: ReadonlySet<string> = new Set(['add', 'remove', 'check']);
 
 /** The actions of the lists' menus, without the one that leads here. */
 function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) {
-  const surroundings = useSurroundings();
+  const context = useAppContext();
   const words = useWords('profile');
   const state = useTopic(`person:${person.user}`, one => one.contact(person.user));
-  const items = contactActions(surroundings, person, state).filter(item => item.icon !== 'person');
+  const items = contactActions(context, person, state).filter(item => item.icon !== 'person');
   return (
     <div class="choices" role="group" aria-label={words.actionsFor(person.name)}>
       {items.map(item => (

@@ -2,9 +2,9 @@
 
 import { type Profile, RequestError } from '@kith/client';
 import { useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
 import { changeProfile, type ProfileChange } from './profile_requests.ts';
@@ -24,8 +24,8 @@ interface Props {
 }
 
 export function StatusSheet({ profile, onChanged, onClose }: Props) {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('profile');
   const [text, setText] = useState(profile.status ?? '');
   const [end, setEnd] = useState<End>(profile.status_until === undefined ? 'never' : 'as_now');

@@ -6,7 +6,7 @@ import { FakePush } from '../../../dev/fake_push.ts';
 import { Drawing, WORDING } from '../../../test/draw.ts';
 import { lateWords } from '../../wording/late_words.ts';
 import { offsetNow } from './clock_time.ts';
-import { Notify } from './push_settings.tsx';
+import { PushSettings } from './push_settings.tsx';
 
 beforeAll(() => lateWords.fetch(WORDING));
 
@@ -24,7 +24,7 @@ async function drawn(prepare: (drawing: Drawing) => void = () => undefined) {
     // The change may cause further effects.
     await act(settle);
   };
-  await happen(() => drawing.draw(<Notify />));
+  await happen(() => drawing.draw(<PushSettings />));
   const click = (name: string) => happen(() => drawing.button(name).click());
   const isOn = (name: string) => drawing.button(name).getAttribute('aria-checked');
   return { drawing, click, isOn, happen };

@@ -6,8 +6,8 @@ import type { Push, PushError, PushState } from '@kith/loader/stage';
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { minutesOf, offsetNow, timeOf } from './clock_time.ts';
 import css from './push_settings.css?inline';
@@ -17,9 +17,9 @@ const NIGHT = { from: 22 * 60, to: 7 * 60 };
 
 type Failure = keyof Messages['pushSettings']['notifyFailed'];
 
-export function Notify() {
-  useSheet(css);
-  const { client, push: fetchPush } = useSurroundings();
+export function PushSettings() {
+  useStyles(css);
+  const { client, push: fetchPush } = useAppContext();
   const words = useWords('pushSettings');
   const [push, setPush] = useState<Push>();
   const [state, setState] = useState<PushState>();

@@ -2,10 +2,10 @@
 
 import type { ConversationKey, Member } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './seen_by.css?inline';
 import { allMembers, type SeenBy, seenBy } from './seen_by.ts';
@@ -20,8 +20,8 @@ interface Props {
 
 /** As it is when it is opened. */
 export function SeenBySheet({ conversation, seq, onClose }: Props) {
-  useSheet(css);
-  const { client } = useSurroundings();
+  useStyles(css);
+  const { client } = useAppContext();
   const words = useWords('message');
   const [state, setState] = useState<SeenBy | 'failed'>();
   useEffect(() => {

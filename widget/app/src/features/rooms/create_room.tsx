@@ -2,7 +2,7 @@
 
 import type { ConversationKey, RoomKind } from '@kith/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';
@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function CreateRoom({ onCancel, onMade }: Props) {
-  const { client } = useSurroundings();
+  const { client } = useAppContext();
   const words = useWords('rooms');
   const first = useRef<HTMLInputElement>(null);
   const [name, setName] = useState('');

@@ -6,13 +6,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { ChatBar } from '../chat/chat_header.tsx';
+import { ChatHeader } from '../chat/chat_header.tsx';
 import { RoomMark } from '../chats/chat_row.tsx';
 import { rowActions } from '../chats/row_menu.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
-import { Late, late } from '../../ui/lazy/lazy.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords, wordsOf } from '../../wording/late_words.ts';
 import { typingText } from '../chat/typing_text.ts';
 import { keepsOrder, silenced } from './may_write.ts';
@@ -21,8 +21,8 @@ import { failureOf } from './room_errors.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-const dateJump = late(() => import('../chat/date_jump.tsx'), 'DateJump');
-const mark = late(() => import('../threads/thread_updates.tsx'), 'ThreadsMark');
+const dateJump = lazy(() => import('../chat/date_jump.tsx'), 'DateJump');
+const mark = lazy(() => import('../threads/thread_updates.tsx'), 'ThreadUpdates');
 
 interface HeadProps {
   conversation: Conversation;
@@ -33,10 +33,10 @@ interface HeadProps {
   corner: ComponentChildren;
 }
 
-export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, corner }: HeadProps) {
-  useSheet(css);
-  const surroundings = useSurroundings();
-  const { client, confirm, announce } = surroundings;
+export function RoomHeader({ conversation, onBack, onAbout, onSearch, onThreads, corner }: HeadProps) {
+  useStyles(css);
+  const context = useAppContext();
+  const { client, confirm, announce } = context;
   const words = useWords('rooms');
   const now = useNow();
   const { key, room, with: face } = conversation;
@@ -61,18 +61,18 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
       });
     return [
       { icon: 'people', text: words.aboutRoom, run: onAbout } as const,
-      { icon: 'search', text: wordsOf(surroundings.wording, 'chats').searchHere, run: onSearch } as const,
+      { icon: 'search', text: wordsOf(context.wording, 'chats').searchHere, run: onSearch } as const,
       ...(conversation.exists
         ? [
             {
               icon: 'calendar',
-              text: wordsOf(surroundings.wording, 'chats').jumpToDate,
+              text: wordsOf(context.wording, 'chats').jumpToDate,
               run: () => setPicksDate(true),
             } as const,
           ]
         : []),
       ...(member ? [{ icon: 'thread', text: words.threads, run: onThreads } as const] : []),
-      ...(member ? rowActions(surroundings, conversation, now) : []),
+      ...(member ? rowActions(context, conversation, now) : []),
       ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
     ];
   };
@@ -81,7 +81,7 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
   const callProps = { props: { room: key } };
   return (
     <>
-      <ChatBar name={face.name} onBack={onBack} items={items} corner={corner}>
+      <ChatHeader name={face.name} onBack={onBack} items={items} corner={corner}>
         <h2 class="hidden-text">{face.name}</h2>
         <button type="button" class="room-head grow" title={words.aboutRoom} onClick={onAbout}>
           <Avatar person={face} size="small" room />
@@ -97,35 +97,35 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
             </span>
           </span>
         </button>
-        {calls && <Late part={callButton} {...callProps} />}
-      </ChatBar>
+        {calls && <Lazy part={callButton} {...callProps} />}
+      </ChatHeader>
       {picksDate && (
-        <Late
+        <Lazy
           part={dateJump}
           props={{ conversation, onClose: () => setPicksDate(false) }}
           onFailed={() => setPicksDate(false)}
         />
       )}
       {member && (
-        <Late part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
+        <Lazy part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
       )}
-      {calls && <Late part={callLine} {...callProps} />}
+      {calls && <Lazy part={callLine} {...callProps} />}
     </>
   );
 }
 
 const callPart = () => import('../group_calls/room_call_bar.tsx');
-const callButton = late(callPart, 'RoomCallButton');
-const callLine = late(callPart, 'RoomCallLine');
+const callButton = lazy(callPart, 'RoomCallButton');
+const callLine = lazy(callPart, 'RoomCallLine');
 
 interface FootProps {
   conversation: Conversation;
   composer: ComponentChildren;
 }
 
-export function RoomFoot({ conversation, composer }: FootProps) {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+export function RoomFooter({ conversation, composer }: FootProps) {
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('rooms');
   const { key, room, with: face } = conversation;
   /** Somebody has shown one the door, while one looked. */
@@ -177,7 +177,7 @@ export function RoomFoot({ conversation, composer }: FootProps) {
 
 /** The notice of this room for this member, while it holds. */
 function useNotice(key: ConversationKey): (kind: Notice['kind']) => Notice | undefined {
-  const { client } = useSurroundings();
+  const { client } = useAppContext();
   const notices = useTopic('notices', one => one.notices());
   const ofRooms = notices.filter(one => one.conversation !== undefined);
   const [id, setId] = useState<string>();
@@ -201,7 +201,7 @@ const JOINED_SHOWN_MS = 20_000;
 
 /** New members, one line each. */
 function Joined({ room }: { room: ConversationKey }) {
-  const { client } = useSurroundings();
+  const { client } = useAppContext();
   const words = useWords('rooms');
   const [users, setUsers] = useState<readonly string[]>([]);
   const me = client.me()?.user;
@@ -237,7 +237,7 @@ interface JoinProps {
 }
 
 function Join({ conversation, name, out, ban }: JoinProps) {
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('rooms');
   const [failed, setFailed] = useState<string>();
   const leftText =

@@ -17,11 +17,11 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useSearch } from '../contacts/use_directory.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { type Surroundings, useSurroundings, useTopic, useWatch } from '../../app_context.tsx';
-import { Late, late } from '../../ui/lazy/lazy.tsx';
+import { type AppContextValue, useAppContext, useTopic, useWatch } from '../../app_context.tsx';
+import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
 import { useWords, wordsOf } from '../../wording/late_words.ts';
 import { askToReport } from '../moderation/open_report.ts';
@@ -33,9 +33,9 @@ import { RoomSettings } from './room_settings.tsx';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-const sanctionPart = late(() => import('./sanction_form.tsx'), 'SanctionForm');
-const sanctionedPart = late(() => import('./sanction_list.tsx'), 'Sanctioned');
-const linksPart = late(() => import('../invite_links/invite_link_list.tsx'), 'RoomLinks');
+const sanctionPart = lazy(() => import('./sanction_form.tsx'), 'SanctionForm');
+const sanctionedPart = lazy(() => import('./sanction_list.tsx'), 'SanctionList');
+const linksPart = lazy(() => import('../invite_links/invite_link_list.tsx'), 'InviteLinkList');
 
 const ROW = 60;
 const heightOf = () => ROW;
@@ -47,11 +47,11 @@ interface Props {
   corner: ComponentChildren;
 }
 
-export function About({ conversation, onBack, corner }: Props) {
-  useSheet(barCss);
-  useSheet(choicesCss);
-  useSheet(css);
-  const surroundings = useSurroundings();
+export function RoomInfo({ conversation, onBack, corner }: Props) {
+  useStyles(barCss);
+  useStyles(choicesCss);
+  useStyles(css);
+  const context = useAppContext();
   const words = useWords('rooms');
   const [part, setPart] = useState<'members' | 'settings' | 'invite' | 'links' | 'sanctioned'>('members');
   const back = useRef<HTMLButtonElement>(null);
@@ -93,23 +93,23 @@ export function About({ conversation, onBack, corner }: Props) {
       {part === 'settings' && <RoomSettings conversation={conversation} room={room} />}
       {part === 'invite' && <Invite conversation={conversation} />}
       {part === 'links' && (
-        <Late
+        <Lazy
           part={linksPart}
           props={{ conversation }}
           meanwhile={<Skeleton />}
           onFailed={() => {
-            surroundings.announce(words.loadFailed);
+            context.announce(words.loadFailed);
             setPart('members');
           }}
         />
       )}
       {part === 'sanctioned' && (
-        <Late
+        <Lazy
           part={sanctionedPart}
           props={{ conversation }}
           meanwhile={<Skeleton />}
           onFailed={() => {
-            surroundings.announce(words.loadFailed);
+            context.announce(words.loadFailed);
             setPart('members');
           }}
         />
@@ -155,7 +155,7 @@ export function About({ conversation, onBack, corner }: Props) {
           <button
             type="button"
             class="button button-plain"
-            onClick={() => askToReport(surroundings, { room: conversation.key })}
+            onClick={() => askToReport(context, { room: conversation.key })}
           >
             <Icon name="flag" />
             {words.reportRoom}
@@ -168,7 +168,7 @@ export function About({ conversation, onBack, corner }: Props) {
 
 /** Pages of the list, as far as it is looked at; begins anew with each query. */
 function useMembers({ key }: Conversation, query: string) {
-  const { client } = useSurroundings();
+  const { client } = useAppContext();
   const [state, setState] = useState<{
     query: string;
     members: readonly Member[];
@@ -263,15 +263,15 @@ interface RowProps {
 }
 
 function MemberRow({ member, conversation, room, tabIndex, onChanged }: RowProps) {
-  const surroundings = useSurroundings();
-  const { openMenu, client } = surroundings;
+  const context = useAppContext();
+  const { openMenu, client } = context;
   const words = useWords('rooms');
   const main = useRef<HTMLButtonElement>(null);
   const view = useTopic(`presence:${member.user}`, one => one.presence(member.user));
   const me = client.me()?.user === member.user;
   const showMenu = () => {
     if (main.current === null) return;
-    const items = memberActions(surroundings, conversation, room, member, onChanged);
+    const items = memberActions(context, conversation, room, member, onChanged);
     if (items.length > 0) openMenu({ anchor: main.current, label: words.actionsFor(member.name), items });
   };
   const role = member.role && member.role !== 'member' ? words.roles[member.role] : undefined;
@@ -302,15 +302,15 @@ function MemberRow({ member, conversation, room, tabIndex, onChanged }: RowProps
 }
 
 function memberActions(
-  surroundings: Surroundings,
+  context: AppContextValue,
   { key }: Conversation,
   room: RoomView,
   member: Member,
   onChanged: (member: Member) => void,
 ): MenuItem[] {
-  const { client, openChat, show, announce } = surroundings;
-  const words = wordsOf(surroundings.wording, 'rooms');
-  const aboutPeople = wordsOf(surroundings.wording, 'contacts');
+  const { client, openChat, show, announce } = context;
+  const words = wordsOf(context.wording, 'rooms');
+  const aboutPeople = wordsOf(context.wording, 'contacts');
   if (member.user === client.me()?.user) return [];
   const change = (action: MemberAction, role?: Role) => () =>
     client.changeMember(key, member.user, action, role && { role }).then(
@@ -321,7 +321,7 @@ function memberActions(
     show(sanctionPart, { room: key, member, kind, onDone: onChanged });
   const items: MenuItem[] = [
     { icon: 'chat', text: words.message, run: () => openChat(direct(member.user)) },
-    { icon: 'person', text: aboutPeople.profile, run: () => openProfile(surroundings, member.user) },
+    { icon: 'person', text: aboutPeople.profile, run: () => openProfile(context, member.user) },
   ];
   // A moderator keeps order among members; an owner among all.
   const owner = room.role === 'owner';
@@ -345,7 +345,7 @@ function memberActions(
 }
 
 function Invite({ conversation: { key } }: { conversation: Conversation }) {
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('rooms');
   const aboutPeople = useWords('contacts');
   const [query, setQuery] = useState('');

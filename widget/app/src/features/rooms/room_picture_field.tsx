@@ -4,7 +4,7 @@ import type { Messages } from 'virtual:messages';
 import type { Code, Conversation } from '@kith/client';
 import { Upload } from '@kith/client/upload';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import type { Wording } from '../../wording/wording.ts';
@@ -28,7 +28,7 @@ export function PictureField({
   conversation: Conversation;
   mayChoose: boolean;
 }) {
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('rooms');
   const { key, with: face } = conversation;
   const takesFiles = useTopic('me', one => one.me())?.limits.file_bytes !== undefined;

@@ -4,7 +4,7 @@ import type { Conversation, RoomChange, RoomView } from '@kith/client';
 import { useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';
 import { PictureField } from './room_picture_field.tsx';
@@ -14,7 +14,7 @@ const SLOW = [0, 5, 10, 30, 60, 300, 900];
 
 export function RoomSettings({ conversation, room }: { conversation: Conversation; room: RoomView }) {
   const { key } = conversation;
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('rooms');
   const [name, setName] = useState(room.name);
   const [topic, setTopic] = useState(room.topic ?? '');

@@ -9,9 +9,9 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { RoomMark } from '../chats/chat_row.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useClient, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useClient, useTopic } from '../../app_context.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { CreateRoom } from './create_room.tsx';
@@ -30,9 +30,9 @@ const stopsAt = (row: Row) => row.kind === 'room';
 const SEARCH_DELAY = 200;
 
 export function RoomsTab() {
-  useSheet(choicesCss);
-  useSheet(css);
-  const { client, openChat } = useSurroundings();
+  useStyles(choicesCss);
+  useStyles(css);
+  const { client, openChat } = useAppContext();
   const words = useWords('rooms');
   const [query, setQuery] = useState('');
   const [creating, setCreating] = useState(false);
@@ -103,7 +103,7 @@ export function RoomsTab() {
 }
 
 function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
-  const { openChat } = useSurroundings();
+  const { openChat } = useAppContext();
   const words = useWords('rooms');
   if (row.kind === 'heading') return <h3 class="section-title">{row.text}</h3>;
   const { room, face } = row;

@@ -2,7 +2,7 @@
 
 import type { ConversationKey, Member } from '@kith/client';
 import { useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { HowLong, INITIAL_HOURS, Reason, termsOf } from '../moderation/sanction_terms.tsx';
@@ -19,7 +19,7 @@ export interface SanctionProps {
 }
 
 export function SanctionForm({ room, member, kind, onDone, onClose }: SanctionProps) {
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('rooms');
   const general = useWords('moderation');
   const [hours, setHours] = useState(INITIAL_HOURS);

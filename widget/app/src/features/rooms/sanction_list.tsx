@@ -2,10 +2,10 @@
 
 import type { Conversation, Member } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';
 import css from './sanction_list.css?inline';
@@ -17,9 +17,9 @@ interface Page {
   next?: string | undefined;
 }
 
-export function Sanctioned({ conversation: { key } }: { conversation: Conversation }) {
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+export function SanctionList({ conversation: { key } }: { conversation: Conversation }) {
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('rooms');
   const general = useWords('moderation');
   const [page, setPage] = useState<Page>();

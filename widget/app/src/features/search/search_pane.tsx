@@ -3,20 +3,20 @@
 import { type Conversation, type ConversationKey, direct, isRoom, type Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useNow, useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import barCss from '../../ui/header_bar/header_bar.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { Said } from '../../ui/labeled_text/labeled_text.tsx';
+import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { plainOf } from '../message_text/formatting.ts';
 import { excerpt, marked, type Piece } from './highlight.ts';
 import css from './search_pane.css?inline';
-import { type FoundRoom, type Results, useFound } from './use_search_results.ts';
+import { type FoundRoom, type Results, useSearchResults } from './use_search_results.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
@@ -72,17 +72,17 @@ interface PaneProps {
 const LIST = 'search-found';
 
 function Pane({ within, onClose, onFound }: PaneProps) {
-  useSheet(barCss);
-  useSheet(choicesCss);
-  useSheet(css);
+  useStyles(barCss);
+  useStyles(choicesCss);
+  useStyles(css);
   const words = useWords('search');
-  const { announce, openChat } = useSurroundings();
+  const { announce, openChat } = useAppContext();
   const [typed, setTyped] = useState('');
   const [chosen, setChosen] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const query = typed.trim() === '' ? '' : typed;
-  const { results, loading, more } = useFound(query, within);
+  const { results, loading, more } = useSearchResults(query, within);
   useLayoutEffect(() => input.current?.focus({ preventScroll: true }), []);
   useEffect(() => setChosen(0), [results?.query]);
   useEffect(() => {
@@ -268,7 +268,7 @@ function Hit({
   message: Message;
   query: string;
 }) {
-  const { wording } = useSurroundings();
+  const { wording } = useAppContext();
   const now = useNow();
   const conversation = useTopic(`conversation:${key}`, client => client.conversation(key));
   const other = useTopic(`person:${conversation.with.user}`, client =>
@@ -289,9 +289,9 @@ function Hit({
             {wording.short(message.time, now)}
           </time>
         </span>
-        <Said class="found-more" label={who !== '' && wording.said(who)}>
+        <LabeledText class="found-more" label={who !== '' && wording.said(who)}>
           <Marked pieces={excerpt(plainOf(message.body), query)} />
-        </Said>
+        </LabeledText>
       </span>
     </>
   );

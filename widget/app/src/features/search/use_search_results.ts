@@ -28,7 +28,7 @@ const MOST_HITS = 200;
 const DELAY = 200;
 
 /** `within`: messages of this conversation only. */
-export function useFound(query: string, within?: ConversationKey) {
+export function useSearchResults(query: string, within?: ConversationKey) {
   const client = useClient();
   const [results, setResults] = useState<Results>();
   const busy = useRef(false);

@@ -2,16 +2,16 @@
 
 import { type FilterTest, RequestError, type SiteSettings } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { SettingsForm } from './settings_form.tsx';
 import { Roles } from './site_roles.tsx';
 import css from './site_settings.css?inline';
 
-export function Guard() {
-  useSheet(css);
+export function SiteAdmin() {
+  useStyles(css);
   const role = useTopic('me', one => one.me())?.role;
   return (
     <div class="guard">
@@ -30,7 +30,7 @@ export function Guard() {
 const RAID_MINUTES = [30, 60, 240] as const;
 
 function RaidSwitch() {
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('siteSettings');
   const [minutes, setMinutes] = useState<number>(RAID_MINUTES[0]);
   const until = useTopic('me', one => one.me())?.site?.raid_until;
@@ -71,7 +71,7 @@ function RaidSwitch() {
 }
 
 function Tester() {
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('siteSettings');
   const [body, setBody] = useState('');
   const [found, setFound] = useState<FilterTest>();
@@ -126,7 +126,7 @@ function Tester() {
 }
 
 function SiteSettingsPart() {
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('siteSettings');
   const [settings, setSettings] = useState<SiteSettings>();
   const [failed, setFailed] = useState<string>();

@@ -2,14 +2,14 @@
 
 import { type Person, RequestError, type SiteRole } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { useWords } from '../../wording/late_words.ts';
 
 const GIVEN = ['member', 'moderator'] as const satisfies readonly SiteRole[];
 
 export function Roles() {
-  const { client } = useSurroundings();
+  const { client } = useAppContext();
   const words = useWords('siteSettings');
   const [query, setQuery] = useState('');
   const [people, setPeople] = useState<readonly Person[]>([]);
@@ -47,7 +47,7 @@ export function Roles() {
 }
 
 function RoleOf({ person }: { person: Person }) {
-  const { client, announce } = useSurroundings();
+  const { client, announce } = useAppContext();
   const words = useWords('siteSettings');
   const order = useWords('moderation');
   const known = client.person(person.user);

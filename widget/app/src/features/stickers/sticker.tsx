@@ -2,7 +2,7 @@
 
 import type { ConversationKey, Message, SentFile, Sticker } from '@kith/client';
 import { useState } from 'preact/hooks';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { Picture } from '../files/picture.tsx';
 import css from './sticker.css?inline';
 
@@ -10,7 +10,7 @@ import css from './sticker.css?inline';
 const SIDE = 160;
 
 export function StickerView({ message }: { message: Message; to: ConversationKey }) {
-  useSheet(css);
+  useStyles(css);
   const [lost, setLost] = useState(false);
   const { sticker, body } = message;
   if (sticker === undefined || lost) return <span class="body-text">{body}</span>;

@@ -3,7 +3,7 @@
 import type { Client, Sticker } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { Picture } from '../files/picture.tsx';
 import css from './sticker.css?inline';
 import { fileOf } from './sticker.tsx';
@@ -39,7 +39,7 @@ export function Stickers({
   stickers: readonly Sticker[];
   onPick(sticker: Sticker): void;
 }) {
-  useSheet(css);
+  useStyles(css);
   const sets = [...new Set(stickers.map(one => one.set))];
   return (
     <>

@@ -12,15 +12,15 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import barCss from '../../ui/header_bar/header_bar.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { useNames } from '../chat/use_mention_names.ts';
+import { useMentionNames } from '../chat/use_mention_names.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
-import { Said } from '../../ui/labeled_text/labeled_text.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic } from '../../app_context.tsx';
+import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { isLeftOut } from '../message/blocked_author.ts';
 import { MessageView } from '../message/message.tsx';
-import type { MessageDeeds } from '../message/message_menu.ts';
+import type { MessageActions } from '../message/message_menu.ts';
 import css from '../message_extras/message_extras.css?inline';
 
 export { lateWords as words } from '../../wording/late_words.ts';
@@ -29,15 +29,15 @@ interface Props {
   conversation: Conversation;
   root: number;
   /** Actions on a message of the room. */
-  deeds: MessageDeeds;
+  actions: MessageActions;
   onBack(): void;
   corner: ComponentChildren;
 }
 
-export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
-  useSheet(barCss);
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+export function Thread({ conversation, root, actions, onBack, corner }: Props) {
+  useStyles(barCss);
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('threads');
   const { key } = conversation;
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
@@ -74,7 +74,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
   const live = useMemo(() => timeline.messages.filter(one => one.thread === root), [timeline, root]);
   const replies = useMemo(() => merged(pages, live), [pages, live]);
   const above = timeline.messages.find(one => one.seq === root) ?? view?.root;
-  const nameForMention = useNames(replies, true);
+  const nameForMention = useMentionNames(replies, true);
   const count = Math.max(replies.length, above?.replies?.count ?? 0);
 
   // A visible thread is marked as read.
@@ -117,7 +117,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
       () => announce(words.loadFailed),
     );
   };
-  const inside = useMemo<MessageDeeds>(() => ({ ...deeds, inThread: true }), [deeds]);
+  const inside = useMemo<MessageActions>(() => ({ ...actions, inThread: true }), [actions]);
   const draw = (message: Message, at: number) => (
     <MessageView
       key={message.id}
@@ -131,7 +131,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
       linksInert={false}
       tabIndex={0}
       nameOf={nameForMention}
-      deeds={inside}
+      actions={inside}
       onFocus={() => undefined}
     />
   );
@@ -177,7 +177,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
         )}
         {replies.map(draw)}
       </div>
-      {!deeds.readOnly && above && !above.deleted && (
+      {!actions.readOnly && above && !above.deleted && (
         <Write
           onSend={text => post(rich => rich.reply(key, root, text))}
           onSticker={sticker => post(rich => rich.sticker(key, sticker, { thread: root }))}
@@ -188,7 +188,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
 }
 
 function Write({ onSend, onSticker }: { onSend(text: string): void; onSticker(sticker: Sticker): void }) {
-  const { pickEmoji } = useSurroundings();
+  const { pickEmoji } = useAppContext();
   const words = useWords('threads');
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
@@ -266,9 +266,9 @@ interface ListProps {
 
 /** The threads of a room that one follows. */
 export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
-  useSheet(barCss);
-  useSheet(css);
-  const { client, announce } = useSurroundings();
+  useStyles(barCss);
+  useStyles(css);
+  const { client, announce } = useAppContext();
   const words = useWords('threads');
   const { key } = conversation;
   const [threads, setThreads] = useState<readonly ThreadView[]>();
@@ -306,9 +306,9 @@ export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
           {threads?.map(({ root, unread }) => (
             <li key={root.id}>
               <button type="button" class="threads-row" onClick={() => onOpen(root.seq ?? 0)}>
-                <Said class="threads-root">
+                <LabeledText class="threads-root">
                   {root.deleted ? words.deletedMessage : isLeftOut(key, root, client) ? '…' : root.body}
-                </Said>
+                </LabeledText>
                 <span>
                   {words.replies(root.replies?.count ?? 0)}
                   {unread > 0 && <b class="threads-new"> · {words.threadNew(unread)}</b>}

@@ -5,7 +5,7 @@ import { act } from 'preact/test-utils';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
 import { lateWords } from '../../wording/late_words.ts';
-import { ThreadsMark } from './thread_updates.tsx';
+import { ThreadUpdates } from './thread_updates.tsx';
 
 beforeAll(() => lateWords.fetch(WORDING));
 
@@ -17,7 +17,7 @@ async function drawn(unread: readonly number[], onOpen = () => undefined) {
   const rich = await drawing.client.rich();
   const threads = async () => unread.map(one => ({ unread: one }) as ThreadView);
   drawing.client.rich = () => Promise.resolve({ ...rich, threads } as Rich);
-  drawing.draw(<ThreadsMark conversation={room('r1')} onOpen={onOpen} />);
+  drawing.draw(<ThreadUpdates conversation={room('r1')} onOpen={onOpen} />);
   await act(async () => {
     await vi.advanceTimersByTimeAsync(1_000);
   });

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useClient, useTopic } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from '../message_extras/message_extras.css?inline';
 
@@ -19,8 +19,8 @@ interface Props {
 /** Replies come in bursts. */
 const WAIT_MS = 700;
 
-export function ThreadsMark({ conversation: key, onOpen }: Props) {
-  useSheet(css);
+export function ThreadUpdates({ conversation: key, onOpen }: Props) {
+  useStyles(css);
   const client = useClient();
   const words = useWords('threads');
   const [unread, setUnread] = useState(0);

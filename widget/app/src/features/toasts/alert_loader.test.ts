@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeClient } from '../../../dev/fake_client.ts';
-import { createNoticing } from './alert_loader.ts';
+import { createAlertLoader } from './alert_loader.ts';
 import { SETTLE_MS } from './message_alerts.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -10,30 +10,30 @@ afterEach(() => void vi.useRealTimers());
 
 function scene() {
   const client = new FakeClient({ people: 8, chats: 4, now: Date.now() });
-  const noticing = createNoticing(client, () => false);
-  client.on('message', noticing.hear);
-  const here = () => vi.waitFor(() => expect(noticing.notices()).toBeDefined());
+  const alerts = createAlertLoader(client, () => false);
+  client.on('message', alerts.hear);
+  const here = () => vi.waitFor(() => expect(alerts.notices()).toBeDefined());
   const settled = () => vi.advanceTimersByTimeAsync(SETTLE_MS);
-  return { client, noticing, here, settled };
+  return { client, alerts, here, settled };
 }
 
 test('what is heard before the notices are here is told by them', async () => {
-  const { client, noticing, here, settled } = scene();
-  expect(noticing.notices()).toBeUndefined();
+  const { client, alerts, here, settled } = scene();
+  expect(alerts.notices()).toBeUndefined();
   client.arrive('u2', 'early');
-  noticing.readOut();
+  alerts.readOut();
   await here();
   await settled();
-  expect(noticing.notices()?.toast()).toMatchObject({ message: { body: 'early' }, unheard: true });
+  expect(alerts.notices()?.toast()).toMatchObject({ message: { body: 'early' }, unheard: true });
   client.arrive('u2', 'later');
   await settled();
-  expect(noticing.notices()?.toast()).toMatchObject({ message: { body: 'later' }, unheard: false });
+  expect(alerts.notices()?.toast()).toMatchObject({ message: { body: 'later' }, unheard: false });
 });
 
 test('they come by themselves when there is time, and it is said', async () => {
-  const { noticing, here } = scene();
+  const { alerts, here } = scene();
   let changed = 0;
-  noticing.listen(() => {
+  alerts.listen(() => {
     changed += 1;
   });
   await vi.advanceTimersByTimeAsync(1_000);
@@ -42,10 +42,10 @@ test('they come by themselves when there is time, and it is said', async () => {
 });
 
 test('nothing is told once it is over', async () => {
-  const { client, noticing, here, settled } = scene();
+  const { client, alerts, here, settled } = scene();
   client.arrive('u2', 'hello');
-  noticing.destroy();
+  alerts.destroy();
   await here();
   await settled();
-  expect(noticing.notices()?.toast()).toBeUndefined();
+  expect(alerts.notices()?.toast()).toBeUndefined();
 });

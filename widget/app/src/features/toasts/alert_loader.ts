@@ -1,11 +1,11 @@
 // The way to the notices: they come when there is time, and at the latest with the first message that nobody looks at.
 
 import type { Client, ClientEvents, ConversationKey } from '@kith/client';
-import type { Notices } from './message_alerts.ts';
+import type { MessageAlerts } from './message_alerts.ts';
 
-export interface Noticing {
+export interface AlertLoader {
   /** Once they are here. */
-  notices(): Notices | undefined;
+  notices(): MessageAlerts | undefined;
   /** Calls when they are. */
   listen(listener: () => void): void;
   /** From now on messages are read out where they come. */
@@ -17,15 +17,15 @@ export interface Noticing {
 
 const IDLE_MS = 1_000;
 
-export function createNoticing(client: Client, onScreen: (key: ConversationKey) => boolean): Noticing {
-  let here: Notices | undefined;
-  let coming: Promise<Notices> | undefined;
+export function createAlertLoader(client: Client, onScreen: (key: ConversationKey) => boolean): AlertLoader {
+  let here: MessageAlerts | undefined;
+  let coming: Promise<MessageAlerts> | undefined;
   let changed = () => {};
   let reading = false;
   let over = false;
   const fetched = () => {
     coming ??= import('./message_alerts.ts').then(one => {
-      here = one.createNotices(client, onScreen);
+      here = one.createMessageAlerts(client, onScreen);
       changed();
       return here;
     });

@@ -3,7 +3,7 @@
 import { direct } from '@kith/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeClient } from '../../../dev/fake_client.ts';
-import { CHIME_MS, Notices, SETTLE_MS } from './message_alerts.ts';
+import { CHIME_MS, MessageAlerts, SETTLE_MS } from './message_alerts.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -15,7 +15,7 @@ function scene({ sound = true, onScreen = false } = {}) {
   const chime = () => {
     chimes += 1;
   };
-  const notices = new Notices({ client, chime, soundIsOn: () => sound, onScreen: () => onScreen });
+  const notices = new MessageAlerts({ client, chime, soundIsOn: () => sound, onScreen: () => onScreen });
   client.on('message', detail => notices.hear(detail));
   const says = (user: string, text: string, wait = SETTLE_MS) => {
     client.arrive(user, text);

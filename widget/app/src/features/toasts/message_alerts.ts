@@ -14,7 +14,7 @@ export interface Toast {
   unheard: boolean;
 }
 
-export interface NoticesHost {
+export interface MessageAlertsHost {
   client: Client;
   chime: Chime;
   soundIsOn(): boolean;
@@ -27,11 +27,11 @@ export const SETTLE_MS = 400;
 /** A flood sounds once in this time. */
 export const CHIME_MS = 4_000;
 
-export function createNotices(client: Client, onScreen: NoticesHost['onScreen']): Notices {
-  return new Notices({ client, chime: createChime(), soundIsOn, onScreen });
+export function createMessageAlerts(client: Client, onScreen: MessageAlertsHost['onScreen']): MessageAlerts {
+  return new MessageAlerts({ client, chime: createChime(), soundIsOn, onScreen });
 }
 
-export class Notices {
+export class MessageAlerts {
   #toast: Toast | undefined;
   #waiting: Toast | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -39,7 +39,7 @@ export class Notices {
   #listeners = new Set<() => void>();
   #leave: (() => void) | undefined;
 
-  constructor(private readonly host: NoticesHost) {}
+  constructor(private readonly host: MessageAlertsHost) {}
 
   toast(): Toast | undefined {
     return this.#toast;

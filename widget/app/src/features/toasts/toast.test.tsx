@@ -4,7 +4,7 @@ import { direct } from '@kith/client';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
 import { plain } from '../../../test/plain.ts';
-import { Notices, SETTLE_MS } from './message_alerts.ts';
+import { MessageAlerts, SETTLE_MS } from './message_alerts.ts';
 import { SHOWN_MS } from './toast.tsx';
 import { ToastPlace, words } from './toast_outlet.tsx';
 
@@ -16,7 +16,7 @@ afterEach(() => void vi.useRealTimers());
 function scene() {
   const drawing = new Drawing();
   const { client } = drawing;
-  const notices = new Notices({
+  const notices = new MessageAlerts({
     client,
     chime: () => undefined,
     soundIsOn: () => false,

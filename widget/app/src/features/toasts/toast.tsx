@@ -2,10 +2,10 @@
 
 import { isRoom } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { useSurroundings, useTopic } from '../../app_context.tsx';
+import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { gistOf } from '../message_text/plain_text.ts';
 import type { Toast } from './message_alerts.ts';
@@ -17,8 +17,8 @@ export { words } from '../call_log/call_text.ts';
 export const SHOWN_MS = 7_000;
 
 export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
-  useSheet(css);
-  const { client, openChat, announce } = useSurroundings();
+  useStyles(css);
+  const { client, openChat, announce } = useAppContext();
   const words = useWords('toasts');
   const { key, message, count, unheard } = toast;
   const person = useTopic(`person:${message.from}`, one => one.person(message.from));

@@ -2,7 +2,7 @@
 
 import type { ConversationKey } from '@kith/client';
 import { useEffect, useReducer } from 'preact/hooks';
-import type { Notices } from './message_alerts.ts';
+import type { MessageAlerts } from './message_alerts.ts';
 import { DrawnToast } from './toast.tsx';
 
 export { words } from './toast.tsx';
@@ -12,7 +12,7 @@ export function ToastPlace({
   notices,
   onScreen,
 }: {
-  notices: Notices;
+  notices: MessageAlerts;
   onScreen(key: ConversationKey): boolean;
 }) {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);

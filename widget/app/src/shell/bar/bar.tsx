@@ -6,8 +6,8 @@ import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { PresenceMark } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useSurroundings, useTopic, useWatch } from '../../app_context.tsx';
-import { useSheet } from '../../ui/styles/use_styles.ts';
+import { useAppContext, useTopic, useWatch } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import type { OpenShell } from '../open_shell.ts';
 import { badgeText } from '../tab_bar.tsx';
@@ -15,7 +15,7 @@ import css from './bar.css?inline';
 import { Head } from './bar_chat_head.tsx';
 import { Window } from './bar_chat_window.tsx';
 import { keep, kept } from './open_windows_storage.ts';
-import { useCycle } from './use_region_cycle.ts';
+import { useRegionCycle } from './use_region_cycle.ts';
 import {
   type Arrangement,
   closed,
@@ -33,8 +33,8 @@ export { lateWords as words } from '../../wording/late_words.ts';
 const MOST_HEADS = 6;
 
 export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
-  useSheet(css);
-  const { root } = useSurroundings();
+  useStyles(css);
+  const { root } = useAppContext();
   const words = useWords('bar');
   const me = useTopic('me', one => one.me());
   const totals = useTopic('totals', one => one.totals());
@@ -74,7 +74,7 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
   }, [shell, stage]);
   const isOpen = shell.state().open;
   useFocusBack(strip, isOpen);
-  useCycle(strip);
+  useRegionCycle(strip);
   useWatch(heads.filter(key => key[0] === '@').map(key => key.slice(1)));
 
   const leave = (key: ConversationKey, next: (before: Arrangement, key: ConversationKey) => Arrangement) => {

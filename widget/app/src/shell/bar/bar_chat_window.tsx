@@ -3,12 +3,12 @@
 import type { ConversationKey } from '@kith/client';
 import { useMemo, useRef } from 'preact/hooks';
 import { Chat } from '../../features/chat/chat.tsx';
-import { bannerPart, useTrouble } from '../../features/connection/connection_problem.ts';
+import { bannerPart, useConnectionProblem } from '../../features/connection/connection_problem.ts';
 import { CloseButton } from '../../ui/close_button/close_button.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { SurroundingsContext, useFace, useSurroundings, useTopic } from '../../app_context.tsx';
-import { Late } from '../../ui/lazy/lazy.tsx';
+import { AppContext, useAppContext, useFace, useTopic } from '../../app_context.tsx';
+import { Lazy } from '../../ui/lazy/lazy.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { type Below, useOverlays } from '../overlays.tsx';
 
@@ -26,8 +26,8 @@ interface Props {
 
 export function Window({ conversation: key, place, at, asked, onPutAway, onClose, onMoved }: Props) {
   const words = useWords('bar');
-  const trouble = useTrouble();
-  const outer = useSurroundings();
+  const trouble = useConnectionProblem();
+  const outer = useAppContext();
   const section = useRef<HTMLElement>(null);
   const wanted = useRef(asked);
   wanted.current ||= asked;
@@ -40,7 +40,7 @@ export function Window({ conversation: key, place, at, asked, onPutAway, onClose
     }),
     [outer],
   );
-  const { surroundings, covered, layer } = useOverlays(below, false);
+  const { context, covered, layer } = useOverlays(below, false);
   const face = useFace(useTopic(`conversation:${key}`, one => one.conversation(key)));
 
   const corner = (
@@ -58,7 +58,7 @@ export function Window({ conversation: key, place, at, asked, onPutAway, onClose
     </>
   );
   return (
-    <SurroundingsContext.Provider value={surroundings}>
+    <AppContext.Provider value={context}>
       <section
         ref={section}
         class="panel window"
@@ -80,11 +80,11 @@ export function Window({ conversation: key, place, at, asked, onPutAway, onClose
             onBack={undefined}
             onMoved={onMoved}
             corner={corner}
-            banner={trouble && <Late part={bannerPart} props={{ trouble }} onFailed={() => undefined} />}
+            banner={trouble && <Lazy part={bannerPart} props={{ trouble }} onFailed={() => undefined} />}
           />
         </div>
         {layer}
       </section>
-    </SurroundingsContext.Provider>
+    </AppContext.Provider>
   );
 }

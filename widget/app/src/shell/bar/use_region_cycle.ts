@@ -3,7 +3,7 @@
 import { useEffect } from 'preact/hooks';
 import { focusables } from '../focus.ts';
 
-export function useCycle(strip: { current: HTMLElement | null }): void {
+export function useRegionCycle(strip: { current: HTMLElement | null }): void {
   useEffect(() => {
     let pageFocus: HTMLElement | null = null;
     const onKeyDown = (event: KeyboardEvent) => {

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Stories } from '../../../dev/story.ts';
 import { Icon } from '../icon/icon.tsx';
-import { useSheet } from '../styles/use_styles.ts';
+import { useStyles } from '../styles/use_styles.ts';
 import css from './choice_list.css?inline';
 
 function Switch() {
-  useSheet(css);
+  useStyles(css);
   const [on, setOn] = useState(true);
   return (
     <div class="choices">

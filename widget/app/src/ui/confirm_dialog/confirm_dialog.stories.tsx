@@ -1,5 +1,5 @@
 import type { Stories } from '../../../dev/story.ts';
-import { Confirm } from './confirm_dialog.tsx';
+import { ConfirmDialog } from './confirm_dialog.tsx';
 
 const question = {
   title: 'Delete this message?',
@@ -9,5 +9,5 @@ const question = {
 };
 
 export const stories: Stories = {
-  'a question': () => <Confirm question={question} onClose={() => undefined} />,
+  'a question': () => <ConfirmDialog question={question} onClose={() => undefined} />,
 };

@@ -2,13 +2,13 @@
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Question, useWording } from '../../app_context.tsx';
-import { useSheet } from '../styles/use_styles.ts';
+import { useStyles } from '../styles/use_styles.ts';
 import danger from '../theme/danger.css?inline';
 import css from './confirm_dialog.css?inline';
 
-export function Confirm({ question, onClose }: { question: Question; onClose: () => void }) {
-  useSheet(danger);
-  useSheet(css);
+export function ConfirmDialog({ question, onClose }: { question: Question; onClose: () => void }) {
+  useStyles(danger);
+  useStyles(css);
   const words = useWording();
   const dialog = useRef<HTMLDivElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);

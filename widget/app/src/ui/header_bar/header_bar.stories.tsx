@@ -1,11 +1,11 @@
 import type { Stories } from '../../../dev/story.ts';
 import { Avatar } from '../avatar/avatar.tsx';
 import { Icon } from '../icon/icon.tsx';
-import { useSheet } from '../styles/use_styles.ts';
+import { useStyles } from '../styles/use_styles.ts';
 import css from './header_bar.css?inline';
 
 function Header() {
-  useSheet(css);
+  useStyles(css);
   return (
     <div class="bar chat-bar">
       <button type="button" class="icon-button" aria-label="Back">

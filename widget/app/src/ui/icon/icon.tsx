@@ -1,7 +1,7 @@
 /** Line icons, drawn in place so that no request, no font and no id of the page is involved. */
 
 import type { CallIconName } from './call_shapes.ts';
-import type { LateIconName } from './lazy_shapes.ts';
+import type { LazyIconName } from './lazy_shapes.ts';
 
 const SHAPES = {
   chat: 'M20 11.5a7.5 7.5 0 0 1-11 6.6L4.5 19.5l1.4-4.4A7.5 7.5 0 1 1 20 11.5Z',
@@ -33,9 +33,9 @@ const SHAPES = {
 
 const shapes: Partial<Record<IconName, string>> = { ...SHAPES };
 
-export type IconName = keyof typeof SHAPES | LateIconName | CallIconName;
+export type IconName = keyof typeof SHAPES | LazyIconName | CallIconName;
 
-/** Those that only late parts draw come with them. */
+/** Those that only lazy parts draw come with them. */
 export function addShapes(more: Partial<Record<IconName, string>>): void {
   Object.assign(shapes, more);
 }

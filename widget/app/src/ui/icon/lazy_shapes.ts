@@ -39,6 +39,6 @@ const LATE = {
   bell_off: 'M6 16.5h12l-1.5-2.2V10a4.5 4.5 0 0 0-9 0v4.3L6 16.5ZM10 19.5h4M4 4l16 16',
 } as const;
 
-export type LateIconName = keyof typeof LATE;
+export type LazyIconName = keyof typeof LATE;
 
 addShapes(LATE);

@@ -1,15 +1,15 @@
 import type { Stories } from '../../../dev/story.ts';
-import { Said } from './labeled_text.tsx';
+import { LabeledText } from './labeled_text.tsx';
 
 export const stories: Stories = {
   'with a label': () => (
-    <Said class="row-text" label="You: ">
+    <LabeledText class="row-text" label="You: ">
       See you at ten
-    </Said>
+    </LabeledText>
   ),
   'another direction': () => (
-    <Said class="row-text" label="You: ">
+    <LabeledText class="row-text" label="You: ">
       أراك في العاشرة
-    </Said>
+    </LabeledText>
   ),
 };

@@ -10,7 +10,7 @@ interface Props {
 }
 
 /** The label never decides the direction of the text, and an ellipsis stands where the text ends. */
-export function Said({ class: name, label, children }: Props) {
+export function LabeledText({ class: name, label, children }: Props) {
   return (
     <span class={`said ${name}`}>
       {label && <span class="said-label clip">{label}</span>}

@@ -2,8 +2,8 @@
 
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
-import { Banner, words } from '../../features/connection/connection_banner.tsx';
-import { useTrouble } from '../../features/connection/connection_problem.ts';
+import { ConnectionBanner, words } from '../../features/connection/connection_banner.tsx';
+import { useConnectionProblem } from '../../features/connection/connection_problem.ts';
 import { checkBuild, forgetBuild } from './build_check.ts';
 
 beforeAll(() => words.fetch(WORDING));
@@ -14,8 +14,8 @@ afterEach(() => {
 });
 
 function Shown() {
-  const trouble = useTrouble();
-  return trouble ? <Banner trouble={trouble} /> : null;
+  const trouble = useConnectionProblem();
+  return trouble ? <ConnectionBanner trouble={trouble} /> : null;
 }
 
 const answers = (status: number) => (async () => new Response(null, { status })) as typeof fetch;

@@ -3,16 +3,16 @@
 import { h, render } from 'preact';
 import { expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
-import { type Surroundings, SurroundingsContext } from '../../app_context.tsx';
-import { fetchPart, Late, type Part } from './lazy.tsx';
+import { AppContext, type AppContextValue } from '../../app_context.tsx';
+import { fetchPart, Lazy, type Part } from './lazy.tsx';
 
 test('a part that arrives after it was drawn and before the effects run is drawn', async () => {
   const { root } = new Drawing();
   const part: Part<object> = () => Promise.resolve(() => <b>the part</b>);
-  const surroundings = { wording: WORDING } as Surroundings;
-  const late = <Late part={part} props={{}} meanwhile={<i>wait</i>} />;
+  const context = { wording: WORDING } as AppContextValue;
+  const late = <Lazy part={part} props={{}} meanwhile={<i>wait</i>} />;
   // Without `act`: it would run the effects at once.
-  render(h(SurroundingsContext.Provider, { value: surroundings, children: late }), root);
+  render(h(AppContext.Provider, { value: context, children: late }), root);
   expect(root.textContent).toBe('wait');
   await fetchPart(part, WORDING);
   await vi.waitFor(() => expect(root.textContent).toBe('the part'));

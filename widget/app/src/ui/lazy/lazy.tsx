@@ -11,17 +11,17 @@ import { checkBuild } from './build_check.ts';
 export type Part<P> = (wording: Wording) => Promise<ComponentType<P>>;
 
 /** The export `name` of a module. What the module exports as `words` is fetched before anything of it is used. */
-export function late<M extends object, N extends keyof M>(
+export function lazy<M extends object, N extends keyof M>(
   fetch: () => Promise<M>,
   name: N,
 ): Part<PropsOf<M[N]>> {
-  return async wording => (await fetchLate(fetch, wording))[name] as ComponentType<PropsOf<M[N]>>;
+  return async wording => (await fetchLazy(fetch, wording))[name] as ComponentType<PropsOf<M[N]>>;
 }
 
 type PropsOf<C> = C extends () => unknown ? object : C extends (props: infer P) => unknown ? P : never;
 
 /** Code that is no part of the picture, in the same way. */
-export async function fetchLate<M extends object>(fetch: () => Promise<M>, wording: Wording): Promise<M> {
+export async function fetchLazy<M extends object>(fetch: () => Promise<M>, wording: Wording): Promise<M> {
   const module: M & { words?: Fetchable } = await fetch().catch(error => {
     void checkBuild();
     throw error;
@@ -59,7 +59,7 @@ interface Props<P> {
   onFailed?(): void;
 }
 
-export function Late<P extends object>({ part, props, meanwhile, canWait, onFailed }: Props<P>) {
+export function Lazy<P extends object>({ part, props, meanwhile, canWait, onFailed }: Props<P>) {
   const wording = useWording();
   const [, redraw] = useState(0);
   const Part = here.get(part) as ComponentType<P> | undefined;

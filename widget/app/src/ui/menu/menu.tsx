@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isRtl } from '../../wording/is_rtl.ts';
 import { Icon, type IconName } from '../icon/icon.tsx';
-import { useSheet } from '../styles/use_styles.ts';
+import { useStyles } from '../styles/use_styles.ts';
 import css from './menu.css?inline';
 
 export interface MenuRequest {
@@ -32,7 +32,7 @@ export interface MenuItem {
 }
 
 export function Menu({ request, onClose }: { request: MenuRequest; onClose: () => void }) {
-  useSheet(css);
+  useStyles(css);
   const menu = useRef<HTMLDivElement>(null);
   const chosen = useRef<{ run(): void }>(undefined);
   const [place, setPlace] = useState<{ left: number; top: number }>();

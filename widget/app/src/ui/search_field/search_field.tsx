@@ -3,7 +3,7 @@
 import type { InputHTMLAttributes, Ref } from 'preact';
 import { useWording } from '../../app_context.tsx';
 import { Icon } from '../icon/icon.tsx';
-import { useSheet } from '../styles/use_styles.ts';
+import { useStyles } from '../styles/use_styles.ts';
 import css from './search_field.css?inline';
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 }
 
 export function SearchField({ label, value, onChange, field }: Props) {
-  useSheet(css);
+  useStyles(css);
   const words = useWording();
   return (
     <div class="search" role="search">

@@ -2,7 +2,7 @@
 
 import { isRtl } from '../../wording/is_rtl.ts';
 import { Icon, type IconName } from '../icon/icon.tsx';
-import { useSheet } from '../styles/use_styles.ts';
+import { useStyles } from '../styles/use_styles.ts';
 import css from './segmented.css?inline';
 
 interface Props<Value extends string> {
@@ -14,7 +14,7 @@ interface Props<Value extends string> {
 }
 
 export function Segmented<Value extends string>({ label, value, choices, look, onChange }: Props<Value>) {
-  useSheet(css);
+  useStyles(css);
   const onKeyDown = (event: KeyboardEvent) => {
     const forward = isRtl(event.currentTarget as HTMLElement) ? 'ArrowLeft' : 'ArrowRight';
     const backward = forward === 'ArrowLeft' ? 'ArrowRight' : 'ArrowLeft';

@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import barCss from '../header_bar/header_bar.css?inline';
 import { Icon } from '../icon/icon.tsx';
-import { useSheet } from '../styles/use_styles.ts';
+import { useStyles } from '../styles/use_styles.ts';
 import css from './sheet.css?inline';
 
 interface Props {
@@ -17,9 +17,9 @@ interface Props {
 const FOCUSABLE = 'button:not([disabled]), input, textarea, select, [tabindex="0"]';
 
 export function Sheet({ title, onClose, children }: Props) {
-  useSheet(barCss);
-  useSheet(css);
-  const { wording: words, root } = useSurroundings();
+  useStyles(barCss);
+  useStyles(css);
+  const { wording: words, root } = useAppContext();
   const sheet = useRef<HTMLDivElement>(null);
   const back = useRef<HTMLButtonElement>(null);
   const from = useRef(root?.activeElement as HTMLElement | null | undefined);

@@ -1,12 +1,12 @@
 // Styles as constructed sheets: no style element, so that `style-src 'self'` is enough.
 
-import { useSurroundings } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 
 const adopted = new WeakMap<ShadowRoot, Set<string>>();
 
 /** Adds the styles of a part that comes late, once. Before the part is drawn, because it may measure itself then. */
-export function useSheet(css: string): void {
-  const { root } = useSurroundings();
+export function useStyles(css: string): void {
+  const { root } = useAppContext();
   if (root === undefined) return;
   const there = adopted.get(root) ?? new Set();
   adopted.set(root, there);
