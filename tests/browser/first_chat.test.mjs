@@ -78,7 +78,7 @@ for (const [lang, options] of [
     contexts[1].on('page', page => page.on('websocket', socket => requests.push(socket.url())));
     await contexts[1].route(`${kith.url}/kith/**`, async route => {
       if (!NEEDED.test(new URL(route.request().url()).pathname)) await released;
-      await route.continue();
+      await route.fallback();
     });
     const widget = await chatting(contexts[1], reader, 'writer', lang);
     await widget.sees('Can you read this?');
