@@ -1,5 +1,7 @@
 //! What the domain alone costs: memory per idle session, time per sign-in and per message, without sockets and
 //! without a disk. `cargo bench -p chat` (Linux: memory is read from /proc).
+
+#![allow(clippy::disallowed_methods, reason = "it measures time")]
 #![allow(clippy::print_stdout, reason = "a bench reports")]
 
 use std::sync::atomic::{AtomicU64, Ordering};

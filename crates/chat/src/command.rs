@@ -1,5 +1,7 @@
 //! What gateways ask of the domain on behalf of a client.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::net::IpAddr;
 
 use serde_json::Value;
@@ -318,12 +320,20 @@ pub enum To {
 }
 
 impl To {
+    fn is_room(&self) -> bool {
+        match self {
+            To::Conversation(id) => id.is_room(),
+            To::Page(_) => true,
+            To::User(_) => false,
+        }
+    }
+
     /// The room that is meant, or what else it is.
     pub(crate) fn room(self, site: SiteId) -> Result<RoomName, To> {
         match self {
             To::Conversation(id) if id.is_room() => Ok(RoomName::Id(id)),
             To::Page(page) => Ok(RoomName::Page(site, page)),
-            other => Err(other),
+            other @ (To::User(_) | To::Conversation(_)) => Err(other),
         }
     }
 }
@@ -466,70 +476,67 @@ pub(crate) enum AnswerTo {
     Nobody,
 }
 
+/// What admission must know of a command. The texts and addresses in it are in `node/published.rs`.
+struct Policy {
+    is_send: bool,
+    speaks: bool,
+    is_seen_by_others: bool,
+    is_recorded: bool,
+    /// Raid mode stops it where a new member gives it.
+    is_stopped_by_raid: bool,
+}
+
 impl Command {
-    /// It brings words to others, and is counted so.
-    pub(crate) fn is_send(&self) -> bool {
-        matches!(
-            self,
-            Command::Send { .. }
-                | Command::Forward { .. }
-                | Command::Sticker(_)
-                // A pin sends the whole message to all.
-                | Command::ChangeMessage { change: MessageChange::Edit(_) | MessageChange::Pin(true), .. }
-        )
-    }
-
-    /// It puts something new before others: what who is muted on the site may not.
-    pub(crate) fn speaks(&self) -> bool {
+    /// One row for each command: a new one does not compile until somebody has decided.
+    fn policy(&self) -> Policy {
+        const NONE: Policy = Policy {
+            is_send: false,
+            speaks: false,
+            is_seen_by_others: false,
+            is_recorded: false,
+            is_stopped_by_raid: false,
+        };
+        const RECORDED: Policy = Policy { is_recorded: true, ..NONE };
+        /// A message can be held where only its author sees it, so an author in the shadow may send one.
+        const MESSAGE: Policy = Policy { is_send: true, speaks: true, ..NONE };
+        let speaks = |speaks: bool| Policy { speaks, is_seen_by_others: speaks, ..NONE };
         match self {
-            Command::ChangeMessage { change: MessageChange::React { on, .. }, .. } => *on,
-            Command::ChangeMessage { change: MessageChange::Vote(choices), .. } => !choices.is_empty(),
-            Command::Call { action, .. } => matches!(action, CallAction::Invite { .. }),
-            Command::GroupCall { action, .. } => action.is_join(),
-            Command::CreateRoom { .. } | Command::ChangeRoom { .. } => true,
-            Command::Member { action, .. } => *action == MemberAction::Invite,
-            Command::SanctionMember { sanction, .. } => !sanction.reason.is_empty(),
-            _ => self.is_send(),
-        }
-    }
-
-    /// Others would notice it, beside a message: what who is in the shadow may not.
-    pub(crate) fn is_seen_by_others(&self) -> bool {
-        match self {
-            Command::Send { .. } | Command::Forward { .. } | Command::Sticker(_) => false,
-            Command::Typing { on, .. } => *on,
-            Command::Contact { action, .. } => *action == ContactAction::Request,
-            _ => self.speaks(),
-        }
-    }
-
-    /// It may add a row to the record, which is kept for good.
-    pub(crate) fn is_recorded(&self) -> bool {
-        match self {
-            Command::ChangeRoom { .. }
-            | Command::SanctionMember { .. }
-            | Command::TakeBackLink { .. }
-            | Command::Moderate { .. }
-            | Command::Configure { .. } => true,
-            // An invitation adds one, too, but a room has a size, and a removal comes before the next one.
-            Command::Member { action, .. } => *action != MemberAction::Invite,
+            Command::Send { to, .. }
+            | Command::Forward { to, .. }
+            | Command::Sticker(SendSticker { to, .. }) => {
+                Policy { is_stopped_by_raid: to.is_room(), ..MESSAGE }
+            }
             Command::ChangeMessage { change, .. } => match change {
-                MessageChange::Pin(_) | MessageChange::ClosePoll | MessageChange::Preview(_) => true,
+                MessageChange::Edit(_) => Policy { is_send: true, ..speaks(true) },
+                // A pin sends the whole message to all.
+                MessageChange::Pin(true) => Policy { is_send: true, is_recorded: true, ..speaks(true) },
+                MessageChange::Pin(false) | MessageChange::ClosePoll | MessageChange::Preview(_) => RECORDED,
+                MessageChange::React { on, .. } => speaks(*on),
+                MessageChange::Vote(choices) => speaks(!choices.is_empty()),
                 // A deletion is recorded once for each message, which took a message to write.
-                MessageChange::Delete
-                | MessageChange::Edit(_)
-                | MessageChange::React { .. }
-                | MessageChange::Vote(_) => false,
+                MessageChange::Delete => NONE,
             },
-            Command::Send { .. }
-            | Command::Forward { .. }
-            | Command::Marker { .. }
-            | Command::Typing { .. }
-            | Command::Call { .. }
-            | Command::GroupCall { .. }
+            Command::Typing { on, .. } => Policy { is_seen_by_others: *on, ..NONE },
+            Command::Contact { action, .. } => {
+                let asks = *action == ContactAction::Request;
+                Policy { is_seen_by_others: asks, is_stopped_by_raid: asks, ..NONE }
+            }
+            Command::Call { action, .. } => speaks(matches!(action, CallAction::Invite { .. })),
+            Command::GroupCall { action, .. } => speaks(action.is_join()),
+            Command::CreateRoom { .. } => Policy { is_stopped_by_raid: true, ..speaks(true) },
+            Command::ChangeRoom { .. } => Policy { is_recorded: true, ..speaks(true) },
+            // An invitation is recorded, too, but a room has a size, and a removal comes before the next one.
+            Command::Member { action, .. } => {
+                let invites = *action == MemberAction::Invite;
+                Policy { is_recorded: !invites, ..speaks(invites) }
+            }
+            Command::SanctionMember { sanction, .. } => {
+                Policy { is_recorded: true, ..speaks(!sanction.reason.is_empty()) }
+            }
+            Command::TakeBackLink { .. } | Command::Moderate { .. } | Command::Configure { .. } => RECORDED,
+            Command::Marker { .. }
             | Command::SetPresence(_)
             | Command::Watch { .. }
-            | Command::Contact { .. }
             | Command::Contacts { .. }
             | Command::People { .. }
             | Command::Profiles { .. }
@@ -543,9 +550,7 @@ impl Command {
             | Command::HistorySince { .. }
             | Command::Thread { .. }
             | Command::Threads { .. }
-            | Command::Sticker(_)
             | Command::Stickers { .. }
-            | Command::CreateRoom { .. }
             | Command::Join { .. }
             | Command::Leave { .. }
             | Command::Members { .. }
@@ -567,8 +572,33 @@ impl Command {
             | Command::Export { .. }
             | Command::RemoveAccount { .. }
             | Command::Resume { .. }
-            | Command::Token { .. } => false,
+            | Command::Token { .. } => NONE,
         }
+    }
+
+    /// It sends a text to others, and takes from the rate of messages.
+    pub(crate) fn is_send(&self) -> bool {
+        self.policy().is_send
+    }
+
+    /// It puts something new before others: a user who is muted on the site may not.
+    pub(crate) fn speaks(&self) -> bool {
+        self.policy().speaks
+    }
+
+    /// Others would notice it, beside a message: a user in the shadow may not.
+    pub(crate) fn is_seen_by_others(&self) -> bool {
+        self.policy().is_seen_by_others
+    }
+
+    /// Raid mode stops it where a new member gives it. A message to a user is stopped later, where it would be the first one.
+    pub(crate) fn is_stopped_by_raid(&self) -> bool {
+        self.policy().is_stopped_by_raid
+    }
+
+    /// It may add a row to the record, which is kept for good.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.policy().is_recorded
     }
 
     pub(crate) fn answer_to(&self) -> AnswerTo {

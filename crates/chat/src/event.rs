@@ -1,5 +1,7 @@
 //! What a session hears from the domain. Gateways translate each variant into their own words.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -285,32 +287,11 @@ pub enum Event {
     Behind,
 }
 
-impl Event {
-    /// It answers a command of the session, and has a position.
-    pub(crate) fn is_answer(&self) -> bool {
-        matches!(
-            self,
-            Event::Ack { .. }
-                | Event::Update { re: Some(_), .. }
-                | Event::Counts { re: Some(_), .. }
-                | Event::Contact { re: Some(_), .. }
-                | Event::Conversation { re: Some(_), .. }
-                | Event::Left { re: Some(_), .. }
-        )
-    }
-
-    /// It is the last one of its session: why that is over.
-    pub fn farewell(&self) -> Option<Refusal> {
-        match self {
-            Event::Bye(refusal) => Some(*refusal),
-            Event::ByeWith { refusal, .. } => Some(*refusal),
-            _ => None,
-        }
-    }
-
-    /// Of what is told in the order of commits.
-    pub(crate) fn position_mut(&mut self) -> Option<&mut Position> {
-        match self {
+/// The position of an event that is delivered in the order of commits, by reference or by mutable reference. A new event does not
+/// compile until somebody has decided.
+macro_rules! position_of {
+    ($event:expr) => {
+        match $event {
             Event::Message(_, position)
             | Event::Ack { position, .. }
             | Event::Update { position, .. }
@@ -368,6 +349,36 @@ impl Event {
             | Event::TokenOk { .. }
             | Event::Behind => None,
         }
+    };
+}
+
+impl Event {
+    /// It answers a command of the session, and has a position.
+    pub(crate) fn is_answer(&self) -> bool {
+        matches!(
+            self,
+            Event::Ack { .. }
+                | Event::Update { re: Some(_), .. }
+                | Event::Counts { re: Some(_), .. }
+                | Event::Contact { re: Some(_), .. }
+                | Event::Conversation { re: Some(_), .. }
+                | Event::Left { re: Some(_), .. }
+        )
+    }
+
+    /// It is the last one of its session: why that is over.
+    pub fn farewell(&self) -> Option<Refusal> {
+        if let Event::Bye(refusal) | Event::ByeWith { refusal, .. } = self { Some(*refusal) } else { None }
+    }
+
+    /// The position of an event that is delivered in the order of commits. A gateway that has dropped a session's queue
+    /// drops all events with one until `Event::Changes`.
+    pub fn position(&self) -> Option<Position> {
+        position_of!(self).copied()
+    }
+
+    pub(crate) fn position_mut(&mut self) -> Option<&mut Position> {
+        position_of!(self)
     }
 }
 

@@ -1,4 +1,6 @@
 //! How long the frames of the hot path take: `cargo run --release -p web-proto --example bench`.
+
+#![allow(clippy::disallowed_methods, reason = "it measures time")]
 #![allow(clippy::print_stdout)] // it is a command
 
 use std::hint::black_box;

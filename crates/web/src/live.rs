@@ -84,24 +84,11 @@ impl Live {
 
     /// Whether an event goes out to a session that lags; the changes end the lag.
     pub(crate) fn admits(&mut self, event: &Event) -> bool {
-        match event {
-            Event::Changes { .. } => {
-                self.lag = Lag::None;
-                true
-            }
-            Event::Message(..)
-            | Event::Ack { .. }
-            | Event::Update { .. }
-            | Event::Counts { .. }
-            | Event::Renamed { .. }
-            | Event::Marker { .. }
-            | Event::Contact { .. }
-            | Event::Conversation { .. }
-            | Event::Room { .. }
-            | Event::Left { .. }
-            | Event::Behind => self.lag == Lag::None,
-            _ => true,
+        if matches!(event, Event::Changes { .. }) {
+            self.lag = Lag::None;
         }
+        let is_dropped = event.position().is_some() || matches!(event, Event::Behind);
+        !is_dropped || self.lag == Lag::None
     }
 
     /// One more frame that was refused; true: enough is enough.

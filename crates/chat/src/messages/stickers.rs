@@ -168,8 +168,6 @@ impl Messages {
     }
 }
 
-/// For a site's own server.
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,8 @@
 //! Raid mode: for a time new members cannot write to anybody first, nor in rooms. Begun by a moderator, or by more new members in a minute
 //! than the site has ever seen; it ends by itself.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -10,7 +12,7 @@ use crate::limits::Rate;
 use crate::moderation::{By, Moderate, Moderation, SiteRole};
 use crate::site::live::LiveSite;
 use crate::site::settings::Settings;
-use crate::{Command, ContactAction, Refusal, SendSticker, Timestamp, To};
+use crate::{Command, Refusal, Timestamp};
 
 /// [`Trust::new_hours`](crate::Trust::new_hours) decides which members are new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,19 +50,7 @@ pub(crate) fn check(
     if !settings.raid.is_on(now) || !recent || role >= SiteRole::Moderator {
         return Ok(());
     }
-    let is_meant = match command {
-        Command::Send { to, .. } | Command::Forward { to, .. } | Command::Sticker(SendSticker { to, .. }) => {
-            match to {
-                To::Conversation(id) => id.is_room(),
-                To::Page(_) => true,
-                To::User(_) => false,
-            }
-        }
-        Command::CreateRoom { .. } => true,
-        Command::Contact { action, .. } => *action == ContactAction::Request,
-        _ => false,
-    };
-    if is_meant { Err(Refusal::Raid) } else { Ok(()) }
+    if command.is_stopped_by_raid() { Err(Refusal::Raid) } else { Ok(()) }
 }
 
 impl Moderation {
@@ -89,6 +79,7 @@ impl Moderation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ContactAction, To};
     use crate::{ConversationId, PageKey, PageOf, SiteId, Sub};
 
     #[test]

@@ -1,5 +1,7 @@
 //! Whether a command of a session is carried out at all: who may say what now, and how fast.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
 use crate::moderation::SiteRole;

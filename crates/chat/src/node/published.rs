@@ -3,6 +3,8 @@
 //! The gate asks the site's filters, its rule for the links of new members, and who may name an address. Each `match` below names every
 //! command and every field: a new one does not compile until somebody has decided whether it is published.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use crate::account::profile::{NameChange, ProfileChange};
 use crate::calls::CallAction;
 use crate::messages::polls::NewPoll;
