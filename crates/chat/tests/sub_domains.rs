@@ -3,6 +3,8 @@
 //! Read from the sources, because Cargo keeps no walls inside of a crate. An import of the crate's root counts for the part that
 //! the name comes from. Tests inside of a file may use what they like.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

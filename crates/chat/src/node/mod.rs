@@ -7,28 +7,28 @@
 //!
 //! | table | file | sharded by | kept |
 //! |---|---|---|---|
-//! | users here, their sessions, held events | `session/mod.rs` | user | while here |
-//! | presence that waits for the next round | `presence/mod.rs` | –; under the lock of a user's shard | bounded |
-//! | the same as one bit each | `presence/roll.rs` | site; under the lock of a user's shard | always |
-//! | who watches whom | `presence/watch.rs` | session, then watched user: these two may be held together | while watching |
-//! | contact changes under way | `contacts/mod.rs` | – | while under way |
-//! | sites | `site/live.rs` | – | always; over its table, the lock of those who change it |
-//! | recent users, relations, contact lists | `users/cache.rs` | key | while asked for, bounded |
-//! | calls, those of rooms too, and who is in which | `calls/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
-//! | new guests by address | `sign_in/guests.rs` | – | bounded |
+//! | users here, their sessions, held events | `session/table.rs` | user | while here |
+//! | the same as one bit each | `session/roll.rs` | site; under the lock of a user's shard | always |
 //! | requests by user, address and site | `session/request_limits.rs` | – | bounded |
 //! | logins and messages under way, their pace | `session/admission.rs` | – | always |
-//! | when the next sanction ends | `moderation/notices.rs` | – | always |
-//! | banned devices | `moderation/device_bans.rs` | – | always |
-//! | randomness | `node/mod.rs` | – | always |
+//! | *publishing* | `session/delivery.rs` | – | – |
+//! | sites | `site/live.rs` | – | always; over its table, the lock of those who change it |
+//! | recent users, relations, contact lists | `users/cache.rs` | key | while asked for, bounded |
+//! | presence that waits for the next round | `presence/mod.rs` | –; under the lock of a user's shard | bounded |
+//! | who watches whom | `presence/watch.rs` | session, then watched user: these two may be held together | while watching |
+//! | contact changes under way | `contacts/mod.rs` | – | while under way |
 //! | notices that wait, and those that were shown | `notifications/queue.rs` | – | bounded |
+//! | when the next sanction ends | `moderation/mod.rs` | – | always |
+//! | banned devices | `moderation/device_bans.rs` | – | always |
+//! | calls, those of rooms too, and who is in which | `calls/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
+//! | joins and leaves of rooms that wait to be published | `rooms/joins.rs` | – | bounded |
 //! | reactions and votes of large rooms that wait to be published | `messages/gather.rs` | – | bounded |
-//! | joins and leaves of rooms that wait to be told | `rooms/joins.rs` | – | bounded |
-//! | import floors, and who waits for a publication | `import/live.rs` | – | a number per site; bounded |
 //! | bytes of whole messages by room | `messages/whole_messages.rs` | – | bounded |
-//! | *telling* | `session/delivery.rs` | – | – |
+//! | import floors, and who waits for a publication | `import/live.rs` | – | a number per site; bounded |
+//! | new guests by address | `sign_in/guests.rs` | – | bounded |
+//! | randomness | `rng.rs` | – | always |
 //!
-//! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
+//! *Publishing* is the exception: it is no table, it is held while an event that has a position is planned (which
 //! locks a user's shard) and handed to the outbox (which does not block), so that a resume can wait for it.
 //!
 //! Stored changes are delivered inside the store's completion, which comes in commit order on one thread: that alone
@@ -88,7 +88,7 @@ pub struct Node {
     inner: Arc<Inner>,
 }
 
-/// State that completions share. Each feature's file adds its part.
+/// The parts of the domain, and what the node itself keeps. Parts use those that their constructors name, never this.
 pub(crate) struct Inner {
     pub(crate) config: Arc<NodeConfig>,
     pub(crate) store: Arc<dyn Store>,

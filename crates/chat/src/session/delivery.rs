@@ -8,6 +8,7 @@ use crate::session::Handles;
 use crate::{Event, Position, Refusal, SessionHandle, SessionId, SiteId, UserId};
 
 impl Sessions {
+    #[inline]
     pub(crate) fn deliver(&self, to: &[SessionHandle], event: Event) {
         match to {
             [] => {}
@@ -78,6 +79,7 @@ impl Sessions {
 
     /// Held while something that was committed is planned and handed over. Nearly always free: it is taken on
     /// the store's one thread for completions of writes, and once per resume.
+    #[inline]
     pub(crate) fn telling(&self) -> MutexGuard<'_, ()> {
         self.publishing.lock().unwrap_or_else(PoisonError::into_inner)
     }

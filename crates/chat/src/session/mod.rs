@@ -62,35 +62,42 @@ impl Sessions {
     }
 
     /// The shard of this user. Hold it for a few look-ups, and never two.
+    #[inline]
     pub(crate) fn lock(&self, user: UserId) -> MutexGuard<'_, Shard> {
         self.table.lock(user)
     }
 
     /// All shards, one after the other.
+    #[inline]
     pub(crate) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
         self.table.each()
     }
 
+    #[inline]
     pub(crate) fn some(&self, shards: Range<usize>) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
         self.table.some(shards)
     }
 
     /// Of some users of one site, those who are here.
+    #[inline]
     pub(crate) fn of(&self, users: &[UserId]) -> impl Iterator<Item = UserId> {
         self.table.of(users)
     }
 
     /// Of some users of one site, whether each is here.
+    #[inline]
     pub(crate) fn which(&self, users: impl Iterator<Item = UserId>) -> Vec<bool> {
         self.table.which(users)
     }
 
     /// One event for one session, past the table.
+    #[inline]
     pub(crate) fn send(&self, to: SessionHandle, event: Event) {
         self.outbox.deliver(to, event);
     }
 
     /// See [`Outbox::deliver_each`].
+    #[inline]
     pub(crate) fn send_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
         self.outbox.deliver_each(to, events);
     }
@@ -99,6 +106,7 @@ impl Sessions {
         self.last_tick.store(now.0, Ordering::Relaxed);
     }
 
+    #[inline]
     pub(crate) fn last_tick(&self) -> Timestamp {
         Timestamp(self.last_tick.load(Ordering::Relaxed))
     }

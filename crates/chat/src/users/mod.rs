@@ -43,6 +43,7 @@ impl Users {
         Users { recent: Recent::new(), store, sessions }
     }
 
+    #[inline]
     pub(crate) fn recent(&self) -> &Recent {
         &self.recent
     }
