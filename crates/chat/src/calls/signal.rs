@@ -261,7 +261,7 @@ impl Calls {
         let what_for = CredentialFor::Call(call);
         let ice = news.needs_servers().then(|| self.config.calls.ice(user, what_for, now));
         let event = CallEvent { re: None, call, news, ice };
-        self.sessions.tell_in_passing(user, except, Event::Call(Arc::new(event)));
+        self.sessions.publish_transient(user, except, Event::Call(Arc::new(event)));
     }
 
     /// Writes the entry of a call that is over into the conversation, as a message of the caller, and replaces the notice of the
@@ -288,8 +288,8 @@ impl Calls {
                 node.counters.messages.add(1);
                 let message = entry.message(conversation, from, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
-                node.sessions.tell(caller, appended.position, None, event.clone());
-                node.sessions.tell(callee, appended.position, None, event);
+                node.sessions.publish(caller, appended.position, None, event.clone());
+                node.sessions.publish(callee, appended.position, None, event);
                 node.notifications.notify_call_over(
                     callee,
                     conversation,

@@ -219,14 +219,14 @@ impl Contacts {
                 };
                 let own = seen(row, peer.id);
                 let event = |re| Event::Conversation { re, conversation: own.clone(), position };
-                teller.sessions.answer(session, event(Some(re)));
+                teller.sessions.reply(session, event(Some(re)));
                 if changed {
-                    teller.sessions.tell(session.user, position, Some(session.handle), event(None));
+                    teller.sessions.publish(session.user, position, Some(session.handle), event(None));
                 }
                 if let Some(theirs) = theirs {
                     let conversation = seen(theirs, session.user);
                     let event = Event::Conversation { re: None, conversation, position };
-                    teller.sessions.tell(peer.id, position, None, event);
+                    teller.sessions.publish(peer.id, position, None, event);
                 }
             };
             node.store.answer_request(conversation, session.user, answer, Box::new(done));

@@ -228,12 +228,12 @@ impl Contacts {
             let presence = presence_shown(mode, after, self.presences.told(of.id));
             Event::Contact { re, contact: Contact { person: person(of, presence), state }, position }
         };
-        self.sessions.answer(asker.session, event(Some(change.re), other, after.of_a));
+        self.sessions.reply(asker.session, event(Some(change.re), other, after.of_a));
         if before.of_a != after.of_a {
-            self.sessions.tell(me.id, position, Some(asker.session.handle), event(None, other, after.of_a));
+            self.sessions.publish(me.id, position, Some(asker.session.handle), event(None, other, after.of_a));
         }
         if before.of_b != after.of_b {
-            self.sessions.tell(other.id, position, None, event(None, me, after.of_b));
+            self.sessions.publish(other.id, position, None, event(None, me, after.of_b));
         }
         if change.action == ContactAction::Block
             && let Some(observer) = self.observer.get()

@@ -301,7 +301,7 @@ impl Import {
 
     /// In the store's completion: no session has a position beyond the floor that was just written.
     fn load_anew(&self, sessions: &[SessionId]) {
-        let _telling = self.sessions.telling();
+        let _publishing = self.sessions.publishing();
         let fell =
             |session: &&SessionId| self.sessions.lock(session.user).load_anew(session.user, session.handle);
         let handles: Vec<SessionHandle> =

@@ -199,9 +199,9 @@ impl Messages {
         let event = Event::Update { re: None, message, by, position };
         match conversation.pair() {
             Some(pair) => {
-                pair.into_iter().for_each(|user| self.sessions.tell(user, position, None, event.clone()));
+                pair.into_iter().for_each(|user| self.sessions.publish(user, position, None, event.clone()));
             }
-            None => self.sessions.tell_members(conversation.site, &members, position, None, event),
+            None => self.sessions.publish_to_members(conversation.site, &members, position, None, event),
         }
     }
 
@@ -329,13 +329,13 @@ impl Messages {
             by: by.clone(),
             position,
         };
-        self.sessions.answer(session, event(Some(re), &mine));
+        self.sessions.reply(session, event(Some(re), &mine));
         if !changed {
             return;
         }
         self.counters.changes.add(1);
         // First one's own devices: what they got at this position is not delivered again with the other members.
-        self.sessions.tell(session.user, position, Some(session.handle), event(None, &mine));
+        self.sessions.publish(session.user, position, Some(session.handle), event(None, &mine));
         let of_all = event(None, &for_all(mine));
         self.tell_others(session, to, &members, position, of_all);
     }
@@ -358,12 +358,12 @@ impl Messages {
             by: by.map(Box::new),
             position,
         };
-        self.sessions.answer(session, event(Some(re), Some(by.clone())));
+        self.sessions.reply(session, event(Some(re), Some(by.clone())));
         if !changed {
             return;
         }
         self.counters.changes.add(1);
-        self.sessions.tell(session.user, position, Some(session.handle), event(None, Some(by.clone())));
+        self.sessions.publish(session.user, position, Some(session.handle), event(None, Some(by.clone())));
         if !gathered {
             let of_all = event(None, Some(by).filter(|_| !is_secret));
             self.tell_others(session, to, &members, position, of_all);
@@ -379,9 +379,9 @@ impl Messages {
         event: Event,
     ) {
         match to {
-            Some(to) => self.sessions.tell(to, position, None, event),
+            Some(to) => self.sessions.publish(to, position, None, event),
             None => {
-                self.sessions.tell_members(session.user.site, members, position, Some(session.handle), event)
+                self.sessions.publish_to_members(session.user.site, members, position, Some(session.handle), event)
             }
         }
     }
@@ -398,11 +398,11 @@ impl Messages {
         let mine = message(stored);
         let event = |message| Event::Update { re: None, message, by: by.clone(), position };
         // First that member: what their devices got at this position is not delivered again with the other members.
-        self.sessions.tell(user, position, None, event(mine.clone()));
+        self.sessions.publish(user, position, None, event(mine.clone()));
         let of_all = event(for_all(mine));
         match to {
-            Some(to) => self.sessions.tell(to, position, None, of_all),
-            None => self.sessions.tell_members(user.site, &members, position, None, of_all),
+            Some(to) => self.sessions.publish(to, position, None, of_all),
+            None => self.sessions.publish_to_members(user.site, &members, position, None, of_all),
         }
     }
 }

@@ -214,8 +214,8 @@ impl Messages {
             let shown = viewer.zip(row.of.other()).map(|(viewer, other)| viewer.shown(other));
             let seen = Box::new(conversation(row, shown.unwrap_or_default()));
             let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
-            node.sessions.answer(session, event(Some(re)));
-            node.sessions.tell(session.user, position, Some(session.handle), event(None));
+            node.sessions.reply(session, event(Some(re)));
+            node.sessions.publish(session.user, position, Some(session.handle), event(None));
         };
         self.store.change_conversation(id, session.user, change, Box::new(done));
     }

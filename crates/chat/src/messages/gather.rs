@@ -197,7 +197,7 @@ impl Messages {
     fn publish_counts(&self, changed: ChangedMessage) {
         let ChangedMessage { message, position, members, .. } = changed;
         let event = Event::Counts { re: None, counts: Arc::new(Counts::of(&message)), by: None, position };
-        self.sessions.tell_members(message.conversation.site, &members, position, None, event);
+        self.sessions.publish_to_members(message.conversation.site, &members, position, None, event);
     }
 }
 

@@ -133,14 +133,14 @@ impl Messages {
                 Ok(Kept::Held { held, report, user }) => {
                     node.moderation.standing_changed(&user);
                     // All devices of the sender show it the same.
-                    node.sessions.tell_in_passing(session.user, None, Event::Held(Box::new(held)));
+                    node.sessions.publish_transient(session.user, None, Event::Held(Box::new(held)));
                     if let Some(report) = report {
                         node.moderation.tell_moderators(site, *report);
                     }
                 }
                 Ok(Kept::Sent(appended)) => {
                     let Appended { conversation, seq, time, position, .. } = appended;
-                    node.sessions.answer(
+                    node.sessions.reply(
                         session,
                         Event::Ack { client_id, conversation, seq, time, request: false, position },
                     );

@@ -64,12 +64,12 @@ impl Messages {
             let MarkerRow { received, read, unread, position, told, .. } = row;
             let event =
                 |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
-            node.sessions.tell(session.user, position, Some(session.handle), event(Some(unread)));
+            node.sessions.publish(session.user, position, Some(session.handle), event(Some(unread)));
             if unread == 0 {
                 node.notifications.notify_read(session.user, conversation);
             }
             if let Some(other) = other.filter(|_| told) {
-                node.sessions.tell(other, position, None, event(None));
+                node.sessions.publish(other, position, None, event(None));
             }
         };
         self.store.mark(conversation, session.user, received, read, Box::new(done));

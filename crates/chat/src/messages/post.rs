@@ -101,7 +101,7 @@ impl Messages {
         }
         let client = client_id.clone();
         let ack = Event::Ack { client_id: client, conversation, seq, time, request: false, position };
-        self.sessions.answer(session, ack);
+        self.sessions.reply(session, ack);
         if repeated {
             return self.counters.repeated.add(1);
         }
@@ -111,7 +111,7 @@ impl Messages {
         let fresh = Message::fresh(conversation, from, client_id, body, time);
         let message = Arc::new(Message { seq, reply_to, files, rich, ..fresh });
         let event = Event::Message(Arc::clone(&message), position);
-        self.sessions.tell_members(conversation.site, &members, position, Some(session.handle), event);
+        self.sessions.publish_to_members(conversation.site, &members, position, Some(session.handle), event);
         self.want_preview(conversation, seq, (session.user, &message.from), &message.body);
         self.notifications.notify_room(conversation, session.user, &members, &message.body, time);
     }

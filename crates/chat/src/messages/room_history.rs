@@ -49,7 +49,7 @@ impl Messages {
             Ok(MarkerRow { received, read, unread, moved: true, position, .. }) => {
                 let event =
                     Event::Marker { conversation, user, received, read, unread: Some(unread), position };
-                node.sessions.tell(session.user, position, Some(session.handle), event);
+                node.sessions.publish(session.user, position, Some(session.handle), event);
                 if unread == 0 {
                     node.notifications.notify_read(session.user, conversation);
                 }

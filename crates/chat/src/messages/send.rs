@@ -197,7 +197,7 @@ impl Messages {
         };
         let position = appended.position;
         if let Some(message) = self.acknowledge(session, message, *appended, false) {
-            self.sessions.tell_both(session, to, position, Event::Message(message.clone(), position));
+            self.sessions.publish_to_both(session, to, position, Event::Message(message.clone(), position));
             let by = (session.user, &message.from);
             self.want_preview(message.conversation, message.seq, by, &message.body);
             self.notifications.notify_away(to, appended.conversation, appended.time);
@@ -216,16 +216,16 @@ impl Messages {
                     let by = (session.user, &message.from);
                     self.want_preview(message.conversation, message.seq, by, &message.body);
                 }
-                self.sessions.tell_both(session, to, position, event);
+                self.sessions.publish_to_both(session, to, position, event);
                 self.notifications.notify_away(to, appended.conversation, appended.time);
             }
-            RequestTold::Nothing => self.sessions.tell(session.user, position, Some(session.handle), event),
+            RequestTold::Nothing => self.sessions.publish(session.user, position, Some(session.handle), event),
             RequestTold::Request(row) => {
-                self.sessions.tell(session.user, position, Some(session.handle), event);
+                self.sessions.publish(session.user, position, Some(session.handle), event);
                 // The asking user sees everybody's presence; the asked one sees it when they look.
                 let conversation =
                     Box::new(crate::messages::conversations::conversation(*row, Shown::default()));
-                self.sessions.tell(
+                self.sessions.publish(
                     to,
                     position,
                     None,
@@ -245,7 +245,7 @@ impl Messages {
     ) -> Option<Arc<Message>> {
         let Appended { conversation, seq, time, position, repeated } = appended;
         let client_id = message.client_id.clone();
-        self.sessions.answer(session, Event::Ack { client_id, conversation, seq, time, request, position });
+        self.sessions.reply(session, Event::Ack { client_id, conversation, seq, time, request, position });
         if repeated {
             self.counters.repeated.add(1);
             return None;

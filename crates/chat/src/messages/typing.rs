@@ -40,14 +40,14 @@ impl Messages {
         }
         let event = Event::Typing { conversation, user: asker.sub.clone(), on };
         if !is_stranger(peer.relation) {
-            return self.sessions.tell_in_passing(peer.id, None, event);
+            return self.sessions.publish_transient(peer.id, None, event);
         }
         let (node, to) = (self.clone(), peer.id);
         let done = move |row: Result<Option<ConversationRow>, StoreError>| {
             if let Ok(Some(row)) = row
                 && row.request.is_none()
             {
-                node.sessions.tell_in_passing(to, None, event);
+                node.sessions.publish_transient(to, None, event);
             }
         };
         self.store.conversation(me, conversation, Box::new(done));

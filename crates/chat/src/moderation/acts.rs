@@ -381,7 +381,7 @@ impl Moderation {
             self.settings_are(site, *settings);
         }
         if let Some(held) = held {
-            self.sessions.tell_in_passing(held.from, None, Event::Held(Box::new(held)));
+            self.sessions.publish_transient(held.from, None, Event::Held(Box::new(held)));
         }
         if let Some(row) = user {
             self.standing_changed(&row);
@@ -389,7 +389,7 @@ impl Moderation {
                 self.ends_at(sanction.until);
             }
             match act.notice() {
-                Some(notice) => self.sessions.tell_in_passing(row.id, None, Event::Notice(Box::new(notice))),
+                Some(notice) => self.sessions.publish_transient(row.id, None, Event::Notice(Box::new(notice))),
                 None if matches!(act, ModeratorAct::Kick(_)) => {
                     self.sessions.end_user(row.id, Refusal::Kicked)
                 }

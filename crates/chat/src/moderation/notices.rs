@@ -149,7 +149,7 @@ impl Moderation {
                 }
                 if kind == SanctionKind::Mute {
                     let notice = Notice { kind: NoticeKind::Unmute, room, until: None, reason: "".into() };
-                    node.sessions.tell_in_passing(user.id, None, Event::Notice(Box::new(notice)));
+                    node.sessions.publish_transient(user.id, None, Event::Notice(Box::new(notice)));
                 }
             }
         };

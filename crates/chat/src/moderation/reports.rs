@@ -143,7 +143,7 @@ impl Moderation {
             for user in moderators.unwrap_or_default() {
                 let sub = node.sessions.lock(user).user(user).map(|here| here.sub.clone());
                 if sub.is_some() && sub != reported {
-                    node.sessions.tell_in_passing(user, None, event.clone());
+                    node.sessions.publish_transient(user, None, event.clone());
                 }
             }
         };

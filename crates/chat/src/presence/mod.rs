@@ -251,7 +251,7 @@ impl Presences {
         drop(shard);
         self.remember_presence(id, set, now);
         let event = Event::Presence { user: asker.sub.clone(), presence: shown(set, true), last_seen: None };
-        self.sessions.tell_in_passing(id, Some(asker.session.handle), event);
+        self.sessions.publish_transient(id, Some(asker.session.handle), event);
     }
 
     /// The user has left. For others, an invisible user left long ago.

@@ -37,7 +37,7 @@ impl Rooms {
         }
         if let Some(reason) = left {
             self.member_left(conversation);
-            self.sessions.tell(
+            self.sessions.publish(
                 user,
                 position,
                 None,
@@ -121,10 +121,10 @@ impl Rooms {
         let room = row.id;
         let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
         let event = |re| Event::Conversation { re, conversation: conversation.clone(), position };
-        self.sessions.answer(session, event(Some(re)));
+        self.sessions.reply(session, event(Some(re)));
         if !before {
             self.member_joined(room, session.user);
-            self.sessions.tell(session.user, position, Some(session.handle), event(None));
+            self.sessions.publish(session.user, position, Some(session.handle), event(None));
         }
     }
 
@@ -137,7 +137,7 @@ impl Rooms {
         except: Option<crate::SessionHandle>,
     ) {
         let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
-        self.sessions.tell(user, position, except, Event::Conversation { re: None, conversation, position });
+        self.sessions.publish(user, position, except, Event::Conversation { re: None, conversation, position });
     }
 
     pub(crate) fn leave(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
@@ -149,8 +149,8 @@ impl Rooms {
                 Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let event = |re| Event::Left { re, conversation, reason: LeftReason::Left, position };
-            node.sessions.answer(session, event(Some(re)));
-            node.sessions.tell(session.user, position, Some(session.handle), event(None));
+            node.sessions.reply(session, event(Some(re)));
+            node.sessions.publish(session.user, position, Some(session.handle), event(None));
             node.member_left(conversation);
             node.calls.out_of_group(session.user, conversation, false);
         };
@@ -164,7 +164,7 @@ impl Rooms {
             Ok((rooms, position)) => {
                 for conversation in rooms {
                     let left = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
-                    node.sessions.tell(user, position, None, left);
+                    node.sessions.publish(user, position, None, left);
                     node.member_left(conversation);
                     node.calls.out_of_group(user, conversation, false);
                 }
@@ -203,12 +203,12 @@ impl Rooms {
                 ConversationOf::Direct(_) => return,
             };
             let seen = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
-            node.sessions.answer(session, Event::Conversation { re: Some(re), conversation: seen, position });
+            node.sessions.reply(session, Event::Conversation { re: Some(re), conversation: seen, position });
             if let Some(hits) = &flagged {
                 node.moderation.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
             }
             let event = Event::Room { conversation, room, position };
-            node.sessions.tell_members(conversation.site, &members, position, Some(session.handle), event);
+            node.sessions.publish_to_members(conversation.site, &members, position, Some(session.handle), event);
         };
         self.store.change_room(conversation, session.user, change, now, Box::new(done));
     }

@@ -219,8 +219,8 @@ impl Rooms {
                 Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let event = |re| Event::Left { re, conversation: room, reason: LeftReason::Left, position };
-            node.sessions.answer(session, event(Some(re)));
-            node.sessions.tell(session.user, position, Some(session.handle), event(None));
+            node.sessions.reply(session, event(Some(re)));
+            node.sessions.publish(session.user, position, Some(session.handle), event(None));
         };
         self.store.decline_room_request(room, session.user, Box::new(done));
     }
@@ -232,7 +232,7 @@ impl Rooms {
             let Ok((rooms, position)) = outcome else { return };
             for conversation in rooms {
                 let event = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
-                node.sessions.tell(user, position, None, event);
+                node.sessions.publish(user, position, None, event);
             }
         };
         self.store.decline_room_requests_by(user, blocked, Box::new(done));

@@ -159,7 +159,7 @@ impl Rooms {
             && let Some(notice) = sanction.notice()
         {
             self.moderation.standing_changed(&changed.member.user);
-            self.sessions.tell_in_passing(user, None, Event::Notice(Box::new(notice)));
+            self.sessions.publish_transient(user, None, Event::Notice(Box::new(notice)));
         }
     }
 }

@@ -18,16 +18,16 @@ impl Sessions {
     }
 
     /// Delivers an event committed at `position` to a user's sessions. Call it in the order of commits.
-    pub(crate) fn tell(&self, user: UserId, position: Position, except: Option<SessionHandle>, event: Event) {
-        let _telling = self.telling();
+    pub(crate) fn publish(&self, user: UserId, position: Position, except: Option<SessionHandle>, event: Event) {
+        let _publishing = self.publishing();
         let mut handles = Handles::new();
         self.lock(user).plan(user, position, except, &event, &mut handles);
         self.deliver(&handles, event);
     }
 
-    /// As [`tell`](Self::tell), for both members of a conversation, except the session that caused it.
-    pub(crate) fn tell_both(&self, from: SessionId, to: UserId, position: Position, event: Event) {
-        let _telling = self.telling();
+    /// As [`publish`](Self::publish), for both members of a conversation, except the session that caused it.
+    pub(crate) fn publish_to_both(&self, from: SessionId, to: UserId, position: Position, event: Event) {
+        let _publishing = self.publishing();
         let mut handles = Handles::new();
         self.lock(from.user).plan(from.user, position, Some(from.handle), &event, &mut handles);
         self.lock(to).plan(to, position, None, &event, &mut handles);
@@ -37,7 +37,7 @@ impl Sessions {
 
     /// Delivers an event committed at `position` to all sessions here of these members. One lookup for each member;
     /// silent members cost nothing else.
-    pub(crate) fn tell_members(
+    pub(crate) fn publish_to_members(
         &self,
         site: SiteId,
         members: &[u32],
@@ -45,7 +45,7 @@ impl Sessions {
         except: Option<SessionHandle>,
         event: Event,
     ) {
-        let _telling = self.telling();
+        let _publishing = self.publishing();
         let mut handles = Handles::new();
         for &num in members {
             let user = UserId { site, num };
@@ -56,8 +56,8 @@ impl Sessions {
     }
 
     /// An answer that has a position, for the one session that asked.
-    pub(crate) fn answer(&self, to: SessionId, mut event: Event) {
-        let _telling = self.telling();
+    pub(crate) fn reply(&self, to: SessionId, mut event: Event) {
+        let _publishing = self.publishing();
         let now = self.lock(to.user).plan_answer(to.user, to.handle, &mut event);
         if now {
             self.outbox.deliver(to.handle, event);
@@ -65,7 +65,7 @@ impl Sessions {
     }
 
     /// Delivers an event that is not stored to a user's sessions.
-    pub(crate) fn tell_in_passing(&self, user: UserId, except: Option<SessionHandle>, event: Event) {
+    pub(crate) fn publish_transient(&self, user: UserId, except: Option<SessionHandle>, event: Event) {
         let mut handles = Handles::new();
         self.lock(user).live(user, except, &mut handles);
         self.deliver(&handles, event);
@@ -73,14 +73,14 @@ impl Sessions {
 
     /// Waits until what was planned for a session before it began to hold events has been handed over, so that
     /// its changes come after it.
-    pub(crate) fn let_tellings_end(&self) {
-        drop(self.telling());
+    pub(crate) fn wait_for_publishing(&self) {
+        drop(self.publishing());
     }
 
     /// Held while something that was committed is planned and handed over. Nearly always free: it is taken on
     /// the store's one thread for completions of writes, and once per resume.
     #[inline]
-    pub(crate) fn telling(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn publishing(&self) -> MutexGuard<'_, ()> {
         self.publishing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

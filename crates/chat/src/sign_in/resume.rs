@@ -30,7 +30,7 @@ impl SignIn {
             let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         };
-        self.sessions.let_tellings_end();
+        self.sessions.wait_for_publishing();
         let node = self.clone();
         let done = move |outcome| match outcome {
             Ok(snapshot) => {

@@ -90,7 +90,7 @@ impl Account {
         let person = crate::users::person(before, Some(Presence::Offline));
         for other in parted {
             let contact = Contact { person: person.clone(), state: ContactState::None };
-            self.sessions.tell(
+            self.sessions.publish(
                 *other,
                 *position,
                 None,

@@ -73,18 +73,18 @@ impl Account {
         if let Some((site, renamed)) = renamed {
             for members in audience {
                 let event = Event::Renamed { renamed: renamed.clone(), position: renamed_at };
-                self.sessions.tell_members(site, &members, renamed_at, None, event);
+                self.sessions.publish_to_members(site, &members, renamed_at, None, event);
             }
         }
         for (conversation, room, members) in rooms {
             let event = Event::Room { conversation, room, position };
-            self.sessions.tell_members(conversation.site, &members, position, None, event);
+            self.sessions.publish_to_members(conversation.site, &members, position, None, event);
         }
         for (other, row) in conversations {
             let shown = Shown { presence: Some(Presence::Offline), markers: true };
             let seen = crate::messages::conversations::conversation(row, shown);
             let event = Event::Conversation { re: None, conversation: Box::new(seen), position };
-            self.sessions.tell(other, position, None, event);
+            self.sessions.publish(other, position, None, event);
         }
         for changed in changed {
             let by: Sub = changed.message.from_sub.clone();

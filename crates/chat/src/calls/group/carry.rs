@@ -318,7 +318,7 @@ impl Calls {
                 node.counters.messages.add(1);
                 let message = entry.message(room, sub, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
-                node.sessions.tell_members(room.site, &members, appended.position, None, event);
+                node.sessions.publish_to_members(room.site, &members, appended.position, None, event);
             }
             // The last one was put out of the room: it has no entry, as what they would write has none.
             Ok(Err(refusal)) => tracing::debug!(%refusal, "the store refused the entry of a group call"),
