@@ -27,13 +27,13 @@ pub struct ExportPage {
 
 impl Account {
     pub(crate) fn export(self: &Arc<Self>, asker: &Asker, re: u64, page: PageOf) {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |page: Result<ExportPage, StoreError>| match page {
             Ok(ExportPage { messages, next }) => {
                 let messages = messages.into_iter().map(crate::messages::conversations::message).collect();
-                node.sessions.send(handle, Event::Exported { re, messages, next });
+                this.sessions.send(handle, Event::Exported { re, messages, next });
             }
-            Err(error) => node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
         let limit = self.sessions.page_limit(page.limit);
         self.store.export(asker.session.user, page.after, limit, Box::new(done));

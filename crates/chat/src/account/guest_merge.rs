@@ -51,13 +51,13 @@ impl Account {
         merge: Merge,
         then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
     ) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |merged: Result<Result<Option<UserRow>, Refusal>, StoreError>| {
             let before = merged.map_err(unavailable).flatten();
             if let Ok(Some(before)) = &before {
-                node.users.recent().clear();
-                node.end_guest(before.id);
-                node.erasing.begin();
+                this.users.recent().clear();
+                this.end_guest(before.id);
+                this.erasing.begin();
             }
             then(before.map(drop));
         };

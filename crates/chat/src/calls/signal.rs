@@ -44,7 +44,7 @@ pub(crate) struct Invite {
 
 /// An invitation to a call.
 pub(crate) struct InviteJob {
-    pub(crate) node: Arc<Calls>,
+    pub(crate) calls: Arc<Calls>,
     pub(crate) invite: Invite,
 }
 
@@ -58,7 +58,7 @@ impl PeerJob for InviteJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
-        self.node.invite(asker, peer, self.invite, now);
+        self.calls.invite(asker, peer, self.invite, now);
     }
 }
 
@@ -78,7 +78,7 @@ impl Calls {
                     asker,
                     is_waiting,
                     To::User(user),
-                    InviteJob { node: self.clone(), invite },
+                    InviteJob { calls: self.clone(), invite },
                     now,
                 );
             }
@@ -113,11 +113,11 @@ impl Calls {
         }
         // A stranger's request waits without a sound: nobody rings before there was an answer.
         let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
-        let (node, asker, peer) = (self.clone(), asker.clone(), *peer);
+        let (this, asker, peer) = (self.clone(), asker.clone(), *peer);
         let done = move |row: Result<Option<ConversationRow>, StoreError>| match row {
-            Ok(Some(row)) if row.request.is_none() => node.ring(&asker, &peer, invite, now),
-            Ok(_) => node.sessions.refuse(session.handle, answer_to(re), Refusal::NotAllowed),
-            Err(error) => node.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
+            Ok(Some(row)) if row.request.is_none() => this.ring(&asker, &peer, invite, now),
+            Ok(_) => this.sessions.refuse(session.handle, answer_to(re), Refusal::NotAllowed),
+            Err(error) => this.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
         };
         self.store.conversation(session.user, conversation, Box::new(done));
     }
@@ -282,15 +282,15 @@ impl Calls {
             reply_to: None,
             rich: None,
         };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Appended, StoreError>| match outcome {
             Ok(appended) => {
-                node.counters.messages.add(1);
+                this.counters.messages.add(1);
                 let message = entry.message(conversation, from, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
-                node.sessions.publish(caller, appended.position, None, event.clone());
-                node.sessions.publish(callee, appended.position, None, event);
-                node.notifications.notify_call_over(
+                this.sessions.publish(caller, appended.position, None, event.clone());
+                this.sessions.publish(callee, appended.position, None, event);
+                this.notifications.notify_call_over(
                     callee,
                     conversation,
                     entry.is_missed(),
@@ -300,7 +300,7 @@ impl Calls {
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot store the entry of a call");
-                node.notifications.notify_call_over(callee, conversation, false, pushed, now);
+                this.notifications.notify_call_over(callee, conversation, false, pushed, now);
             }
         };
         self.store.append(append, Box::new(done));

@@ -27,16 +27,16 @@ impl Contacts {
                     Refusal::NotAllowed,
                 );
             };
-            let node = self.clone();
+            let this = self.clone();
             let done = move |row: Result<Option<UserRow>, _>| {
                 let page = row.map(|row| PeoplePage { rows: row.into_iter().collect(), next: None });
-                node.tell_people(&asker, re, page);
+                this.tell_people(&asker, re, page);
             };
             return self.store.user(site, sub, Box::new(done));
         }
         let limit = self.sessions.page_limit(page.limit);
-        let node = self.clone();
-        let done = move |page| node.tell_people(&asker, re, page);
+        let this = self.clone();
+        let done = move |page| this.tell_people(&asker, re, page);
         self.store.people(site, query, page.after, limit, Box::new(done));
     }
 
@@ -47,9 +47,9 @@ impl Contacts {
             Err(error) => return self.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
         rows.retain(|row| !row.banned && row.id != asker.session.user);
-        let node = self.clone();
+        let this = self.clone();
         self.with_persons(asker, rows, move |people| {
-            node.sessions.send(handle, Event::People { re, people, next });
+            this.sessions.send(handle, Event::People { re, people, next });
         });
     }
 
@@ -59,14 +59,14 @@ impl Contacts {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let site = asker.site.site.id;
-        let node = self.clone();
+        let this = self.clone();
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
             let rows = match rows {
                 Ok(rows) => rows,
-                Err(error) => return node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+                Err(error) => return this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
-            let teller = node.clone();
-            node.with_persons(&asker, rows, move |people| {
+            let teller = this.clone();
+            this.with_persons(&asker, rows, move |people| {
                 teller.sessions.send(handle, Event::Profiles { re, people });
             });
         };

@@ -195,14 +195,14 @@ impl Contacts {
         conversation: ConversationId,
         answer: RequestAnswer,
     ) {
-        let node = self.clone();
+        let this = self.clone();
         self.users.find_peer(asker, To::Conversation(conversation), move |asker, peer| {
             let session = asker.session;
             let peer = match peer {
                 Ok(peer) => peer,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let teller = node.clone();
+            let teller = this.clone();
             let done = move |outcome: Result<Result<RequestAnswered, Refusal>, StoreError>| {
                 let answered = match outcome.map_err(unavailable).flatten() {
                     Ok(answered) => answered,
@@ -229,7 +229,7 @@ impl Contacts {
                     teller.sessions.publish(peer.id, position, None, event);
                 }
             };
-            node.store.answer_request(conversation, session.user, answer, Box::new(done));
+            this.store.answer_request(conversation, session.user, answer, Box::new(done));
         });
     }
 }

@@ -154,7 +154,7 @@ impl Contacts {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let site = asker.site.site.id;
-        let node = self.clone();
+        let this = self.clone();
         self.users.with_both(site, [asker.sub.clone(), user], move |rows| {
             let change = rows.and_then(|[me, other]| {
                 let is_request = matches!(action, ContactAction::Request | ContactAction::Accept);
@@ -166,35 +166,35 @@ impl Contacts {
             });
             match change {
                 Ok(change) => {
-                    let (busy, pair) = (node.clone(), change.pair);
-                    let turn = node.clone();
+                    let (busy, pair) = (this.clone(), change.pair);
+                    let turn = this.clone();
                     if !busy.pairs_busy.begin(pair, move || turn.read_relation(change)) {
                         let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
                         busy.sessions.refuse(handle, AnswerTo::Request(re), refusal);
                     }
                 }
-                Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
             }
         });
     }
 
     fn read_relation(self: &Arc<Self>, change: Change) {
-        let node = self.clone();
+        let this = self.clone();
         let (me, other) = (change.me.id, change.other.id);
         let done = move |relation: Result<Relation, StoreError>| {
             let decided = relation
                 .map_err(unavailable)
                 .and_then(|relation| Ok((relation, decide(change.action, relation)?)));
             match decided {
-                Ok((before, after)) => node.write_relation(change, before, after),
-                Err(refusal) => node.end_change(&change, Err(refusal)),
+                Ok((before, after)) => this.write_relation(change, before, after),
+                Err(refusal) => this.end_change(&change, Err(refusal)),
             }
         };
         self.store.relation(me, other, Box::new(done));
     }
 
     fn write_relation(self: &Arc<Self>, change: Change, before: Relation, after: Relation) {
-        let node = self.clone();
+        let this = self.clone();
         let (me, other, now) = (change.me.id, change.other.id, change.now);
         let limit = match change.action {
             // A full list must not keep anybody from getting rid of somebody.
@@ -203,11 +203,11 @@ impl Contacts {
         };
         let done = move |outcome: Result<Option<Position>, StoreError>| match outcome {
             Ok(Some(position)) => {
-                node.tell_change(&change, before, after, position);
-                node.end_change(&change, Ok(()));
+                this.tell_change(&change, before, after, position);
+                this.end_change(&change, Ok(()));
             }
-            Ok(None) => node.end_change(&change, Err(Refusal::TooManyContacts)),
-            Err(error) => node.end_change(&change, Err(unavailable(error))),
+            Ok(None) => this.end_change(&change, Err(Refusal::TooManyContacts)),
+            Err(error) => this.end_change(&change, Err(unavailable(error))),
         };
         self.store.put_relation(me, other, after, limit, now, Box::new(done));
     }
@@ -230,7 +230,12 @@ impl Contacts {
         };
         self.sessions.reply(asker.session, event(Some(change.re), other, after.of_a));
         if before.of_a != after.of_a {
-            self.sessions.publish(me.id, position, Some(asker.session.handle), event(None, other, after.of_a));
+            self.sessions.publish(
+                me.id,
+                position,
+                Some(asker.session.handle),
+                event(None, other, after.of_a),
+            );
         }
         if before.of_b != after.of_b {
             self.sessions.publish(other.id, position, None, event(None, me, after.of_b));
@@ -248,16 +253,16 @@ impl Contacts {
     pub(crate) fn list_contacts(self: &Arc<Self>, asker: Asker, re: u64, page: PageOf) {
         let limit = self.sessions.page_limit(page.limit);
         let user = asker.session.user;
-        let node = self.clone();
+        let this = self.clone();
         let done = move |page: Result<ContactsPage, StoreError>| {
             let handle = asker.session.handle;
             let ContactsPage { rows, next } = match page {
                 Ok(page) => page,
-                Err(error) => return node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+                Err(error) => return this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
             let others: Vec<Other> = rows.iter().map(Other::contact).collect();
-            let teller = node.clone();
-            node.presences.with_presences(asker.site.site.mode, user, &others, move |presences| {
+            let teller = this.clone();
+            this.presences.with_presences(asker.site.site.mode, user, &others, move |presences| {
                 let contact = |(row, presence): (ContactRow, _)| Contact {
                     person: card(row.id, row.profile, presence),
                     state: row.state,

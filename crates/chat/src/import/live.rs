@@ -244,14 +244,14 @@ impl Import {
             trim: live.site.settings.retention.trim(site, now),
             now,
         };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |imported: Result<Imported, StoreError>| {
             let imported = imported.map_err(unavailable);
             if let Ok(imported) = &imported {
                 for (one, other) in &imported.contacts {
-                    node.users.recent().relation_is(*one, *other, Relation::CONTACTS);
+                    this.users.recent().relation_is(*one, *other, Relation::CONTACTS);
                 }
-                node.importing.imported(site, imported, now);
+                this.importing.imported(site, imported, now);
             }
             told(imported.map(|imported| imported.outcomes));
         };
@@ -264,13 +264,13 @@ impl Import {
             self.importing.begin(site, self.sessions_of(site, &whom));
         }
         for slice in self.importing.take_slices() {
-            let (node, site, ends) = (self.clone(), slice.site, slice.ends);
+            let (this, site, ends) = (self.clone(), slice.site, slice.ends);
             let done = move |position: Result<Position, StoreError>| match position {
                 Ok(position) => {
-                    node.load_anew(&slice.sessions);
-                    node.importing.written(slice.site, position);
+                    this.load_anew(&slice.sessions);
+                    this.importing.written(slice.site, position);
                 }
-                Err(_) => node.importing.failed(slice),
+                Err(_) => this.importing.failed(slice),
             };
             self.store.publish_import(site, ends, Box::new(done));
         }

@@ -174,7 +174,7 @@ fn sends_whole(change: &MessageChange) -> bool {
 
 /// A change of a message of a direct conversation.
 pub(crate) struct ChangeMessageJob {
-    pub(crate) node: Arc<Messages>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) re: u64,
     pub(crate) seq: Seq,
     pub(crate) change: MessageChange,
@@ -186,7 +186,7 @@ impl PeerJob for ChangeMessageJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
-        self.node.change_message(asker, peer, self.re, self.seq, self.change, now);
+        self.messages.change_message(asker, peer, self.re, self.seq, self.change, now);
     }
 }
 
@@ -263,27 +263,27 @@ impl Messages {
             ChangeMessage { conversation, seq: seq.min(Seq::MAX), by: session.user, change, time: now };
         let counted = Counted::of(&wanted.change);
         let sends_whole = sends_whole(&wanted.change);
-        let (node, by) = (self.clone(), asker.sub.clone());
+        let (this, by) = (self.clone(), asker.sub.clone());
         let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
             Ok(changed) => {
                 if changed.gathered {
-                    node.gathered.add(changed.message.conversation, changed.message.seq, now);
+                    this.gathered.add(changed.message.conversation, changed.message.seq, now);
                 }
                 let is_new = changed.changed;
                 if is_new && sends_whole && conversation.is_room() {
-                    node.whole_messages.spend(RoomName::Id(conversation), changed.message.body.len(), now);
+                    this.whole_messages.spend(RoomName::Id(conversation), changed.message.body.len(), now);
                 }
                 match counted {
-                    Some(what) => node.counted(session, CountedBy { user: by, what }, to, re, changed),
-                    None => node.changed(session, &by, to, re, changed),
+                    Some(what) => this.counted(session, CountedBy { user: by, what }, to, re, changed),
+                    None => this.changed(session, &by, to, re, changed),
                 }
                 if let Some(hits) = flagged.filter(|_| is_new) {
-                    node.moderation.flag(conversation, seq, &hits, now);
+                    this.moderation.flag(conversation, seq, &hits, now);
                 }
             }
-            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.change_message(wanted, Box::new(done));
     }
@@ -380,9 +380,13 @@ impl Messages {
     ) {
         match to {
             Some(to) => self.sessions.publish(to, position, None, event),
-            None => {
-                self.sessions.publish_to_members(session.user.site, members, position, Some(session.handle), event)
-            }
+            None => self.sessions.publish_to_members(
+                session.user.site,
+                members,
+                position,
+                Some(session.handle),
+                event,
+            ),
         }
     }
 

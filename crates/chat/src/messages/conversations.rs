@@ -92,7 +92,7 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
 
 /// A change of one's own view of a direct conversation.
 pub(crate) struct ChangeViewJob {
-    pub(crate) node: Arc<Messages>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) re: u64,
     pub(crate) change: ConversationChange,
 }
@@ -103,13 +103,13 @@ impl PeerJob for ChangeViewJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
-        self.node.change_conversation(asker, peer, self.re, self.change);
+        self.messages.change_conversation(asker, peer, self.re, self.change);
     }
 }
 
 /// A page of a direct conversation.
 pub(crate) struct HistoryJob {
-    pub(crate) node: Arc<Messages>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) re: u64,
     pub(crate) before: Option<Seq>,
     pub(crate) after: Option<Seq>,
@@ -122,14 +122,14 @@ impl PeerJob for HistoryJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
-        let HistoryJob { node, re, before, after, limit } = self;
-        node.history(asker, peer, re, before, after, limit);
+        let HistoryJob { messages, re, before, after, limit } = self;
+        messages.history(asker, peer, re, before, after, limit);
     }
 }
 
 /// A page of a direct conversation from a time on.
 pub(crate) struct HistorySinceJob {
-    pub(crate) node: Arc<Messages>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) re: u64,
     pub(crate) time: Timestamp,
     pub(crate) limit: Option<u32>,
@@ -141,10 +141,10 @@ impl PeerJob for HistorySinceJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
-        let HistorySinceJob { node, re, time, limit } = self;
+        let HistorySinceJob { messages, re, time, limit } = self;
         match ConversationId::direct(asker.session.user, peer.id) {
-            Some(id) => node.history_since(asker.session, re, id, time, limit),
-            None => node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue),
+            Some(id) => messages.history_since(asker.session, re, id, time, limit),
+            None => messages.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue),
         }
     }
 }
@@ -159,16 +159,16 @@ impl Messages {
     ) {
         let limit = self.sessions.page_limit(page.limit);
         let user = asker.session.user;
-        let node = self.clone();
+        let this = self.clone();
         let done = move |page: Result<ConversationsPage, StoreError>| {
             let handle = asker.session.handle;
             let ConversationsPage { rows, next } = match page {
                 Ok(page) => page,
-                Err(error) => return node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+                Err(error) => return this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
             let others: Vec<Other> = rows.iter().filter_map(Other::of_conversation).collect();
-            let teller = node.clone();
-            node.presences.with_shown(asker.site.site.mode, user, &others, move |shown| {
+            let teller = this.clone();
+            this.presences.with_shown(asker.site.site.mode, user, &others, move |shown| {
                 let conversations = conversations(rows, &mut shown.into_iter());
                 teller.sessions.send(handle, Event::Conversations { re, conversations, next });
             });
@@ -204,18 +204,18 @@ impl Messages {
         if let Err(refusal) = check(&change, &self.config.limits) {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
-        let node = self.clone();
+        let this = self.clone();
         type Changed = Result<Result<(ConversationRow, crate::Position), Refusal>, StoreError>;
         let done = move |outcome: Changed| {
             let (row, position) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
                 Ok(changed) => changed,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let shown = viewer.zip(row.of.other()).map(|(viewer, other)| viewer.shown(other));
             let seen = Box::new(conversation(row, shown.unwrap_or_default()));
             let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
-            node.sessions.reply(session, event(Some(re)));
-            node.sessions.publish(session.user, position, Some(session.handle), event(None));
+            this.sessions.reply(session, event(Some(re)));
+            this.sessions.publish(session.user, position, Some(session.handle), event(None));
         };
         self.store.change_conversation(id, session.user, change, Box::new(done));
     }
@@ -237,15 +237,15 @@ impl Messages {
         };
         let limit = self.sessions.page_limit(limit);
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
-        let node = self.clone();
+        let this = self.clone();
         let done = move |page: Result<HistoryPage, StoreError>| match page {
             Ok(HistoryPage { messages, more }) => {
                 let messages = messages.into_iter().map(message).collect();
                 let conversation = Some(conversation);
                 let event = Event::History { re, conversation, messages, more };
-                node.sessions.send(session.handle, event);
+                this.sessions.send(session.handle, event);
             }
-            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.history(session.user, conversation, before, after, limit, Box::new(done));
     }
@@ -260,7 +260,7 @@ impl Messages {
         limit: Option<u32>,
     ) {
         let limit = self.sessions.page_limit(limit);
-        let node = self.clone();
+        let this = self.clone();
         let done = move |page: Result<Result<HistoryPage, Refusal>, StoreError>| match page
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
@@ -268,9 +268,9 @@ impl Messages {
                 let messages = messages.into_iter().map(message).collect();
                 let conversation = Some(conversation);
                 let event = Event::History { re, conversation, messages, more };
-                node.sessions.send(session.handle, event);
+                this.sessions.send(session.handle, event);
             }
-            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.history_since(session.user, conversation, time, limit, Box::new(done));
     }

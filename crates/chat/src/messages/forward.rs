@@ -42,7 +42,7 @@ pub(crate) struct Forward {
 
 /// A forwarded message for another user.
 pub(crate) struct ForwardJob {
-    pub(crate) node: Arc<Messages>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) forward: Forward,
 }
 
@@ -56,7 +56,7 @@ impl PeerJob for ForwardJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
-        self.node.forward_to(asker, peer, self.forward, now);
+        self.messages.forward_to(asker, peer, self.forward, now);
     }
 }
 
@@ -71,7 +71,7 @@ impl Messages {
         under_way: UnderWay,
         now: Timestamp,
     ) {
-        let node = self.clone();
+        let this = self.clone();
         let (conversation, seq) = from;
         let reader = asker.session.user;
         let done = move |found: Result<Result<StoredMessage, Refusal>, StoreError>| {
@@ -85,7 +85,7 @@ impl Messages {
                 Ok(allowed) => allowed,
                 Err(refusal) => {
                     under_way.is_done();
-                    return node.sessions.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
+                    return this.sessions.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
                 }
             };
             let author = match message.rich.as_ref().and_then(|rich| rich.forwarded.as_ref()) {
@@ -106,9 +106,9 @@ impl Messages {
             let forward = Forward { draft, author, files };
             match to.room(asker.session.user.site) {
                 Ok(room) => {
-                    if let Err(refusal) = node.whole_messages.check(&room, now) {
+                    if let Err(refusal) = this.whole_messages.check(&room, now) {
                         let client_id = forward.draft.client_id;
-                        return node.sessions.refuse(
+                        return this.sessions.refuse(
                             asker.session.handle,
                             AnswerTo::Message(client_id),
                             refusal,
@@ -116,11 +116,11 @@ impl Messages {
                     }
                     let is_same = matches!(room, crate::RoomName::Id(id) if id == conversation);
                     let is_named = asker.site.site.mode == Mode::Open || is_same;
-                    node.post(&asker, room, forward.draft(is_named), now);
+                    this.post(&asker, room, forward.draft(is_named), now);
                 }
                 // Whether the session waits for somebody may have changed while the message was read: it is looked at.
                 Err(to) => {
-                    node.users.for_peer(asker, true, to, ForwardJob { node: node.clone(), forward }, now)
+                    this.users.for_peer(asker, true, to, ForwardJob { messages: this.clone(), forward }, now)
                 }
             }
         };
@@ -134,10 +134,10 @@ impl Messages {
             Some((author, _)) if *author != me && *author != peer.id => *author,
             _ => return self.send(asker, peer, forward.draft(true), now),
         };
-        let (node, asker, peer) = (self.clone(), asker.clone(), *peer);
+        let (this, asker, peer) = (self.clone(), asker.clone(), *peer);
         let done = move |relation: Result<Relation, StoreError>| {
             let is_named = relation.is_ok_and(|relation| may_see(mode, relation));
-            node.send(&asker, &peer, forward.draft(is_named), now);
+            this.send(&asker, &peer, forward.draft(is_named), now);
         };
         self.store.relation(author, peer.id, Box::new(done));
     }

@@ -174,20 +174,20 @@ impl Waiting {
 impl Messages {
     pub(crate) fn publish_gathered(self: &Arc<Self>, now: Timestamp) {
         for (conversation, seq) in self.gathered.take_due(now) {
-            let node = self.clone();
+            let this = self.clone();
             let done = move |outcome: Result<Option<ChangedMessage>, StoreError>| match outcome {
-                Ok(Some(changed)) => node.publish_counts(changed),
+                Ok(Some(changed)) => this.publish_counts(changed),
                 // It was deleted, or somebody else has published it.
                 Ok(None) => {}
-                Err(_) => node.gathered.failed(),
+                Err(_) => this.gathered.failed(),
             };
             self.store.publish_gathered(conversation, seq, Box::new(done));
         }
         if let Some(after) = self.gathered.reads_store(now) {
-            let node = self.clone();
+            let this = self.clone();
             let done = move |outcome: Result<Vec<(ConversationId, Seq)>, StoreError>| match outcome {
-                Ok(found) => node.gathered.read(&found, after, now),
-                Err(_) => node.gathered.failed(),
+                Ok(found) => this.gathered.read(&found, after, now),
+                Err(_) => this.gathered.failed(),
             };
             let page = UnpublishedPage { after, of_site: PAGE_OF_SITE, limit: PAGE };
             self.store.unpublished(page, Box::new(done));

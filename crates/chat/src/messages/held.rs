@@ -126,26 +126,26 @@ impl Messages {
             thread: rich.and_then(|rich| rich.thread),
             why,
         };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Result<Kept, Refusal>, StoreError>| {
             under_way.answered(&outcome);
             match outcome.map_err(unavailable).flatten() {
                 Ok(Kept::Held { held, report, user }) => {
-                    node.moderation.standing_changed(&user);
+                    this.moderation.standing_changed(&user);
                     // All devices of the sender show it the same.
-                    node.sessions.publish_transient(session.user, None, Event::Held(Box::new(held)));
+                    this.sessions.publish_transient(session.user, None, Event::Held(Box::new(held)));
                     if let Some(report) = report {
-                        node.moderation.tell_moderators(site, *report);
+                        this.moderation.tell_moderators(site, *report);
                     }
                 }
                 Ok(Kept::Sent(appended)) => {
                     let Appended { conversation, seq, time, position, .. } = appended;
-                    node.sessions.reply(
+                    this.sessions.reply(
                         session,
                         Event::Ack { client_id, conversation, seq, time, request: false, position },
                     );
                 }
-                Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+                Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             }
         };
         self.store.hold(new, Box::new(done));
@@ -160,12 +160,12 @@ impl Messages {
         now: Timestamp,
         sent: Sent,
     ) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Result<Held, Refusal>, StoreError>| match outcome
             .map_err(unavailable)
             .flatten()
         {
-            Ok(held) => node.send_held(held, now, sent),
+            Ok(held) => this.send_held(held, now, sent),
             Err(refusal) => sent(Err(refusal)),
         };
         self.store.held_of_report(site, by, report, Box::new(done));
@@ -181,11 +181,11 @@ impl Messages {
         let Some(other) = held.conversation.other(held.from) else {
             return then(Err(Refusal::NoSuchConversation));
         };
-        let (node, from) = (self.clone(), held.from);
+        let (this, from) = (self.clone(), held.from);
         let done = move |relation: Result<Relation, StoreError>| match relation {
             Ok(relation) if may_write(live.site.mode, false, relation) => {
                 let rules = rules(&live.site.settings, live.site.mode, relation);
-                node.append_held(held, other, rules, now, then);
+                this.append_held(held, other, rules, now, then);
             }
             Ok(_) => then(Err(Refusal::NotAllowed)),
             Err(error) => then(Err(unavailable(error))),
@@ -211,14 +211,14 @@ impl Messages {
             reply_to: held.reply_to,
             rich: None,
         };
-        let (node, session, files) = (self.clone(), of_nobody(held.from), held.files.clone());
+        let (this, session, files) = (self.clone(), of_nobody(held.from), held.files.clone());
         self.sender_of(held, move |message| {
             let Some(message) = message else { return then(Err(Refusal::NoSuchUser)) };
-            let store = node.store.clone();
+            let store = this.store.clone();
             if !files.is_empty() {
                 let done = move |outcome: Result<Result<(Appended, Vec<File>), Refusal>, StoreError>| {
                     then(outcome.map_err(unavailable).flatten().map(|(appended, files)| {
-                        node.appended(session, to, Message { files, ..message }, &Ok(appended));
+                        this.appended(session, to, Message { files, ..message }, &Ok(appended));
                     }));
                 };
                 return store.append_with_files(append, files, Box::new(done));
@@ -226,14 +226,14 @@ impl Messages {
             let Some(rules) = rules else {
                 let done = move |outcome: Result<Appended, StoreError>| {
                     let sent = outcome.as_ref().map(drop).map_err(|_| Refusal::Unavailable);
-                    node.appended(session, to, message, &outcome);
+                    this.appended(session, to, message, &outcome);
                     then(sent);
                 };
                 return store.append(append, Box::new(done));
             };
             let done = move |outcome: Result<Result<Requested, Refusal>, StoreError>| {
                 then(outcome.map_err(unavailable).flatten().map(|requested| {
-                    node.requested(session, to, message, requested);
+                    this.requested(session, to, message, requested);
                 }));
             };
             store.append_request(append, rules, Box::new(done));
@@ -252,18 +252,18 @@ impl Messages {
             files: held.files.clone(),
             rich: NewRich { thread: held.thread, ..NewRich::default() }.boxed(),
         };
-        let (rich, node, session) = (post.rich.clone(), self.clone(), of_nobody(held.from));
+        let (rich, this, session) = (post.rich.clone(), self.clone(), of_nobody(held.from));
         self.sender_of(held, move |message| {
             let Some(message) = message else { return then(Err(Refusal::NoSuchUser)) };
-            let Some(site) = node.sites.by_id(session.user.site) else {
+            let Some(site) = this.sites.by_id(session.user.site) else {
                 return then(Err(Refusal::NoSuchSite));
             };
-            let (store, limits) = (node.store.clone(), node.config.limits.rooms.on_site(&site.site.settings));
+            let (store, limits) = (this.store.clone(), this.config.limits.rooms.on_site(&site.site.settings));
             let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
                 then(match outcome.map_err(unavailable).flatten() {
                     Ok(posted) => {
                         let Message { from, client_id, body, reply_to, .. } = message;
-                        node.posted(
+                        this.posted(
                             session,
                             Unposted { from, client_id, body, reply_to, rich },
                             Ok(Ok(posted)),
@@ -291,10 +291,10 @@ impl Messages {
 
     /// Told after the welcome to who has some.
     pub(crate) fn tell_held(self: &Arc<Self>, session: SessionId) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |all: Result<Vec<Held>, StoreError>| {
             for held in all.unwrap_or_default() {
-                node.sessions.send(session.handle, Event::Held(Box::new(held)));
+                this.sessions.send(session.handle, Event::Held(Box::new(held)));
             }
         };
         self.store.held_by(session.user, Box::new(done));

@@ -29,7 +29,7 @@ impl MarkerRow {
 
 /// A marker in a direct conversation.
 pub(crate) struct MarkJob {
-    pub(crate) node: Arc<Messages>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) set: MarkerSet,
 }
 
@@ -39,7 +39,7 @@ impl PeerJob for MarkJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
-        self.node.mark(asker, peer, self.set);
+        self.messages.mark(asker, peer, self.set);
     }
 }
 
@@ -52,11 +52,11 @@ impl Messages {
         let (received, read) = set.both();
         let is_told = asker.visibility.sends(Signal::Marker, asker.site.site.mode, peer.relation);
         let other = is_told.then_some(peer.id);
-        let node = self.clone();
+        let this = self.clone();
         let user = asker.sub.clone();
         let done = move |outcome: Result<MarkerRow, _>| {
             let Ok(row) = outcome else {
-                return node.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
+                return this.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
             };
             if !row.moved {
                 return;
@@ -64,12 +64,12 @@ impl Messages {
             let MarkerRow { received, read, unread, position, told, .. } = row;
             let event =
                 |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
-            node.sessions.publish(session.user, position, Some(session.handle), event(Some(unread)));
+            this.sessions.publish(session.user, position, Some(session.handle), event(Some(unread)));
             if unread == 0 {
-                node.notifications.notify_read(session.user, conversation);
+                this.notifications.notify_read(session.user, conversation);
             }
             if let Some(other) = other.filter(|_| told) {
-                node.sessions.publish(other, position, None, event(None));
+                this.sessions.publish(other, position, None, event(None));
             }
         };
         self.store.mark(conversation, session.user, received, read, Box::new(done));

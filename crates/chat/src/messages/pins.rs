@@ -13,15 +13,15 @@ use crate::{ConversationId, Event, Refusal, StoreError, StoredMessage};
 impl Messages {
     pub(crate) fn pins(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
         let session = asker.session;
-        let node = self.clone();
+        let this = self.clone();
         let done = move |pins: Result<Result<Vec<StoredMessage>, Refusal>, StoreError>| match pins
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
             Ok(pins) => {
                 let messages = pins.into_iter().map(message).collect();
-                node.sessions.send(session.handle, Event::Pins { re, conversation, messages });
+                this.sessions.send(session.handle, Event::Pins { re, conversation, messages });
             }
-            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.pins(session.user, conversation, Box::new(done));
     }

@@ -57,17 +57,17 @@ impl Messages {
             rich: rich.clone(),
         };
         let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to, rich };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
             under_way.answered(&outcome);
             let appended = outcome.as_ref().ok().and_then(|posted| Some(posted.as_ref().ok()?.appended));
             if let Some((room, bytes)) = whole.filter(|_| appended.is_some_and(|appended| !appended.repeated))
             {
-                node.whole_messages.spend(room, bytes, now);
+                this.whole_messages.spend(room, bytes, now);
             }
-            node.posted(session, unposted, outcome);
+            this.posted(session, unposted, outcome);
             if let Some(appended) = appended {
-                node.flag_all(appended, flagged);
+                this.flag_all(appended, flagged);
             }
         };
         self.store.post(post, self.rooms.room_limits(asker), Box::new(done));
@@ -118,13 +118,13 @@ impl Messages {
 
     /// Dropped silently where the user may not write or hides from a member, and in large rooms.
     pub(crate) fn typing_in_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, on: bool) {
-        let (node, me, user) = (self.clone(), asker.session.user, asker.sub.clone());
+        let (this, me, user) = (self.clone(), asker.session.user, asker.sub.clone());
         let (visibility, mode) = (asker.visibility, asker.site.site.mode);
         let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
             let members = members.ok().and_then(Result::ok).unwrap_or_default();
             let others: Vec<UserId> = members.into_iter().filter(|member| *member != me).collect();
-            let sender = node.clone();
-            node.presences.who_is_sent(me, visibility, Signal::RoomTyping, mode, &others, move |members| {
+            let sender = this.clone();
+            this.presences.who_is_sent(me, visibility, Signal::RoomTyping, mode, &others, move |members| {
                 let mut handles = Handles::new();
                 for member in members {
                     sender.sessions.lock(member).live(member, None, &mut handles);

@@ -139,17 +139,17 @@ impl Messages {
         let Some((site, trim)) = next else {
             return self.retaining.under_way.store(false, Ordering::Release);
         };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |trimmed: Result<Trimmed, StoreError>| {
             // The store logs its errors; the next slice tries again.
             if let Ok(Trimmed { next, .. }) = trimmed {
-                let mut round = node.retaining.round();
+                let mut round = this.retaining.round();
                 round.after = next;
                 if next.is_none() {
                     round.sites.pop();
                 }
             }
-            node.retaining.under_way.store(false, Ordering::Release);
+            this.retaining.under_way.store(false, Ordering::Release);
         };
         self.store.trim(site, after, trim, TRIM_SLICE, Box::new(done));
     }
@@ -163,16 +163,16 @@ impl Retaining {
 
 impl Round {
     /// The site whose turn it is. When all were, the next round begins after a while.
-    fn next(&mut self, node: &Messages, now: Timestamp) -> Option<(SiteId, Trim)> {
+    fn next(&mut self, this: &Messages, now: Timestamp) -> Option<(SiteId, Trim)> {
         self.due = Timestamp(now.0 + SLICE_EVERY_MS);
         if self.sites.is_empty() {
-            self.sites = node.sites.that_forget();
+            self.sites = this.sites.that_forget();
             self.after = None;
             self.due = Timestamp(now.0 + if self.sites.is_empty() { ROUND_EVERY_MS } else { SLICE_EVERY_MS });
         }
         while let Some(site) = self.sites.last() {
             // It may have gone, or keeps everything by now.
-            let live = node.sites.by_id(*site).filter(|live| live.site.settings.retention.is_on());
+            let live = this.sites.by_id(*site).filter(|live| live.site.settings.retention.is_on());
             if let Some(live) = live {
                 return Some((*site, live.site.settings.retention.trim(*site, now)));
             }

@@ -24,15 +24,15 @@ impl Messages {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
-        let node = self.clone();
+        let this = self.clone();
         type Read = Result<Result<(Option<ConversationId>, HistoryPage), Refusal>, StoreError>;
         let done = move |page: Read| match page.map_err(unavailable).flatten() {
             Ok((conversation, HistoryPage { messages, more })) => {
                 let messages = messages.into_iter().map(crate::messages::conversations::message).collect();
                 let event = Event::History { re, conversation, messages, more };
-                node.sessions.send(session.handle, event);
+                this.sessions.send(session.handle, event);
             }
-            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         let limit = self.sessions.page_limit(limit);
         self.store.room_history(room, session.user, before, after, limit, Box::new(done));
@@ -43,19 +43,19 @@ impl Messages {
     pub(crate) fn mark_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, set: MarkerSet) {
         let session = asker.session;
         let (received, read) = set.both();
-        let node = self.clone();
+        let this = self.clone();
         let user = asker.sub.clone();
         let done = move |outcome: Result<MarkerRow, StoreError>| match outcome {
             Ok(MarkerRow { received, read, unread, moved: true, position, .. }) => {
                 let event =
                     Event::Marker { conversation, user, received, read, unread: Some(unread), position };
-                node.sessions.publish(session.user, position, Some(session.handle), event);
+                this.sessions.publish(session.user, position, Some(session.handle), event);
                 if unread == 0 {
-                    node.notifications.notify_read(session.user, conversation);
+                    this.notifications.notify_read(session.user, conversation);
                 }
             }
             Ok(_) => {}
-            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Session, unavailable(error)),
+            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Session, unavailable(error)),
         };
         self.store.mark(conversation, session.user, received, read, Box::new(done));
     }

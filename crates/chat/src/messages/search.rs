@@ -57,15 +57,15 @@ impl Messages {
         }
         let limit = self.sessions.page_limit(page.limit);
         let wanted = Search { user: asker.session.user, words, conversation, after: page.after, limit };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |found: Result<Result<FoundPage, Refusal>, StoreError>| match found
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
             Ok(FoundPage { hits, next }) => {
                 let hits = hits.into_iter().map(message).collect();
-                node.sessions.send(handle, Event::Found { re, hits, next });
+                this.sessions.send(handle, Event::Found { re, hits, next });
             }
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.search(wanted, Box::new(done));
     }

@@ -54,7 +54,7 @@ impl Draft {
 
 /// A message for another user.
 pub(crate) struct SendJob {
-    pub(crate) node: Arc<Messages>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) draft: Draft,
 }
 
@@ -68,7 +68,7 @@ impl PeerJob for SendJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, now: Timestamp) {
-        self.node.send(asker, peer, self.draft, now);
+        self.messages.send(asker, peer, self.draft, now);
     }
 }
 
@@ -100,7 +100,7 @@ impl Messages {
         // The store drops a reply that names no earlier message; so do receivers, by the same rule.
         let message =
             Message { reply_to, ..Message::fresh(conversation, asker.sub.clone(), client_id, body, now) };
-        let node = self.clone();
+        let this = self.clone();
         let to = peer.id;
         let is_request = request_rules(asker, peer, now);
         if !files.is_empty() || rich.is_some() && is_request.is_none() {
@@ -118,7 +118,7 @@ impl Messages {
                 let (appended, files) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
                     Ok(appended) => appended,
                     Err(refusal) => {
-                        return node.sessions.refuse(
+                        return this.sessions.refuse(
                             session.handle,
                             AnswerTo::Message(message.client_id),
                             refusal,
@@ -126,8 +126,8 @@ impl Messages {
                     }
                 };
                 let rich = rich.and_then(|rich| rich.told(None));
-                node.appended(session, to, Message { files, rich, ..message }, &Ok(appended));
-                node.flag_all(appended, flagged);
+                this.appended(session, to, Message { files, rich, ..message }, &Ok(appended));
+                this.flag_all(appended, flagged);
             };
             return self.store.append_with_files(append, files, Box::new(done));
         }
@@ -139,11 +139,11 @@ impl Messages {
                         let appended = requested.appended;
                         let files = requested.files.clone();
                         let rich = rich.and_then(|rich| rich.told(None));
-                        node.requested(session, to, Message { files, rich, ..message }, requested);
-                        node.flag_all(appended, flagged);
+                        this.requested(session, to, Message { files, rich, ..message }, requested);
+                        this.flag_all(appended, flagged);
                     }
                     Err(refusal) => {
-                        node.sessions.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
+                        this.sessions.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
                     }
                 }
             };
@@ -151,9 +151,9 @@ impl Messages {
         }
         let done = move |outcome: Result<Appended, StoreError>| {
             under_way.answered(&outcome);
-            node.appended(session, to, message, &outcome);
+            this.appended(session, to, message, &outcome);
             if let Ok(appended) = outcome {
-                node.flag_all(appended, flagged);
+                this.flag_all(appended, flagged);
             }
         };
         self.store.append(append, Box::new(done));
@@ -219,7 +219,9 @@ impl Messages {
                 self.sessions.publish_to_both(session, to, position, event);
                 self.notifications.notify_away(to, appended.conversation, appended.time);
             }
-            RequestTold::Nothing => self.sessions.publish(session.user, position, Some(session.handle), event),
+            RequestTold::Nothing => {
+                self.sessions.publish(session.user, position, Some(session.handle), event)
+            }
             RequestTold::Request(row) => {
                 self.sessions.publish(session.user, position, Some(session.handle), event);
                 // The asking user sees everybody's presence; the asked one sees it when they look.

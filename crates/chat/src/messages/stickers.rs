@@ -113,14 +113,14 @@ impl Messages {
         now: Timestamp,
     ) {
         let SendSticker { client_id, to, number, reply_to, thread } = wanted;
-        let (node, site) = (self.clone(), asker.session.user.site);
+        let (this, site) = (self.clone(), asker.session.user.site);
         let done = move |found: Result<Option<Sticker>, StoreError>| {
             let found = found.map_err(unavailable).and_then(|sticker| sticker.ok_or(Refusal::NoSuchSticker));
             let sticker = match found {
                 Ok(sticker) => sticker,
                 Err(refusal) => {
                     under_way.is_done();
-                    return node.sessions.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
+                    return this.sessions.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
                 }
             };
             let draft = Draft {
@@ -134,19 +134,21 @@ impl Messages {
                 verdict: None,
             };
             match to.room(site) {
-                Ok(room) => node.post(&asker, room, draft, now),
+                Ok(room) => this.post(&asker, room, draft, now),
                 // Whether the session waits for somebody may have changed while the sticker was looked up: it is looked at.
-                Err(to) => node.users.for_peer(asker, true, to, SendJob { node: node.clone(), draft }, now),
+                Err(to) => {
+                    this.users.for_peer(asker, true, to, SendJob { messages: this.clone(), draft }, now)
+                }
             }
         };
         self.store.sticker(StickerId { site, number }, Box::new(done));
     }
 
     pub(crate) fn list_stickers(self: &Arc<Self>, asker: &Asker, re: u64) {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |all: Result<Vec<Sticker>, StoreError>| match all {
-            Ok(stickers) => node.sessions.send(handle, Event::Stickers { re, stickers }),
-            Err(error) => node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            Ok(stickers) => this.sessions.send(handle, Event::Stickers { re, stickers }),
+            Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.stickers(asker.session.user.site, Box::new(done));
     }

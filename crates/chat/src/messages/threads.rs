@@ -39,27 +39,27 @@ impl Messages {
         root: Seq,
         change: ThreadChange,
     ) {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |row: Result<Result<ThreadRow, Refusal>, StoreError>| match row
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
-            Ok(row) => node.sessions.send(handle, Event::Thread { re, thread: thread(row) }),
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Ok(row) => this.sessions.send(handle, Event::Thread { re, thread: thread(row) }),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.change_thread(asker.session.user, room, root.min(Seq::MAX), change, Box::new(done));
     }
 
     /// The threads of a room that one follows.
     pub(crate) fn threads(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |rows: Result<Result<Vec<ThreadRow>, Refusal>, StoreError>| match rows
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
             Ok(rows) => {
                 let threads = rows.into_iter().map(thread).collect();
-                node.sessions.send(handle, Event::Threads { re, conversation, threads });
+                this.sessions.send(handle, Event::Threads { re, conversation, threads });
             }
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.threads(asker.session.user, conversation, MOST_THREADS, Box::new(done));
     }
@@ -76,7 +76,7 @@ impl Messages {
         after: Option<Seq>,
         limit: Option<u32>,
     ) {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         if before.is_some() && after.is_some() {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
@@ -87,9 +87,9 @@ impl Messages {
             Ok(HistoryPage { messages, more }) => {
                 let messages = messages.into_iter().map(message).collect();
                 let event = Event::History { re, conversation: Some(room), messages, more };
-                node.sessions.send(handle, event);
+                this.sessions.send(handle, event);
             }
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let limit = self.sessions.page_limit(limit);
         let reader = asker.session.user;

@@ -12,7 +12,7 @@ use crate::{ConversationId, ConversationRow, Event, StoreError, Timestamp};
 
 /// Typing in a direct conversation.
 pub(crate) struct TypingJob {
-    pub(crate) node: Arc<Messages>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) on: bool,
 }
 
@@ -22,7 +22,7 @@ impl PeerJob for TypingJob {
     }
 
     fn run(self, asker: &Asker, peer: &Peer, _now: Timestamp) {
-        self.node.typing(asker, peer, self.on);
+        self.messages.typing(asker, peer, self.on);
     }
 }
 
@@ -42,12 +42,12 @@ impl Messages {
         if !is_stranger(peer.relation) {
             return self.sessions.publish_transient(peer.id, None, event);
         }
-        let (node, to) = (self.clone(), peer.id);
+        let (this, to) = (self.clone(), peer.id);
         let done = move |row: Result<Option<ConversationRow>, StoreError>| {
             if let Ok(Some(row)) = row
                 && row.request.is_none()
             {
-                node.sessions.publish_transient(to, None, event);
+                this.sessions.publish_transient(to, None, event);
             }
         };
         self.store.conversation(me, conversation, Box::new(done));

@@ -266,10 +266,10 @@ pub(crate) type Then = Box<dyn FnOnce(Result<Option<Box<ReportRow>>, Refusal>) +
 
 impl Moderation {
     pub(crate) fn moderate(self: &Arc<Self>, asker: &Asker, re: u64, wanted: Moderate, now: Timestamp) {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         let then = move |outcome| match outcome {
-            Ok(report) => node.sessions.send(handle, Event::Moderated { re, report }),
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Ok(report) => this.sessions.send(handle, Event::Moderated { re, report }),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let by = By::User(asker.session.user);
         self.moderate_as(asker.site.site.id, by, Some(asker.sub.clone()), wanted, now, Box::new(then));
@@ -292,15 +292,15 @@ impl Moderation {
             return self.approve(site, by, name, report, now, then);
         }
         let with_devices = matches!(wanted, Moderate::BanWithDevices { .. });
-        let (node, user) = (self.clone(), wanted.user().cloned());
+        let (this, user) = (self.clone(), wanted.user().cloned());
         let found = move |row: Result<Option<UserRow>, StoreError>| {
             let act = row.map_err(unavailable).and_then(|row| {
                 // None: one is named, and nobody was found.
                 wanted.act(row.as_ref()).ok_or(Refusal::NoSuchUser)
             });
             match act {
-                Ok(act) if with_devices => node.ban_with_devices(site, by, name, act, now, then),
-                Ok(act) => node.do_act(site, by, name, act, now, then),
+                Ok(act) if with_devices => this.ban_with_devices(site, by, name, act, now, then),
+                Ok(act) => this.do_act(site, by, name, act, now, then),
                 Err(refusal) => then(Err(refusal)),
             }
         };
@@ -321,9 +321,9 @@ impl Moderation {
         now: Timestamp,
         then: Then,
     ) {
-        let node = self.clone();
+        let this = self.clone();
         let sent = move |sent: Result<(), Refusal>| match sent {
-            Ok(()) => node.do_act(site, by, name, ModeratorAct::Approved(report), now, then),
+            Ok(()) => this.do_act(site, by, name, ModeratorAct::Approved(report), now, then),
             Err(refusal) => then(Err(refusal)),
         };
         self.observe(|observer| observer.send_held(site, by, report, now, Box::new(sent)));
@@ -341,9 +341,9 @@ impl Moderation {
     ) {
         let ModeratorAct::Sanction(Sanction { user, until, .. }) = ban else { return };
         let devices = ModeratorAct::BanDevices { user, devices: self.fingerprints_here(user), until };
-        let node = self.clone();
+        let this = self.clone();
         let and_the_user = move |outcome: Result<_, Refusal>| match outcome {
-            Ok(_) => node.do_act(site, by, name, ban, now, then),
+            Ok(_) => this.do_act(site, by, name, ban, now, then),
             Err(refusal) => then(Err(refusal)),
         };
         self.do_act(site, by, None, devices, now, Box::new(and_the_user));
@@ -358,7 +358,7 @@ impl Moderation {
         now: Timestamp,
         then: Then,
     ) {
-        let node = self.clone();
+        let this = self.clone();
         let asked = act.clone();
         let done = move |outcome: Result<Result<Moderated, Refusal>, StoreError>| match outcome
             .map_err(unavailable)
@@ -366,7 +366,7 @@ impl Moderation {
         {
             Ok(moderated) => {
                 let report = moderated.report.clone().map(Box::new);
-                node.moderated(site, &asked, name, moderated);
+                this.moderated(site, &asked, name, moderated);
                 then(Ok(report));
             }
             Err(refusal) => then(Err(refusal)),
@@ -389,7 +389,9 @@ impl Moderation {
                 self.ends_at(sanction.until);
             }
             match act.notice() {
-                Some(notice) => self.sessions.publish_transient(row.id, None, Event::Notice(Box::new(notice))),
+                Some(notice) => {
+                    self.sessions.publish_transient(row.id, None, Event::Notice(Box::new(notice)))
+                }
                 None if matches!(act, ModeratorAct::Kick(_)) => {
                     self.sessions.end_user(row.id, Refusal::Kicked)
                 }
@@ -414,15 +416,15 @@ impl Moderation {
     }
 
     pub(crate) fn audit(self: &Arc<Self>, asker: &Asker, re: u64, page: PageOf) {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |outcome: Result<Result<AuditPage, Refusal>, StoreError>| match outcome
             .map_err(unavailable)
             .flatten()
         {
             Ok(AuditPage { rows, next }) => {
-                node.sessions.send(handle, Event::Audit { re, entries: rows, next });
+                this.sessions.send(handle, Event::Audit { re, entries: rows, next });
             }
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let (site, limit) = (asker.site.site.id, self.sessions.page_limit(page.limit));
         self.store.audit(site, By::User(asker.session.user), page.after, limit, Box::new(done));

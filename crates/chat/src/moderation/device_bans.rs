@@ -51,10 +51,10 @@ impl DeviceBans {
 
 impl Moderation {
     pub(crate) fn read_device_bans(self: &Arc<Self>) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |all: Result<Vec<DeviceBan>, StoreError>| {
             if let Ok(all) = all {
-                node.device_bans.replace(all);
+                this.device_bans.replace(all);
             }
         };
         self.store.device_bans(Box::new(done));

@@ -51,16 +51,16 @@ impl Moderation {
         let standing = SiteStanding { muted: true, ..here.standing.get() };
         here.standing = StandingHere::new(standing, here.standing.is_recent());
         drop(shard);
-        let node = self.clone();
+        let this = self.clone();
         self.with_ban(user, move |ban| {
-            node.sessions.end_user_with(user, |handle| node.bye_banned(handle, ban.clone()))
+            this.sessions.end_user_with(user, |handle| this.bye_banned(handle, ban.clone()))
         });
     }
 
     /// Nobody is let in who is banned; they are told why, and until when.
     pub(crate) fn refuse_banned(self: &Arc<Self>, handle: SessionHandle, user: UserId) {
-        let node = self.clone();
-        self.with_ban(user, move |ban| node.bye_banned(handle, ban));
+        let this = self.clone();
+        self.with_ban(user, move |ban| this.bye_banned(handle, ban));
     }
 
     fn with_ban(&self, user: UserId, then: impl FnOnce(Option<Notice>) + Send + 'static) {
@@ -104,27 +104,27 @@ impl Moderation {
 
     /// Told after the welcome to those of whom the row says that there is something.
     pub(crate) fn tell_notices(self: &Arc<Self>, session: SessionId) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |notices: Result<Vec<Notice>, StoreError>| {
             for notice in notices.unwrap_or_default() {
-                node.sessions.send(session.handle, Event::Notice(Box::new(notice)));
+                this.sessions.send(session.handle, Event::Notice(Box::new(notice)));
             }
         };
         self.store.notices(session.user, Box::new(done));
     }
 
     pub(crate) fn notices(self: &Arc<Self>, asker: &Asker, re: u64, seen: bool) {
-        let (node, session) = (self.clone(), asker.session);
+        let (this, session) = (self.clone(), asker.session);
         let answer = move |notices: Result<Vec<Notice>, StoreError>| match notices {
-            Ok(notices) => node.sessions.send(session.handle, Event::Notices { re, notices }),
-            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Ok(notices) => this.sessions.send(session.handle, Event::Notices { re, notices }),
+            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         if !seen {
             return self.store.notices(session.user, Box::new(answer));
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<(), StoreError>| match outcome {
-            Ok(()) => node.store.notices(session.user, Box::new(answer)),
+            Ok(()) => this.store.notices(session.user, Box::new(answer)),
             Err(error) => answer(Err(error)),
         };
         self.store.notices_seen(session.user, Box::new(done));
@@ -137,19 +137,19 @@ impl Moderation {
         }
         // Until the store has answered, nobody asks it again.
         self.next_end.store(now.0 + ASK_AGAIN_MS, Ordering::Release);
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<(Vec<Ended>, Option<Timestamp>), StoreError>| {
             let Ok((ended, next)) = outcome else { return };
-            node.next_end.store(next.map_or(u64::MAX, |next| next.0), Ordering::Release);
+            this.next_end.store(next.map_or(u64::MAX, |next| next.0), Ordering::Release);
             for Ended { user, room, kind, member } in ended {
-                node.users.recent().user_is(&user);
-                node.stand(user.id, user.on_site);
+                this.users.recent().user_is(&user);
+                this.stand(user.id, user.on_site);
                 if let (Some(room), Some(member)) = (room, member) {
-                    node.observe(|observer| observer.member_changed(room, member));
+                    this.observe(|observer| observer.member_changed(room, member));
                 }
                 if kind == SanctionKind::Mute {
                     let notice = Notice { kind: NoticeKind::Unmute, room, until: None, reason: "".into() };
-                    node.sessions.publish_transient(user.id, None, Event::Notice(Box::new(notice)));
+                    this.sessions.publish_transient(user.id, None, Event::Notice(Box::new(notice)));
                 }
             }
         };

@@ -60,7 +60,7 @@ impl Moderation {
         if !is_sound {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
-        let (node, by) = (self.clone(), session.user);
+        let (this, by) = (self.clone(), session.user);
         let report = move |about| NewReport { by, about, reason, text: text.into(), time: now };
         match of {
             ReportOf::Message(id, seq) => self.keep_report(asker, re, report(ReportAbout::Message(id, seq))),
@@ -69,12 +69,12 @@ impl Moderation {
                 let asker = asker.clone();
                 let site = asker.site.site.id;
                 let done = move |row: Result<Option<UserRow>, StoreError>| match row {
-                    Ok(Some(row)) => node.keep_report(&asker, re, report(ReportAbout::User(row.id))),
+                    Ok(Some(row)) => this.keep_report(&asker, re, report(ReportAbout::User(row.id))),
                     Ok(None) => {
-                        node.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchUser)
+                        this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchUser)
                     }
                     Err(error) => {
-                        node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error))
+                        this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error))
                     }
                 };
                 self.store.user(site, user, Box::new(done));
@@ -83,18 +83,18 @@ impl Moderation {
     }
 
     fn keep_report(self: &Arc<Self>, asker: &Asker, re: u64, report: NewReport) {
-        let (node, handle, site) = (self.clone(), asker.session.handle, asker.site.site.id);
+        let (this, handle, site) = (self.clone(), asker.session.handle, asker.site.site.id);
         let done = move |outcome: Result<Result<(ReportRow, bool), Refusal>, StoreError>| match outcome
             .map_err(unavailable)
             .flatten()
         {
             Ok((report, is_new)) => {
-                node.sessions.send(handle, Event::Reported { re, report: report.number });
+                this.sessions.send(handle, Event::Reported { re, report: report.number });
                 if is_new {
-                    node.tell_moderators(site, report);
+                    this.tell_moderators(site, report);
                 }
             }
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.report(report, Box::new(done));
     }
@@ -125,10 +125,10 @@ impl Moderation {
             text: in_words(hits).into(),
             time: now,
         };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Result<(ReportRow, bool), Refusal>, StoreError>| {
             if let Ok(Ok((report, true))) = outcome {
-                node.tell_moderators(site, report);
+                this.tell_moderators(site, report);
             }
         };
         self.store.report(report, Box::new(done));
@@ -136,14 +136,14 @@ impl Moderation {
 
     /// Tells moderators who are online, but not the one who is reported. Without a promise: the queue is in the store.
     pub(crate) fn tell_moderators(self: &Arc<Self>, site: SiteId, report: ReportRow) {
-        let node = self.clone();
+        let this = self.clone();
         let reported = report.user.clone();
         let event = Event::Report(Box::new(report));
         let done = move |moderators: Result<Vec<UserId>, StoreError>| {
             for user in moderators.unwrap_or_default() {
-                let sub = node.sessions.lock(user).user(user).map(|here| here.sub.clone());
+                let sub = this.sessions.lock(user).user(user).map(|here| here.sub.clone());
                 if sub.is_some() && sub != reported {
-                    node.sessions.publish_transient(user, None, event.clone());
+                    this.sessions.publish_transient(user, None, event.clone());
                 }
             }
         };
@@ -157,15 +157,15 @@ impl Moderation {
         state: Option<ReportState>,
         page: PageOf,
     ) {
-        let (node, session) = (self.clone(), asker.session);
+        let (this, session) = (self.clone(), asker.session);
         let done = move |outcome: Result<Result<ReportsPage, Refusal>, StoreError>| match outcome
             .map_err(unavailable)
             .flatten()
         {
             Ok(ReportsPage { rows, next }) => {
-                node.sessions.send(session.handle, Event::Reports { re, reports: rows, next });
+                this.sessions.send(session.handle, Event::Reports { re, reports: rows, next });
             }
-            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         let limit = self.sessions.page_limit(page.limit);
         let (site, asker) = (asker.site.site.id, By::User(session.user));

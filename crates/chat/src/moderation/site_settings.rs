@@ -84,14 +84,14 @@ impl Moderation {
         if let Err(why) = asker.site.site.settings.patched(&patch) {
             return self.sessions.send(handle, not_set(re, &why));
         }
-        let node = self.clone();
+        let this = self.clone();
         let then = move |outcome: Result<_, Refusal>| match outcome {
             Ok(_) => {
-                let Some(live) = node.sites.by_id(site) else { return };
+                let Some(live) = this.sites.by_id(site) else { return };
                 let settings = Box::new(live.site.settings.document());
-                node.sessions.send(handle, Event::Settings { re, settings });
+                this.sessions.send(handle, Event::Settings { re, settings });
             }
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let by = crate::moderation::By::User(asker.session.user);
         let wanted = crate::moderation::Moderate::Configure { patch };

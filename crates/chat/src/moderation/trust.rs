@@ -172,23 +172,23 @@ impl Moderation {
         let (user, came, before) = (row.id, row.created, row.on_site.level);
         let at = before.max(level(&trust, site, came, 0, now));
         let Some(most) = worth_counting(&trust, at, now.since(came)) else { return };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |written: Result<u32, StoreError>| {
             let Ok(written) = written else { return };
             let reached = level(&trust, site, came, written, now);
             if reached > before {
-                node.keep_level(user, reached);
+                this.keep_level(user, reached);
             }
         };
         self.store.written(user, most, Box::new(done));
     }
 
     fn keep_level(self: &Arc<Self>, user: UserId, level: Level) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |row: Result<Option<UserRow>, StoreError>| {
             if let Ok(Some(row)) = row {
-                node.users.recent().user_is(&row);
-                node.stand(user, row.on_site);
+                this.users.recent().user_is(&row);
+                this.stand(user, row.on_site);
             }
         };
         self.store.keep_level(user, level, Box::new(done));

@@ -304,7 +304,7 @@ impl Node {
                         asker,
                         is_waiting,
                         to,
-                        SendJob { node: inner.messages.clone(), draft },
+                        SendJob { messages: inner.messages.clone(), draft },
                         now,
                     ),
                 }
@@ -331,7 +331,7 @@ impl Node {
                     asker,
                     is_waiting,
                     To::Conversation(conversation),
-                    MarkJob { node: inner.messages.clone(), set },
+                    MarkJob { messages: inner.messages.clone(), set },
                     now,
                 );
             }
@@ -342,7 +342,7 @@ impl Node {
                 asker,
                 is_waiting,
                 to,
-                TypingJob { node: inner.messages.clone(), on },
+                TypingJob { messages: inner.messages.clone(), on },
                 now,
             ),
             Command::Call { re, action } => inner.calls.call(asker, is_waiting, re, action, now),
@@ -372,7 +372,7 @@ impl Node {
                 inner.messages.change_view(session, re, conversation, None, change);
             }
             Command::Conversation { re, conversation, change } => {
-                let job = ChangeViewJob { node: inner.messages.clone(), re, change };
+                let job = ChangeViewJob { messages: inner.messages.clone(), re, change };
                 inner.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
             Command::Search { re, query, conversation, page } => {
@@ -384,7 +384,7 @@ impl Node {
                 inner.messages.change_message_in_room(&asker, re, conversation, seq, change, now);
             }
             Command::ChangeMessage { re, conversation, seq, change } => {
-                let job = ChangeMessageJob { node: inner.messages.clone(), re, seq, change };
+                let job = ChangeMessageJob { messages: inner.messages.clone(), re, seq, change };
                 inner.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
             Command::Pins { re, conversation } => inner.messages.pins(&asker, re, conversation),
@@ -397,7 +397,7 @@ impl Node {
             Command::History { re, to, before, after, thread: None, limit } => match to.room(site) {
                 Ok(room) => inner.messages.room_history(&asker, re, room, [before, after], limit),
                 Err(to) => {
-                    let job = HistoryJob { node: inner.messages.clone(), re, before, after, limit };
+                    let job = HistoryJob { messages: inner.messages.clone(), re, before, after, limit };
                     inner.users.for_peer(asker, is_waiting, to, job, now);
                 }
             },
@@ -407,7 +407,7 @@ impl Node {
                     inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
                 }
                 Err(to) => {
-                    let job = HistorySinceJob { node: inner.messages.clone(), re, time, limit };
+                    let job = HistorySinceJob { messages: inner.messages.clone(), re, time, limit };
                     inner.users.for_peer(asker, is_waiting, to, job, now);
                 }
             },

@@ -72,10 +72,10 @@ impl Notifications {
         if self.queue.mailer().is_none() {
             return;
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |may_be_due: Result<bool, StoreError>| {
             if may_be_due == Ok(true) {
-                node.queue.mail_may_be_due(user);
+                this.queue.mail_may_be_due(user);
             }
         };
         self.store.put_mail_address(user, address, Box::new(done));
@@ -93,9 +93,9 @@ impl Notifications {
         if self.queue.mailer().is_none() || !self.queue.is_mail_time(now) {
             return;
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |due: Result<Vec<MailDue>, StoreError>| {
-            due.unwrap_or_default().into_iter().for_each(|due| node.mail(due, now));
+            due.unwrap_or_default().into_iter().for_each(|due| this.mail(due, now));
         };
         self.store.mail_due(now, MOST_DUE, Box::new(done));
     }
@@ -104,14 +104,14 @@ impl Notifications {
     fn mail(self: &Arc<Self>, due: MailDue, now: Timestamp) {
         let user = due.user;
         let digest = if self.is_away(user) { self.digest(due, now) } else { None };
-        let node = self.clone();
+        let this = self.clone();
         let sent = digest.is_some().then_some(now);
         let done = move |settled: Result<(), StoreError>| {
             if settled.is_err() {
                 return;
             }
-            node.queue.mail_may_be_due(user);
-            if let (Some(mailer), Some(digest)) = (node.queue.mailer(), digest) {
+            this.queue.mail_may_be_due(user);
+            if let (Some(mailer), Some(digest)) = (this.queue.mailer(), digest) {
                 mailer.mail(digest);
             }
         };

@@ -70,10 +70,10 @@ impl Notifications {
             return reached.into_iter().for_each(|user| self.notify_away(user, conversation, now));
         }
         let named: Vec<Sub> = tries.into_iter().flatten().filter_map(Sub::parse).collect();
-        let node = self.clone();
+        let this = self.clone();
         let done = move |rows: Result<Vec<UserRow>, _>| {
             for row in rows.unwrap_or_default().iter().filter(|row| reached.contains(&row.id)) {
-                node.notify_away(row.id, conversation, now);
+                this.notify_away(row.id, conversation, now);
             }
         };
         self.store.users(site, named, Box::new(done));
@@ -85,10 +85,10 @@ impl Notifications {
         if !self.queue.reaches(user) || !self.queue.read(user, conversation, now) {
             return;
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |facts: Result<NotifyFacts, _>| {
             if let Ok(facts) = facts {
-                let clear = |talk| node.push(&About::of(user, talk), &facts.devices, &PushNotice::Clear);
+                let clear = |talk| this.push(&About::of(user, talk), &facts.devices, &PushNotice::Clear);
                 facts.talks.iter().for_each(clear);
             }
         };
@@ -105,10 +105,10 @@ impl Notifications {
             if !self.is_away(user) {
                 continue;
             }
-            let node = self.clone();
+            let this = self.clone();
             let done = move |facts: Result<NotifyFacts, _>| {
                 if let Ok(facts) = facts {
-                    node.show(user, &facts, now);
+                    this.show(user, &facts, now);
                 }
             };
             self.store.notify_facts(user, conversations, Box::new(done));

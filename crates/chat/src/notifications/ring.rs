@@ -125,10 +125,10 @@ impl Notifications {
             if !self.is_away(call.to) {
                 continue;
             }
-            let (node, site, from) = (self.clone(), call.to.site, call.from.clone());
+            let (this, site, from) = (self.clone(), call.to.site, call.from.clone());
             let done = move |caller: Result<Option<UserRow>, StoreError>| {
                 if let Ok(Some(caller)) = caller {
-                    node.push_ring(call, &caller, now);
+                    this.push_ring(call, &caller, now);
                 }
             };
             self.store.user(site, from, Box::new(done));
@@ -145,13 +145,13 @@ impl Notifications {
             media: call.media,
             until: Timestamp(call.since.0 + RINGS_MS),
         });
-        let (node, to, conversation) = (self.clone(), call.to, call.conversation);
+        let (this, to, conversation) = (self.clone(), call.to, call.conversation);
         let done = move |facts: Result<NotifyFacts, StoreError>| {
             let Ok(facts) = facts else { return };
             let may_ring = may_ring(&facts, now) && may_disturb(&facts.settings, facts.presence, now);
-            if may_ring && node.queue.push_ring(&call, &ring, now) {
+            if may_ring && this.queue.push_ring(&call, &ring, now) {
                 let about = About { to, conversation, with: Some(call.from) };
-                node.push(&about, &facts.devices, &PushNotice::Ring(ring));
+                this.push(&about, &facts.devices, &PushNotice::Ring(ring));
             }
         };
         self.store.notify_facts(to, vec![conversation], Box::new(done));
@@ -180,7 +180,7 @@ impl Notifications {
         if self.queue.is_mailable(to) {
             self.mail_later(to, now);
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |facts: Result<NotifyFacts, StoreError>| {
             let Ok(facts) = facts else { return };
             let about = &pushed.about;
@@ -191,18 +191,18 @@ impl Notifications {
                 None => PushNotice::RingOver(Arc::clone(&pushed.ring)),
             };
             let last = talk.and_then(|talk| talk.row.last.as_ref()).map_or(Seq(0), |last| last.seq);
-            node.queue.replace(to, conversation, last, now);
-            node.push(about, &facts.devices, &notice);
+            this.queue.replace(to, conversation, last, now);
+            this.push(about, &facts.devices, &notice);
         };
         self.store.notify_facts(to, vec![conversation], Box::new(done));
     }
 
     /// Somebody has answered or declined on another device.
     pub(crate) fn close_ring(self: &Arc<Self>, pushed: PushedRing) {
-        let (node, to) = (self.clone(), pushed.about.to);
+        let (this, to) = (self.clone(), pushed.about.to);
         let done = move |facts: Result<NotifyFacts, StoreError>| {
             if let Ok(facts) = facts {
-                node.push(&pushed.about, &facts.devices, &PushNotice::RingOver(pushed.ring));
+                this.push(&pushed.about, &facts.devices, &PushNotice::RingOver(pushed.ring));
             }
         };
         self.store.notify_facts(to, Vec::new(), Box::new(done));

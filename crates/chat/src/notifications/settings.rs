@@ -47,26 +47,26 @@ impl Notifications {
     ) {
         let user = asker.session.user;
         let device = self.sessions.kept_device(asker);
-        let (node, asker) = (self.clone(), asker.clone());
+        let (this, asker) = (self.clone(), asker.clone());
         let done = move |lost: Result<Vec<UserId>, StoreError>| match lost {
             Ok(lost) => {
-                node.queue.reach(user);
-                lost.into_iter().for_each(|other| node.queue.lose(other));
-                node.notifications(&asker, re, rest, now);
+                this.queue.reach(user);
+                lost.into_iter().for_each(|other| this.queue.lose(other));
+                this.notifications(&asker, re, rest, now);
             }
             Err(error) => {
-                node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
+                this.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
             }
         };
         self.store.put_push_device(user, device, browser, now, Box::new(done));
     }
 
     fn unsubscribe(self: &Arc<Self>, asker: &Asker, re: u64, endpoint: Box<str>, rest: NotifyChange) {
-        let (node, asker) = (self.clone(), asker.clone());
+        let (this, asker) = (self.clone(), asker.clone());
         self.forget_push_device(asker.session.user, endpoint, move |outcome| match outcome {
-            Ok(()) => node.change_settings(&asker, re, rest),
+            Ok(()) => this.change_settings(&asker, re, rest),
             Err(error) => {
-                node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
+                this.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
             }
         });
     }
@@ -77,10 +77,10 @@ impl Notifications {
         endpoint: Box<str>,
         then: impl FnOnce(Result<(), StoreError>) + Send + 'static,
     ) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |has_other: Result<bool, StoreError>| {
             if has_other == Ok(false) {
-                node.queue.lose(user);
+                this.queue.lose(user);
             }
             then(has_other.map(drop));
         };
@@ -88,18 +88,18 @@ impl Notifications {
     }
 
     fn change_settings(self: &Arc<Self>, asker: &Asker, re: u64, change: NotifyChange) {
-        let (node, session) = (self.clone(), asker.session);
+        let (this, session) = (self.clone(), asker.session);
         let wish = change.mail;
         let done = move |view: Result<NotifyView, StoreError>| match view {
             Ok(view) => {
                 match wish {
-                    Some(0) => node.queue.mail_is_not_due(session.user),
-                    Some(_) if view.mail.is_some() => node.queue.mail_may_be_due(session.user),
+                    Some(0) => this.queue.mail_is_not_due(session.user),
+                    Some(_) if view.mail.is_some() => this.queue.mail_may_be_due(session.user),
                     _ => {}
                 }
-                node.answer_notifications(session, re, view);
+                this.answer_notifications(session, re, view);
             }
-            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         match change == NotifyChange::default() {
             true => self.store.notify_view(session.user, Box::new(done)),
@@ -113,9 +113,9 @@ impl Notifications {
             let after = mail.after.unwrap_or_else(|| mailer.after_minutes());
             (mail.address.address, after)
         });
-        let (node, handle) = (self.clone(), session.handle);
+        let (this, handle) = (self.clone(), session.handle);
         let answer = move |key| {
-            node.sessions.send(handle, Event::Notifications { re, key, settings, devices, mail });
+            this.sessions.send(handle, Event::Notifications { re, key, settings, devices, mail });
         };
         let Some(notifier) = self.queue.notifier() else { return answer(None) };
         // A key that cannot be had now is as none: the member can turn on the rest.

@@ -347,18 +347,18 @@ impl Presences {
 
     fn read_and_tell(self: &Arc<Self>, news: Vec<News>) {
         let users = news.iter().map(|news| news.user).collect();
-        let node = self.clone();
+        let this = self.clone();
         self.news.begin_reading();
         self.users.with_contacts_of(users, move |contacts| {
             let is_read = contacts.is_ok();
             let contacts = contacts.unwrap_or_else(|_| vec![[].into(); news.len()]);
             let known: Vec<(News, ContactIds)> = news.into_iter().zip(contacts).collect();
-            node.tell_known(&known);
+            this.tell_known(&known);
             // At the next telling again; who named the users need not wait for that.
             if !is_read {
-                node.news.keep_untold(known.into_iter().map(|(news, _)| news).collect());
+                this.news.keep_untold(known.into_iter().map(|(news, _)| news).collect());
             }
-            node.news.end_reading();
+            this.news.end_reading();
         });
     }
 

@@ -180,14 +180,14 @@ impl Presences {
             return self.watches.forget(session.handle);
         }
         let order = self.watches.order(session.handle);
-        let node = self.clone();
+        let this = self.clone();
         self.users.with_users(session.user, subs, move |rows| {
             let Ok(rows) = rows else {
-                return node.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
+                return this.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
             };
             let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
-            let watcher = node.clone();
-            node.users.with_relations(session.user, &ids, move |relations| match relations {
+            let watcher = this.clone();
+            this.users.with_relations(session.user, &ids, move |relations| match relations {
                 Ok(relations) => watcher.begin_watching(&asker, order, &rows, &relations),
                 Err(_) => watcher.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable),
             });
@@ -227,13 +227,13 @@ impl Presences {
         if watched.is_empty() {
             return;
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
             for row in rows.unwrap_or_default() {
-                let presence = node.watches.watchers_of(row.id).contains(&session);
+                let presence = this.watches.watchers_of(row.id).contains(&session);
                 // How the two stand is not at hand: only what everybody may know.
-                let last_seen = presence && node.users.privacy_of(&row).last_seen == Audience::Everybody;
-                node.tell_sight(mode, session.handle, &row, Sight { presence, last_seen });
+                let last_seen = presence && this.users.privacy_of(&row).last_seen == Audience::Everybody;
+                this.tell_sight(mode, session.handle, &row, Sight { presence, last_seen });
             }
         };
         self.store.users_by_id(watched.into_vec(), Box::new(done));
@@ -308,16 +308,16 @@ impl Presences {
     /// A user has chosen anew who sees them: of those who watch, some see more or less now.
     pub(crate) fn sight_of_changed(self: &Arc<Self>, mode: Mode, row: &UserRow) {
         let watchers = self.watches.all_watchers_of(row.id);
-        let (node, row, asked) = (self.clone(), row.clone(), watchers.clone());
+        let (this, row, asked) = (self.clone(), row.clone(), watchers.clone());
         self.users.with_relations(row.id, &asked, move |relations| {
             // Not knowing, show nothing.
             let relations = relations.unwrap_or_default();
             for (at, watcher) in watchers.iter().enumerate() {
                 let sight = relations
                     .get(at)
-                    .map_or(Sight::NOTHING, |relation| sight(mode, *relation, node.users.privacy_of(&row)));
-                for handle in node.watches.set_may_see(*watcher, row.id, sight.presence) {
-                    node.tell_sight(mode, handle, &row, sight);
+                    .map_or(Sight::NOTHING, |relation| sight(mode, *relation, this.users.privacy_of(&row)));
+                for handle in this.watches.set_may_see(*watcher, row.id, sight.presence) {
+                    this.tell_sight(mode, handle, &row, sight);
                 }
             }
         });

@@ -37,10 +37,10 @@ impl Presences {
             Some(here) if here.contacts.is_on() => here.contacts = ContactWatch::AsRead,
             _ => return,
         }
-        let node = self.clone();
+        let this = self.clone();
         self.users.with_contacts_of(vec![session.user], move |contacts| match contacts {
-            Ok(contacts) => node.say_who_is_here(session, &contacts[0]),
-            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Session, unavailable(error)),
+            Ok(contacts) => this.say_who_is_here(session, &contacts[0]),
+            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Session, unavailable(error)),
         });
     }
 

@@ -73,9 +73,9 @@ impl Rooms {
         let RoomChange { name, topic, .. } = change;
         let name = name.unwrap_or_default().trim().into();
         let room = NewRoom { name, kind, topic: topic.filter(|topic| !topic.is_empty()).map(Arc::from) };
-        let (limits, node) = (self.room_limits(asker), self.clone());
+        let (limits, this) = (self.room_limits(asker), self.clone());
         let make = move || {
-            let then = node.clone();
+            let then = this.clone();
             let done = move |outcome: Result<Result<Joined, Refusal>, StoreError>| {
                 let made = outcome.as_ref().ok().and_then(|joined| Some(joined.as_ref().ok()?.row.id));
                 then.joined(session, re, outcome);
@@ -83,18 +83,18 @@ impl Rooms {
                     then.moderation.flag_about(id.site, ReportAbout::Room(id), &hits, now);
                 }
             };
-            node.store.create_room(session.user, room, limits, now, Box::new(done));
+            this.store.create_room(session.user, room, limits, now, Box::new(done));
         };
         let per_day = trust::rooms_per_day(&asker.site.site.settings, asker.level);
         let Some(per_day) = per_day.filter(|_| asker.role < SiteRole::Moderator) else { return make() };
-        let (node, level) = (self.clone(), asker.level);
+        let (this, level) = (self.clone(), asker.level);
         let done = move |made: Result<u32, StoreError>| match made {
             Ok(made) if made < per_day => make(),
             Ok(_) if level == Level::New => {
-                node.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::TooNew);
+                this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::TooNew);
             }
-            Ok(_) => node.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::TooManyRooms),
-            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Ok(_) => this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::TooManyRooms),
+            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         let since = Timestamp(now.0.saturating_sub(trust::DAY_MS));
         self.store.rooms_made(session.user, since, Box::new(done));
@@ -103,8 +103,8 @@ impl Rooms {
     pub(crate) fn join(self: &Arc<Self>, asker: &Asker, re: u64, room: RoomName, now: Timestamp) {
         let session = asker.session;
         let room = asker.page_named(room, now);
-        let node = self.clone();
-        let done = move |outcome| node.joined(session, re, outcome);
+        let this = self.clone();
+        let done = move |outcome| this.joined(session, re, outcome);
         self.store.join_room(room, session.user, self.room_limits(asker), now, Box::new(done));
     }
 
@@ -137,36 +137,41 @@ impl Rooms {
         except: Option<crate::SessionHandle>,
     ) {
         let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
-        self.sessions.publish(user, position, except, Event::Conversation { re: None, conversation, position });
+        self.sessions.publish(
+            user,
+            position,
+            except,
+            Event::Conversation { re: None, conversation, position },
+        );
     }
 
     pub(crate) fn leave(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
         let session = asker.session;
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Result<Position, Refusal>, StoreError>| {
             let position = match outcome.map_err(unavailable).flatten() {
                 Ok(position) => position,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let event = |re| Event::Left { re, conversation, reason: LeftReason::Left, position };
-            node.sessions.reply(session, event(Some(re)));
-            node.sessions.publish(session.user, position, Some(session.handle), event(None));
-            node.member_left(conversation);
-            node.calls.out_of_group(session.user, conversation, false);
+            this.sessions.reply(session, event(Some(re)));
+            this.sessions.publish(session.user, position, Some(session.handle), event(None));
+            this.member_left(conversation);
+            this.calls.out_of_group(session.user, conversation, false);
         };
         self.store.leave_room(conversation, session.user, Box::new(done));
     }
 
     /// A user blocks somebody and leaves the private rooms which that one alone owns. Members of the rooms see one member less.
     pub(crate) fn leave_rooms_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |left: Result<(Vec<ConversationId>, Position), StoreError>| match left {
             Ok((rooms, position)) => {
                 for conversation in rooms {
                     let left = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
-                    node.sessions.publish(user, position, None, left);
-                    node.member_left(conversation);
-                    node.calls.out_of_group(user, conversation, false);
+                    this.sessions.publish(user, position, None, left);
+                    this.member_left(conversation);
+                    this.calls.out_of_group(user, conversation, false);
                 }
             }
             // The block itself holds. Blocking once more leaves the rooms.
@@ -192,23 +197,29 @@ impl Rooms {
         if let Err(refusal) = sound {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Result<RoomChanged, Refusal>, StoreError>| {
             let RoomChanged { row, position, members } = match outcome.map_err(unavailable).flatten() {
                 Ok(changed) => changed,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let room = match &row.of {
                 ConversationOf::Room { room, .. } => room.clone(),
                 ConversationOf::Direct(_) => return,
             };
             let seen = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
-            node.sessions.reply(session, Event::Conversation { re: Some(re), conversation: seen, position });
+            this.sessions.reply(session, Event::Conversation { re: Some(re), conversation: seen, position });
             if let Some(hits) = &flagged {
-                node.moderation.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
+                this.moderation.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
             }
             let event = Event::Room { conversation, room, position };
-            node.sessions.publish_to_members(conversation.site, &members, position, Some(session.handle), event);
+            this.sessions.publish_to_members(
+                conversation.site,
+                &members,
+                position,
+                Some(session.handle),
+                event,
+            );
         };
         self.store.change_room(conversation, session.user, change, now, Box::new(done));
     }
@@ -222,19 +233,19 @@ impl Rooms {
         action: MemberAction,
         now: Timestamp,
     ) {
-        let node = self.clone();
+        let this = self.clone();
         self.users.find_peer(asker, To::User(user), move |asker, peer| {
             let session = asker.session;
             let peer = match peer {
                 Ok(peer) => peer,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             if action == MemberAction::Invite {
-                return node.add_member(asker, re, conversation, &peer, now);
+                return this.add_member(asker, re, conversation, &peer, now);
             }
-            let (teller, user, limits) = (node.clone(), peer.id, node.room_limits(&asker));
+            let (teller, user, limits) = (this.clone(), peer.id, this.room_limits(&asker));
             let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
-            node.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
+            this.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
         });
     }
 

@@ -187,12 +187,12 @@ impl Rooms {
             }
         };
         let add = AddMember { room, by: asker.session.user, user: peer.id, rule, time: now };
-        let (node, limits) = (self.clone(), self.room_limits(&asker));
+        let (this, limits) = (self.clone(), self.room_limits(&asker));
         let done = move |outcome| {
             if let Ok(Ok(MemberChanged { member, seen: Some(_), requested: false, .. })) = &outcome {
-                node.member_joined(room, member.user.id);
+                this.member_joined(room, member.user.id);
             }
-            node.member_changed(&asker, re, room, outcome);
+            this.member_changed(&asker, re, room, outcome);
         };
         self.store.add_member(add, limits, Box::new(done));
     }
@@ -209,30 +209,30 @@ impl Rooms {
         if answer == RequestAnswer::Accept {
             return self.join(asker, re, RoomName::Id(room), now);
         }
-        let (node, session) = (self.clone(), asker.session);
+        let (this, session) = (self.clone(), asker.session);
         let done = move |outcome: Result<Option<Position>, StoreError>| {
             let position = match outcome
                 .map_err(unavailable)
                 .and_then(|p| p.ok_or(Refusal::NoSuchConversation))
             {
                 Ok(position) => position,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let event = |re| Event::Left { re, conversation: room, reason: LeftReason::Left, position };
-            node.sessions.reply(session, event(Some(re)));
-            node.sessions.publish(session.user, position, Some(session.handle), event(None));
+            this.sessions.reply(session, event(Some(re)));
+            this.sessions.publish(session.user, position, Some(session.handle), event(None));
         };
         self.store.decline_room_request(room, session.user, Box::new(done));
     }
 
     /// A block declines what the blocked user has asked.
     pub(crate) fn decline_requests_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<(Vec<ConversationId>, Position), StoreError>| {
             let Ok((rooms, position)) = outcome else { return };
             for conversation in rooms {
                 let event = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
-                node.sessions.publish(user, position, None, event);
+                this.sessions.publish(user, position, None, event);
             }
         };
         self.store.decline_room_requests_by(user, blocked, Box::new(done));

@@ -228,13 +228,13 @@ impl Rooms {
             Ok(new) => new,
             Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |made: Result<Result<RoomLink, Refusal>, StoreError>| match made
             .map_err(unavailable)
             .flatten()
         {
-            Ok(link) => node.sessions.send(session.handle, Event::Link { re, conversation, link }),
-            Err(refusal) => node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Ok(link) => this.sessions.send(session.handle, Event::Link { re, conversation, link }),
+            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.make_link(conversation, session.user, new, now, Box::new(done));
     }
@@ -268,31 +268,31 @@ impl Rooms {
         re: u64,
         conversation: ConversationId,
     ) -> Done<Result<Vec<RoomLink>, Refusal>> {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         Box::new(move |links| match links.map_err(unavailable).flatten() {
-            Ok(links) => node.sessions.send(handle, Event::Links { re, conversation, links }),
-            Err(refusal) => node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+            Ok(links) => this.sessions.send(handle, Event::Links { re, conversation, links }),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         })
     }
 
     pub(crate) fn open_link(self: &Arc<Self>, asker: &Asker, re: u64, code: LinkCode, now: Timestamp) {
-        let (node, handle) = (self.clone(), asker.session.handle);
+        let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |found: Result<Result<Box<Invited>, Refusal>, StoreError>| {
             let Invited { conversation, room, is_member, by, until } =
                 match found.map_err(unavailable).flatten() {
                     Ok(invited) => *invited,
-                    Err(refusal) => return node.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+                    Err(refusal) => return this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
                 };
             let conversation = is_member.then_some(conversation);
             let invitation = Box::new(Invitation { conversation, room, by: person(&by, None), until });
-            node.sessions.send(handle, Event::Invitation { re, invitation });
+            this.sessions.send(handle, Event::Invitation { re, invitation });
         };
         self.store.open_link(code, asker.session.user, now, Box::new(done));
     }
 
     pub(crate) fn join_link(self: &Arc<Self>, asker: &Asker, re: u64, code: LinkCode, now: Timestamp) {
-        let (node, session) = (self.clone(), asker.session);
-        let done = move |outcome| node.joined(session, re, outcome);
+        let (this, session) = (self.clone(), asker.session);
+        let done = move |outcome| this.joined(session, re, outcome);
         self.store.join_link(code, session.user, self.room_limits(asker), now, Box::new(done));
     }
 }

@@ -126,11 +126,11 @@ impl Rooms {
 
     pub(crate) fn publish_joins(self: &Arc<Self>, now: Timestamp) {
         for (room, joined) in self.joins.take_due(now) {
-            let node = self.clone();
+            let this = self.clone();
             let done = move |outcome: Result<RoomMembers, StoreError>| {
                 if let Ok(found) = outcome {
-                    node.joins.told(room, found.members.len(), now);
-                    node.publish_members(room, found);
+                    this.joins.told(room, found.members.len(), now);
+                    this.publish_members(room, found);
                 }
             };
             self.store.room_members(room, joined, Box::new(done));

@@ -25,16 +25,16 @@ impl Rooms {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let limit = self.sessions.page_limit(page.limit);
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Result<MembersPage, Refusal>, StoreError>| {
             let page = match outcome.map_err(unavailable).flatten() {
                 Ok(page) => page,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let others: Vec<Other> = page.rows.iter().map(|row| Other::person(&row.user)).collect();
-            let teller = node.clone();
-            node.presences.with_presences(asker.site.site.mode, session.user, &others, move |presences| {
-                let node = teller.clone();
+            let teller = this.clone();
+            this.presences.with_presences(asker.site.site.mode, session.user, &others, move |presences| {
+                let this = teller.clone();
                 teller.with_markers(&asker, page, move |page, markers| {
                     let MembersPage { rows, next, .. } = page;
                     let member = |((row, presence), markers): ((&crate::rooms::MemberRow, _), _)| Member {
@@ -45,7 +45,7 @@ impl Rooms {
                         sanction: None,
                     };
                     let members = rows.iter().zip(presences).zip(markers).map(member).collect();
-                    node.sessions.send(session.handle, Event::Members { re, members, next });
+                    this.sessions.send(session.handle, Event::Members { re, members, next });
                 });
             });
         };
@@ -63,11 +63,11 @@ impl Rooms {
     ) {
         let session = asker.session;
         let limit = self.sessions.page_limit(page.limit);
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<Result<SanctionedPage, Refusal>, StoreError>| {
             let SanctionedPage { rows, next } = match outcome.map_err(unavailable).flatten() {
                 Ok(page) => page,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let member = |(row, sanction): (crate::rooms::MemberRow, _)| Member {
                 person: person(&row.user, None),
@@ -77,7 +77,7 @@ impl Rooms {
                 sanction: Some(sanction),
             };
             let members = rows.into_iter().map(member).collect();
-            node.sessions.send(session.handle, Event::Members { re, members, next });
+            this.sessions.send(session.handle, Event::Members { re, members, next });
         };
         self.store.sanctioned(room, session.user, page.after, limit, now, Box::new(done));
     }
@@ -88,12 +88,12 @@ impl Rooms {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let limit = self.sessions.page_limit(page.limit);
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<RoomsPage, StoreError>| match outcome {
             Ok(RoomsPage { rows, next }) => {
-                node.sessions.send(handle, Event::Rooms { re, rooms: rows, next });
+                this.sessions.send(handle, Event::Rooms { re, rooms: rows, next });
             }
-            Err(error) => node.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.rooms(asker.session.user.site, query, page.after, limit, Box::new(done));
     }

@@ -122,23 +122,23 @@ impl Rooms {
         if let Err(refusal) = wanted.check(now) {
             return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
         }
-        let node = self.clone();
+        let this = self.clone();
         self.users.find_peer(asker, To::User(user), move |asker, peer| {
             let session = asker.session;
             let peer = match peer {
                 Ok(peer) => peer,
-                Err(refusal) => return node.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let shows_reason = wanted.shows_reason && peer.relation.of_b != ContactState::Blocked;
             let wanted = RoomSanction { shows_reason, ..wanted };
-            let (teller, asked) = (node.clone(), wanted.clone());
+            let (teller, asked) = (this.clone(), wanted.clone());
             let done = move |outcome| {
                 if let Ok(Ok(changed)) = &outcome {
                     teller.member_sanctioned(conversation, &asked, changed);
                 }
                 teller.member_changed(&asker, re, conversation, outcome);
             };
-            node.store.sanction_member(conversation, session.user, peer.id, wanted, now, Box::new(done));
+            this.store.sanction_member(conversation, session.user, peer.id, wanted, now, Box::new(done));
         });
     }
 

@@ -18,7 +18,13 @@ impl Sessions {
     }
 
     /// Delivers an event committed at `position` to a user's sessions. Call it in the order of commits.
-    pub(crate) fn publish(&self, user: UserId, position: Position, except: Option<SessionHandle>, event: Event) {
+    pub(crate) fn publish(
+        &self,
+        user: UserId,
+        position: Position,
+        except: Option<SessionHandle>,
+        event: Event,
+    ) {
         let _publishing = self.publishing();
         let mut handles = Handles::new();
         self.lock(user).plan(user, position, except, &event, &mut handles);

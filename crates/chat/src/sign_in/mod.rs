@@ -147,11 +147,11 @@ impl SignIn {
             }
         };
         let Some(jti) = arrival.ticket.once.clone() else { return self.enter(arrival) };
-        let node = self.clone();
+        let this = self.clone();
         self.tokens.use_token(arrival.site.site.id, &jti, arrival.ticket.expires, now, move |outcome| {
             match outcome {
-                Ok(()) => node.enter(arrival),
-                Err(refusal) => node.turn_away(&arrival, refusal),
+                Ok(()) => this.enter(arrival),
+                Err(refusal) => this.turn_away(&arrival, refusal),
             }
         });
     }
@@ -211,13 +211,13 @@ impl SignIn {
             return self.let_in(arrival);
         }
         let (site, user, device) = (arrival.site.site.id, arrival.ticket.profile.sub.clone(), arrival.device);
-        let node = self.clone();
+        let this = self.clone();
         let done = move |signed_out: Result<Option<SignedOut>, StoreError>| match signed_out {
             Ok(Some(signed_out)) if !devices::may_return(signed_out, &arrival.ticket) => {
-                node.turn_away(&arrival, Refusal::SignedOut);
+                this.turn_away(&arrival, Refusal::SignedOut);
             }
-            Ok(_) => node.let_in(arrival),
-            Err(error) => node.turn_away(&arrival, unavailable(error)),
+            Ok(_) => this.let_in(arrival),
+            Err(error) => this.turn_away(&arrival, unavailable(error)),
         };
         self.store.signed_out(site, user, device, Box::new(done));
     }
@@ -240,17 +240,17 @@ impl SignIn {
                 false
             }
         };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<(UserRow, Snapshot), StoreError>| match outcome {
             Ok((row, snapshot)) => {
-                node.users.keep_contacts(row.id, &snapshot, since);
-                node.welcome(&arrival, row, snapshot);
+                this.users.keep_contacts(row.id, &snapshot, since);
+                this.welcome(&arrival, row, snapshot);
             }
             Err(_) => {
                 if let Some(&user) = arrival.user.get() {
-                    node.sessions.remove_session(SessionId { user, handle: arrival.handle }, true, now);
+                    this.sessions.remove_session(SessionId { user, handle: arrival.handle }, true, now);
                 }
-                node.turn_away(&arrival, Refusal::Unavailable);
+                this.turn_away(&arrival, Refusal::Unavailable);
             }
         };
         self.store.sign_in(site, user, from, now, Box::new(met), Box::new(done));
@@ -334,12 +334,12 @@ impl SignIn {
 
     fn welcome(self: &Arc<Self>, arrival: &Arc<Arrival>, row: UserRow, snapshot: Snapshot) {
         self.note_ahead(arrival.position, &snapshot);
-        let (node, arrival) = (self.clone(), arrival.clone());
+        let (this, arrival) = (self.clone(), arrival.clone());
         let mode = arrival.site.site.mode;
         let calls = arrival.site.site.settings.calls.from.unwrap_or(self.config.calls.from);
         self.with_changes(mode, row.id, snapshot, move |changes| {
             let session = SessionId { user: row.id, handle: arrival.handle };
-            let Some(presence) = node.settle(session, Hold::default(), changes.position) else { return };
+            let Some(presence) = this.settle(session, Hold::default(), changes.position) else { return };
             let role = row.on_site.role;
             let welcome = Welcome {
                 session,
@@ -350,29 +350,29 @@ impl SignIn {
                 role,
                 site: SiteState::of(&arrival.site.site.settings, role),
                 calls,
-                limits: node.config.limits,
+                limits: this.config.limits,
                 expires: arrival.ticket.expires,
                 changes,
             };
-            node.counters.sign_ins.add(1);
-            node.records.record_sign_in(arrival.shown(), arrival.now);
+            this.counters.sign_ins.add(1);
+            this.records.record_sign_in(arrival.shown(), arrival.now);
             arrival.under_way.is_done();
             if arrival.keeps_device() {
                 let Arrival { device, agent, now, .. } = *arrival;
-                node.account.remember_device(row.id, device, agent, arrival.ticket.expires, now);
+                this.account.remember_device(row.id, device, agent, arrival.ticket.expires, now);
             }
             if let Some(mail) = &arrival.ticket.mail {
-                node.notifications.mail_address(row.id, mail.clone());
+                this.notifications.mail_address(row.id, mail.clone());
             }
-            node.sessions.send(session.handle, Event::Welcome(Box::new(welcome)));
-            node.release(session);
-            node.calls.ring_late(session, arrival.now);
+            this.sessions.send(session.handle, Event::Welcome(Box::new(welcome)));
+            this.release(session);
+            this.calls.ring_late(session, arrival.now);
             if row.on_site.noticed {
-                node.moderation.tell_notices(session);
-                node.messages.tell_held(session);
+                this.moderation.tell_notices(session);
+                this.messages.tell_held(session);
             }
             // The client may have been quick enough to say `watch` before.
-            node.presences.answer_watched(mode, session);
+            this.presences.answer_watched(mode, session);
         });
     }
 
@@ -387,10 +387,10 @@ impl SignIn {
             Err(refusal) => return self.refuse_renewal(&asker, re, refusal, now),
         };
         let Some(jti) = ticket.once.clone() else { return self.renewed(&asker, re, &ticket, now) };
-        let node = self.clone();
+        let this = self.clone();
         self.tokens.use_token(asker.site.site.id, &jti, ticket.expires, now, move |outcome| match outcome {
-            Ok(()) => node.renewed(&asker, re, &ticket, now),
-            Err(refusal) => node.refuse_renewal(&asker, re, refusal, now),
+            Ok(()) => this.renewed(&asker, re, &ticket, now),
+            Err(refusal) => this.refuse_renewal(&asker, re, refusal, now),
         });
     }
 
@@ -418,10 +418,10 @@ impl SignIn {
             return self.sessions.end_session(asker.session, Refusal::KeyEnded, now);
         }
         self.sessions.send(handle, Event::TokenOk { re, expires: ticket.expires });
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome: Result<UserRow, StoreError>| {
             if let Ok(row) = outcome {
-                node.moderation.standing_changed(&row);
+                this.moderation.standing_changed(&row);
             }
         };
         self.store.renew_user(user.site, ticket.user(), now, Box::new(done));

@@ -31,32 +31,32 @@ impl SignIn {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         };
         self.sessions.wait_for_publishing();
-        let node = self.clone();
+        let this = self.clone();
         let done = move |outcome| match outcome {
             Ok(snapshot) => {
-                node.note_ahead(position, &snapshot);
-                node.resumed(&asker, re, hold, snapshot);
+                this.note_ahead(position, &snapshot);
+                this.resumed(&asker, re, hold, snapshot);
             }
             Err(_) => {
                 // The held events are lost, so the session stays behind until it asks again.
-                node.sessions.lock(session.user).abandon(session.user, session.handle, hold);
-                node.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
+                this.sessions.lock(session.user).abandon(session.user, session.handle, hold);
+                this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
             }
         };
         self.store.snapshot(session.user, self.resume_from(session.user.site, position), Box::new(done));
     }
 
     fn resumed(self: &Arc<Self>, asker: &Asker, re: u64, hold: Hold, snapshot: Snapshot) {
-        let (node, asker) = (self.clone(), asker.clone());
+        let (this, asker) = (self.clone(), asker.clone());
         self.with_changes(asker.site.site.mode, asker.session.user, snapshot, move |changes| {
-            if node.settle(asker.session, hold, changes.position).is_none() {
+            if this.settle(asker.session, hold, changes.position).is_none() {
                 return;
             }
             let event = Event::Changes { re, changes: Box::new(changes) };
-            node.sessions.send(asker.session.handle, event);
-            node.release(asker.session);
-            node.calls.ring_late(asker.session, node.sessions.last_tick());
-            node.presences.answer_watched(asker.site.site.mode, asker.session);
+            this.sessions.send(asker.session.handle, event);
+            this.release(asker.session);
+            this.calls.ring_late(asker.session, this.sessions.last_tick());
+            this.presences.answer_watched(asker.site.site.mode, asker.session);
         });
     }
 

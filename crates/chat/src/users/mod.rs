@@ -62,13 +62,13 @@ impl Users {
         if unknown.is_empty() {
             return then(Ok(cached.into_iter().flatten().collect()));
         }
-        let node = self.clone();
+        let this = self.clone();
         let since = self.recent.generation();
         let asked = unknown.clone();
         let done = move |read: Result<Vec<Relation>, StoreError>| {
             then(read.map(|read| {
                 for (other, relation) in asked.iter().zip(&read) {
-                    node.recent.keep_relation(user, *other, *relation, since);
+                    this.recent.keep_relation(user, *other, *relation, since);
                 }
                 let mut read = read.into_iter();
                 cached.into_iter().filter_map(|known| known.or_else(|| read.next())).collect()
@@ -95,12 +95,12 @@ impl Users {
         if unknown.is_empty() {
             return then(Ok(rows));
         }
-        let node = self.clone();
+        let this = self.clone();
         let since = self.recent.generation();
         let done = move |read: Result<Vec<UserRow>, StoreError>| {
             then(read.map(|read| {
                 for row in read.into_iter().map(Arc::new) {
-                    node.recent.keep_user(&row, since);
+                    this.recent.keep_user(&row, since);
                     rows.push(row);
                 }
                 rows
@@ -119,13 +119,13 @@ impl Users {
         if let [Some(me), Some(other)] = cached {
             return then(Ok([me, other]));
         }
-        let node = self.clone();
+        let this = self.clone();
         let since = self.recent.generation();
         let asked = subs.to_vec();
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
             then(rows.map_err(unavailable).and_then(|rows| {
                 let rows: Vec<Arc<UserRow>> = rows.into_iter().map(Arc::new).collect();
-                rows.iter().for_each(|row| node.recent.keep_user(row, since));
+                rows.iter().for_each(|row| this.recent.keep_user(row, since));
                 let find = |sub: &Sub| rows.iter().find(|row| row.profile.sub == *sub).cloned();
                 let [me, other] = subs.each_ref().map(find);
                 Ok([me.ok_or(Refusal::NoSession)?, other.ok_or(Refusal::NoSuchUser)?])
@@ -146,14 +146,14 @@ impl Users {
         if unknown.is_empty() {
             return then(Ok(cached.into_iter().flatten().collect()));
         }
-        let node = self.clone();
+        let this = self.clone();
         let since = self.recent.generation();
         let asked = unknown.clone();
         let done = move |read: Result<Vec<Vec<UserId>>, StoreError>| {
             then(read.map(|read| {
                 let read: Vec<ContactIds> = read.into_iter().map(Into::into).collect();
                 for (user, contacts) in asked.iter().zip(&read) {
-                    node.recent.keep_contacts(*user, contacts, since);
+                    this.recent.keep_contacts(*user, contacts, since);
                 }
                 let mut read = read.into_iter();
                 cached.into_iter().filter_map(|known| known.or_else(|| read.next())).collect()

@@ -215,12 +215,12 @@ impl Users {
             return self.find_relation(asker, other, standing, then);
         }
         let since = self.recent.generation();
-        let node = self.clone();
+        let this = self.clone();
         let found = move |row: Result<Option<UserRow>, StoreError>, missing: Refusal| match row {
             Ok(Some(row)) => {
                 let row = Arc::new(row);
-                node.recent.keep_user(&row, since);
-                node.find_relation(asker, row.id, Standing::of(&row), then);
+                this.recent.keep_user(&row, since);
+                this.find_relation(asker, row.id, Standing::of(&row), then);
             }
             Ok(None) => then(asker, Err(missing)),
             Err(error) => then(asker, Err(unavailable(error))),
@@ -250,10 +250,10 @@ impl Users {
     ) {
         let me = asker.session.user;
         let since = self.recent.generation();
-        let node = self.clone();
+        let this = self.clone();
         let done = move |relation: Result<Relation, StoreError>| {
             let peer = relation.map_err(unavailable).map(|relation| {
-                node.recent.keep_relation(me, id, relation, since);
+                this.recent.keep_relation(me, id, relation, since);
                 Peer { id, is_banned, privacy, relation }
             });
             then(asker, peer);

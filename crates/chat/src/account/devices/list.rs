@@ -14,19 +14,19 @@ impl Account {
         if !asker.keeps_devices() {
             return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
         }
-        let (node, session) = (self.clone(), asker.session);
+        let (this, session) = (self.clone(), asker.session);
         let done = move |rows: Result<Vec<DeviceRow>, StoreError>| match rows {
             Ok(rows) => {
-                let (this, here) = node.sessions.devices_here(session);
+                let (own, here) = this.sessions.devices_here(session);
                 let device = |row: DeviceRow| KnownDevice {
                     here: here.contains(&row.id),
-                    this: this == Some(row.id),
+                    this: own == Some(row.id),
                     row,
                 };
                 let devices = rows.into_iter().map(device).collect();
-                node.sessions.send(session.handle, Event::Devices { re, devices });
+                this.sessions.send(session.handle, Event::Devices { re, devices });
             }
-            Err(error) => node.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.devices(session.user, Box::new(done));
     }
@@ -38,25 +38,25 @@ impl Account {
         }
         let user = asker.session.user;
         let ends = self.session_of(user, device).map_or(0, |(_, ends)| u64::from(ends) * 1_000);
-        let node = self.clone();
+        let this = self.clone();
         let done = move |has_browser: Result<Option<bool>, StoreError>| match has_browser {
             Ok(Some(has_browser)) => {
                 if !has_browser {
-                    node.notifications.lose(user);
+                    this.notifications.lose(user);
                 }
-                let gone = node.session_of(user, device).map(|(session, _)| session);
+                let gone = this.session_of(user, device).map(|(session, _)| session);
                 if let Some(session) = gone {
-                    node.sessions.end_session(session, Refusal::SignedOut, now);
+                    this.sessions.end_session(session, Refusal::SignedOut, now);
                 }
                 if gone != Some(asker.session) {
-                    node.devices(&asker, re);
+                    this.devices(&asker, re);
                 }
             }
             Ok(None) => {
-                node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice)
+                this.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice)
             }
             Err(error) => {
-                node.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
+                this.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
             }
         };
         self.store.sign_out(user, device, Timestamp(ends), now, Box::new(done));

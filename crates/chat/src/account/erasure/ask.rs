@@ -29,10 +29,10 @@ impl Account {
         if !asker.site.site.settings.members.remove {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::NotAllowed);
         }
-        let node = self.clone();
+        let this = self.clone();
         let then = move |outcome| {
             if let Err(refusal) = outcome {
-                node.sessions.refuse(handle, AnswerTo::Request(re), refusal);
+                this.sessions.refuse(handle, AnswerTo::Request(re), refusal);
             }
         };
         self.begin_erasure(user, By::User(user), messages, now, Box::new(then));
@@ -46,9 +46,9 @@ impl Account {
         now: Timestamp,
         then: Then,
     ) {
-        let (node, by) = (self.clone(), caller.by());
+        let (this, by) = (self.clone(), caller.by());
         let found = move |row: Result<Option<UserRow>, StoreError>| match row {
-            Ok(Some(row)) => node.begin_erasure(row.id, by, messages, now, then),
+            Ok(Some(row)) => this.begin_erasure(row.id, by, messages, now, then),
             Ok(None) => then(Err(Refusal::NoSuchUser)),
             Err(error) => then(Err(unavailable(error))),
         };
@@ -71,10 +71,10 @@ impl Account {
         if messages == MessagesAfterErasure::Erased {
             self.moderation.ends_at(Timestamp(now.0.saturating_add(EVIDENCE_AFTER_ERASURE_MS)));
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |erased: Result<Result<Erased, Refusal>, StoreError>| match erased {
             Ok(Ok(erased)) => {
-                node.erased(&erased);
+                this.erased(&erased);
                 then(Ok(()));
             }
             Ok(Err(refusal)) => then(Err(refusal)),

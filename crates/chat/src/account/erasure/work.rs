@@ -54,15 +54,15 @@ impl Account {
         if !self.erasing.take(now) {
             return;
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |slice: Result<EraseSlice, StoreError>| match slice {
             Ok(slice) => {
                 let more = slice.more;
-                node.tell_slice(slice);
-                node.erasing.done(more);
+                this.tell_slice(slice);
+                this.erasing.done(more);
             }
             // The store logs its errors; the next slice tries again.
-            Err(_) => node.erasing.done(true),
+            Err(_) => this.erasing.done(true),
         };
         self.store.erase_some(now, ERASE_SLICE, Box::new(done));
     }

@@ -24,18 +24,18 @@ impl Account {
                 return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
             }
         };
-        let (node, user) = (self.clone(), asker.session.user);
+        let (this, user) = (self.clone(), asker.session.user);
         let done = move |view: Result<Option<ProfileView>, StoreError>| {
             let view = view.map_err(unavailable).and_then(|view| view.ok_or(Refusal::NoSession));
             if let Ok(view) = &view {
-                node.users.recent().user_is(&view.row);
-                node.privacy_changed(&asker, &view.row);
+                this.users.recent().user_is(&view.row);
+                this.privacy_changed(&asker, &view.row);
                 if let Some(hits) = &flagged {
-                    node.moderation.flag_about(user.site, ReportAbout::User(user), hits, now);
+                    this.moderation.flag_about(user.site, ReportAbout::User(user), hits, now);
                 }
             }
-            let card = view.map(|view| node.card(&asker, view, now));
-            node.answer_profile(&asker, re, card);
+            let card = view.map(|view| this.card(&asker, view, now));
+            this.answer_profile(&asker, re, card);
         };
         self.store.change_profile(user, change, Box::new(done));
     }

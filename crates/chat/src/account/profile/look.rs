@@ -15,14 +15,14 @@ use crate::{Event, Presence, Refusal, StoreError, Sub, Timestamp};
 impl Account {
     /// `of`: None for one's own.
     pub(crate) fn profile(self: &Arc<Self>, asker: Asker, re: u64, of: Option<Sub>, now: Timestamp) {
-        let (node, user) = (self.clone(), asker.session.user);
+        let (this, user) = (self.clone(), asker.session.user);
         let of = of.unwrap_or_else(|| asker.sub.clone());
         let done = move |view: Result<Option<ProfileView>, StoreError>| {
             let card = view.map_err(unavailable).and_then(|view| {
                 let view = view.filter(|view| !view.row.banned).ok_or(Refusal::NoSuchUser)?;
-                Ok(node.card(&asker, view, now))
+                Ok(this.card(&asker, view, now))
             });
-            node.answer_profile(&asker, re, card);
+            this.answer_profile(&asker, re, card);
         };
         self.store.profile(user, of, Box::new(done));
     }

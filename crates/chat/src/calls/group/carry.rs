@@ -69,19 +69,19 @@ impl Calls {
         if self.table.lock(session.user.site).group_of_room(room).is_none() {
             return self.tell_of_group(session, re, room, None, none);
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
             let members = match members {
                 Ok(Ok(members)) => members.iter().map(|member| member.num).collect(),
-                Ok(Err(_)) => return node.tell_of_group(session, re, room, None, none),
-                Err(error) => return node.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
+                Ok(Err(_)) => return this.tell_of_group(session, re, room, None, none),
+                Err(error) => return this.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
             };
-            let mut shard = node.table.lock(session.user.site);
+            let mut shard = this.table.lock(session.user.site);
             let standing = shard.group_of_room(room).map(|call| {
                 call.told_are(members);
                 GroupNews::Standing(call.standing())
             });
-            node.tell_of_group(session, re, room, None, standing.unwrap_or(none));
+            this.tell_of_group(session, re, room, None, standing.unwrap_or(none));
         };
         self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
     }
@@ -100,17 +100,17 @@ impl Calls {
         if asker.most_in_group() == 0 {
             return self.sessions.refuse(session.handle, answer_to(re), Refusal::NotAllowed);
         }
-        let node = self.clone();
+        let this = self.clone();
         let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
             let members = match members.map_err(unavailable).flatten() {
                 Ok(members) => members.iter().map(|member| member.num).collect(),
-                Err(refusal) => match node.goes_on(session.user, room, refusal) {
+                Err(refusal) => match this.goes_on(session.user, room, refusal) {
                     Some(members) => members,
-                    None => return node.sessions.refuse(session.handle, answer_to(re), refusal),
+                    None => return this.sessions.refuse(session.handle, answer_to(re), refusal),
                 },
             };
             let (known, apart) = (Vec::new(), Vec::new());
-            node.come_to_group(Comer { asker, re, room, media, members, known, apart, tries: 0 }, now);
+            this.come_to_group(Comer { asker, re, room, media, members, known, apart, tries: 0 }, now);
         };
         self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
     }
@@ -163,16 +163,16 @@ impl Calls {
     }
 
     fn ask_who_is_apart(self: &Arc<Self>, comer: Comer, others: &[UserId], now: Timestamp) {
-        let (node, user, asked) = (self.clone(), comer.asker.session.user, others.to_vec());
+        let (this, user, asked) = (self.clone(), comer.asker.session.user, others.to_vec());
         self.users.with_relations(user, others, move |relations| match relations {
             Ok(relations) => {
                 let both = asked.iter().zip(&relations);
                 let apart = both.filter(|(_, relation)| is_apart(**relation)).map(|(other, _)| *other);
                 let apart = apart.collect();
-                node.come_to_group(Comer { known: asked, apart, tries: comer.tries + 1, ..comer }, now);
+                this.come_to_group(Comer { known: asked, apart, tries: comer.tries + 1, ..comer }, now);
             }
             Err(error) => {
-                node.sessions.refuse(comer.asker.session.handle, answer_to(comer.re), unavailable(error));
+                this.sessions.refuse(comer.asker.session.handle, answer_to(comer.re), unavailable(error));
             }
         });
     }
@@ -312,13 +312,13 @@ impl Calls {
             files: Vec::new(),
             rich: None,
         };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |posted: Result<Result<Posted, Refusal>, StoreError>| match posted {
             Ok(Ok(Posted { appended, members, .. })) => {
-                node.counters.messages.add(1);
+                this.counters.messages.add(1);
                 let message = entry.message(room, sub, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
-                node.sessions.publish_to_members(room.site, &members, appended.position, None, event);
+                this.sessions.publish_to_members(room.site, &members, appended.position, None, event);
             }
             // The last one was put out of the room: it has no entry, as what they would write has none.
             Ok(Err(refusal)) => tracing::debug!(%refusal, "the store refused the entry of a group call"),

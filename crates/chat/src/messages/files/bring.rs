@@ -50,13 +50,13 @@ impl Messages {
         then: Box<dyn FnOnce(Result<(), Refusal>) + Send>,
     ) {
         let Some(room) = rooms.pop() else { return then(Err(Refusal::NoSuchFile)) };
-        let node = self.clone();
+        let this = self.clone();
         let done = move |page: Result<Result<_, Refusal>, StoreError>| match page
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
             Ok(_) => then(Ok(())),
             Err(Refusal::Unavailable) => then(Err(Refusal::Unavailable)),
-            Err(_) => node.may_read_one_of(me, rooms, then),
+            Err(_) => this.may_read_one_of(me, rooms, then),
         };
         self.store.room_history(RoomName::Id(room), me, None, None, 1, Box::new(done));
     }
