@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::contacts::message_requests::Request;
 use crate::messages::held::Held;
-use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteRole, SiteState};
+use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteState};
 use crate::rooms::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
 use crate::{
     CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, MessageKind,
     NotifySettings, Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SetPresence,
-    Sticker, Sub, Thread, ThreadCount, Timestamp, UserId,
+    SiteRole, Sticker, Sub, Thread, ThreadCount, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.

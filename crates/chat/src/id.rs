@@ -167,6 +167,37 @@ pub struct SessionId {
     pub handle: SessionHandle,
 }
 
+/// Names a call while it lasts, and its entry in the conversation. Drawn by chance, so that it names no other one later.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallId(pub u64);
+
+impl CallId {
+    /// None where it is not as [`Display`](fmt::Display) writes it.
+    pub fn parse(text: &str) -> Option<CallId> {
+        let hex = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        hex.then(|| u64::from_str_radix(text, 16).ok().map(CallId)).flatten()
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A file of one site. Random, so that nobody learns from it how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId {
+    pub site: SiteId,
+    pub number: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,6 +21,7 @@ mod node;
 mod notifications;
 mod observer;
 mod presence;
+mod privacy;
 mod refusal;
 mod rng;
 mod rooms;
@@ -43,10 +44,9 @@ pub use account::profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
 };
 pub use calls::{
-    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEntry, CallEvent, CallId, CallNews, CallStep,
-    CallTicket, CallsFrom, DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding,
-    GroupUnderWay, Ice, IceTurn, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place,
-    RINGS_MS, Turn,
+    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEntry, CallEvent, CallNews, CallStep, CallTicket,
+    DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, Ice,
+    IceTurn, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place, RINGS_MS, Turn,
 };
 pub use command::{
     Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MemberList,
@@ -55,14 +55,15 @@ pub use command::{
 pub use config::{Limits, NodeConfig};
 pub use contacts::message_requests::{
     LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
-    first_contact, has_link, is_stranger,
+    first_contact, is_stranger,
 };
 pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, MemberSanction, Message, Person,
     Presence, Reactions, Welcome, With,
 };
 pub use id::{
-    ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
+    CallId, ConversationId, DeviceId, FileId, Position, Seq, SessionHandle, SessionId, SiteId, Sub,
+    Timestamp, UserId,
 };
 pub use import::{
     IMPORT_JOB, ImportFloor, ImportItem, ImportJob, ImportKey, ImportMessage, ImportOutcome, ImportRefusal,
@@ -75,7 +76,7 @@ pub use messages::changes::{
 pub use messages::conversations::MOST_PINNED;
 pub use messages::counts::{Counted, CountedBy, Counts, PollCounts};
 pub use messages::files::{
-    ANSWER_WITHIN, Blob, Blobs, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileStore, FileType,
+    ANSWER_WITHIN, Blob, Blobs, File, FileFound, FileLimits, FilePlace, FileRow, FileStore, FileType,
     Identified, MOST_FILES, MOST_LOOSE, NewFile, Peaks, Picture, Rendition, Wish, file_name, has_room,
     may_send_files,
 };
@@ -88,7 +89,7 @@ pub use messages::link_previews::{NewPicture, NewPreview, Preview, PreviewWanted
 pub use messages::markers::markers_after;
 pub use messages::polls::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
 pub use messages::reactions::{NAMED, Reaction, room_for};
-pub use messages::retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, Trimmed};
+pub use messages::retention::{RetentionStore, TRIM_SLICE, Trimmed};
 pub use messages::rich::{InThread, NewRich, Replies, Rich, ThreadCount};
 pub use messages::search::{Word, words};
 pub use messages::stickers::{
@@ -97,22 +98,20 @@ pub use messages::stickers::{
 };
 pub use messages::threads::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
 pub use messages::{EVERYBODY, MOST_BLOCKED_LOOKED_AT, MOST_MENTIONED, is_left_out, mentioned};
-pub use moderation::raid::Raid;
-pub use moderation::trust::{Level, Trust, level};
 pub use moderation::{
-    AuditEntry, AuditPage, By, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest,
+    AuditEntry, AuditPage, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest,
     LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct,
-    NewReport, Notice, NoticeKind, REASON_BYTES, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow,
-    ReportState, ReportsPage, RoleClaim, Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState,
-    kept_with_report, may_decide_report, may_on_site, until_and_reason,
+    NewReport, Notice, NoticeKind, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow, ReportState,
+    ReportsPage, Sanction, SanctionKind, SiteState, kept_with_report, may_decide_report, until_and_reason,
 };
 pub use node::Node;
 pub use node::callers::{Caller, NotSet, SiteNotSet, Told};
 pub use notifications::{
-    Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress,
-    MailDue, MailView, Mailer, News, Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore,
-    NotifyView, Push, PushDevice, PushNotice, QuietHours, Ring, Talk,
+    Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue,
+    MailView, Mailer, News, Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView,
+    Push, PushDevice, PushNotice, QuietHours, Ring, Talk,
 };
+pub use privacy::{Audience, Privacy, Signal, Visibility};
 pub use refusal::Refusal;
 pub use rooms::{
     Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Invitation, Invited, Joined,
@@ -126,13 +125,21 @@ pub use rooms::{
 };
 pub use session::Outbox;
 pub use session::request_limits::{RequestKind, RequestRates};
-pub use sign_in::guests::GuestProof;
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
+pub use site::calls::{CallsFrom, MOST_IN_GROUP};
 pub use site::change::{
-    MOST_KEYS, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin, public_key,
+    MOST_KEYS, REASON_BYTES, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin,
+    public_key,
 };
 pub use site::filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links, Pattern};
+pub use site::guest_proof::GuestProof;
+pub use site::links::has_link;
+pub use site::mail_address::MailAddress;
+pub use site::raid::Raid;
+pub use site::retention::{Retention, RoomRetention, Trim};
+pub use site::roles::{By, RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};
 pub use site::settings::{Settings, SettingsError};
+pub use site::trust::{Level, Trust, level};
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use site::{settings, token};
 pub use stats::Stats;
@@ -143,4 +150,3 @@ pub use store::{
     StoreError, StoredMessage, TokenUser, UserRow,
 };
 pub use users::directory;
-pub use users::privacy::{Audience, Privacy, Signal, Visibility};

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rand::{SeedableRng, rngs::StdRng};
+use rand::{Rng as _, SeedableRng, rngs::StdRng};
 
 /// Shared by all that draw: guests' names, codes of invitations, numbers of calls.
 pub(crate) struct Rng(Mutex<StdRng>);
@@ -16,4 +16,10 @@ impl Rng {
     pub(crate) fn lock(&self) -> MutexGuard<'_, StdRng> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Of 32 letters: 5 bits each.
+pub(crate) fn random_letters(rng: &mut StdRng, count: usize) -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    (0..count).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect()
 }

@@ -19,14 +19,14 @@ use crate::contacts::message_requests::{Request, RequestStore};
 use crate::import::ImportStore;
 use crate::messages::held::HeldStore;
 use crate::messages::retention::RetentionStore;
-use crate::moderation::{ModerationStore, RoleClaim, SiteStanding};
+use crate::moderation::ModerationStore;
 use crate::notifications::NotifyStore;
+use crate::privacy::Privacy;
 use crate::rooms::{LeftReason, LinkStore, Role, Room, RoomRequestStore, RoomStore};
-use crate::users::privacy::Privacy;
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
-    NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, StickerStore, Sub,
-    ThreadCount, ThreadStore, Timestamp, UnpublishedPage, UserId, Word,
+    NewRich, Position, Reactions, Refusal, Rich, RoleClaim, Secret, Seq, SetPresence, Site, SiteId,
+    SiteStanding, StickerStore, Sub, ThreadCount, ThreadStore, Timestamp, UnpublishedPage, UserId, Word,
 };
 
 /// Called exactly once with the outcome.

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::account::Account;
-use crate::moderation::By;
 use crate::store::unavailable;
-use crate::{Done, GuestProof, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
+use crate::{By, Done, GuestProof, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
 /// The part of the port to storage that is about guests who become members. See [`Store`](crate::Store), of which it is a part.
 ///

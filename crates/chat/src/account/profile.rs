@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 pub use port::{ProfileStore, ProfileView};
 
-use crate::moderation::SiteRole;
+use crate::privacy::{Audience, Privacy};
 use crate::site::token;
-use crate::users::privacy::{Audience, Privacy};
-use crate::{ContactState, Person, Refusal, Timestamp};
+use crate::{ContactState, Person, Refusal, SiteRole, Timestamp};
 
 /// Longest status, in characters.
 pub const STATUS_CHARS: usize = 140;

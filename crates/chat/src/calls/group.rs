@@ -13,8 +13,6 @@ mod topology;
 use std::fmt;
 use std::sync::Arc;
 
-pub use topology::MOST_IN_GROUP;
-
 pub(super) use seats::Groups;
 
 use machine::GroupCall;

@@ -15,11 +15,10 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::calls::{
-    AWAY_MS, CANDIDATE_BYTES, CallId, CallNews, CallStep, CallTicket, DESCRIPTION_BYTES, Media, Outcome,
-    RINGS_MS,
+    AWAY_MS, CANDIDATE_BYTES, CallNews, CallStep, CallTicket, DESCRIPTION_BYTES, Media, Outcome, RINGS_MS,
 };
 use crate::limits::{Due, Rate};
-use crate::{Refusal, SessionHandle, SessionId, Sub, Timestamp, UserId};
+use crate::{CallId, Refusal, SessionHandle, SessionId, Sub, Timestamp, UserId};
 
 /// Candidates that wait for a device to accept; more are refused until then.
 const WAITING_CANDIDATES: usize = 64;

@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 pub use entry::CallEntry;
 pub use group::{
-    GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, MOST_IN_GROUP,
-    MOST_MEMBERS_CALLED, Participant, Place,
+    GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, MOST_MEMBERS_CALLED,
+    Participant, Place,
 };
 pub(crate) use relay::CredentialFor;
-pub use relay::{CallConfig, CallsFrom, Ice, IceTurn, Turn};
+pub use relay::{CallConfig, Ice, IceTurn, Turn};
 
 use crate::calls::table::CallTable;
 use crate::notifications::Notifications;
@@ -28,7 +28,7 @@ use crate::rng::Rng;
 use crate::session::Sessions;
 use crate::stats::Counters;
 use crate::users::Users;
-use crate::{NodeConfig, Store, Sub, UserId};
+use crate::{CallId, NodeConfig, Store, Sub, UserId};
 
 /// The calls of this node.
 pub(crate) struct Calls {
@@ -80,30 +80,6 @@ pub const CANDIDATE_BYTES: usize = 1024;
 pub const RINGS_MS: u64 = 45_000;
 /// How long the place of a party whose session has ended is kept.
 pub const AWAY_MS: u64 = 20_000;
-
-/// Names a call while it lasts, and its entry in the conversation. Drawn by chance, so that it names no other one later.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CallId(pub u64);
-
-impl CallId {
-    /// None where it is not as [`Display`](fmt::Display) writes it.
-    pub fn parse(text: &str) -> Option<CallId> {
-        let hex = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        hex.then(|| u64::from_str_radix(text, 16).ok().map(CallId)).flatten()
-    }
-}
-
-impl fmt::Display for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
-
-impl fmt::Debug for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
 
 /// With which a party takes its place in a call again: 128 bits, a secret of one device. Two words, because commands would
 /// grow by the alignment of one of 128 bits.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::hmac;
-use serde::{Deserialize, Serialize};
 
-use crate::{CallId, Timestamp, UserId};
+use crate::{CallId, CallsFrom, Timestamp, UserId};
 
 /// Settings of calls.
 #[derive(Debug, Clone)]
@@ -35,17 +34,6 @@ impl Default for CallConfig {
             turn: None,
         }
     }
-}
-
-/// The users whose calls ring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallsFrom {
-    Nobody,
-    /// Those who have agreed to be contacts.
-    Contacts,
-    /// Everybody who may write to them.
-    Everyone,
 }
 
 /// TURN servers that know a secret of ours.

@@ -7,21 +7,20 @@ use rand::Rng;
 use crate::calls::machine::{Hearer, check_description};
 use crate::calls::table::{Invitation, Invited, Moved, Shard};
 use crate::calls::{
-    CallAction, CallEntry, CallEvent, CallId, CallNews, CallTicket, Calls, CallsFrom, CredentialFor, Media,
-    Outcome,
+    CallAction, CallEntry, CallEvent, CallNews, CallTicket, Calls, CredentialFor, Media, Outcome,
 };
 use crate::command::AnswerTo;
 use crate::config::GUEST_SHARE;
 use crate::contacts::message_requests::{is_stranger, rules};
 use crate::limits::Rate;
 use crate::notifications::{PushedRing, RingingCall};
+use crate::privacy::{Signal, Visibility};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
-use crate::users::privacy::{Signal, Visibility};
 use crate::{
-    Append, Appended, ContactState, ConversationId, ConversationRow, Event, MessageKind, Mode, Refusal,
-    Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
+    Append, Appended, CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Event, MessageKind,
+    Mode, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
 };
 
 /// May one call the other? Whoever may not write may not call either, and hears the same.

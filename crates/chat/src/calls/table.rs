@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::calls::group::Groups;
 use crate::calls::machine::{CLOCK_JUMP_MS, Call, Effects};
-use crate::calls::{AWAY_MS, CallId, CallNews, CallStep, CallTicket, Media, RINGS_MS};
+use crate::calls::{AWAY_MS, CallNews, CallStep, CallTicket, Media, RINGS_MS};
 use crate::limits::{Due, Rate};
 use crate::session::NumberHasher;
 use crate::site::share::has_places;
-use crate::{Refusal, SessionId, SiteId, Sub, Timestamp, UserId};
+use crate::{CallId, Refusal, SessionId, SiteId, Sub, Timestamp, UserId};
 
 const SHARDS: usize = 16;
 /// Most bytes that are kept of all ringing calls. Above it, new calls are refused; a share is for sites that have few.

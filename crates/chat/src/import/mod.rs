@@ -11,11 +11,10 @@ use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
 
-use crate::messages::retention::Trim;
 use crate::rooms::{NewRoom, Role, Room, RoomChange, RoomKind};
 use crate::site::token::profile;
 use crate::{
-    ConversationId, Done, Position, Profile, RoomLimits, SiteId, StoreError, Sub, Timestamp, UserId,
+    ConversationId, Done, Position, Profile, RoomLimits, SiteId, StoreError, Sub, Timestamp, Trim, UserId,
 };
 
 /// Items of one job, which is one write of the store.

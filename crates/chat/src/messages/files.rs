@@ -11,7 +11,7 @@ pub use bring::{Identified, Wish};
 pub use kind::FileType;
 pub use port::{Blob, Blobs, FileFound, FilePlace, FileRow, FileStore, NewFile, Rendition};
 
-use crate::{ContactState, Refusal, Relation, SiteId};
+use crate::{ContactState, FileId, Refusal, Relation};
 
 /// Most files of one message.
 pub const MOST_FILES: usize = 10;
@@ -21,13 +21,6 @@ pub const MOST_LOOSE: u32 = 50;
 
 /// So many of the newest messages of a conversation are looked at to see whether the other one has ever answered.
 pub const ANSWER_WITHIN: u32 = 500;
-
-/// A file of one site. Random, so that nobody learns from it how many there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileId {
-    pub site: SiteId,
-    pub number: u64,
-}
 
 /// A file as a message shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

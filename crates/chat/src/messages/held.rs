@@ -12,13 +12,13 @@ use crate::messages::Messages;
 use crate::messages::post::Unposted;
 use crate::messages::send::Draft;
 use crate::moderation::reports::in_words;
-use crate::moderation::{By, ReportRow, Sent};
+use crate::moderation::{ReportRow, Sent};
 use crate::rooms::{Post, Posted, RoomName};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
-    Append, Appended, ConversationId, Done, Event, File, FileId, Message, MessageKind, NewRich, Refusal,
+    Append, Appended, By, ConversationId, Done, Event, File, FileId, Message, MessageKind, NewRich, Refusal,
     Relation, Seq, SessionHandle, SessionId, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::messages::Messages;
+use crate::privacy::Signal;
 use crate::session::Asker;
 use crate::users::peer::{Peer, PeerJob};
-use crate::users::privacy::Signal;
 use crate::{ConversationId, Event, MarkerRow, MarkerSet, Position, Refusal, Seq, Timestamp};
 
 /// How far one has received and read, once one says so. Markers go forward only and not beyond the newest message, and what was

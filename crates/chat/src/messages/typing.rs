@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::is_stranger;
 use crate::messages::Messages;
+use crate::privacy::Signal;
 use crate::session::Asker;
 use crate::users::peer::{Peer, PeerJob, may_write};
-use crate::users::privacy::Signal;
 use crate::{ConversationId, ConversationRow, Event, StoreError, Timestamp};
 
 /// Typing in a direct conversation.

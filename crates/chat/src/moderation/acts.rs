@@ -6,18 +6,19 @@ use serde_json::Value;
 
 use crate::command::AnswerTo;
 use crate::moderation::{
-    AuditPage, By, Moderated, Moderation, ModeratorAct, Notice, NoticeKind, REASON_BYTES, ReportRow,
-    Sanction, SanctionKind, SiteRole, is_reason,
+    AuditPage, Moderated, Moderation, ModeratorAct, Notice, NoticeKind, ReportRow, Sanction, SanctionKind,
+    is_reason,
 };
 use crate::session::Asker;
+use crate::site::change::shortened;
 use crate::store::unavailable;
 use crate::{
-    ConversationId, Event, Level, PageOf, Raid, Refusal, Seq, Settings, SettingsError, SiteId, StoreError,
-    Sub, Timestamp, UserId, UserRow,
+    By, ConversationId, Event, Level, PageOf, Raid, Refusal, Seq, Settings, SettingsError, SiteId, SiteRole,
+    StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// A raid mode that somebody begins by hand lasts a week at most.
-const LONGEST_RAID_MS: u64 = 7 * crate::moderation::trust::DAY_MS;
+const LONGEST_RAID_MS: u64 = 7 * crate::site::trust::DAY_MS;
 
 /// A requested act, with users by the site's ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,16 +250,6 @@ impl ModeratorAct {
 pub fn until_and_reason(until: Timestamp, reason: &str) -> String {
     let end = if until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
     format!("{end}{reason}").trim_end().to_owned()
-}
-
-/// Longer lists of words stand in the settings themselves.
-pub(crate) fn shortened(mut text: String) -> String {
-    if text.len() > REASON_BYTES {
-        let end = (0..=REASON_BYTES - 4).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }
 
 /// Called once, perhaps on a thread of the store.

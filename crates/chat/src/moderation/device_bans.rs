@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::moderation::{By, Moderation, ModeratorAct};
-use crate::{SiteId, StoreError, Timestamp, UserId};
+use crate::moderation::{Moderation, ModeratorAct};
+use crate::{By, SiteId, StoreError, Timestamp, UserId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeviceBan {

@@ -9,9 +9,8 @@ mod notices;
 mod port;
 pub(crate) mod raid;
 pub(crate) mod reports;
-mod site_role;
 mod site_settings;
-pub(crate) mod trust;
+mod trust;
 
 use crate::observer::Observer;
 use crate::session::Sessions;
@@ -19,23 +18,20 @@ use crate::site::live::Sites;
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
-    ChangedMessage, ConversationId, MemberChanged, NodeConfig, Refusal, SiteId, Store, Sub, Timestamp,
+    By, ChangedMessage, ConversationId, MemberChanged, NodeConfig, REASON_BYTES, Refusal, SiteId, Store, Sub,
+    Timestamp,
 };
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-pub(crate) use acts::shortened;
 pub use acts::{Moderate, until_and_reason};
 pub(crate) use device_bans::DeviceBans;
 pub use device_bans::{DeviceBan, MOST_BANNED_DEVICES};
 pub use port::{
-    AuditEntry, AuditPage, By, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice,
-    NoticeKind, ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Sanction,
-    SanctionKind,
+    AuditEntry, AuditPage, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, NoticeKind,
+    ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Sanction, SanctionKind,
 };
 pub use reports::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, may_decide_report};
-pub(crate) use site_role::StandingHere;
-pub use site_role::{RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};
 pub use site_settings::{FilterTest, SiteState};
 
 /// A part of the domain that carries on with what a moderator has done.
@@ -99,8 +95,6 @@ impl Moderation {
     }
 }
 
-/// Longest reason, note, or text of a report, in bytes.
-pub const REASON_BYTES: usize = 1_000;
 /// Messages before and after the reported one that are kept with a report.
 pub const LINES_AROUND: u64 = 5;
 /// Bodies that a message had within this time are kept with a report, and so long a deleted message can be reported: whoever edits or

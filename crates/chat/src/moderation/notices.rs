@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::command::AnswerTo;
-use crate::moderation::{
-    Ended, Moderation, Notice, NoticeKind, SanctionKind, SiteRole, SiteStanding, StandingHere,
-};
-use crate::session::{Asker, UserHere};
+use crate::moderation::{Ended, Moderation, Notice, NoticeKind, SanctionKind};
+use crate::session::{Asker, StandingHere, UserHere};
 use crate::site::settings::Settings;
 use crate::store::unavailable;
-use crate::{Event, Refusal, SessionHandle, SessionId, StoreError, Timestamp, UserId, UserRow};
+use crate::{
+    Event, Refusal, SessionHandle, SessionId, SiteRole, SiteStanding, StoreError, Timestamp, UserId, UserRow,
+};
 
 impl Moderation {
     /// The stored row of a user has changed: applies it to the user's sessions.

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{DeviceBan, SiteRole};
+use super::DeviceBan;
 use crate::{
-    ChangedMessage, ConversationId, Done, Held, Level, MemberChanged, Refusal, Revision, Seq, Settings,
-    SiteId, Sub, Timestamp, UserId, UserRow,
+    By, ChangedMessage, ConversationId, Done, Held, Level, MemberChanged, Refusal, Revision, Seq, Settings,
+    SiteId, SiteRole, Sub, Timestamp, UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
@@ -54,23 +54,6 @@ pub trait ModerationStore: Send + Sync + 'static {
     fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>);
     /// All that may not come in, of all sites.
     fn device_bans(&self, done: Done<Vec<DeviceBan>>);
-}
-
-/// On whose word something is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum By {
-    User(UserId),
-    /// The site's own server, or the operator of the node: they may everything.
-    Site,
-}
-
-impl By {
-    pub fn user(self) -> Option<UserId> {
-        match self {
-            By::User(id) => Some(id),
-            By::Site => None,
-        }
-    }
 }
 
 /// A new report.

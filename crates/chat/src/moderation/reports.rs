@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::moderation::{
-    By, EVIDENCE_MS, Moderation, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage,
+    EVIDENCE_MS, Moderation, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage,
     is_reason,
 };
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{
-    ConversationId, Event, Hit, PageOf, REASON_BYTES, Refusal, Revision, Seq, SiteId, StoreError, Sub,
+    By, ConversationId, Event, Hit, PageOf, REASON_BYTES, Refusal, Revision, Seq, SiteId, StoreError, Sub,
     Timestamp, UserId, UserRow,
 };
 

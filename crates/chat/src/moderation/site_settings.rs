@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::command::AnswerTo;
-use crate::moderation::{Moderation, SiteRole};
+use crate::moderation::Moderation;
 use crate::session::{Asker, Handles};
 use crate::site::live::LiveSite;
 use crate::site::settings::{Access, Settings};
-use crate::{Event, FilterAct, Hit, Refusal, SettingsError, SiteId, Timestamp};
+use crate::{Event, FilterAct, Hit, Refusal, SettingsError, SiteId, SiteRole, Timestamp};
 
 /// Write access of a site, as all its users get it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -56,11 +56,7 @@ impl Moderation {
     /// For admins, who alone may see all of them.
     pub(crate) fn settings_for(&self, asker: &Asker, re: u64) {
         let handle = asker.session.handle;
-        match crate::moderation::may_on_site(
-            asker.role,
-            crate::moderation::SiteAct::Configure,
-            SiteRole::Member,
-        ) {
+        match crate::may_on_site(asker.role, crate::SiteAct::Configure, SiteRole::Member) {
             Ok(()) => {
                 let settings = asker.site.site.settings.document();
                 self.sessions.send(handle, Event::Settings { re, settings: Box::new(settings) });
@@ -72,12 +68,8 @@ impl Moderation {
     /// The patch is tried on what is known here, for the words of what is wrong with it; what holds is decided where it is stored.
     pub(crate) fn configure(self: &Arc<Self>, asker: &Asker, re: u64, patch: Box<Value>, now: Timestamp) {
         let (handle, site) = (asker.session.handle, asker.site.site.id);
-        let may = crate::moderation::may_on_site(
-            asker.role,
-            crate::moderation::SiteAct::Configure,
-            SiteRole::Member,
-        )
-        .and_then(|()| asker.site.take_change(now));
+        let may = crate::may_on_site(asker.role, crate::SiteAct::Configure, SiteRole::Member)
+            .and_then(|()| asker.site.take_change(now));
         if let Err(why) = may {
             return self.sessions.refuse(handle, AnswerTo::Request(re), why);
         }
@@ -100,10 +92,9 @@ impl Moderation {
 
     pub(crate) fn test_filter(&self, asker: &Asker, re: u64, body: &str, now: Timestamp) {
         let handle = asker.session.handle;
-        let may =
-            crate::moderation::may_on_site(asker.role, crate::moderation::SiteAct::Look, SiteRole::Member)
-                .and_then(|()| self.config.limits.check_body(body))
-                .and_then(|()| asker.site.test_filters(body, now));
+        let may = crate::may_on_site(asker.role, crate::SiteAct::Look, SiteRole::Member)
+            .and_then(|()| self.config.limits.check_body(body))
+            .and_then(|()| asker.site.test_filters(body, now));
         match may {
             Ok(test) => {
                 self.sessions.send(handle, Event::FilterTested { re, test: Box::new(test) });

@@ -4,14 +4,13 @@
 
 use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
-use crate::moderation::SiteRole;
 use crate::node::Inner;
+use crate::privacy::Visibility;
 use crate::session::request_limits::RequestKind;
 use crate::session::{Asker, State, UserHere};
 use crate::site::filters::FilterAct;
 use crate::site::settings::{Access, Settings};
-use crate::users::privacy::Visibility;
-use crate::{Command, Refusal, SessionId, Timestamp};
+use crate::{Command, Refusal, SessionId, SiteRole, Timestamp};
 
 /// A command that may be carried out.
 pub(crate) struct Admitted {
@@ -67,7 +66,7 @@ impl Inner {
         let limits = &self.config.limits;
         if command.is_send() {
             let rate = Rate::per_minute(limits.send_burst, limits.send_per_minute);
-            return crate::moderation::trust::paced(rate, settings, user.standing.get().level, user.guest);
+            return crate::site::trust::paced(rate, settings, user.standing.get().level, user.guest);
         }
         let rate = Rate::per_minute(limits.command_burst, limits.command_per_minute);
         if user.guest { rate.slowed(GUEST_SHARE) } else { rate }

@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::account::erasure::MessagesAfterErasure;
 use crate::account::guest_merge::Merge;
 use crate::contacts::directory::MAX_QUERY_BYTES;
-use crate::moderation::{AuditPage, By, FilterTest, Moderate, ReportRow, ReportState, ReportsPage};
+use crate::moderation::{AuditPage, FilterTest, Moderate, ReportRow, ReportState, ReportsPage};
 use crate::node::Node;
 use crate::sign_in::log::SignInAttempt;
 use crate::site::token::{self, Bearer};
 use crate::store::unavailable;
 use crate::{
-    Door, GuestProof, PageOf, PeoplePage, Refusal, RequestKind, Settings, SettingsError, Site, SiteAuthor,
-    SiteChange, SiteId, SiteNotChanged, SiteRole, StoreError, Sub, Timestamp, UserId, UserRow,
+    By, Door, GuestProof, PageOf, PeoplePage, Refusal, RequestKind, Settings, SettingsError, Site,
+    SiteAuthor, SiteChange, SiteId, SiteNotChanged, SiteRole, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// The author of a request over REST. [`Node::caller`] makes it from a token; the rights of a user are looked up for each request.

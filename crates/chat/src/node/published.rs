@@ -9,12 +9,12 @@ use crate::account::profile::{NameChange, ProfileChange};
 use crate::calls::CallAction;
 use crate::messages::polls::NewPoll;
 use crate::messages::stickers::SendSticker;
-use crate::moderation::{SiteRole, trust};
 use crate::notifications::NotifyChange;
 use crate::rooms::{AvatarChange, RoomChange, RoomName, RoomSanction};
 use crate::session::Asker;
 use crate::site::filters::FilterAct;
-use crate::{Command, ConversationChange, Hit, MessageChange, NewRich, Refusal, Timestamp};
+use crate::site::trust;
+use crate::{Command, ConversationChange, Hit, MessageChange, NewRich, Refusal, SiteRole, Timestamp};
 
 /// The parts of a command that others will see.
 #[derive(Debug, Default, PartialEq, Eq)]

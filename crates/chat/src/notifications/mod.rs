@@ -12,11 +12,10 @@ mod settings;
 
 use std::sync::Arc;
 
-pub(crate) use mail::is_address;
 pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
 pub use port::{
-    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView,
-    NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, Talk,
+    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue, MailView, NotifyFacts,
+    NotifySettings, NotifyStore, NotifyView, PushDevice, Talk,
 };
 pub(crate) use queue::Desk;
 pub use quiet_hours::QuietHours;

@@ -6,8 +6,8 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::notifications::{NotifyChange, QuietHours};
 use crate::{
-    CallEntry, ConversationId, ConversationRow, Done, SetPresence, SiteId, StoreError, StoredMessage,
-    Timestamp, UserId, UserRow,
+    CallEntry, ConversationId, ConversationRow, Done, MailAddress, SetPresence, SiteId, StoreError,
+    StoredMessage, Timestamp, UserId, UserRow,
 };
 
 /// Most browsers of one user that are told; one more takes the place of the oldest.
@@ -56,20 +56,6 @@ pub const MOST_SKIPPED: u32 = 50;
 
 /// Between two digests for a user.
 pub const MAIL_EVERY_MS: u64 = 24 * 3_600_000;
-
-/// Where a user's mail goes.
-#[derive(Clone, PartialEq, Eq)]
-pub struct MailAddress {
-    pub address: Box<str>,
-    /// In which it is worded: a tag of RFC 5646, or nothing.
-    pub language: Box<str>,
-}
-
-impl std::fmt::Debug for MailAddress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("MailAddress")
-    }
-}
 
 /// Somebody whose digest is due.
 #[derive(Debug, Clone)]

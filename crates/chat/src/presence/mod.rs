@@ -16,12 +16,12 @@ use smallvec::SmallVec;
 
 use crate::command::SetPresence;
 use crate::presence::watch::Watches;
-use crate::presence::watch_contacts::ContactIds;
+use crate::privacy::{Audience, Privacy};
 use crate::session::admission::Admission;
 use crate::session::{Asker, Handles, SHARDS, Sessions, Shard, UserHere};
 use crate::stats::Counters;
 use crate::users::Users;
-use crate::users::privacy::{Audience, Privacy};
+use crate::users::cache::ContactIds;
 use crate::{Event, NodeConfig, Presence, SessionHandle, Store, Sub, Timestamp, UserId};
 
 /// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.

@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 
 use crate::command::AnswerTo;
 use crate::presence::Presences;
+use crate::privacy::{Audience, Privacy, Signal, Visibility};
 use crate::session::{Asker, Handles, NumberHasher, State};
-use crate::users::privacy::{Audience, Privacy, Signal, Visibility};
 use crate::{
     ContactState, Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub,
     Timestamp, UserId, UserRow,

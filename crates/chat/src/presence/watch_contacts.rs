@@ -14,9 +14,6 @@ use crate::{Event, Presence, SessionId, Sub, UserId};
 /// Most contacts who are here that one answer names. It stays far below what a session's queue holds.
 const MOST_NAMED: usize = 1_000;
 
-/// Those with whom somebody has agreed to be contacts, in no order.
-pub(crate) type ContactIds = Arc<[UserId]>;
-
 /// Changes of a session's contacts since they were read.
 #[derive(PartialEq, Eq)]
 enum Known {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::moderation::trust;
 use crate::presence::shown::Shown;
 use crate::rooms::{
     Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind,
     RoomLimits, RoomName, Rooms, Standing,
 };
 use crate::session::Asker;
+use crate::site::trust;
 use crate::store::unavailable;
 use crate::users::person;
 use crate::{

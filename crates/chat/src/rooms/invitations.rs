@@ -9,15 +9,15 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::contacts::message_requests::{LinkRule, RequestAnswer, first_contact, has_link, request_rules};
-use crate::moderation::{SiteRole, trust};
+use crate::contacts::message_requests::{LinkRule, RequestAnswer, first_contact, request_rules};
 use crate::rooms::{LeftReason, MemberChanged, Role, Room, RoomLimits, RoomName, Rooms};
 use crate::session::Asker;
+use crate::site::trust;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, may_write};
 use crate::{
     ContactState, ConversationId, ConversationOf, ConversationRow, Done, Event, Position, Refusal, Request,
-    Seq, StoreError, Timestamp, UserId, UserRow,
+    Seq, SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
 };
 
 /// Room requests of one user that wait for an answer. No more are made until the user answers some.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::privacy::Signal;
 use crate::rooms::{MembersPage, Rooms};
 use crate::session::Asker;
-use crate::users::privacy::Signal;
 use crate::users::visibility;
 use crate::{Seq, UserId};
 

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::moderation::SiteRole;
+use crate::privacy::Visibility;
 use crate::site::live::LiveSite;
-use crate::users::privacy::Visibility;
-use crate::{Level, SessionId, Sub};
+use crate::{Level, SessionId, SiteRole, Sub};
 
 /// The author of a command, with everything that commands need of the session.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::{Session, Sessions, Shard, UserHere};
 use crate::limits::Due;
-use crate::moderation::StandingHere;
+use crate::session::StandingHere;
 use crate::{Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId, Timestamp, UserId, UserRow};
 
 /// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session

@@ -7,6 +7,7 @@ mod ending;
 mod outbox;
 pub(crate) mod request_limits;
 mod roll;
+mod standing;
 mod table;
 
 use std::ops::Range;
@@ -17,6 +18,7 @@ pub(crate) use asker::Asker;
 pub(crate) use ending::{SessionObserver, session_ids};
 pub use outbox::Outbox;
 pub(crate) use roll::Roll;
+pub(crate) use standing::StandingHere;
 pub(crate) use table::{
     ContactWatch, Handles, Hold, NumberHasher, Released, SHARDS, Session, Shard, State, UserHere,
     WaitingCommand, device_fingerprint,

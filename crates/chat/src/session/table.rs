@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 
 use super::roll::Roll;
 use crate::limits::Due;
-use crate::moderation::StandingHere;
-use crate::users::privacy::Privacy;
+use crate::privacy::Privacy;
+use crate::session::StandingHere;
 use crate::{DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
 
 pub(crate) const SHARDS: usize = 64;

@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rand::{Rng, rngs::StdRng};
 
 use crate::limits::{Due, Rate};
+use crate::rng::random_letters;
 use crate::session::request_limits::household;
 use crate::sign_in::SignIn;
-use crate::site::token::{self, Claims, MAX_LIFE_MS, Ticket, Verifier};
-use crate::{Profile, Refusal, SecretKind, Site, SiteId, Sub, Timestamp};
+use crate::site::token::{self, Claims, MAX_LIFE_MS, Ticket};
+use crate::{Profile, Refusal, SecretKind, Site, Sub, Timestamp};
 
 /// A guest who comes back with a token older than this gets a new one, so that only who stays away becomes another.
 const RENEWED_AFTER_MS: u64 = 24 * 3600 * 1000;
@@ -18,38 +19,6 @@ const RENEWED_AFTER_MS: u64 = 24 * 3600 * 1000;
 /// is not half of them, all are forgotten: who has so many addresses is not held by a limit per address, and nobody
 /// else shall suffer for it.
 const MAX_ADDRESSES: usize = 1 << 16;
-
-/// Proof of possession of a guest's token: whoever holds the token may act for the guest. Nothing else makes this value, so a public id is
-/// never enough.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GuestProof {
-    site: SiteId,
-    sub: Sub,
-}
-
-impl GuestProof {
-    /// Checks a guest's token of this site. Only the server's own keys for guests count, not the secrets of the site: the site's server
-    /// cannot make a proof, only pass one on. Every token of the guest counts until it expires.
-    pub fn verify(
-        token: &str,
-        site: &Site,
-        now: Timestamp,
-        clock_skew_ms: u64,
-    ) -> Result<GuestProof, Refusal> {
-        let keys: Vec<Verifier> = site.guest_keys.iter().filter_map(Verifier::of_guests).collect();
-        let ticket = token::verify(token, &site.key, &keys, now, clock_skew_ms)?;
-        Ok(GuestProof { site: site.id, sub: ticket.profile.sub })
-    }
-
-    pub fn site(&self) -> SiteId {
-        self.site
-    }
-
-    /// The guest's public id.
-    pub fn sub(&self) -> &Sub {
-        &self.sub
-    }
-}
 
 /// How many new guests come from where.
 #[derive(Default)]
@@ -137,12 +106,6 @@ impl GuestDoor {
 /// 26 letters of 32: 130 bits that nobody guesses.
 fn random_sub(rng: &mut StdRng) -> Sub {
     Sub::parse(&format!("guest-{}", random_letters(rng, 26))).expect("32 letters are a sub")
-}
-
-/// Of 32 letters: 5 bits each.
-pub(crate) fn random_letters(rng: &mut StdRng, count: usize) -> String {
-    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    (0..count).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect()
 }
 
 #[cfg(test)]

@@ -5,9 +5,21 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::json;
 
-use crate::moderation::By;
 use crate::site::token::Verifier;
-use crate::{Mode, Secret, SecretKind, Site, Timestamp};
+use crate::{By, Mode, Secret, SecretKind, Site, Timestamp};
+
+/// Longest reason, note, or text of a report, in bytes.
+pub const REASON_BYTES: usize = 1_000;
+
+/// Longer lists of words stand in the settings themselves.
+pub(crate) fn shortened(mut text: String) -> String {
+    if text.len() > REASON_BYTES {
+        let end = (0..=REASON_BYTES - 4).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
 
 /// Keys of members, and of guests, that a site may have at a time.
 pub const MOST_KEYS: usize = 16;
@@ -242,7 +254,7 @@ impl SiteProfile {
         ];
         let said: serde_json::Map<_, _> =
             said.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect();
-        crate::moderation::shortened(serde_json::Value::from(said).to_string())
+        crate::site::change::shortened(serde_json::Value::from(said).to_string())
     }
 }
 

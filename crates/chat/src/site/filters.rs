@@ -12,7 +12,7 @@ use patterns::PatternTables;
 use serde::{Deserialize, Serialize};
 
 use crate::SettingsError;
-use crate::contacts::message_requests::links;
+use crate::site::links::links;
 
 /// Most words, and most domains.
 const ENTRIES: usize = 1_000;

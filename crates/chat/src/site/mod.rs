@@ -1,12 +1,20 @@
 //! A site's settings, as the domain uses them.
 
+pub(crate) mod calls;
 pub(crate) mod change;
 pub(crate) mod filters;
+pub(crate) mod guest_proof;
+pub(crate) mod links;
 pub(crate) mod live;
+pub(crate) mod mail_address;
+pub(crate) mod raid;
+pub(crate) mod retention;
+pub(crate) mod roles;
 pub mod settings;
 pub(crate) mod share;
 pub mod token;
 pub(crate) mod tokens;
+pub(crate) mod trust;
 
 use std::sync::Arc;
 

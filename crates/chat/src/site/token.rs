@@ -373,7 +373,7 @@ fn ticket(claims: Claims, expires: Timestamp, key: &Verifier) -> Option<Ticket> 
 }
 
 fn mail_address(email: Option<String>, locale: Option<String>, guest: bool) -> Option<MailAddress> {
-    let address = email.filter(|address| !guest && crate::notifications::is_address(address))?.into();
+    let address = email.filter(|address| !guest && crate::site::mail_address::is_address(address))?.into();
     // `de_AT` is taken like `de-AT` (OpenID Connect Core 1.0 §5.1).
     let is_tag = |tag: &String| {
         tag.len() <= 35 && tag.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c))

@@ -5,9 +5,11 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hash, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::presence::watch_contacts::ContactIds;
 use crate::session::NumberHasher;
 use crate::{ContactState, ConversationId, Relation, SiteId, Sub, Timestamp, UserId, UserRow};
+
+/// Those with whom somebody has agreed to be contacts, in no order.
+pub(crate) type ContactIds = Arc<[UserId]>;
 
 const MAX_USERS: usize = 8_192;
 const MAX_RELATIONS: usize = 32_768;

@@ -3,15 +3,13 @@
 pub(crate) mod cache;
 pub mod directory;
 pub(crate) mod peer;
-pub(crate) mod privacy;
 
 use std::sync::Arc;
 
-use crate::presence::watch_contacts::ContactIds;
+use crate::privacy::{Privacy, Visibility};
 use crate::session::Sessions;
 use crate::store::unavailable;
-use crate::users::cache::{Generation, Recent};
-use crate::users::privacy::{Privacy, Visibility};
+use crate::users::cache::{ContactIds, Generation, Recent};
 use crate::{
     ContactState, Person, Presence, Profile, Refusal, Relation, Snapshot, Store, StoreError, Sub, UserId,
     UserRow,

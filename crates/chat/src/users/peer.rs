@@ -5,14 +5,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Users;
-use super::privacy::Privacy;
 use crate::command::AnswerTo;
-use crate::moderation::SiteRole;
+use crate::privacy::Privacy;
 use crate::session::{Asker, WaitingCommand};
 use crate::store::unavailable;
 use crate::{
-    ContactState, ConversationId, ConversationRow, Mode, Refusal, Relation, StoreError, Timestamp, To,
-    UserId, UserRow,
+    ContactState, ConversationId, ConversationRow, Mode, Refusal, Relation, SiteRole, StoreError, Timestamp,
+    To, UserId, UserRow,
 };
 
 /// Commands of one session that may wait for a person; more are refused.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::account::Account;
 use crate::account::erasure::{Erased, MessagesAfterErasure, NewErasure};
 use crate::command::AnswerTo;
-use crate::moderation::{By, EVIDENCE_AFTER_ERASURE_MS};
+use crate::moderation::EVIDENCE_AFTER_ERASURE_MS;
+use crate::rng::random_letters;
 use crate::session::Asker;
-use crate::sign_in::guests::random_letters;
 use crate::store::unavailable;
 use crate::{
-    Caller, Contact, ContactState, Event, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
+    By, Caller, Contact, ContactState, Event, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Called once, perhaps on a thread of the store.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use crate::account::erasure::{MessagesAfterErasure, Renamed};
-use crate::moderation::By;
 use crate::rooms::Room;
 use crate::{
-    ChangedMessage, ConversationId, ConversationRow, Done, Position, Refusal, SiteId, Sub, Timestamp, UserId,
-    UserRow,
+    By, ChangedMessage, ConversationId, ConversationRow, Done, Position, Refusal, SiteId, Sub, Timestamp,
+    UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part.

@@ -6,10 +6,10 @@ use crate::account::Account;
 use crate::account::profile::{OwnCard, ProfileCard, ProfileView};
 use crate::command::AnswerTo;
 use crate::presence::shown::presence_shown;
+use crate::privacy::{Signal, Visibility};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::person;
-use crate::users::privacy::{Signal, Visibility};
 use crate::{Event, Presence, Refusal, StoreError, Sub, Timestamp};
 
 impl Account {

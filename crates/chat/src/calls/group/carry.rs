@@ -5,19 +5,19 @@ use std::sync::Arc;
 use crate::calls::group::machine::{GroupEffects, Joining};
 use crate::calls::group::seats::{Came, GroupLeft, GroupMoved};
 use crate::calls::group::{
-    GroupAction, GroupCall, GroupEvent, GroupNews, GroupStanding, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Place,
+    GroupAction, GroupCall, GroupEvent, GroupNews, GroupStanding, MOST_MEMBERS_CALLED, Place,
 };
 use crate::calls::signal::answer_to;
 use crate::calls::table::Shard;
-use crate::calls::{CallId, Calls, CredentialFor, Media};
+use crate::calls::{Calls, CredentialFor, Media};
 use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
 use crate::rooms::{Post, Posted, RoomName};
 use crate::session::{Asker, Handles};
 use crate::store::unavailable;
 use crate::{
-    ContactState, ConversationId, Event, MessageKind, Refusal, Relation, SessionId, StoreError, Timestamp,
-    UserId,
+    CallId, ContactState, ConversationId, Event, MOST_IN_GROUP, MessageKind, Refusal, Relation, SessionId,
+    StoreError, Timestamp, UserId,
 };
 
 /// So often others come while it is read how they stand to somebody who wants to.

@@ -19,9 +19,9 @@ use smallvec::{SmallVec, smallvec};
 use crate::calls::group::topology::{Mesh, Topology};
 use crate::calls::group::{GroupNews, GroupSignal, GroupStanding, GroupUnderWay, Participant, Place};
 use crate::calls::machine::{CLOCK_JUMP_MS, check_description};
-use crate::calls::{AWAY_MS, CANDIDATE_BYTES, CallId, Media};
+use crate::calls::{AWAY_MS, CANDIDATE_BYTES, Media};
 use crate::limits::{Due, Rate};
-use crate::{ConversationId, Refusal, SessionHandle, SessionId, Sub, Timestamp, UserId};
+use crate::{CallId, ConversationId, Refusal, SessionHandle, SessionId, Sub, Timestamp, UserId};
 
 /// A dozen for each of five others, and as many again after a change of network.
 fn candidate_rate() -> Rate {

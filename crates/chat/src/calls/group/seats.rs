@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use crate::calls::group::machine::{GroupCall, GroupEffects, Joining};
 use crate::calls::group::{GroupNews, GroupStanding, Place};
 use crate::calls::table::{NO_ROOM, Shard, take_due};
-use crate::calls::{AWAY_MS, CallEntry, CallId, Media, Outcome};
+use crate::calls::{AWAY_MS, CallEntry, Media, Outcome};
 use crate::limits::Rate;
 use crate::session::NumberHasher;
-use crate::{ConversationId, Refusal, SessionId, Sub, Timestamp, UserId};
+use crate::{CallId, ConversationId, Refusal, SessionId, Sub, Timestamp, UserId};
 
 type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 

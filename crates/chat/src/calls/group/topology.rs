@@ -2,9 +2,6 @@
 
 use crate::calls::group::Place;
 
-/// How many a call may have at the most, whatever a site says: with six, each browser sends five pictures.
-pub const MOST_IN_GROUP: u8 = 6;
-
 /// Asked for each pair when somebody comes, and for each signal.
 ///
 /// A server that forwards media (SFU) would sit in a place of its own, be paired with everybody, and nobody with anybody else; its

@@ -1,6 +1,7 @@
 //! Housekeeping: what was never posted, or was deleted, goes from the disk.
 
-use crate::messages::files::{Blobs, FileId};
+use crate::FileId;
+use crate::messages::files::Blobs;
 
 /// Most files of one round.
 pub(crate) const ROUND: u32 = 1_000;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Level, Refusal, Timestamp};
+use crate::{Level, Refusal, Timestamp, UserId};
 
 /// Role of a user on the site; the greater may do more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -65,53 +65,26 @@ pub struct SiteStanding {
 
 impl SiteStanding {
     /// The stored state for a user who is here: a level that the user has reached by now stays.
-    fn for_who_was(self, before: SiteStanding) -> SiteStanding {
+    pub(crate) fn for_who_was(self, before: SiteStanding) -> SiteStanding {
         let keeps = !self.fixed && !before.fixed;
         SiteStanding { level: if keeps { self.level.max(before.level) } else { self.level }, ..self }
     }
 }
 
-/// [`SiteStanding`] of a user who is here, in a byte: a million of them are kept. `noticed` is left out, because the
-/// notice was sent at the sign-in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct StandingHere(u8);
+/// On whose word something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum By {
+    User(UserId),
+    /// The site's own server, or the operator of the node: they may everything.
+    Site,
+}
 
-impl StandingHere {
-    /// `recent`: so new, when they came in, that raid mode means them.
-    pub(crate) fn new(standing: SiteStanding, recent: bool) -> StandingHere {
-        let SiteStanding { role, muted, noticed: _, shadowed, level, fixed } = standing;
-        let flags = [(muted, 16), (shadowed, 32), (fixed, 64), (recent, 128)];
-        let flags = flags.into_iter().map(|(is_set, bit)| if is_set { bit } else { 0 }).sum::<u8>();
-        StandingHere(role as u8 + ((level as u8) << 2) + flags)
-    }
-
-    pub(crate) fn get(self) -> SiteStanding {
-        let has = |bit: u8| self.0 & bit != 0;
-        SiteStanding {
-            role: match self.0 & 3 {
-                0 => SiteRole::Member,
-                1 => SiteRole::Moderator,
-                _ => SiteRole::Admin,
-            },
-            level: match self.0 >> 2 & 3 {
-                0 => Level::New,
-                1 => Level::Basic,
-                _ => Level::Trusted,
-            },
-            muted: has(16),
-            noticed: false,
-            shadowed: has(32),
-            fixed: has(64),
+impl By {
+    pub fn user(self) -> Option<UserId> {
+        match self {
+            By::User(id) => Some(id),
+            By::Site => None,
         }
-    }
-
-    pub(crate) fn is_recent(self) -> bool {
-        self.0 & 128 != 0
-    }
-
-    /// Applies the stored state.
-    pub(crate) fn set(&mut self, stored: SiteStanding) {
-        *self = StandingHere::new(stored.for_who_was(self.get()), self.is_recent());
     }
 }
 
@@ -148,6 +121,7 @@ pub fn may_on_site(who: SiteRole, act: SiteAct, of: SiteRole) -> Result<(), Refu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::StandingHere;
     use SiteRole::{Admin, Member, Moderator};
 
     #[test]

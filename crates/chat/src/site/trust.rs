@@ -1,0 +1,229 @@
+//! Trust: what a member may grows with the time that they have been here, and with what they have written.
+//!
+//! A level is decided when somebody signs in, by their age, and by how much they have written where that matters; the store keeps it, so
+//! that it is asked once for each step up. Nobody falls back. A moderator may set one, which then stays.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::GUEST_SHARE;
+use crate::limits::Rate;
+use crate::site::settings::Settings;
+use crate::{Refusal, Timestamp, has_link};
+
+/// How well a member is known. The greater may do more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    #[default]
+    New,
+    Basic,
+    Trusted,
+}
+
+impl Level {
+    pub const ALL: [Level; 3] = [Level::New, Level::Basic, Level::Trusted];
+
+    pub fn parse(text: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.word() == text)
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Level::New => "new",
+            Level::Basic => "basic",
+            Level::Trusted => "trusted",
+        }
+    }
+}
+
+/// Limits for new members, and conditions for trusting members. Off by default; on for new sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trust {
+    pub on: bool,
+    /// A member is new for so long, and until they have written so much. Also who is new in raid mode, whether this is on or not.
+    pub new_hours: u32,
+    pub new_messages: u32,
+    pub trusted_days: u32,
+    pub trusted_messages: u32,
+    /// May new ones write links?
+    pub new_links: bool,
+    /// At most as many as all may. Trusted ones may begin twice as many.
+    pub new_requests_per_day: u32,
+    /// Rooms that one may make in 24 hours; trusted ones make as many as they may own.
+    pub new_rooms_per_day: u32,
+    pub rooms_per_day: u32,
+}
+
+impl Default for Trust {
+    fn default() -> Trust {
+        Trust {
+            on: false,
+            new_hours: 24,
+            new_messages: 5,
+            trusted_days: 14,
+            trusted_messages: 100,
+            new_links: false,
+            new_requests_per_day: 5,
+            new_rooms_per_day: 1,
+            rooms_per_day: 10,
+        }
+    }
+}
+
+const HOUR_MS: u64 = 3_600_000;
+pub(crate) const DAY_MS: u64 = 24 * HOUR_MS;
+/// A user who comes within the first days of a site was most likely in the community before.
+const FIRST_DAYS_MS: u64 = 7 * DAY_MS;
+
+/// The level of one who came then and has written so much. `site`: when the site began.
+pub fn level(trust: &Trust, site: Timestamp, came: Timestamp, written: u32, now: Timestamp) -> Level {
+    let age = now.since(came);
+    let was_there_before = came.since(site) < FIRST_DAYS_MS;
+    let is_known = age >= u64::from(trust.new_hours) * HOUR_MS && written >= trust.new_messages;
+    match is_known || was_there_before {
+        true if age >= u64::from(trust.trusted_days) * DAY_MS && written >= trust.trusted_messages => {
+            Level::Trusted
+        }
+        true => Level::Basic,
+        false => Level::New,
+    }
+}
+
+/// Whether it would change anything to know how much they have written: then, as much as need be counted.
+pub(crate) fn worth_counting(trust: &Trust, now_at: Level, age: u64) -> Option<u32> {
+    match now_at {
+        Level::New if age >= u64::from(trust.new_hours) * HOUR_MS => {
+            Some(trust.new_messages.max(trust.trusted_messages))
+        }
+        Level::Basic if age >= u64::from(trust.trusted_days) * DAY_MS => Some(trust.trusted_messages),
+        _ => None,
+    }
+}
+
+/// Is this one of those whom raid mode means? By age alone.
+pub(crate) fn is_recent(trust: &Trust, came: Timestamp, now: Timestamp) -> bool {
+    now.since(came) < u64::from(trust.new_hours) * HOUR_MS
+}
+
+/// The rate at which one of this level writes: new ones as slowly as guests.
+pub(crate) fn paced(rate: Rate, settings: &Settings, level: Level, guest: bool) -> Rate {
+    let is_slow = guest || settings.trust.on && level == Level::New;
+    if is_slow { rate.slowed(GUEST_SHARE) } else { rate }
+}
+
+/// May one of this level write it?
+pub(crate) fn may_say(settings: &Settings, level: Level, body: &str) -> Result<(), Refusal> {
+    let trust = &settings.trust;
+    let is_asked = trust.on && level == Level::New && !trust.new_links;
+    if is_asked && has_link(body) { Err(Refusal::TooNew) } else { Ok(()) }
+}
+
+/// Requests to strangers in a day.
+pub(crate) fn requests_per_day(settings: &Settings, level: Level) -> u32 {
+    let all = settings.requests.per_day;
+    match level {
+        _ if !settings.trust.on => all,
+        Level::New => all.min(settings.trust.new_requests_per_day),
+        Level::Basic => all,
+        Level::Trusted => all.saturating_mul(2),
+    }
+}
+
+/// Rooms in 24 hours. None: no limit of this kind.
+pub(crate) fn rooms_per_day(settings: &Settings, level: Level) -> Option<u32> {
+    match level {
+        _ if !settings.trust.on => None,
+        Level::New => Some(settings.trust.new_rooms_per_day),
+        Level::Basic => Some(settings.trust.rooms_per_day),
+        Level::Trusted => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SITE: Timestamp = Timestamp(1_800_000_000_000);
+
+    fn days(days: u64) -> u64 {
+        days * DAY_MS
+    }
+
+    #[test]
+    fn a_member_is_known_by_age_and_by_what_they_have_written() {
+        let trust = Trust::default();
+        let came = Timestamp(SITE.0 + days(100));
+        for (age, written, expected) in [
+            (0, 0, Level::New),
+            (0, 1_000, Level::New),
+            (days(1) - 1, 5, Level::New),
+            (days(1), 4, Level::New),
+            (days(1), 5, Level::Basic),
+            (days(13), 1_000, Level::Basic),
+            (days(14), 99, Level::Basic),
+            (days(14), 100, Level::Trusted),
+            (days(1_000), 0, Level::New),
+        ] {
+            let now = Timestamp(came.0 + age);
+            assert_eq!(level(&trust, SITE, came, written, now), expected, "{age} ms, {written} messages");
+        }
+    }
+
+    #[test]
+    fn who_came_with_the_site_is_no_stranger_to_it() {
+        let trust = Trust::default();
+        let first = Timestamp(SITE.0 + days(6));
+        assert_eq!(level(&trust, SITE, first, 0, first), Level::Basic);
+        assert_eq!(level(&trust, SITE, first, 100, Timestamp(first.0 + days(14))), Level::Trusted);
+        assert_eq!(level(&trust, SITE, Timestamp(SITE.0 + days(7)), 0, first), Level::New);
+        assert!(is_recent(&trust, first, first), "but raid mode means them, too");
+        assert!(!is_recent(&trust, first, Timestamp(first.0 + days(1))));
+    }
+
+    #[test]
+    fn what_each_level_may() {
+        let mut settings = Settings::default();
+        let may = |settings: &Settings, level| {
+            (
+                may_say(settings, level, "see evil.com").is_ok(),
+                requests_per_day(settings, level),
+                rooms_per_day(settings, level),
+            )
+        };
+        for level in Level::ALL {
+            assert_eq!(may(&settings, level), (true, 20, None), "it is off");
+        }
+        settings.trust.on = true;
+        assert_eq!(may(&settings, Level::New), (false, 5, Some(1)));
+        assert_eq!(may(&settings, Level::Basic), (true, 20, Some(10)));
+        assert_eq!(may(&settings, Level::Trusted), (true, 40, None));
+        assert!(may_say(&settings, Level::New, "Hello").is_ok());
+        settings.trust.new_links = true;
+        assert!(may(&settings, Level::New).0);
+        let rate = Rate::per_minute(20, 60);
+        assert_eq!(paced(rate, &settings, Level::New, false), rate.slowed(4));
+        assert_eq!(paced(rate, &settings, Level::New, true), rate.slowed(4), "not twice");
+        assert_eq!(paced(rate, &settings, Level::Basic, false), rate);
+    }
+
+    proptest! {
+        /// Nothing is counted that could change nothing, and whatever is worth counting is counted.
+        #[test]
+        fn what_is_not_counted_changes_nothing(age in 0..days(40), written in 0u32..300, stored in 0usize..3) {
+            let trust = Trust::default();
+            let came = Timestamp(SITE.0 + days(100));
+            let now = Timestamp(came.0 + age);
+            let before = Level::ALL[stored];
+            let reached = level(&trust, SITE, came, written, now);
+            match worth_counting(&trust, before, age) {
+                None => prop_assert!(reached <= before || before == Level::New && reached == Level::New),
+                Some(most) => {
+                    prop_assert_eq!(level(&trust, SITE, came, written.min(most), now), reached);
+                }
+            }
+        }
+    }
+}
