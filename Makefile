@@ -22,11 +22,11 @@ help: ## Explain
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 28
 	@echo "Settings: HTTP=$(HTTP) DATA=$(DATA) CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)"
 
-run: widget/dist/kith.js ## Build everything and start the demo community (HTTP=127.0.0.1:8080, DATA=./data)
-	cargo build --locked --release --package server
-	"$(CARGO_TARGET_DIR)/release/kith" demo --http "$(HTTP)" --data "$(DATA)"
+run: widget/dist/kith.js ## Build everything quickly and start the demo community (HTTP=127.0.0.1:8080, DATA=./data)
+	cargo build --locked --profile tryout --package server
+	"$(CARGO_TARGET_DIR)/tryout/kith" demo --http "$(HTTP)" --data "$(DATA)"
 
-install: widget/dist/kith.js ## Build everything; install kith, its man pages and bash completions (PREFIX=~/.local)
+install: widget/dist/kith.js ## Build everything fully optimised; install kith, its man pages and bash completions (PREFIX=~/.local)
 	cargo build --locked --release --package server
 	install -D -m 755 "$(CARGO_TARGET_DIR)/release/kith" "$(DESTDIR)$(PREFIX)/bin/kith"
 	"$(CARGO_TARGET_DIR)/release/kith" man "$(DESTDIR)$(PREFIX)/share/man/man1"
