@@ -13,7 +13,7 @@ use crate::rooms::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
 use crate::{
     CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, MessageKind,
     NotifySettings, Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SetPresence,
-    SiteRole, Sticker, Sub, Thread, ThreadCount, Timestamp, UserId,
+    SiteRole, Sticker, StoredMessage, Sub, Thread, ThreadCount, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -482,6 +482,26 @@ impl Message {
             rich: None,
         }
     }
+}
+
+pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
+    Arc::new(Message {
+        conversation: stored.conversation,
+        seq: stored.seq,
+        from: stored.from_sub,
+        kind: stored.kind,
+        client_id: stored.client_id,
+        body: stored.body,
+        time: stored.time,
+        reply_to: stored.reply_to,
+        version: stored.version,
+        edited: stored.edited,
+        deleted: stored.deleted,
+        pinned: stored.pinned,
+        reactions: stored.reactions,
+        files: stored.files,
+        rich: stored.rich,
+    })
 }
 
 /// One reaction to a message, and who put it there.

@@ -12,6 +12,7 @@ mod command;
 mod config;
 mod contacts;
 mod event;
+mod file;
 mod id;
 mod import;
 mod limits;
@@ -61,6 +62,7 @@ pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, MemberSanction, Message, Person,
     Presence, Reactions, Welcome, With,
 };
+pub use file::{File, FileType, Peaks, Picture};
 pub use id::{
     CallId, ConversationId, DeviceId, FileId, Position, Seq, SessionHandle, SessionId, SiteId, Sub,
     Timestamp, UserId,
@@ -76,9 +78,8 @@ pub use messages::changes::{
 pub use messages::conversations::MOST_PINNED;
 pub use messages::counts::{Counted, CountedBy, Counts, PollCounts};
 pub use messages::files::{
-    ANSWER_WITHIN, Blob, Blobs, File, FileFound, FileLimits, FilePlace, FileRow, FileStore, FileType,
-    Identified, MOST_FILES, MOST_LOOSE, NewFile, Peaks, Picture, Rendition, Wish, file_name, has_room,
-    may_send_files,
+    ANSWER_WITHIN, Blob, Blobs, FileFound, FileLimits, FilePlace, FileRow, FileStore, Identified, MOST_FILES,
+    MOST_LOOSE, NewFile, Rendition, Wish, file_name, has_room, may_send_files,
 };
 pub use messages::forward::{Forwarded, NewForward};
 pub use messages::gather::{UnpublishedPage, is_gathered, publishes_all};
@@ -97,7 +98,7 @@ pub use messages::stickers::{
     StickerStore, WORDS_BYTES,
 };
 pub use messages::threads::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
-pub use messages::{EVERYBODY, MOST_BLOCKED_LOOKED_AT, MOST_MENTIONED, is_left_out, mentioned};
+pub use messages::{MOST_BLOCKED_LOOKED_AT, is_left_out};
 pub use moderation::{
     AuditEntry, AuditPage, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest,
     LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct,
@@ -150,3 +151,4 @@ pub use store::{
     StoreError, StoredMessage, TokenUser, UserRow,
 };
 pub use users::directory;
+pub use users::mentions::{EVERYBODY, MOST_MENTIONED, mentioned};

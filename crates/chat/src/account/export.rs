@@ -30,7 +30,7 @@ impl Account {
         let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |page: Result<ExportPage, StoreError>| match page {
             Ok(ExportPage { messages, next }) => {
-                let messages = messages.into_iter().map(crate::messages::conversations::message).collect();
+                let messages = messages.into_iter().map(crate::event::message).collect();
                 this.sessions.send(handle, Event::Exported { re, messages, next });
             }
             Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),

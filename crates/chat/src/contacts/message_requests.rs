@@ -176,7 +176,7 @@ impl Contacts {
                     let (mode, relation) = (asker.site.site.mode, peer.relation);
                     let viewer = Viewer { mode, relation, told: teller.presences.told(of) };
                     let shown = row.of.other().map(|other| viewer.shown(other)).unwrap_or_default();
-                    Box::new(crate::messages::conversations::conversation(row, shown))
+                    Box::new(crate::presence::shown::conversation(row, shown))
                 };
                 let own = seen(row, peer.id);
                 let event = |re| Event::Conversation { re, conversation: own.clone(), position };

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::event::message;
 use crate::limits::Rate;
 use crate::messages::Messages;
-use crate::messages::conversations::message;
 use crate::messages::counts::{Counted, CountedBy, Counts};
 use crate::moderation::EVIDENCE_MS;
 use crate::rooms::{Act, RoomName, Rules, Standing, may};
@@ -195,7 +195,7 @@ impl Messages {
     pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
         let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };
         let conversation = message.conversation;
-        let message = crate::messages::conversations::message(message);
+        let message = crate::event::message(message);
         let event = Event::Update { re: None, message, by, position };
         match conversation.pair() {
             Some(pair) => {

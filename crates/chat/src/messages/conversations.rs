@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::event::message;
 use crate::messages::Messages;
-use crate::presence::shown::{Other, Shown, Viewer};
+use crate::presence::shown::{Other, Viewer, conversation, conversations};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob};
-use crate::users::person;
 use crate::{
-    Conversation, ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow,
-    ConversationsPage, Event, HistoryPage, Limits, Message, PageOf, Refusal, Seq, SessionId, StoreError,
-    StoredMessage, Timestamp, With,
+    ConversationChange, ConversationId, ConversationList, ConversationRow, ConversationsPage, Event,
+    HistoryPage, Limits, PageOf, Refusal, Seq, SessionId, StoreError, Timestamp,
 };
 
 /// So many conversations of a user are pinned at most, and so many messages of a conversation: more would be another list.
@@ -29,65 +28,6 @@ pub(crate) fn check(change: &ConversationChange, limits: &Limits) -> Result<(), 
         }
         _ => Ok(()),
     }
-}
-
-/// `shown`: of the other one of a direct conversation.
-pub(crate) fn conversation(row: ConversationRow, shown: Shown) -> Conversation {
-    let theirs = |seq| if shown.markers { seq } else { Seq(0) };
-    Conversation {
-        id: row.id,
-        with: match row.of {
-            ConversationOf::Direct(other) => With::Person(person(&other, shown.presence)),
-            ConversationOf::Room { room, role } => With::Room(room, role),
-        },
-        last: row.last.map(message),
-        received: row.received,
-        read: row.read,
-        their_received: theirs(row.their_received),
-        their_read: theirs(row.their_read),
-        unread: row.unread,
-        mentions: row.mentions,
-        muted_until: row.muted_until,
-        pinned: row.pinned,
-        archived: row.archived,
-        request: row.request,
-        requested_by: row.requested_by.map(|by| person(&by, None)),
-        marked_unread: row.marked_unread,
-        draft: row.draft,
-        active: row.active,
-    }
-}
-
-/// `shown`: of the others of direct conversations, in the order of the rows.
-pub(crate) fn conversations(
-    rows: Vec<ConversationRow>,
-    shown: &mut impl Iterator<Item = Shown>,
-) -> Vec<Conversation> {
-    let seen = |row: ConversationRow| {
-        let of_other = row.of.other().is_some().then(|| shown.next()).flatten();
-        conversation(row, of_other.unwrap_or_default())
-    };
-    rows.into_iter().map(seen).collect()
-}
-
-pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
-    Arc::new(Message {
-        conversation: stored.conversation,
-        seq: stored.seq,
-        from: stored.from_sub,
-        kind: stored.kind,
-        client_id: stored.client_id,
-        body: stored.body,
-        time: stored.time,
-        reply_to: stored.reply_to,
-        version: stored.version,
-        edited: stored.edited,
-        deleted: stored.deleted,
-        pinned: stored.pinned,
-        reactions: stored.reactions,
-        files: stored.files,
-        rich: stored.rich,
-    })
 }
 
 /// A change of one's own view of a direct conversation.

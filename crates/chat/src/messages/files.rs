@@ -3,15 +3,13 @@
 //! Why it is so: `docs/design/files.md`.
 
 mod bring;
-mod kind;
 mod port;
 pub(crate) mod remove;
 
 pub use bring::{Identified, Wish};
-pub use kind::FileType;
 pub use port::{Blob, Blobs, FileFound, FilePlace, FileRow, FileStore, NewFile, Rendition};
 
-use crate::{ContactState, FileId, Refusal, Relation};
+use crate::{ContactState, Refusal, Relation};
 
 /// Most files of one message.
 pub const MOST_FILES: usize = 10;
@@ -21,52 +19,6 @@ pub const MOST_LOOSE: u32 = 50;
 
 /// So many of the newest messages of a conversation are looked at to see whether the other one has ever answered.
 pub const ANSWER_WITHIN: u32 = 500;
-
-/// A file as a message shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
-    pub id: FileId,
-    /// The last part of what the sender called it: for people, never a path.
-    pub name: Box<str>,
-    pub kind: FileType,
-    pub bytes: u64,
-    /// Of a picture.
-    pub picture: Option<Picture>,
-    /// Of a sound or video, as the sender says.
-    pub duration_ms: Option<u32>,
-    /// Said into a microphone for this message.
-    pub voice: bool,
-    pub peaks: Option<Peaks>,
-}
-
-/// How loud a voice message is over its time, as its sender says: one digit for each of up to 64 equal parts, from `0` for
-/// silence to `z` for the loudest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Peaks(Box<str>);
-
-impl Peaks {
-    pub const MOST: usize = 64;
-
-    /// None where it is anything else: what devices draw has this form and length.
-    pub fn parse(text: &str) -> Option<Peaks> {
-        let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase();
-        ((1..=Peaks::MOST).contains(&text.len()) && text.bytes().all(is_digit)).then(|| Peaks(text.into()))
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// Properties of a picture that was encoded anew.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
-    pub width: u32,
-    pub height: u32,
-    pub blurhash: Box<str>,
-    /// It is larger than its thumbnail, so there is one.
-    pub has_thumbnail: bool,
-}
 
 /// How much may be kept; 0: no limit, but for `file_bytes`, where it is: no files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,16 +85,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn peaks_are_few_digits_and_nothing_else() {
-        for text in ["0", "09azz", &"z".repeat(64)] {
-            assert_eq!(Peaks::parse(text).as_ref().map(Peaks::as_str), Some(text));
-        }
-        for text in ["", "A", "1 2", "é", "1\0", "\u{202e}", "<b>", &"0".repeat(65)] {
-            assert_eq!(Peaks::parse(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn strangers_are_sent_no_files() {

@@ -10,7 +10,6 @@ pub(crate) mod gather;
 pub(crate) mod held;
 pub(crate) mod link_previews;
 pub(crate) mod markers;
-mod mentions;
 mod pins;
 pub(crate) mod polls;
 pub(crate) mod post;
@@ -43,7 +42,6 @@ use crate::{NodeConfig, Previewer, Refusal, Store, Timestamp};
 use std::sync::Arc;
 
 pub use blocked_author::{MOST_BLOCKED_LOOKED_AT, is_left_out};
-pub use mentions::{EVERYBODY, MOST_MENTIONED, mentioned};
 
 /// Messages of direct conversations and of rooms.
 pub(crate) struct Messages {

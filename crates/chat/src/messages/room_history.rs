@@ -28,7 +28,7 @@ impl Messages {
         type Read = Result<Result<(Option<ConversationId>, HistoryPage), Refusal>, StoreError>;
         let done = move |page: Read| match page.map_err(unavailable).flatten() {
             Ok((conversation, HistoryPage { messages, more })) => {
-                let messages = messages.into_iter().map(crate::messages::conversations::message).collect();
+                let messages = messages.into_iter().map(crate::event::message).collect();
                 let event = Event::History { re, conversation, messages, more };
                 this.sessions.send(session.handle, event);
             }

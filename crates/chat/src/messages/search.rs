@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::event::message;
 use crate::messages::Messages;
-use crate::messages::conversations::message;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{ConversationId, Event, FoundPage, PageOf, Refusal, Search, StoreError};

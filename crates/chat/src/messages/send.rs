@@ -225,8 +225,7 @@ impl Messages {
             RequestTold::Request(row) => {
                 self.sessions.publish(session.user, position, Some(session.handle), event);
                 // The asking user sees everybody's presence; the asked one sees it when they look.
-                let conversation =
-                    Box::new(crate::messages::conversations::conversation(*row, Shown::default()));
+                let conversation = Box::new(crate::presence::shown::conversation(*row, Shown::default()));
                 self.sessions.publish(
                     to,
                     position,

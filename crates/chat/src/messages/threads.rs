@@ -10,8 +10,8 @@ pub use port::{ThreadChange, ThreadRow, ThreadStore};
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
+use crate::event::message;
 use crate::messages::Messages;
-use crate::messages::conversations::message;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{ConversationId, Event, HistoryPage, Message, Refusal, Seq, StoreError};

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::messages::mentioned;
 use crate::notifications::decide::{SMALL_ROOM, is_away, may_disturb, news};
 use crate::notifications::{Notifications, NotifyFacts, Push, PushDevice, PushNotice, RingingCall, Talk};
-use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow};
+use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow, mentioned};
 
 /// Whom a notice is for, and what it is about.
 #[derive(Debug, Clone)]

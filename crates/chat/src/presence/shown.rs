@@ -1,11 +1,12 @@
 //! Users as one viewer sees them: presence and markers by how the two stand.
 
+use crate::event::message;
 use crate::presence::{Presences, Told};
 use crate::users::peer::may_see;
-use crate::users::visibility;
+use crate::users::{person, visibility};
 use crate::{
-    Audience, ContactRow, ContactState, ConversationRow, Mode, Presence, Relation, SetPresence, Signal,
-    UserId, UserRow, Visibility,
+    Audience, ContactRow, ContactState, Conversation, ConversationOf, ConversationRow, Mode, Presence,
+    Relation, Seq, SetPresence, Signal, UserId, UserRow, Visibility, With,
 };
 use std::sync::Arc;
 
@@ -79,6 +80,45 @@ enum Sight {
     /// As far as it decides what is shown.
     Known(Relation),
     Asked,
+}
+
+/// `shown`: of the other one of a direct conversation.
+pub(crate) fn conversation(row: ConversationRow, shown: Shown) -> Conversation {
+    let theirs = |seq| if shown.markers { seq } else { Seq(0) };
+    Conversation {
+        id: row.id,
+        with: match row.of {
+            ConversationOf::Direct(other) => With::Person(person(&other, shown.presence)),
+            ConversationOf::Room { room, role } => With::Room(room, role),
+        },
+        last: row.last.map(message),
+        received: row.received,
+        read: row.read,
+        their_received: theirs(row.their_received),
+        their_read: theirs(row.their_read),
+        unread: row.unread,
+        mentions: row.mentions,
+        muted_until: row.muted_until,
+        pinned: row.pinned,
+        archived: row.archived,
+        request: row.request,
+        requested_by: row.requested_by.map(|by| person(&by, None)),
+        marked_unread: row.marked_unread,
+        draft: row.draft,
+        active: row.active,
+    }
+}
+
+/// `shown`: of the others of direct conversations, in the order of the rows.
+pub(crate) fn conversations(
+    rows: Vec<ConversationRow>,
+    shown: &mut impl Iterator<Item = Shown>,
+) -> Vec<Conversation> {
+    let seen = |row: ConversationRow| {
+        let of_other = row.of.other().is_some().then(|| shown.next()).flatten();
+        conversation(row, of_other.unwrap_or_default())
+    };
+    rows.into_iter().map(seen).collect()
 }
 
 impl Presences {

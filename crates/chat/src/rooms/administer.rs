@@ -119,7 +119,7 @@ impl Rooms {
             Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         let room = row.id;
-        let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
+        let conversation = Box::new(crate::presence::shown::conversation(row, Shown::default()));
         let event = |re| Event::Conversation { re, conversation: conversation.clone(), position };
         self.sessions.reply(session, event(Some(re)));
         if !before {
@@ -136,7 +136,7 @@ impl Rooms {
         position: Position,
         except: Option<crate::SessionHandle>,
     ) {
-        let conversation = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
+        let conversation = Box::new(crate::presence::shown::conversation(row, Shown::default()));
         self.sessions.publish(
             user,
             position,
@@ -207,7 +207,7 @@ impl Rooms {
                 ConversationOf::Room { room, .. } => room.clone(),
                 ConversationOf::Direct(_) => return,
             };
-            let seen = Box::new(crate::messages::conversations::conversation(row, Shown::default()));
+            let seen = Box::new(crate::presence::shown::conversation(row, Shown::default()));
             this.sessions.reply(session, Event::Conversation { re: Some(re), conversation: seen, position });
             if let Some(hits) = &flagged {
                 this.moderation.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);

@@ -117,8 +117,7 @@ impl SignIn {
 /// `shown`: of the conversations' others, then of the contacts.
 fn changes(snapshot: Snapshot, shown: Vec<Shown>) -> Changes {
     let mut shown = shown.into_iter();
-    let conversations =
-        crate::messages::conversations::conversations(snapshot.conversations.rows, &mut shown);
+    let conversations = crate::presence::shown::conversations(snapshot.conversations.rows, &mut shown);
     let mut presence = || shown.next().and_then(|one| one.presence);
     let contacts = snapshot.contacts.rows.into_iter();
     let contacts = contacts
@@ -128,8 +127,8 @@ fn changes(snapshot: Snapshot, shown: Vec<Shown>) -> Changes {
         reset: snapshot.reset,
         conversations,
         conversations_next: snapshot.conversations.next,
-        messages: snapshot.messages.into_iter().map(crate::messages::conversations::message).collect(),
-        updates: snapshot.updates.into_iter().map(crate::messages::conversations::message).collect(),
+        messages: snapshot.messages.into_iter().map(crate::event::message).collect(),
+        updates: snapshot.updates.into_iter().map(crate::event::message).collect(),
         gaps: snapshot.gaps,
         left: snapshot.left,
         contacts,

@@ -2,6 +2,7 @@
 
 pub(crate) mod cache;
 pub mod directory;
+pub(crate) mod mentions;
 pub(crate) mod peer;
 
 use std::sync::Arc;

@@ -82,7 +82,7 @@ impl Account {
         }
         for (other, row) in conversations {
             let shown = Shown { presence: Some(Presence::Offline), markers: true };
-            let seen = crate::messages::conversations::conversation(row, shown);
+            let seen = crate::presence::shown::conversation(row, shown);
             let event = Event::Conversation { re: None, conversation: Box::new(seen), position };
             self.sessions.publish(other, position, None, event);
         }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rand::Rng;
 
 use crate::messages::Messages;
-use crate::messages::files::{FileLimits, FilePlace, NewFile, Peaks, file_name};
+use crate::messages::files::{FileLimits, FilePlace, NewFile, file_name};
 use crate::rooms::RoomName;
 use crate::session::Asker;
 use crate::store::unavailable;
-use crate::{ConversationId, FileId, Refusal, StoreError, Timestamp, To, UserId};
+use crate::{ConversationId, FileId, Peaks, Refusal, StoreError, Timestamp, To, UserId};
 
 /// A user who asks by a request of its own and not in a session: what their token says holds.
 #[derive(Clone)]

@@ -2,9 +2,12 @@
 
 use std::io;
 
-use crate::messages::files::{File, FileLimits, FileType, Peaks, Picture};
+use crate::messages::files::FileLimits;
 use crate::rooms::RoomName;
-use crate::{Append, Appended, ConversationId, Done, FileId, Refusal, SiteId, StoreError, Timestamp, UserId};
+use crate::{
+    Append, Appended, ConversationId, Done, File, FileId, FileType, Peaks, Picture, Refusal, SiteId,
+    StoreError, Timestamp, UserId,
+};
 
 /// The part of the port to storage that is about files. What [`Store`](crate::Store) promises of queues, order and crashes
 /// holds here too.

@@ -1,4 +1,6 @@
-//! What a file is: what its first bytes say, by a short table. What the sender claims decides nothing.
+//! A file as a message shows it. Its type is what its first bytes say, by a short table; the sender's claim decides nothing.
+
+use crate::FileId;
 
 /// A media type of the table (RFC 9110 §8.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,11 +89,67 @@ fn is_webm(head: &[u8]) -> bool {
     head.windows(7).any(|window| window == [0x42, 0x82, 0x84, b'w', b'e', b'b', b'm'])
 }
 
+/// A file as a message shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub id: FileId,
+    /// The last part of what the sender called it: for people, never a path.
+    pub name: Box<str>,
+    pub kind: FileType,
+    pub bytes: u64,
+    /// Of a picture.
+    pub picture: Option<Picture>,
+    /// Of a sound or video, as the sender says.
+    pub duration_ms: Option<u32>,
+    /// Said into a microphone for this message.
+    pub voice: bool,
+    pub peaks: Option<Peaks>,
+}
+
+/// Properties of a picture that was encoded anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pub blurhash: Box<str>,
+    /// It is larger than its thumbnail, so there is one.
+    pub has_thumbnail: bool,
+}
+
+/// How loud a voice message is over its time, as its sender says: one digit for each of up to 64 equal parts, from `0` for
+/// silence to `z` for the loudest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peaks(Box<str>);
+
+impl Peaks {
+    pub const MOST: usize = 64;
+
+    /// None where it is anything else: what devices draw has this form and length.
+    pub fn parse(text: &str) -> Option<Peaks> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase();
+        ((1..=Peaks::MOST).contains(&text.len()) && text.bytes().all(is_digit)).then(|| Peaks(text.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn peaks_are_few_digits_and_nothing_else() {
+        for text in ["0", "09azz", &"z".repeat(64)] {
+            assert_eq!(Peaks::parse(text).as_ref().map(Peaks::as_str), Some(text));
+        }
+        for text in ["", "A", "1 2", "é", "1\0", "\u{202e}", "<b>", &"0".repeat(65)] {
+            assert_eq!(Peaks::parse(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn the_first_bytes_decide() {
