@@ -1,4 +1,4 @@
-//! What the domain does, on a database in memory that answers at once, and with an outbox that counts and drops everything. Times include the
+//! Operations of the domain on a database in memory that answers at once. An outbox counts and drops all events. Times include the
 //! database, counts of instructions do not.
 
 use std::hint::black_box;

@@ -476,7 +476,7 @@ pub(crate) enum AnswerTo {
     Nobody,
 }
 
-/// What admission must know of a command. The texts and addresses in it are in `node/published.rs`.
+/// The properties of a command that admission checks. `node/published.rs` lists its texts and addresses.
 struct Policy {
     is_send: bool,
     speaks: bool,

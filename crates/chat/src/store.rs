@@ -357,13 +357,13 @@ impl UserRow {
     }
 }
 
-/// What a message is. The store keeps it with the message; no client chooses it.
+/// The kind of a message. The store keeps it with the message; no client chooses it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MessageKind {
-    /// What a user wrote.
+    /// A text of a user.
     #[default]
     Text,
-    /// What stays of a call, see [`CallEntry`](crate::CallEntry).
+    /// The entry of a call, see [`CallEntry`](crate::CallEntry).
     Call,
 }
 

@@ -25,7 +25,7 @@ use crate::{Handle, Now, Protocol};
 /// Work on mail per turn ([`Protocol::work`]): a long batch is sliced, sockets have their turn in between.
 const WORK_PER_TURN: usize = 1024;
 
-/// What a worker's loop asks of each of its gateways. The loop does not know their protocols: it makes a few virtual
+/// A worker's loop calls each of its gateways through this. The loop does not know their protocols: it makes a few virtual
 /// calls per turn and one per event, and everything below them is compiled for the protocol.
 pub(crate) trait Hosted {
     fn begin_turn(&mut self, now: Now);

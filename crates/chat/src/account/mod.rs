@@ -19,7 +19,7 @@ use crate::site::live::Sites;
 use crate::users::Users;
 use std::sync::Arc;
 
-/// What users do with their own accounts, and what sites do with them.
+/// Accounts: profile, devices, export, erasure, and guests who become members.
 pub(crate) struct Account {
     erasing: Erasing,
     merges: Merges,

@@ -1,4 +1,4 @@
-//! What stays of a call in its conversation: a message of the caller of the kind [`MessageKind::Call`].
+//! The entry of a call in its conversation: a message of the caller of the kind [`MessageKind::Call`].
 
 use crate::{Appended, CallId, ConversationId, Media, Message, MessageKind, Outcome, StoredMessage, Sub};
 

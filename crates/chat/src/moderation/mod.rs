@@ -34,7 +34,7 @@ pub use port::{
 pub use reports::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, may_decide_report};
 pub use site_settings::{FilterTest, SiteState};
 
-/// A part of the domain that carries on with what a moderator has done.
+/// Rooms and messages change by an act of a moderator: `Node` passes it on to them.
 pub(crate) trait ActObserver: Send + Sync + 'static {
     /// A member of a room is not as before.
     fn member_changed(self: Arc<Self>, room: ConversationId, changed: MemberChanged);

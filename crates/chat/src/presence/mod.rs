@@ -197,7 +197,7 @@ pub(crate) struct News {
     last_seen: Option<Timestamp>,
 }
 
-/// What users have chosen to show, what was published of it, and who watches whom.
+/// Presence that waits to be published, and the watches of all sessions.
 pub(crate) struct Presences {
     news: NewsDesk,
     watches: Watches,

@@ -1,4 +1,4 @@
-//! What a user who is here may do on the site.
+//! The standing on the site of a user who is here.
 
 use crate::{Level, SiteRole, SiteStanding};
 

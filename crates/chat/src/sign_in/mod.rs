@@ -38,7 +38,7 @@ use crate::{
 };
 use rand::Rng as _;
 
-/// Somebody at the door.
+/// A client that signs in.
 struct Arrival {
     site: Arc<LiveSite>,
     ticket: Ticket,
@@ -56,7 +56,7 @@ struct Arrival {
     under_way: UnderWay,
 }
 
-/// From hello to welcome, resuming, and the way to the end of a session.
+/// Sign-in: from hello to welcome, resuming after a lost connection, and the end of keys.
 pub(crate) struct SignIn {
     guest_door: GuestDoor,
     stopping: AtomicBool,
