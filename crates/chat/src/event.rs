@@ -12,8 +12,8 @@ use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteState};
 use crate::rooms::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
 use crate::{
     CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, MessageKind,
-    NotifySettings, Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SetPresence,
-    SiteRole, Sticker, StoredMessage, Sub, Thread, ThreadCount, Timestamp, UserId,
+    NotifySettings, Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SessionRecord,
+    SetPresence, SiteRole, Sticker, StoredMessage, Sub, Thread, ThreadCount, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -398,6 +398,8 @@ pub struct Welcome {
     pub limits: Limits,
     pub expires: Timestamp,
     pub changes: Changes,
+    /// For a front that lets another node adopt the session.
+    pub record: SessionRecord,
 }
 
 /// The changes for a device: the difference since a position, or a first page (`reset`).

@@ -125,6 +125,7 @@ pub use rooms::{
     sanction_behind, takes_link,
 };
 pub use session::Outbox;
+pub use session::record::SessionRecord;
 pub use session::request_limits::{RequestKind, RequestRates};
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
 pub use site::calls::{CallsFrom, MOST_IN_GROUP};

@@ -504,6 +504,33 @@ pub struct Snapshot {
     pub position: Position,
 }
 
+impl Snapshot {
+    /// The user's view has not changed since the position that was asked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Snapshot {
+            reset,
+            conversations,
+            messages,
+            updates,
+            gaps,
+            left,
+            contacts,
+            threads,
+            renamed,
+            position: _,
+        } = self;
+        !reset
+            && conversations.rows.is_empty()
+            && messages.is_empty()
+            && updates.is_empty()
+            && gaps.is_empty()
+            && left.is_empty()
+            && contacts.rows.is_empty()
+            && threads.is_empty()
+            && renamed.is_empty()
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct ConversationsPage {
     pub rows: Vec<ConversationRow>,

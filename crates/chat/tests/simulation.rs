@@ -76,6 +76,8 @@ struct Client {
 struct Link {
     handle: SessionHandle,
     session: Option<SessionId>,
+    /// As a front keeps it, for the case that its node dies.
+    record: Option<SessionRecord>,
     /// On its way to the client.
     queue: VecDeque<Event>,
     /// The gateway dropped the queue and lets nothing with a position pass before `changes`.
@@ -202,7 +204,11 @@ impl Simulation {
                 let ms = self.rng.random_range(1..3000);
                 self.scene.wait(ms);
             }
-            _ if self.rng.random_bool(0.5) => self.kill(),
+            _ if self.rng.random_bool(0.5) => match self.rng.random_range(0..3) {
+                0 => self.kill(),
+                1 => self.move_to_a_new_node(),
+                _ => self.lose_the_node(),
+            },
             _ if self.faults == Faults::NetworkAndDisk => {
                 let full = self.rng.random_bool(0.3).then_some(StoreError::DiskFull);
                 self.scene.store.fail_writes(full);
@@ -216,6 +222,49 @@ impl Simulation {
         for client in &mut self.clients {
             client.link = None;
         }
+    }
+
+    /// A node takes over from another one. Links stay, and clients notice nothing.
+    fn move_to_a_new_node(&mut self) {
+        self.scene.store.run();
+        let records = self.scene.node.release(self.scene.now());
+        for who in 0..self.clients.len() {
+            self.gateway(who);
+        }
+        self.scene.replace_node();
+        self.adopt(&records);
+    }
+
+    /// The node dies; the links stay, because another process holds them. It knows what it has delivered, and refuses what was
+    /// not answered.
+    fn lose_the_node(&mut self) {
+        self.scene.store.crash();
+        let mut records = Vec::new();
+        for who in 0..self.clients.len() {
+            self.gateway(who);
+            let client = &mut self.clients[who];
+            let is_sending = !client.outbox.is_empty();
+            let Some(link) = client.link.as_mut().filter(|link| !link.closed) else { continue };
+            // Nobody answers its hello. And messages keep their order only if the client sends them again before new ones.
+            let Some(record) = link.record.as_ref().filter(|_| !is_sending) else {
+                client.link = None;
+                continue;
+            };
+            records.push(SessionRecord { is_behind: link.dropping, ..record.clone() });
+            if link.asked_to_resume {
+                link.queue.push_back(Event::Refused { re: Some(1), refusal: Refusal::Unavailable });
+            }
+        }
+        self.scene.replace_node();
+        self.adopt(&records);
+    }
+
+    /// Another process wrote the records down. What clients send meanwhile waits.
+    fn adopt(&mut self, records: &[SessionRecord]) {
+        let written = serde_json::to_string(records).unwrap();
+        let read: Vec<SessionRecord> = serde_json::from_str(&written).unwrap();
+        assert_eq!(read, records);
+        self.scene.node.adopt(read, self.scene.now());
     }
 
     fn store_turn(&mut self) {
@@ -235,6 +284,7 @@ impl Simulation {
         client.link = Some(Link {
             handle,
             session: None,
+            record: None,
             queue: VecDeque::new(),
             dropping: false,
             asked_to_resume: false,
@@ -358,8 +408,12 @@ impl Simulation {
         let Some(link) = self.clients[who].link.as_mut() else { return };
         for event in self.scene.inbox.take(link.handle) {
             match &event {
-                Event::Welcome(welcome) => link.session = Some(welcome.session),
+                Event::Welcome(welcome) => {
+                    link.session = Some(welcome.session);
+                    link.record = Some(welcome.record.clone());
+                }
                 Event::Changes { .. } => link.dropping = false,
+                Event::Behind => link.dropping = true,
                 Event::Ack { .. }
                 | Event::Message(..)
                 | Event::Update { .. }
@@ -370,6 +424,9 @@ impl Simulation {
                     continue;
                 }
                 _ => {}
+            }
+            if let Some(record) = &mut link.record {
+                record.delivered(&event);
             }
             link.queue.push_back(event);
         }

@@ -26,6 +26,7 @@
 //! | bytes of whole messages by room | `messages/whole_messages.rs` | – | bounded |
 //! | import floors, and who waits for a publication | `import/live.rs` | – | a number per site; bounded |
 //! | new guests by address | `sign_in/guests.rs` | – | bounded |
+//! | sessions that are being adopted, and their commands | `sign_in/adopt.rs` | – | until they are adopted; 64 commands each |
 //! | randomness | `rng.rs` | – | always |
 //!
 //! *Publishing* is the exception: it is no table, it is held while an event that has a position is planned (which
@@ -69,6 +70,7 @@ use crate::session::admission::Admission;
 use crate::session::request_limits::RequestLimits;
 use crate::session::{Asker, SessionObserver, Sessions};
 use crate::sign_in::SignIn;
+use crate::sign_in::adopt::{AdoptionObserver, Waiting};
 use crate::sign_in::log::SignInRecords;
 use crate::site::live::Sites;
 use crate::site::tokens::Tokens;
@@ -76,8 +78,8 @@ use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
     By, CallId, ChangedMessage, Command, ConversationId, FilterAct, Hello, Ice, Mailer, MemberChanged,
-    MemberList, NodeConfig, Notifier, Outbox, Refusal, RequestKind, SessionHandle, SessionId, SetPresence,
-    SignInLog, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
+    MemberList, NodeConfig, Notifier, Outbox, Refusal, RequestKind, SessionHandle, SessionId, SessionRecord,
+    SetPresence, SignInLog, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -257,6 +259,8 @@ impl Node {
         inner.contacts.observer.set(observer);
         let observer: Weak<dyn ActObserver> = Arc::downgrade(&inner) as _;
         inner.moderation.observer.set(observer);
+        let observer: Weak<dyn AdoptionObserver> = Arc::downgrade(&inner) as _;
+        inner.sign_in.adoption_observer.set(observer);
         let node = Node { inner };
         if let Err(error) = node.refresh_sites() {
             tracing::warn!(%error, "cannot read the sites");
@@ -276,211 +280,13 @@ impl Node {
 
     /// Carries out a command of a signed-in session; answers come as events. A session that the node does
     /// not have (any more) gets `Event::Bye`.
+    ///
+    /// Commands of a session that is being [adopted](Self::adopt) wait, up to 64 of them.
     pub fn command(&self, session: SessionId, command: Command, now: Timestamp) {
-        let inner = &self.inner;
-        let Admitted { asker, is_waiting, verdict } = match inner.admit(session, &command, now) {
-            Ok(admitted) => admitted,
-            Err(Refusal::NoSession) => return inner.sessions.bye(session.handle, Refusal::NoSession),
-            Err(refusal) => return inner.sessions.refuse(session.handle, command.answer_to(), refusal),
-        };
-        let site = session.user.site;
-        // Messages are reported where they are sent, because a report names their place.
-        let flagged = match verdict {
-            Some(FilterAct::Flag) if !command.is_send() => asker.flagged_texts(&command.published()),
-            _ => None,
-        };
-        match command {
-            Command::Send { client_id, to, body, reply_to, files, rich } => {
-                let under_way = match inner.messages.enter(now) {
-                    Ok(under_way) => under_way,
-                    Err(refusal) => {
-                        return inner.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal);
-                    }
-                };
-                let draft = Draft { client_id, body, reply_to, files, rich, under_way, verdict };
-                match to.room(site) {
-                    Ok(room) => inner.messages.post(&asker, room, draft, now),
-                    Err(to) => inner.users.for_peer(
-                        asker,
-                        is_waiting,
-                        to,
-                        SendJob { messages: inner.messages.clone(), draft },
-                        now,
-                    ),
-                }
-            }
-            Command::Forward { client_id, to, conversation, seq } => match inner.messages.enter(now) {
-                Ok(under_way) => {
-                    let from = (conversation, seq);
-                    inner.messages.forward(asker, client_id, to, from, under_way, now);
-                }
-                Err(refusal) => inner.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
-            },
-            Command::Sticker(wanted) => match inner.messages.enter(now) {
-                Ok(under_way) => inner.messages.send_sticker(asker, wanted, under_way, now),
-                Err(refusal) => {
-                    inner.sessions.refuse(session.handle, AnswerTo::Message(wanted.client_id), refusal)
-                }
-            },
-            Command::Stickers { re } => inner.messages.list_stickers(&asker, re),
-            Command::Marker { conversation, set } if conversation.is_room() => {
-                inner.messages.mark_room(&asker, conversation, set);
-            }
-            Command::Marker { conversation, set } => {
-                inner.users.for_peer(
-                    asker,
-                    is_waiting,
-                    To::Conversation(conversation),
-                    MarkJob { messages: inner.messages.clone(), set },
-                    now,
-                );
-            }
-            Command::Typing { to: To::Conversation(room), on } if room.is_room() => {
-                inner.messages.typing_in_room(&asker, room, on);
-            }
-            Command::Typing { to, on } => inner.users.for_peer(
-                asker,
-                is_waiting,
-                to,
-                TypingJob { messages: inner.messages.clone(), on },
-                now,
-            ),
-            Command::Call { re, action } => inner.calls.call(asker, is_waiting, re, action, now),
-            Command::GroupCall { re, conversation, action } => {
-                inner.calls.group_call(asker, re, conversation, action, now);
-            }
-            Command::SetPresence(set) => inner.presences.set_presence(&asker, set, now),
-            Command::Watch { contacts, users } => inner.presences.watch(asker, contacts, users),
-            Command::Contact { re, action, user } => {
-                inner.contacts.change_contact(asker, re, action, user, now)
-            }
-            Command::Contacts { re, page } => inner.contacts.list_contacts(asker, re, page),
-            Command::People { re, query, page } => {
-                if inner.may_read_far(&asker, re, now) {
-                    inner.contacts.list_people(asker, re, query, page);
-                }
-            }
-            Command::Profiles { re, users } => inner.contacts.profiles(asker, re, users),
-            Command::Profile { re, user } => inner.account.profile(asker, re, user, now),
-            Command::ChangeProfile { re, change } => {
-                inner.account.change_profile(asker, re, *change, flagged, now)
-            }
-            Command::Conversations { re, list, page } => {
-                inner.messages.list_conversations(asker, re, list, page)
-            }
-            Command::Conversation { re, conversation, change } if conversation.is_room() => {
-                inner.messages.change_view(session, re, conversation, None, change);
-            }
-            Command::Conversation { re, conversation, change } => {
-                let job = ChangeViewJob { messages: inner.messages.clone(), re, change };
-                inner.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
-            }
-            Command::Search { re, query, conversation, page } => {
-                if inner.may_read_far(&asker, re, now) {
-                    inner.messages.search(&asker, re, &query, conversation, page);
-                }
-            }
-            Command::ChangeMessage { re, conversation, seq, change } if conversation.is_room() => {
-                inner.messages.change_message_in_room(&asker, re, conversation, seq, change, now);
-            }
-            Command::ChangeMessage { re, conversation, seq, change } => {
-                let job = ChangeMessageJob { messages: inner.messages.clone(), re, seq, change };
-                inner.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
-            }
-            Command::Pins { re, conversation } => inner.messages.pins(&asker, re, conversation),
-            Command::History { re, to, before, after, thread: Some(root), limit } => match to {
-                To::Conversation(room) if room.is_room() => {
-                    inner.messages.thread_history(&asker, re, room, root, before, after, limit);
-                }
-                _ => inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue),
-            },
-            Command::History { re, to, before, after, thread: None, limit } => match to.room(site) {
-                Ok(room) => inner.messages.room_history(&asker, re, room, [before, after], limit),
-                Err(to) => {
-                    let job = HistoryJob { messages: inner.messages.clone(), re, before, after, limit };
-                    inner.users.for_peer(asker, is_waiting, to, job, now);
-                }
-            },
-            Command::HistorySince { re, to, time, limit } => match to.room(site) {
-                Ok(crate::RoomName::Id(room)) => inner.messages.history_since(session, re, room, time, limit),
-                Ok(crate::RoomName::Page(..)) => {
-                    inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
-                }
-                Err(to) => {
-                    let job = HistorySinceJob { messages: inner.messages.clone(), re, time, limit };
-                    inner.users.for_peer(asker, is_waiting, to, job, now);
-                }
-            },
-            Command::Thread { re, conversation, root, change } => {
-                inner.messages.thread(&asker, re, conversation, root, change);
-            }
-            Command::Threads { re, conversation } => inner.messages.threads(&asker, re, conversation),
-            Command::CreateRoom { re, name, kind, topic } => {
-                inner.rooms.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
-            }
-            Command::ChangeRoom { re, conversation, change } => {
-                inner.rooms.change_room(&asker, re, conversation, change, flagged, now);
-            }
-            Command::Join { re, to } => match to.room(site) {
-                Ok(room) => inner.rooms.join(&asker, re, room, now),
-                Err(_) => {
-                    inner.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchConversation)
-                }
-            },
-            Command::Leave { re, conversation } => inner.rooms.leave(&asker, re, conversation),
-            Command::Member { re, conversation, user, action } => {
-                inner.rooms.change_member(asker, re, conversation, user, action, now);
-            }
-            Command::SanctionMember { re, conversation, user, sanction } => {
-                inner.rooms.sanction_member(asker, re, conversation, user, sanction, now);
-            }
-            Command::Members { re, conversation, list: MemberList::Members, query, page } => {
-                inner.rooms.list_members(asker, re, conversation, query, page);
-            }
-            Command::Members { re, conversation, list: MemberList::Sanctioned, query: _, page } => {
-                inner.rooms.list_sanctioned(&asker, re, conversation, page, now);
-            }
-            Command::MakeLink { re, conversation, hours, uses } => {
-                inner.rooms.make_link(&asker, re, conversation, hours, uses, now);
-            }
-            Command::Links { re, conversation } => inner.rooms.list_links(&asker, re, conversation, now),
-            Command::TakeBackLink { re, conversation, code } => {
-                inner.rooms.take_back_link(&asker, re, conversation, code, now);
-            }
-            Command::OpenLink { re, code } => inner.rooms.open_link(&asker, re, code, now),
-            Command::JoinLink { re, code } => inner.rooms.join_link(&asker, re, code, now),
-            Command::Rooms { re, query, page } => inner.rooms.list_rooms(&asker, re, query, page),
-            Command::AnswerRequest { re, conversation, answer } if conversation.is_room() => {
-                inner.rooms.answer_room_request(&asker, re, conversation, answer, now);
-            }
-            Command::AnswerRequest { re, conversation, answer } => {
-                inner.contacts.answer_request(asker, re, conversation, answer);
-            }
-            Command::Report { re, of, reason, text } => {
-                inner.moderation.report(&asker, re, of, reason, text, now)
-            }
-            Command::Reports { re, state, page } => inner.moderation.list_reports(&asker, re, state, page),
-            Command::Moderate { re, act } => inner.moderation.moderate(&asker, re, act, now),
-            Command::Audit { re, page } => inner.moderation.audit(&asker, re, page),
-            Command::Notices { re, seen } => inner.moderation.notices(&asker, re, seen),
-            Command::Settings { re } => inner.moderation.settings_for(&asker, re),
-            Command::Configure { re, patch } => inner.moderation.configure(&asker, re, patch, now),
-            Command::TestFilter { re, body } => inner.moderation.test_filter(&asker, re, &body, now),
-            Command::Notifications { re, change } => {
-                inner.notifications.notifications(&asker, re, *change, now)
-            }
-            Command::Devices { re } => inner.account.devices(&asker, re),
-            Command::SignOut { re, device } => inner.account.sign_out(asker, re, device, now),
-            Command::Export { re, page } => {
-                if inner.may_read_far(&asker, re, now) {
-                    inner.account.export(&asker, re, page);
-                }
-            }
-            Command::RemoveAccount { re, messages } => {
-                inner.account.remove_account(&asker, re, messages, now)
-            }
-            Command::Resume { re, position } => inner.sign_in.resume(asker, re, position),
-            Command::Token { re, token } => inner.sign_in.renew_token(asker, re, &token, now),
+        if let Some(Waiting::Command(command, now)) =
+            self.inner.sign_in.wait_for_adoption(session, Waiting::Command(command, now))
+        {
+            self.inner.carry_out_command(session, command, now);
         }
     }
 
@@ -504,7 +310,10 @@ impl Node {
 
     /// The session's connection is gone. `on_purpose`: the client said `bye`, presence ends at once.
     pub fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
-        self.inner.sign_in.disconnected(session, on_purpose, now);
+        let gone = Waiting::Disconnected(on_purpose, now);
+        if self.inner.sign_in.wait_for_adoption(session, gone).is_some() {
+            self.inner.sign_in.disconnected(session, on_purpose, now);
+        }
     }
 
     /// A gateway dropped this session's queue (it read too slowly). Until the client's `Resume`, the domain
@@ -514,9 +323,30 @@ impl Node {
     /// that passes them on would let the client's position jump over what was dropped. So it drops
     /// everything with a position until `Event::Changes`.
     pub fn behind(&self, session: SessionId) {
-        if self.inner.sessions.lock(session.user).fall_behind(session.user, session.handle) {
-            self.inner.counters.behind.add(1);
+        if self.inner.sign_in.wait_for_adoption(session, Waiting::Behind).is_some() {
+            self.inner.sign_in.behind(session);
         }
+    }
+
+    /// Takes all sessions out of this node, for another one that [adopts](Self::adopt) them. From then on nobody signs in here, and
+    /// sessions whose welcome was under way get `Event::Bye`. Calls end.
+    ///
+    /// Gateways hold commands back from before this call until they can give them to the other node, and call it when the
+    /// [store](Store) has nothing left to do for this one: an answer that comes later reaches nobody.
+    pub fn release(&self, now: Timestamp) -> Vec<SessionRecord> {
+        self.inner.sign_in.release_sessions(now)
+    }
+
+    /// Takes over sessions that exist already: of a node that [released](Self::release) them, or of one that is gone and whose fronts
+    /// have [kept](SessionRecord::delivered) the records. Their connections stay, with the same handles.
+    ///
+    /// A session that has missed nothing since its position goes on, and no event tells so. One that has missed something gets
+    /// `Event::Behind`, and its client resumes. A session that may not go on (banned, its key or site ended, its device
+    /// connected anew) gets `Event::Bye`. Watchers get the presence of those whom they watch again after the grace time.
+    ///
+    /// Reads the users and one snapshot for each session, 256 users at once.
+    pub fn adopt(&self, records: Vec<SessionRecord>, now: Timestamp) {
+        self.inner.sign_in.adopt(records, now);
     }
 
     /// A gateway dropped presence for this session because it read slowly, and it has caught up: it gets the presence
@@ -545,6 +375,7 @@ impl Node {
         self.inner.messages.trim_what_is_old(now);
         self.inner.import.publish_imports(now);
         self.inner.presences.tell_due(now);
+        self.inner.sign_in.repeat_presence(now);
     }
 
     /// Takes over sites, secrets and bans that another process changed; sessions of removed sites and banned
@@ -657,6 +488,211 @@ impl Node {
 }
 
 impl Inner {
+    fn carry_out_command(&self, session: SessionId, command: Command, now: Timestamp) {
+        let Admitted { asker, is_waiting, verdict } = match self.admit(session, &command, now) {
+            Ok(admitted) => admitted,
+            Err(Refusal::NoSession) => return self.sessions.bye(session.handle, Refusal::NoSession),
+            Err(refusal) => return self.sessions.refuse(session.handle, command.answer_to(), refusal),
+        };
+        let site = session.user.site;
+        // Messages are reported where they are sent, because a report names their place.
+        let flagged = match verdict {
+            Some(FilterAct::Flag) if !command.is_send() => asker.flagged_texts(&command.published()),
+            _ => None,
+        };
+        match command {
+            Command::Send { client_id, to, body, reply_to, files, rich } => {
+                let under_way = match self.messages.enter(now) {
+                    Ok(under_way) => under_way,
+                    Err(refusal) => {
+                        return self.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal);
+                    }
+                };
+                let draft = Draft { client_id, body, reply_to, files, rich, under_way, verdict };
+                match to.room(site) {
+                    Ok(room) => self.messages.post(&asker, room, draft, now),
+                    Err(to) => self.users.for_peer(
+                        asker,
+                        is_waiting,
+                        to,
+                        SendJob { messages: self.messages.clone(), draft },
+                        now,
+                    ),
+                }
+            }
+            Command::Forward { client_id, to, conversation, seq } => match self.messages.enter(now) {
+                Ok(under_way) => {
+                    let from = (conversation, seq);
+                    self.messages.forward(asker, client_id, to, from, under_way, now);
+                }
+                Err(refusal) => self.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+            },
+            Command::Sticker(wanted) => match self.messages.enter(now) {
+                Ok(under_way) => self.messages.send_sticker(asker, wanted, under_way, now),
+                Err(refusal) => {
+                    self.sessions.refuse(session.handle, AnswerTo::Message(wanted.client_id), refusal)
+                }
+            },
+            Command::Stickers { re } => self.messages.list_stickers(&asker, re),
+            Command::Marker { conversation, set } if conversation.is_room() => {
+                self.messages.mark_room(&asker, conversation, set);
+            }
+            Command::Marker { conversation, set } => {
+                self.users.for_peer(
+                    asker,
+                    is_waiting,
+                    To::Conversation(conversation),
+                    MarkJob { messages: self.messages.clone(), set },
+                    now,
+                );
+            }
+            Command::Typing { to: To::Conversation(room), on } if room.is_room() => {
+                self.messages.typing_in_room(&asker, room, on);
+            }
+            Command::Typing { to, on } => self.users.for_peer(
+                asker,
+                is_waiting,
+                to,
+                TypingJob { messages: self.messages.clone(), on },
+                now,
+            ),
+            Command::Call { re, action } => self.calls.call(asker, is_waiting, re, action, now),
+            Command::GroupCall { re, conversation, action } => {
+                self.calls.group_call(asker, re, conversation, action, now);
+            }
+            Command::SetPresence(set) => self.presences.set_presence(&asker, set, now),
+            Command::Watch { contacts, users } => self.presences.watch(asker, contacts, users),
+            Command::Contact { re, action, user } => {
+                self.contacts.change_contact(asker, re, action, user, now)
+            }
+            Command::Contacts { re, page } => self.contacts.list_contacts(asker, re, page),
+            Command::People { re, query, page } => {
+                if self.may_read_far(&asker, re, now) {
+                    self.contacts.list_people(asker, re, query, page);
+                }
+            }
+            Command::Profiles { re, users } => self.contacts.profiles(asker, re, users),
+            Command::Profile { re, user } => self.account.profile(asker, re, user, now),
+            Command::ChangeProfile { re, change } => {
+                self.account.change_profile(asker, re, *change, flagged, now)
+            }
+            Command::Conversations { re, list, page } => {
+                self.messages.list_conversations(asker, re, list, page)
+            }
+            Command::Conversation { re, conversation, change } if conversation.is_room() => {
+                self.messages.change_view(session, re, conversation, None, change);
+            }
+            Command::Conversation { re, conversation, change } => {
+                let job = ChangeViewJob { messages: self.messages.clone(), re, change };
+                self.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+            }
+            Command::Search { re, query, conversation, page } => {
+                if self.may_read_far(&asker, re, now) {
+                    self.messages.search(&asker, re, &query, conversation, page);
+                }
+            }
+            Command::ChangeMessage { re, conversation, seq, change } if conversation.is_room() => {
+                self.messages.change_message_in_room(&asker, re, conversation, seq, change, now);
+            }
+            Command::ChangeMessage { re, conversation, seq, change } => {
+                let job = ChangeMessageJob { messages: self.messages.clone(), re, seq, change };
+                self.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+            }
+            Command::Pins { re, conversation } => self.messages.pins(&asker, re, conversation),
+            Command::History { re, to, before, after, thread: Some(root), limit } => match to {
+                To::Conversation(room) if room.is_room() => {
+                    self.messages.thread_history(&asker, re, room, root, before, after, limit);
+                }
+                _ => self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue),
+            },
+            Command::History { re, to, before, after, thread: None, limit } => match to.room(site) {
+                Ok(room) => self.messages.room_history(&asker, re, room, [before, after], limit),
+                Err(to) => {
+                    let job = HistoryJob { messages: self.messages.clone(), re, before, after, limit };
+                    self.users.for_peer(asker, is_waiting, to, job, now);
+                }
+            },
+            Command::HistorySince { re, to, time, limit } => match to.room(site) {
+                Ok(crate::RoomName::Id(room)) => self.messages.history_since(session, re, room, time, limit),
+                Ok(crate::RoomName::Page(..)) => {
+                    self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+                }
+                Err(to) => {
+                    let job = HistorySinceJob { messages: self.messages.clone(), re, time, limit };
+                    self.users.for_peer(asker, is_waiting, to, job, now);
+                }
+            },
+            Command::Thread { re, conversation, root, change } => {
+                self.messages.thread(&asker, re, conversation, root, change);
+            }
+            Command::Threads { re, conversation } => self.messages.threads(&asker, re, conversation),
+            Command::CreateRoom { re, name, kind, topic } => {
+                self.rooms.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
+            }
+            Command::ChangeRoom { re, conversation, change } => {
+                self.rooms.change_room(&asker, re, conversation, change, flagged, now);
+            }
+            Command::Join { re, to } => match to.room(site) {
+                Ok(room) => self.rooms.join(&asker, re, room, now),
+                Err(_) => {
+                    self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchConversation)
+                }
+            },
+            Command::Leave { re, conversation } => self.rooms.leave(&asker, re, conversation),
+            Command::Member { re, conversation, user, action } => {
+                self.rooms.change_member(asker, re, conversation, user, action, now);
+            }
+            Command::SanctionMember { re, conversation, user, sanction } => {
+                self.rooms.sanction_member(asker, re, conversation, user, sanction, now);
+            }
+            Command::Members { re, conversation, list: MemberList::Members, query, page } => {
+                self.rooms.list_members(asker, re, conversation, query, page);
+            }
+            Command::Members { re, conversation, list: MemberList::Sanctioned, query: _, page } => {
+                self.rooms.list_sanctioned(&asker, re, conversation, page, now);
+            }
+            Command::MakeLink { re, conversation, hours, uses } => {
+                self.rooms.make_link(&asker, re, conversation, hours, uses, now);
+            }
+            Command::Links { re, conversation } => self.rooms.list_links(&asker, re, conversation, now),
+            Command::TakeBackLink { re, conversation, code } => {
+                self.rooms.take_back_link(&asker, re, conversation, code, now);
+            }
+            Command::OpenLink { re, code } => self.rooms.open_link(&asker, re, code, now),
+            Command::JoinLink { re, code } => self.rooms.join_link(&asker, re, code, now),
+            Command::Rooms { re, query, page } => self.rooms.list_rooms(&asker, re, query, page),
+            Command::AnswerRequest { re, conversation, answer } if conversation.is_room() => {
+                self.rooms.answer_room_request(&asker, re, conversation, answer, now);
+            }
+            Command::AnswerRequest { re, conversation, answer } => {
+                self.contacts.answer_request(asker, re, conversation, answer);
+            }
+            Command::Report { re, of, reason, text } => {
+                self.moderation.report(&asker, re, of, reason, text, now)
+            }
+            Command::Reports { re, state, page } => self.moderation.list_reports(&asker, re, state, page),
+            Command::Moderate { re, act } => self.moderation.moderate(&asker, re, act, now),
+            Command::Audit { re, page } => self.moderation.audit(&asker, re, page),
+            Command::Notices { re, seen } => self.moderation.notices(&asker, re, seen),
+            Command::Settings { re } => self.moderation.settings_for(&asker, re),
+            Command::Configure { re, patch } => self.moderation.configure(&asker, re, patch, now),
+            Command::TestFilter { re, body } => self.moderation.test_filter(&asker, re, &body, now),
+            Command::Notifications { re, change } => {
+                self.notifications.notifications(&asker, re, *change, now)
+            }
+            Command::Devices { re } => self.account.devices(&asker, re),
+            Command::SignOut { re, device } => self.account.sign_out(asker, re, device, now),
+            Command::Export { re, page } => {
+                if self.may_read_far(&asker, re, now) {
+                    self.account.export(&asker, re, page);
+                }
+            }
+            Command::RemoveAccount { re, messages } => self.account.remove_account(&asker, re, messages, now),
+            Command::Resume { re, position } => self.sign_in.resume(asker, re, position),
+            Command::Token { re, token } => self.sign_in.renew_token(asker, re, &token, now),
+        }
+    }
+
     /// Counts a search, or a page of an export. False: it is refused.
     pub(crate) fn may_read_far(&self, asker: &Asker, re: u64, now: Timestamp) -> bool {
         let user = asker.session.user;
@@ -689,6 +725,12 @@ impl BlockObserver for Inner {
             self.rooms.decline_requests_of_blocked(user, other);
         }
         self.rooms.leave_rooms_of_blocked(user, other);
+    }
+}
+
+impl AdoptionObserver for Inner {
+    fn carry_out(self: Arc<Self>, session: SessionId, command: Command, now: Timestamp) {
+        self.carry_out_command(session, command, now);
     }
 }
 

@@ -232,6 +232,11 @@ impl Presences {
         }
     }
 
+    /// The users whom the session watches beside its contacts.
+    pub(crate) fn watched_by(&self, session: SessionHandle) -> Vec<UserId> {
+        self.watches.watched_by(session).into_vec()
+    }
+
     /// The session watches nobody any more.
     pub(crate) fn forget_watches(&self, session: SessionHandle) {
         self.watches.forget(session);
@@ -292,6 +297,17 @@ impl Presences {
                 continue;
             }
             let left = shard.end_grace(grace_ms, now);
+            drop(shard);
+            for (user, chosen, last_seen) in left {
+                self.remember_leaving(user, chosen, last_seen);
+            }
+        }
+    }
+
+    /// All users who are in their grace time leave now.
+    pub(crate) fn end_all_grace(&self, now: Timestamp) {
+        for mut shard in self.sessions.each() {
+            let left = shard.end_grace(0, now);
             drop(shard);
             for (user, chosen, last_seen) in left {
                 self.remember_leaving(user, chosen, last_seen);
@@ -459,6 +475,11 @@ impl Shard {
 }
 
 impl UserHere {
+    /// Watchers know the present user already.
+    pub(crate) fn is_published(&mut self) {
+        self.told = self.shown();
+    }
+
     /// The presence for viewers with permission. Hiding from everybody counts as invisible.
     fn shown(&self) -> Presence {
         let is_here = !self.has_left && self.privacy.presence != Audience::Nobody;

@@ -133,7 +133,7 @@ impl Watches {
         users
     }
 
-    fn watched_by(&self, session: SessionHandle) -> Box<[UserId]> {
+    pub(crate) fn watched_by(&self, session: SessionHandle) -> Box<[UserId]> {
         let sessions = lock(&self.by_session, &session);
         sessions.get(&session).map(|watched| watched.users.clone()).unwrap_or_default()
     }
@@ -218,6 +218,50 @@ impl Presences {
             }
             self.tell_sight(mode, session.handle, row, now);
         }
+    }
+
+    /// Watches as the session did on another node. It gets no presence now: [`answer_watched`](Self::answer_watched) comes later.
+    pub(crate) fn adopt_watches(
+        self: &Arc<Self>,
+        mode: Mode,
+        session: SessionId,
+        contacts: bool,
+        watched: Vec<UserId>,
+    ) {
+        self.sessions.lock(session.user).watch_contacts(session.user, session.handle, contacts);
+        if watched.is_empty() {
+            return;
+        }
+        let order = self.watches.order(session.handle);
+        let this = self.clone();
+        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+            let Ok(rows) = rows else { return this.cannot_watch(session) };
+            let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
+            let watcher = this.clone();
+            this.users.with_relations(session.user, &ids, move |relations| {
+                let Ok(relations) = relations else { return watcher.cannot_watch(session) };
+                let may_see = |row: &UserRow, relation| {
+                    let newest = watcher.users.recent().relation(session.user, row.id).unwrap_or(relation);
+                    sight(mode, newest, watcher.users.privacy_of(row)).presence
+                };
+                let users: Vec<(UserId, bool)> = rows
+                    .iter()
+                    .zip(relations)
+                    .map(|(row, relation)| (row.id, may_see(row, relation)))
+                    .collect();
+                if watcher.watches.replace(session, order, &users)
+                    && watcher.sessions.lock(session.user).session(session.user, session.handle).is_none()
+                {
+                    watcher.watches.forget(session.handle);
+                }
+            });
+        };
+        self.store.users_by_id(watched, Box::new(done));
+    }
+
+    /// The client would show old presence for ever. It comes back and says whom it watches.
+    fn cannot_watch(&self, session: SessionId) {
+        self.sessions.end_session(session, Refusal::Unavailable, self.sessions.last_tick());
     }
 
     /// Once more, for a session that may have missed a telling: it was not live.

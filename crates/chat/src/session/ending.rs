@@ -26,7 +26,7 @@ impl Sessions {
         self.observer.set(observer);
     }
 
-    fn observe(&self, tell: impl FnOnce(Arc<dyn SessionObserver>)) {
+    pub(super) fn observe(&self, tell: impl FnOnce(Arc<dyn SessionObserver>)) {
         if let Some(observer) = self.observer.get() {
             tell(observer);
         }

@@ -5,13 +5,14 @@ mod asker;
 mod delivery;
 mod ending;
 mod outbox;
+pub(crate) mod record;
 pub(crate) mod request_limits;
 mod roll;
 mod standing;
 mod table;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(crate) use asker::Asker;
@@ -42,6 +43,8 @@ pub(crate) struct Sessions {
     config: Arc<NodeConfig>,
     /// The time, for what happens between ticks and brings none.
     last_tick: AtomicU64,
+    /// Of the store's positions; 0 before the first session.
+    epoch: AtomicU32,
 }
 
 impl Sessions {
@@ -60,6 +63,7 @@ impl Sessions {
             counters,
             config,
             last_tick: AtomicU64::new(0),
+            epoch: AtomicU32::new(0),
         }
     }
 
@@ -90,6 +94,12 @@ impl Sessions {
     #[inline]
     pub(crate) fn which(&self, users: impl Iterator<Item = UserId>) -> Vec<bool> {
         self.table.which(users)
+    }
+
+    /// The user is connected with this device.
+    pub(crate) fn has_device(&self, user: UserId, device: u64) -> bool {
+        let mut shard = self.lock(user);
+        shard.user(user).is_some_and(|user| user.sessions.iter().any(|session| session.device == device))
     }
 
     /// One event for one session, past the table.

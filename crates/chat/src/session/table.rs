@@ -378,11 +378,9 @@ impl Shard {
         if overflown { Released::Behind } else { Released::Live }
     }
 
-    /// The snapshot cannot be had; what was held for it is lost.
-    pub(crate) fn abandon(&mut self, id: UserId, handle: SessionHandle, hold: Hold) {
-        if self.held.get(&handle).is_some_and(|held| held.hold == hold) {
-            self.fall_behind(id, handle);
-        }
+    /// The snapshot cannot be had; what was held for it is lost. True: the session is behind now.
+    pub(crate) fn abandon(&mut self, id: UserId, handle: SessionHandle, hold: Hold) -> bool {
+        self.held.get(&handle).is_some_and(|held| held.hold == hold) && self.fall_behind(id, handle)
     }
 
     /// The session lacks something that no event will bring. True: tell it `behind` now; one whose snapshot is under way hears it

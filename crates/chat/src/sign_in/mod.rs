@@ -1,5 +1,6 @@
 //! From hello to welcome: who may come in, and the session's beginning and end.
 
+pub(crate) mod adopt;
 pub(crate) mod guests;
 mod key_end;
 pub(crate) mod log;
@@ -18,10 +19,12 @@ use crate::import::Import;
 use crate::messages::Messages;
 use crate::moderation::{Moderation, SiteState};
 use crate::notifications::Notifications;
+use crate::observer::Observer;
 use crate::presence::Presences;
 use crate::rng::Rng;
 use crate::session::admission::{Admission, UnderWay};
 use crate::session::{Asker, ContactWatch, Hold, Session, Sessions, StandingHere, State, device_fingerprint};
+use crate::sign_in::adopt::{AdoptionObserver, Adoptions};
 use crate::sign_in::guests::GuestDoor;
 use crate::sign_in::log::{SignInAttempt, SignInRecords};
 use crate::site::live::{LiveSite, Sites};
@@ -33,8 +36,8 @@ use crate::stats::Counters;
 use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
-    Agent, Door, Event, Hello, NodeConfig, Position, Refusal, SessionHandle, SessionId, Site, SiteRole,
-    Snapshot, Store, StoreError, Timestamp, UserId, UserRow, Welcome,
+    Agent, Door, Event, Hello, NodeConfig, Position, Refusal, SessionHandle, SessionId, SessionRecord, Site,
+    SiteRole, Snapshot, Store, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 use rand::Rng as _;
 
@@ -59,6 +62,8 @@ struct Arrival {
 /// Sign-in: from hello to welcome, resuming after a lost connection, and the end of keys.
 pub(crate) struct SignIn {
     guest_door: GuestDoor,
+    adoptions: Adoptions,
+    pub(crate) adoption_observer: Observer<dyn AdoptionObserver>,
     stopping: AtomicBool,
     account: Arc<Account>,
     import: Arc<Import>,
@@ -102,6 +107,8 @@ impl SignIn {
     ) -> SignIn {
         SignIn {
             guest_door: GuestDoor::default(),
+            adoptions: Adoptions::default(),
+            adoption_observer: Observer::new(),
             stopping: AtomicBool::new(false),
             account,
             import,
@@ -260,31 +267,11 @@ impl SignIn {
     /// Puts the session into the table, before its snapshot is taken. What it replaces is told so.
     fn register(self: &Arc<Self>, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
         arrival.ticket.opens(row)?;
-        if row.banned {
-            self.moderation.banned_from(row.id, arrival.device, arrival.now);
-            return Err(Refusal::Banned);
-        }
-        let role = row.on_site.role;
-        if self.moderation.has_device_ban(row.id.site, arrival.device, arrival.now)
-            && role < SiteRole::Moderator
-        {
-            return Err(Refusal::DeviceBanned);
-        }
-        if arrival.site.site.settings.access == Access::Closed && role < SiteRole::Moderator {
-            return Err(Refusal::SiteClosed);
-        }
+        let standing = self.may_enter(&arrival.site, row, arrival.device, arrival.now)?;
         let limits = &self.config.limits;
-        if !arrival.site.counters.enter(limits.sessions_per_site) {
-            return Err(Refusal::Full);
-        }
-        self.users.recent().user_is(row);
-        let Site { settings, created, .. } = &arrival.site.site;
         if row.created == arrival.now {
             self.moderation.newcomer(&arrival.site, arrival.now);
         }
-        let known = self.moderation.standing_at_sign_in(settings, *created, row, arrival.now);
-        let recent = trust::is_recent(&settings.trust, row.created, arrival.now);
-        let standing = StandingHere::new(known, recent);
         let mut shard = self.sessions.lock(row.id);
         // The row may have been read before this guest became a member. `end_guest` counts first, then locks this shard.
         if row.profile.guest && self.account.merge_count() != arrival.merges {
@@ -295,6 +282,7 @@ impl SignIn {
         let replaced = shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
         let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
         drop(shard);
+        let Site { settings, created, .. } = &arrival.site.site;
         self.moderation.look_at_trust(settings, *created, row, arrival.now);
         // Cannot be set: each arrival is registered once.
         let _ = arrival.user.set(row.id);
@@ -310,6 +298,35 @@ impl SignIn {
             self.sessions.end_session(session, Refusal::KeyEnded, arrival.now);
         }
         Ok(())
+    }
+
+    /// May the user enter the site now, with this device? If so, one session more is counted there.
+    fn may_enter(
+        self: &Arc<Self>,
+        live: &LiveSite,
+        row: &UserRow,
+        device: u64,
+        now: Timestamp,
+    ) -> Result<StandingHere, Refusal> {
+        if row.banned {
+            self.moderation.banned_from(row.id, device, now);
+            return Err(Refusal::Banned);
+        }
+        let role = row.on_site.role;
+        if self.moderation.has_device_ban(row.id.site, device, now) && role < SiteRole::Moderator {
+            return Err(Refusal::DeviceBanned);
+        }
+        let Site { settings, created, .. } = &live.site;
+        if settings.access == Access::Closed && role < SiteRole::Moderator {
+            return Err(Refusal::SiteClosed);
+        }
+        if !live.counters.enter(self.config.limits.sessions_per_site) {
+            return Err(Refusal::Full);
+        }
+        self.users.recent().user_is(row);
+        let known = self.moderation.standing_at_sign_in(settings, *created, row, now);
+        let recent = trust::is_recent(&settings.trust, row.created, now);
+        Ok(StandingHere::new(known, recent))
     }
 
     fn new_session(&self, arrival: &Arrival) -> Session {
@@ -353,6 +370,16 @@ impl SignIn {
                 calls,
                 limits: this.config.limits,
                 expires: arrival.ticket.expires,
+                record: SessionRecord {
+                    session,
+                    device: arrival.device,
+                    seen: changes.position,
+                    ends: Timestamp(u64::from(this.session_end(&arrival.ticket)) * 1000),
+                    key: (*arrival.ticket.kid).into(),
+                    watches_contacts: false,
+                    watched: Vec::new(),
+                    is_behind: false,
+                },
                 changes,
             };
             this.counters.sign_ins.add(1);
@@ -432,8 +459,20 @@ impl SignIn {
         self.sessions.remove_session(session, on_purpose, now);
     }
 
-    pub(crate) fn goodbye(self: &Arc<Self>, spread_ms: u32) {
+    /// A gateway dropped the queue of this session.
+    pub(crate) fn behind(&self, session: SessionId) {
+        if self.sessions.lock(session.user).fall_behind(session.user, session.handle) {
+            self.counters.behind.add(1);
+        }
+    }
+
+    /// Nobody signs in any more.
+    fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn goodbye(self: &Arc<Self>, spread_ms: u32) {
+        self.stop();
         let personal = || {
             let mut rng = self.rng.lock();
             Refusal::GoingAway { retry_after_ms: rng.random_range(0..=spread_ms) }

@@ -89,6 +89,7 @@ impl SignIn {
     /// From here on the session has everything up to `position`. Answers its user's chosen presence; None
     /// where nobody waits any more.
     pub(crate) fn settle(&self, session: SessionId, hold: Hold, position: Position) -> Option<SetPresence> {
+        self.sessions.note_epoch(position);
         let mut shard = self.sessions.lock(session.user);
         shard.settle(session.user, session.handle, hold, position).then_some(())?;
         shard.user(session.user).map(|user| user.chosen)

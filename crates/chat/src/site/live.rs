@@ -213,6 +213,11 @@ impl LiveSite {
         self.verifiers.iter().map(|key| &*key.kid).zip(self.slots.iter().copied())
     }
 
+    /// The id of the key in a slot.
+    pub(crate) fn key_in(&self, slot: u8) -> Option<&str> {
+        self.slots().find(|(_, known)| *known == slot).map(|(kid, _)| kid)
+    }
+
     /// 0: the site has no such key.
     pub(crate) fn slot_of(&self, kid: &str) -> u8 {
         self.slots().find(|(known, _)| *known == kid).map_or(0, |(_, slot)| slot)

@@ -121,6 +121,11 @@ impl Scene {
         self.node = Node::new(self.config.clone(), self.store.clone(), self.inbox.clone(), [8; 32]);
     }
 
+    /// Another node on the same store, whose process did not die.
+    pub fn replace_node(&mut self) {
+        self.node = Node::new(self.config.clone(), self.store.clone(), self.inbox.clone(), [9; 32]);
+    }
+
     pub fn now(&self) -> Timestamp {
         Timestamp(self.now)
     }

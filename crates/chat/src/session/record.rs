@@ -1,0 +1,84 @@
+//! A session as it is handed from one node to another.
+
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::{Session, Sessions, State};
+use crate::{Event, Position, SessionId, Timestamp, UserId};
+
+/// A session that exists already, for a node that [adopts](crate::Node::adopt) it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    pub session: SessionId,
+    /// Fingerprint of the device.
+    pub device: u64,
+    /// The latest position that was delivered to the session.
+    pub seen: Position,
+    /// When the session ends by its token.
+    pub ends: Timestamp,
+    /// The id of the key that signed its token; empty: unknown.
+    pub key: Box<str>,
+    /// It watches the presence of all contacts.
+    pub watches_contacts: bool,
+    /// The users whose presence it watches beside. A front does not know them: it sends the client's last `watch` again.
+    pub watched: Vec<UserId>,
+    /// Its queue was dropped, and its client has not resumed yet.
+    pub is_behind: bool,
+}
+
+impl SessionRecord {
+    /// Notes that an event was delivered. A front that may lose its node calls it for each event of the session.
+    pub fn delivered(&mut self, event: &Event) {
+        match event {
+            Event::Changes { changes, .. } => (self.seen, self.is_behind) = (changes.position, false),
+            Event::Behind => self.is_behind = true,
+            Event::TokenOk { expires, .. } => self.ends = self.ends.max(*expires),
+            _ => self.seen = event.position().unwrap_or(self.seen),
+        }
+    }
+}
+
+/// A session that was taken out of the table.
+pub(crate) struct Taken {
+    pub(crate) session: SessionId,
+    pub(crate) device: u64,
+    pub(crate) seen: Position,
+    pub(crate) ends: u32,
+    /// The slot of its key, in `LiveSite::keys`.
+    pub(crate) key: u8,
+    pub(crate) watches_contacts: bool,
+    pub(crate) state: State,
+}
+
+impl Sessions {
+    pub(crate) fn all(&self) -> Vec<Taken> {
+        let epoch = self.epoch.load(Ordering::Relaxed);
+        let mut all = Vec::new();
+        for mut shard in self.each() {
+            for user in shard.users() {
+                all.extend(user.sessions.iter().map(|session| session.taken(user.id, epoch)));
+            }
+        }
+        all
+    }
+
+    /// The epoch of the store's positions.
+    pub(crate) fn note_epoch(&self, position: Position) {
+        self.epoch.store(position.epoch, Ordering::Relaxed);
+    }
+}
+
+impl Session {
+    fn taken(&self, user: UserId, epoch: u32) -> Taken {
+        Taken {
+            session: SessionId { user, handle: self.handle },
+            device: self.device,
+            seen: Position { epoch, number: self.since },
+            ends: self.ends,
+            key: self.key,
+            watches_contacts: self.contacts.is_on(),
+            state: self.state,
+        }
+    }
+}

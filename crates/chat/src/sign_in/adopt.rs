@@ -1,0 +1,336 @@
+//! Sessions that move to this node while their connections stay: the node before them was replaced, or is gone.
+//!
+//! A session that has missed nothing goes on without an event. A session that has missed something is *behind*, and its client resumes.
+//! Commands that arrive before the session is in the table wait for it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::session::record::{SessionRecord, Taken};
+use crate::session::{ContactWatch, Hold, Session, Shard, StandingHere, State};
+use crate::sign_in::SignIn;
+use crate::site::live::LiveSite;
+use crate::{
+    Command, Event, Refusal, SessionHandle, SessionId, Snapshot, StoreError, Timestamp, UserId, UserRow,
+};
+use smallvec::SmallVec;
+
+/// Sessions whose users are read in one go.
+const READ_TOGETHER: usize = 256;
+/// Commands of one session that wait until it is adopted; more are refused.
+const MOST_WAITING: usize = 64;
+/// Sessions that get the presence of those whom they watch again in one tick.
+const PRESENCE_PER_TICK: usize = 500;
+
+/// Sessions that are being adopted, and sessions that were.
+#[derive(Default)]
+pub(crate) struct Adoptions {
+    waiting: Mutex<WaitingBySession>,
+    /// How many sessions are in `waiting`: nearly always 0.
+    count: AtomicUsize,
+    /// Adopted sessions that watch others, and when each gets their presence again: ascending.
+    watching: Mutex<VecDeque<(Timestamp, SessionId)>>,
+}
+
+type WaitingBySession = HashMap<SessionHandle, VecDeque<Waiting>>;
+
+/// What a gateway says of a session before it is adopted.
+pub(crate) enum Waiting {
+    Command(Command, Timestamp),
+    Behind,
+    /// On purpose or not.
+    Disconnected(bool, Timestamp),
+}
+
+/// Carries out the commands that have waited for an adoption.
+pub(crate) trait AdoptionObserver: Send + Sync + 'static {
+    fn carry_out(self: Arc<Self>, session: SessionId, command: Command, now: Timestamp);
+}
+
+impl SignIn {
+    /// Takes all sessions out of this node. See [`Node::release`](crate::Node::release).
+    pub(crate) fn release_sessions(self: &Arc<Self>, now: Timestamp) -> Vec<SessionRecord> {
+        self.stop();
+        self.presences.end_all_grace(now);
+        let all = self.sessions.all();
+        let watched: Vec<_> =
+            all.iter().map(|taken| self.presences.watched_by(taken.session.handle)).collect();
+        // Calls end while both sides are here to hear it.
+        for taken in &all {
+            self.calls.call_lost(taken.session, true, now);
+        }
+        for taken in &all {
+            self.sessions.remove_session(taken.session, false, now);
+        }
+        let mut records = Vec::with_capacity(all.len());
+        for (taken, watched) in all.into_iter().zip(watched) {
+            match taken.state {
+                State::Starting => {
+                    self.sessions.bye(taken.session.handle, Refusal::GoingAway { retry_after_ms: 0 });
+                }
+                State::Live | State::Behind | State::Resuming => records.push(self.record(&taken, watched)),
+            }
+        }
+        records
+    }
+
+    fn record(&self, taken: &Taken, watched: Vec<UserId>) -> SessionRecord {
+        let site = self.sites.by_id(taken.session.user.site);
+        let key = site.as_deref().and_then(|site| site.key_in(taken.key)).unwrap_or_default();
+        SessionRecord {
+            session: taken.session,
+            device: taken.device,
+            seen: taken.seen,
+            ends: Timestamp(u64::from(taken.ends) * 1000),
+            key: key.into(),
+            watches_contacts: taken.watches_contacts,
+            watched,
+            is_behind: taken.state != State::Live,
+        }
+    }
+
+    /// Brings sessions of another node into this one. See [`Node::adopt`](crate::Node::adopt).
+    pub(crate) fn adopt(self: &Arc<Self>, records: Vec<SessionRecord>, now: Timestamp) {
+        self.adoptions.begin(&records);
+        self.adopt_some(records.into_iter(), now);
+    }
+
+    fn adopt_some(self: &Arc<Self>, mut rest: std::vec::IntoIter<SessionRecord>, now: Timestamp) {
+        let some: Vec<SessionRecord> = rest.by_ref().take(READ_TOGETHER).collect();
+        if some.is_empty() {
+            return;
+        }
+        let mut users: Vec<UserId> = some.iter().map(|record| record.session.user).collect();
+        users.sort_unstable();
+        users.dedup();
+        let this = self.clone();
+        let merges = self.account.merge_count();
+        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+            let none = if rows.is_err() { Refusal::Unavailable } else { Refusal::NoSession };
+            let rows = rows.unwrap_or_default();
+            let by_id: HashMap<UserId, &UserRow> = rows.iter().map(|row| (row.id, row)).collect();
+            for record in some {
+                match by_id.get(&record.session.user) {
+                    Some(row) => this.adopt_one(&record, row, merges, now),
+                    None => this.not_adopted(record.session, none),
+                }
+            }
+            this.adopt_some(rest, now);
+        };
+        self.store.users_by_id(users, Box::new(done));
+    }
+
+    fn adopt_one(self: &Arc<Self>, record: &SessionRecord, row: &UserRow, merges: u64, now: Timestamp) {
+        let session = record.session;
+        let Some(site) = self.sites.by_id(session.user.site) else {
+            return self.not_adopted(session, Refusal::NoSuchSite);
+        };
+        let is_key_gone = !record.key.is_empty() && site.slot_of(&record.key) == 0;
+        let entered = match is_key_gone {
+            true => Err(Refusal::KeyEnded),
+            false => self.enter_table(&site, row, record, merges, now),
+        };
+        let hold = match entered {
+            Ok(hold) => hold,
+            Err(Refusal::Banned) => {
+                self.adoptions.end(session.handle);
+                return self.moderation.refuse_banned(session.handle, row.id);
+            }
+            Err(refusal) => return self.not_adopted(session, refusal),
+        };
+        self.presences.adopt_watches(
+            site.site.mode,
+            session,
+            record.watches_contacts,
+            record.watched.clone(),
+        );
+        if record.watches_contacts || !record.watched.is_empty() {
+            // By then the sessions of those whom it watches are here, too, or have left.
+            let due = Timestamp(now.0 + self.config.presence_grace_ms);
+            self.adoptions.watching().push_back((due, session));
+        }
+        if record.is_behind {
+            self.sessions.lock(session.user).fall_behind(session.user, session.handle);
+            self.sessions.send(session.handle, Event::Behind);
+        } else if let Some(hold) = hold {
+            self.look_for_changes(record, hold);
+        }
+        while let Some(waiting) = self.adoptions.next(session.handle) {
+            match waiting {
+                Waiting::Command(command, at) => {
+                    if let Some(observer) = self.adoption_observer.get() {
+                        observer.carry_out(session, command, at);
+                    }
+                }
+                Waiting::Behind => self.behind(session),
+                Waiting::Disconnected(on_purpose, at) => self.disconnected(session, on_purpose, at),
+            }
+        }
+    }
+
+    /// Puts an adopted session into the table, and begins to hold its events. Nobody hears of it: watchers know the user as present.
+    fn enter_table(
+        self: &Arc<Self>,
+        site: &LiveSite,
+        row: &UserRow,
+        record: &SessionRecord,
+        merges: u64,
+        now: Timestamp,
+    ) -> Result<Option<Hold>, Refusal> {
+        let session = record.session;
+        // The device has come back by a connection of its own, which is newer.
+        if self.sessions.has_device(session.user, record.device) {
+            return Err(Refusal::Replaced);
+        }
+        let standing = self.may_enter(site, row, record.device, now)?;
+        let new = Session {
+            handle: session.handle,
+            device: record.device,
+            since: record.seen.number,
+            ends: u32::try_from(record.ends.0.div_ceil(1000)).unwrap_or(u32::MAX),
+            state: State::Live,
+            contacts: ContactWatch::No,
+            key: site.slot_of(&record.key),
+            is_waiting: false,
+        };
+        let limit = self.config.limits.sessions_per_user;
+        let mut shard = self.sessions.lock(row.id);
+        // The row may have been read before this guest became a member, as in `register`.
+        if row.profile.guest && self.account.merge_count() != merges {
+            drop(shard);
+            site.counters.leave();
+            return Err(Refusal::Unavailable);
+        }
+        let (replaced, is_first, hold) = shard.begin_adopted(row, standing, new, limit);
+        drop(shard);
+        self.counters.sessions.add(1);
+        self.counters.users_online.add(is_first.into());
+        for handle in replaced {
+            self.sessions.session_is_gone(SessionId { user: row.id, handle }, false, now);
+            self.sessions.bye(handle, Refusal::Replaced);
+        }
+        Ok(hold)
+    }
+
+    /// Events of this node are held until it is known whether the session has missed some of the node before.
+    fn look_for_changes(self: &Arc<Self>, record: &SessionRecord, hold: Hold) {
+        let (session, seen) = (record.session, record.seen);
+        self.sessions.wait_for_publishing();
+        let this = self.clone();
+        let done = move |snapshot: Result<Snapshot, StoreError>| this.adopted(session, hold, snapshot.ok());
+        self.store.snapshot(session.user, self.resume_from(session.user.site, Some(seen)), Box::new(done));
+    }
+
+    fn adopted(self: &Arc<Self>, session: SessionId, hold: Hold, snapshot: Option<Snapshot>) {
+        match snapshot {
+            Some(snapshot) if snapshot.is_empty() => {
+                if self.settle(session, hold, snapshot.position).is_some() {
+                    self.release(session);
+                }
+            }
+            _ => {
+                let mut shard = self.sessions.lock(session.user);
+                let is_behind = shard.abandon(session.user, session.handle, hold);
+                drop(shard);
+                if is_behind {
+                    self.counters.behind.add(1);
+                    self.sessions.send(session.handle, Event::Behind);
+                }
+            }
+        }
+    }
+
+    fn not_adopted(&self, session: SessionId, refusal: Refusal) {
+        self.adoptions.end(session.handle);
+        self.sessions.bye(session.handle, refusal);
+    }
+
+    /// What a gateway says of a session that is being adopted waits for that: None. Else it comes back.
+    pub(crate) fn wait_for_adoption(&self, session: SessionId, waiting: Waiting) -> Option<Waiting> {
+        if self.adoptions.count.load(Ordering::Acquire) == 0 {
+            return Some(waiting);
+        }
+        let mut sessions = self.adoptions.waiting();
+        let Some(queue) = sessions.get_mut(&session.handle) else { return Some(waiting) };
+        match waiting {
+            Waiting::Command(command, _) if queue.len() >= MOST_WAITING => {
+                drop(sessions);
+                let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
+                self.sessions.refuse(session.handle, command.answer_to(), refusal);
+            }
+            Waiting::Command(..) | Waiting::Behind | Waiting::Disconnected(..) => queue.push_back(waiting),
+        }
+        None
+    }
+
+    /// Presence that changed while sessions moved may have reached nobody.
+    pub(crate) fn repeat_presence(self: &Arc<Self>, now: Timestamp) {
+        for _ in 0..PRESENCE_PER_TICK {
+            let mut watching = self.adoptions.watching();
+            let Some((_, session)) = watching.pop_front_if(|(due, _)| *due <= now) else { return };
+            drop(watching);
+            if let Some(site) = self.sites.by_id(session.user.site) {
+                self.presences.answer_watched(site.site.mode, session);
+            }
+        }
+    }
+}
+
+impl Adoptions {
+    fn begin(&self, records: &[SessionRecord]) {
+        let mut waiting = self.waiting();
+        waiting.extend(records.iter().map(|record| (record.session.handle, VecDeque::new())));
+        self.count.store(waiting.len(), Ordering::Release);
+    }
+
+    /// The next that has waited. None: there is nothing more, and from here on nothing waits.
+    fn next(&self, session: SessionHandle) -> Option<Waiting> {
+        let mut waiting = self.waiting();
+        let next = waiting.get_mut(&session)?.pop_front();
+        if next.is_none() {
+            self.remove(&mut waiting, session);
+        }
+        next
+    }
+
+    fn end(&self, session: SessionHandle) {
+        self.remove(&mut self.waiting(), session);
+    }
+
+    fn remove(&self, waiting: &mut WaitingBySession, session: SessionHandle) {
+        waiting.remove(&session);
+        self.count.store(waiting.len(), Ordering::Release);
+        if waiting.is_empty() {
+            waiting.shrink_to_fit();
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, WaitingBySession> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watching(&self) -> MutexGuard<'_, VecDeque<(Timestamp, SessionId)>> {
+        self.watching.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shard {
+    /// Adds a session that others know already, and holds its events. Answers the sessions that it replaces, and whether it is the
+    /// user's first.
+    fn begin_adopted(
+        &mut self,
+        row: &UserRow,
+        standing: StandingHere,
+        new: Session,
+        limit: u32,
+    ) -> (SmallVec<[SessionHandle; 1]>, bool, Option<Hold>) {
+        let handle = new.handle;
+        let replaced = self.begin(row, standing, new, limit);
+        let hold = self.hold(row.id, handle);
+        let Some(user) = self.user(row.id) else { return (replaced, false, None) };
+        user.is_published();
+        let is_first = user.sessions.len() == 1 && replaced.is_empty();
+        (replaced, is_first, hold)
+    }
+}

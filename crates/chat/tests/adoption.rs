@@ -1,0 +1,248 @@
+//! Sessions move from one node to another on the same store, while their connections stay.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use chat::*;
+use scene::{Device, Scene, to};
+use store::Sqlite;
+
+fn scene() -> Scene {
+    Scene::new(Mode::Open)
+}
+
+/// The sessions of the scene's node go to a new one.
+fn move_all(scene: &mut Scene) -> Vec<SessionRecord> {
+    let records = scene.node.release(scene.now());
+    scene.replace_node();
+    scene.node.adopt(records.clone(), scene.now());
+    records
+}
+
+fn bodies_of(events: &[Event]) -> Vec<&str> {
+    let mut bodies = Vec::new();
+    for event in events {
+        if let Event::Message(message, _) = event {
+            bodies.push(&*message.body);
+        }
+    }
+    bodies
+}
+
+fn refresh(scene: &Scene, change: impl FnOnce(&mut Site)) {
+    let mut site = scene.store.sites().unwrap().remove(0);
+    change(&mut site);
+    scene.store.set_settings(site.id, &site.settings).unwrap();
+}
+
+#[test]
+fn no_client_notices_a_move_in_mid_traffic() {
+    let mut scene = scene();
+    let users = ["ann", "bob", "cat", "dan"];
+    let devices = users.map(|user| scene.sign_in(user, &format!("{user}-1")));
+    let [ann, bob, cat, dan] = &devices;
+    scene.befriend(ann, bob);
+    scene.watch_contacts(ann);
+    scene.watch(cat, &["dan"]);
+    scene.wait(1_000);
+    devices.iter().for_each(|device| drop(scene.take(device)));
+
+    for round in 0..20 {
+        let (from, other) = (&devices[round % 4], users[(round + 1) % 4]);
+        scene.post(from, to(other), &format!("before-{round}"), "one more").unwrap();
+        let reader = &devices[(round + 1) % 4];
+        assert_eq!(bodies_of(&scene.take(reader)), ["one more"]);
+        assert_eq!(move_all(&mut scene).len(), 4);
+        for device in &devices {
+            assert!(scene.take(device).is_empty(), "a session that has missed nothing hears nothing");
+        }
+        scene.post(from, to(other), &format!("after-{round}"), "and another").unwrap();
+        assert_eq!(bodies_of(&scene.take(reader)), ["and another"]);
+    }
+    let stats = scene.node.stats();
+    assert_eq!((stats.sessions, stats.users_online, stats.behind), (4, 4, 0));
+
+    // Presence did not flap, and is still watched: by contacts, and by name.
+    scene.wait(5_000);
+    let heard = [ann, cat].map(|device| scene::presences(&scene.take(device)));
+    assert_eq!(heard, [vec![], vec![]]);
+    for device in [bob, dan] {
+        scene.command(device, Command::SetPresence(SetPresence::Busy));
+    }
+    scene.wait(1_000);
+    let heard = [ann, cat].map(|device| scene::presences(&scene.take(device)));
+    assert_eq!(heard, [vec![("bob".to_owned(), Presence::Busy)], vec![("dan".to_owned(), Presence::Busy)]]);
+    // After the grace time it comes once more, because nobody knows what the node before has still said.
+    scene.wait(5_000);
+    let again = scene.take(ann);
+    let [Event::Watching { here, more: false }] = &again[..] else { panic!("{again:?}") };
+    assert_eq!(here[..], [(scene::sub("bob"), Presence::Busy)]);
+    assert_eq!(scene::presences(&scene.take(cat)), [("dan".to_owned(), Presence::Busy)]);
+}
+
+#[test]
+fn a_session_that_has_missed_something_resumes() {
+    let mut scene = scene();
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let seen = bob.welcome.changes.position;
+    let mut of_ann = ann.welcome.record.clone();
+    scene.send(&ann, to("bob"), "m1", "seen");
+    scene.take(&ann).iter().for_each(|event| of_ann.delivered(event));
+
+    // The node has stored a message, and died before bob's front got it.
+    scene.take(&bob);
+    scene.replace_node();
+    scene.node.adopt(vec![bob.welcome.record.clone(), of_ann], scene.now());
+    assert!(matches!(scene.take(&bob)[..], [Event::Behind]));
+    assert!(scene.take(&ann).is_empty(), "her front had the acknowledgement");
+    let events = scene.ask(&bob, Command::Resume { re: 1, position: Some(seen) });
+    let [Event::Changes { changes, .. }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(changes.messages.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["seen"]);
+    scene.post(&ann, to("bob"), "m2", "live again").unwrap();
+    assert_eq!(bodies_of(&scene.take(&bob)), ["live again"]);
+}
+
+#[test]
+fn a_session_that_was_behind_stays_behind() {
+    let mut scene = scene();
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.node.behind(bob.session);
+    move_all(&mut scene);
+    assert!(matches!(scene.take(&bob)[..], [Event::Behind]));
+    scene.post(&ann, to("bob"), "m1", "while behind").unwrap();
+    assert!(scene.take(&bob).is_empty());
+}
+
+#[test]
+fn commands_wait_until_their_session_is_adopted_and_keep_their_order() {
+    let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+    let sign_in = |scene: &Scene, user: &str| {
+        let handle = scene.hello(Some(&scene.token(user)), user, None);
+        scene.store.run();
+        scene.welcomed(handle)
+    };
+    let (ann, bob) = (sign_in(&scene, "ann"), sign_in(&scene, "bob"));
+    scene.send(&ann, to("bob"), "m0", "m0");
+    scene.store.run();
+    let records = scene.node.release(scene.now());
+    scene.replace_node();
+    scene.take(&bob);
+    scene.take(&ann);
+    scene.node.adopt(records, scene.now());
+    for id in ["m1", "m2", "m3"] {
+        scene.send(&ann, to("bob"), id, id);
+    }
+    assert!(scene.take(&ann).is_empty(), "nothing is refused");
+    scene.store.run();
+    scene.send(&ann, to("bob"), "m4", "m4");
+    scene.store.run();
+    assert_eq!(bodies_of(&scene.take(&bob)), ["m1", "m2", "m3", "m4"]);
+
+    // More than the bound is refused.
+    let records = scene.node.release(scene.now());
+    scene.replace_node();
+    scene.take(&ann);
+    scene.node.adopt(records, scene.now());
+    for number in 0..70 {
+        scene.send(&ann, to("bob"), &format!("x{number}"), "x");
+    }
+    let refused = scene.take(&ann).len();
+    assert_eq!(refused, 70 - 64);
+    scene.store.run();
+    assert_eq!(bodies_of(&scene.take(&bob)).len(), 64);
+}
+
+#[test]
+fn a_connection_that_ends_during_the_move_leaves_no_session() {
+    let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+    let handle = scene.hello(Some(&scene.token("ann")), "a", None);
+    scene.store.run();
+    let ann = scene.welcomed(handle);
+    let records = scene.node.release(scene.now());
+    scene.replace_node();
+    scene.node.adopt(records, scene.now());
+    scene.leave(&ann);
+    scene.store.run();
+    let stats = scene.node.stats();
+    assert_eq!((stats.sessions, stats.users_online), (0, 0));
+}
+
+#[test]
+fn only_sessions_that_may_go_on_are_adopted() {
+    let bye = |scene: &Scene, device: &Device| match &scene.take(device)[..] {
+        [Event::Bye(refusal) | Event::ByeWith { refusal, .. }] => *refusal,
+        other => panic!("{other:?}"),
+    };
+    // The site was closed.
+    let mut closed = scene();
+    let ann = closed.sign_in("ann", "a");
+    let records = closed.node.release(closed.now());
+    refresh(&closed, |site| site.settings = site.settings.clone().with("access", "\"closed\"").unwrap());
+    closed.replace_node();
+    closed.node.adopt(records, closed.now());
+    assert_eq!(bye(&closed, &ann), Refusal::SiteClosed);
+
+    // The key of its token was removed.
+    let mut ended = scene();
+    let ann = ended.sign_in("ann", "a");
+    let mut records = ended.node.release(ended.now());
+    records[0].key = "a key that the site had once".into();
+    ended.replace_node();
+    ended.node.adopt(records, ended.now());
+    assert_eq!(bye(&ended, &ann), Refusal::KeyEnded);
+
+    // Nobody knows the user.
+    let mut unknown = scene();
+    let ann = unknown.sign_in("ann", "a");
+    let mut records = unknown.node.release(unknown.now());
+    records[0].session.user.num = 99;
+    unknown.replace_node();
+    unknown.node.adopt(records, unknown.now());
+    assert_eq!(bye(&unknown, &ann), Refusal::NoSession);
+
+    // The device has connected to the new node by itself.
+    let mut twice = scene();
+    let ann = twice.sign_in("ann", "a");
+    let records = twice.node.release(twice.now());
+    twice.replace_node();
+    let again = twice.sign_in("ann", "a");
+    twice.node.adopt(records, twice.now());
+    assert_eq!(bye(&twice, &ann), Refusal::Replaced);
+    assert!(twice.take(&again).is_empty());
+    assert_eq!(twice.node.stats().sessions, 1);
+}
+
+#[test]
+fn a_token_ends_on_the_new_node_as_it_would_have_on_the_old_one() {
+    let mut scene = scene();
+    let ann = scene.sign_in("ann", "a");
+    let [record] = &move_all(&mut scene)[..] else { panic!("one session") };
+    assert_eq!(record.ends, ann.welcome.record.ends);
+    assert_eq!(record.key, ann.welcome.record.key);
+    scene.wait(3_600_000 + 60_000 + 6_000);
+    assert!(matches!(scene.take(&ann)[..], [Event::Bye(Refusal::TokenExpired)]));
+}
+
+#[test]
+fn a_user_who_left_during_the_move_is_offline_after_the_grace_time() {
+    let mut scene = scene();
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.befriend(&ann, &bob);
+    scene.watch(&ann, &["bob"]);
+    scene.wait(1_000);
+    scene.drop_connection(&bob);
+    scene.take(&ann);
+    move_all(&mut scene);
+    assert_eq!(scene::presences(&scene.take(&ann)), []);
+    scene.wait(11_000);
+    assert_eq!(scene::presences(&scene.take(&ann)), [("bob".to_owned(), Presence::Offline)]);
+}
+
+#[test]
+fn nobody_signs_in_to_a_node_that_has_released_its_sessions() {
+    let scene = scene();
+    scene.sign_in("ann", "a");
+    assert_eq!(scene.node.release(scene.now()).len(), 1);
+    assert!(matches!(scene.refused_hello(Some(&scene.token("bob"))), Refusal::GoingAway { .. }));
+    assert_eq!(scene.node.stats().sessions, 0);
+}
