@@ -2,13 +2,13 @@
 //!
 //! All are of silent members on Linux 6.18 with 64 bits, and rounded up from the most that was measured with many of them.
 
-/// Of one end of a connection, in the kernel: the socket with its file and its epoll entry. README.md has 4.7 to 5.1 kB
+/// Of one end of a connection, in the kernel: the socket with its file and its epoll entry. docs/capacity.md has 4.7 to 5.1 kB
 /// with 15,000 members, docs/capacity.md 3.9 kB with 100,000 and 4.1 kB with a million.
 pub(crate) const KERNEL: u64 = 5_100;
 
-/// In the node. README.md has 366 to 485 bytes with 15,000 members, and 354 with a million.
+/// In the node. docs/capacity.md has 366 to 485 bytes with 15,000 members, and 354 with a million.
 pub(crate) const NODE: u64 = 500;
-/// README.md: 3,872 bytes with 15,000 members.
+/// docs/capacity.md: 3,872 bytes with 15,000 members.
 pub(crate) const NODE_WITH_TLS: u64 = 3_900;
 
 /// In `kith load`, while the member comes: of 6,000 the most was 1,365 bytes each (one run, the most RSS of it less that of
