@@ -12,6 +12,7 @@ import {
   settled,
   shot,
   until,
+  untilIn,
 } from './browser.mjs';
 import { fixture } from './fixture.mjs';
 
@@ -31,7 +32,7 @@ async function on(settings, options, run) {
   const context = await person(browser, options);
   const page = await context.newPage();
   await page.goto(site.url({ mode: 'bar', closed: 1, ...settings }));
-  await page.waitForFunction(() => globalThis.app);
+  await untilIn(page, () => globalThis.app !== undefined, 'the interface is there');
   await run(page);
   assertNoTrouble(context);
   await context.close();

@@ -153,6 +153,16 @@ export async function shot(target, name, folder = process.env.SHOTS) {
   if (folder) await target.screenshot({ path: join(folder, `${name}.png`) });
 }
 
+/** Waits until `look`, called in the page, gives something true. It may be async: `page.waitForFunction` takes its promise for true. */
+export function untilIn(page, look, what) {
+  const once = () =>
+    page.evaluate(look).catch(error => {
+      // The page is loading another document.
+      if (!/context was destroyed|navigat/i.test(error.message)) throw error;
+    });
+  return until(once, what);
+}
+
 /** Waits until `look` gives something true; its last value otherwise says what was there instead. */
 export async function until(look, what, patience = 30_000) {
   const end = Date.now() + patience;

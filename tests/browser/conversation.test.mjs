@@ -2,7 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import {
+  assertAccessible,
+  assertNoTrouble,
+  DESKTOP,
+  launch,
+  PHONE,
+  person,
+  until,
+  untilIn,
+} from './browser.mjs';
 import { Kith } from './kith.mjs';
 import { asMembers, Widget } from './widget.mjs';
 
@@ -78,10 +87,11 @@ test('a button of the page opens the chat with somebody, though it was pressed b
   await page.locator('a.title').first().click({ noWaitAfter: true });
   const button = page.locator('[data-kith-open]').first();
   const anna = new Widget(page);
-  await page.waitForFunction(() => {
+  const loaded = () => {
     const [loading] = performance.getEntriesByType('navigation');
-    return loading.domContentLoadedEventEnd > 0 && document.querySelector('[data-kith-open]');
-  });
+    return loading.domContentLoadedEventEnd > 0 && document.querySelector('[data-kith-open]') !== null;
+  };
+  await untilIn(page, loaded, 'the page of the thread is loaded');
   await button.click();
   bring();
   await anna.field.waitFor();

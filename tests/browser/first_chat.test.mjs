@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { after, before, test } from 'node:test';
-import { assertNoTrouble, DESKTOP, launch, PHONE, person } from './browser.mjs';
+import { assertNoTrouble, DESKTOP, launch, PHONE, person, untilIn } from './browser.mjs';
 import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
@@ -41,7 +41,7 @@ async function gzipped(url) {
 async function chatting(context, user, other, lang) {
   const page = await context.newPage();
   await page.goto(`${host.origin}/?as=${user}&lang=${lang}`);
-  await page.waitForFunction(() => globalThis.Kith);
+  await untilIn(page, () => globalThis.Kith !== undefined, 'the loader is there');
   await page.evaluate(name => globalThis.Kith.open(name), other);
   const widget = new Widget(page);
   await widget.field.waitFor();
@@ -58,7 +58,8 @@ for (const [lang, options] of [
     // Somebody exists once they have signed in.
     const past = await person(browser, DESKTOP);
     const seen = await chatting(past, reader, 'nobody', 'en');
-    await seen.page.waitForFunction(() => globalThis.Kith.client().then(client => client.me()));
+    const signedIn = async () => (await globalThis.Kith.client()).me() !== undefined;
+    await untilIn(seen.page, signedIn, `${reader} has signed in`);
     await past.close();
     const writer = await chatting(contexts[0], 'writer', reader, 'en');
     await writer.say('Can you read this?');

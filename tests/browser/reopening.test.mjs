@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertNoTrouble, DESKTOP, launch, PHONE, person } from './browser.mjs';
+import { assertNoTrouble, DESKTOP, launch, PHONE, person, untilIn } from './browser.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -26,7 +26,11 @@ test('the next page has the chat open, and the focus stays on the page', async (
   assert.equal(await anna.launcher.getAttribute('aria-expanded'), 'true');
   await anna.page.goto(`${kith.url}/as/tom/`);
   const other = new Widget(anna.page);
-  await other.page.waitForFunction(async () => (await globalThis.Kith?.client())?.me()?.user === 'tom');
+  await untilIn(
+    other.page,
+    async () => (await globalThis.Kith?.client())?.me()?.user === 'tom',
+    'tom is here',
+  );
   assert.equal(await other.launcher.getAttribute('aria-expanded'), 'false');
   assertNoTrouble(context);
   await context.close();
@@ -43,7 +47,8 @@ test('a phone has the sheet open after a reload, and not where a link has led to
   await anna.tab('Contacts').waitFor();
   assert.equal(await anna.page.evaluate(() => history.length), length);
   await anna.page.goto(`${kith.url}/as/anna/thread/slugs`);
-  await anna.page.waitForFunction(async () => (await globalThis.Kith?.client())?.status().state === 'online');
+  const online = async () => (await globalThis.Kith?.client())?.status().state === 'online';
+  await untilIn(anna.page, online, 'anna is online');
   assert.equal(await anna.panel.count(), 0);
   assertNoTrouble(context);
   await context.close();

@@ -1,6 +1,6 @@
 // Every screen of the widget, and how a member comes to it: in whatever language, so by what stands there and never by its words.
 
-import { settled, until } from './browser.mjs';
+import { settled, until, untilIn } from './browser.mjs';
 import { TEXTS } from './community_texts.mjs';
 
 const DESKTOP = { viewport: { width: 980, height: 720 } };
@@ -602,7 +602,7 @@ export const SCREENS = {
 export async function look(page, name, of, community, callers) {
   const { as = 'anna', mode = 'bubble', act } = SCREENS[name];
   await page.goto(community.page(of.language, as, { mode, theme: of.theme }));
-  await page.waitForFunction(() => globalThis.Kith !== undefined);
+  await untilIn(page, () => globalThis.Kith !== undefined, 'the loader is there');
   const sight = new Sight(page, of, community);
   sight.callers = callers;
   await act(sight);

@@ -2,7 +2,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { assertNoTrouble, launch, person } from './browser.mjs';
+import { assertNoTrouble, launch, person, untilIn } from './browser.mjs';
 import { Community } from './community.mjs';
 import { inFront, LOOKS, look, painted, SCREENS } from './screen_list.mjs';
 
@@ -85,7 +85,8 @@ async function callerOf(who, language) {
     callers.set(who, page);
   }
   const page = callers.get(who);
-  await page.waitForFunction(async () => (await globalThis.Kith?.client())?.status().state === 'online');
+  const online = async () => (await globalThis.Kith?.client())?.status().state === 'online';
+  await untilIn(page, online, `${who} is online`);
   return page;
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { assertNoTrouble, launch, person, until } from './browser.mjs';
+import { assertNoTrouble, launch, person, until, untilIn } from './browser.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -124,7 +124,7 @@ test('a page that is open while the server is replaced fetches late parts of its
   assert.equal(await anna.page.evaluate(() => globalThis.sameDocument), true, 'nothing reloads by itself');
   answers.length = 0;
   await reload.click();
-  await anna.page.waitForFunction(() => globalThis.sameDocument === undefined);
+  await untilIn(anna.page, () => globalThis.sameDocument === undefined, 'the page has loaded again');
   if (!(await anna.panel.isVisible())) await anna.show();
   await anna.chatWith('Raj Patel');
   assert.equal(await anna.field.inputValue(), DRAFT);

@@ -83,11 +83,13 @@ export class Widget {
     return until(async () => (await this.texts()).includes(text), `"${text}" arrives`);
   }
 
+  /** `sent` is also true of a message that the other side has received or read already. */
   async becomes(text, state) {
+    const states = state === 'sent' ? ['sent', 'received', 'read'] : [state];
     let last;
     const look = async () => {
       last = (await this.messages()).find(message => message.text === text)?.state;
-      return last === state;
+      return states.includes(last);
     };
     await until(look, `"${text}" is ${state}`).catch(error => {
       error.message += ` (it is ${last})`;
