@@ -112,21 +112,25 @@ test('a link leads to its message, and says so where one may not read it', async
   });
 });
 
+/** A room of Anna's with a message, and Raj in it. */
+async function lakes(anna, raj, name) {
+  await anna.tab('Rooms').click();
+  await anna.page.getByRole('button', { name: 'Create a room' }).click();
+  await anna.page.getByRole('textbox', { name: 'Name' }).fill(name);
+  await anna.page.getByRole('button', { name: 'Create', exact: true }).click();
+  await anna.field.waitFor();
+  await anna.say('A new lake?');
+  await raj.tab('Rooms').click();
+  await raj.page.getByRole('textbox', { name: 'Search rooms' }).fill(name.slice(0, 4));
+  await raj.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
+  await raj.page.getByRole('button', { name: 'Join' }).click();
+  await raj.field.waitFor();
+  await raj.sees('A new lake?');
+}
+
 test('a thread hangs below a message of a room', async () => {
   await as(['anna', 'raj'], async (anna, raj) => {
-    await anna.tab('Rooms').click();
-    await anna.page.getByRole('button', { name: 'Create a room' }).click();
-    await anna.page.getByRole('textbox', { name: 'Name' }).fill('Lakes');
-    await anna.page.getByRole('button', { name: 'Create', exact: true }).click();
-    await anna.field.waitFor();
-    await anna.say('A new lake?');
-    await raj.tab('Rooms').click();
-    await raj.page.getByRole('textbox', { name: 'Search rooms' }).fill('Lake');
-    await raj.page.locator('kith-widget .room-row .row-main', { hasText: 'Lakes' }).first().click();
-    await raj.page.getByRole('button', { name: 'Join' }).click();
-    await raj.field.waitFor();
-    await raj.sees('A new lake?');
-
+    await lakes(anna, raj, 'Lakes');
     await raj.act('A new lake?', 'Reply in thread');
     const field = widget => widget.page.getByRole('textbox', { name: 'Reply in thread' });
     await field(raj).fill('Where is it?');
@@ -147,6 +151,117 @@ test('a thread hangs below a message of a room', async () => {
       .message('A new lake?')
       .getByRole('button', { name: /2 replies/ })
       .waitFor();
+  });
+});
+
+test('in a thread one writes as in a chat: a file, a draft, suggestions, an answer', async () => {
+  await as(
+    ['anna', 'raj'],
+    async (anna, raj) => {
+      await lakes(anna, raj, 'Rivers');
+      await raj.say('A draft of the room');
+      await raj.sees('A draft of the room');
+      await raj.field.fill('half a message');
+      await raj.act('A new lake?', 'Reply in thread');
+      const back = () => raj.page.getByRole('button', { name: 'Back to room' }).click();
+      const field = raj.page.getByRole('textbox', { name: 'Reply in thread' });
+      const value = text => until(async () => (await field.inputValue()) === text, `the field has "${text}"`);
+      await value('');
+
+      // Of the thread alone, and there after the page is loaded again.
+      await field.fill('half a reply');
+      await back();
+      await until(async () => (await raj.field.inputValue()) === 'half a message', 'the draft of the room');
+      await raj.page.reload();
+      await raj.message('A new lake?').waitFor();
+      await raj.act('A new lake?', 'Reply in thread');
+      await value('half a reply');
+
+      await field.fill(':wav');
+      await raj.page.getByRole('option').first().waitFor();
+      await field.press('Enter');
+      await until(async () => !/:wav|^$/.test(await field.inputValue()), 'an emoji is suggested');
+      await field.fill('@ann');
+      await raj.page.getByRole('option', { name: /Anna/ }).click();
+      await until(async () => (await field.inputValue()).startsWith('@anna '), 'a member is suggested');
+
+      await raj.page.locator('kith-widget input[type=file]').setInputFiles({
+        name: 'map.txt',
+        mimeType: 'text/plain',
+        buffer: Buffer.from('left, then right'),
+      });
+      await raj.page.locator('kith-widget .attach-item[data-state="done"]').waitFor();
+      // No poll in a thread: the server takes none.
+      await raj.page.getByRole('button', { name: 'Attach' }).click();
+      await raj.page.getByRole('menuitem', { name: 'File' }).waitFor();
+      assert.equal(await raj.page.getByRole('menuitem', { name: 'Poll' }).count(), 0);
+      await raj.page.keyboard.press('Escape');
+      await assertAccessible(raj.page, 'a file in a thread');
+      await field.fill('The way there');
+      await field.press('Enter');
+      await raj.becomes('The way there', 'sent');
+
+      await anna
+        .message('A new lake?')
+        .getByRole('button', { name: /1 reply/ })
+        .click();
+      await anna.sees('The way there');
+      await anna.page.locator('kith-widget [data-message]', { hasText: 'map.txt' }).waitFor();
+      await anna.act('The way there', 'Reply');
+      const answer = anna.page.getByRole('textbox', { name: 'Reply in thread' });
+      await answer.fill('Thank you');
+      await answer.press('Enter');
+      await raj.sees('Thank you');
+      await raj.message('Thank you').locator('.quote', { hasText: 'The way there' }).waitFor();
+      await raj.act('map.txt', 'Edit');
+      await raj.page.getByRole('textbox', { name: 'Edit message' }).fill('The way back');
+      await raj.page.getByRole('button', { name: 'Save' }).click();
+      await anna.sees('The way back');
+      await back();
+      await until(async () => (await raj.field.inputValue()) === 'half a message', 'the room has its draft');
+      assert.ok(!(await raj.texts()).includes('Thank you'), 'replies stand in their thread only');
+    },
+    { reopens: true },
+  );
+});
+
+test('a reply leaves a reader of the thread in place, and is counted', async () => {
+  await as(['anna', 'raj'], async (anna, raj) => {
+    await lakes(anna, raj, 'Ponds');
+    await raj.act('A new lake?', 'Reply in thread');
+    const field = widget => widget.page.getByRole('textbox', { name: 'Reply in thread' });
+    // More than one page, and sent faster than the server lets one person write.
+    for (let at = 1; at <= 18; at++) {
+      await field(raj).fill(`Reply ${at}`);
+      await field(raj).press('Enter');
+    }
+    await raj.becomes('Reply 18', 'sent');
+    await anna
+      .message('A new lake?')
+      .getByRole('button', { name: /18 replies/ })
+      .click();
+    await anna.sees('Reply 18');
+    const scroller = anna.page.locator('kith-widget .history-scroller');
+    const atEnd = () => scroller.evaluate(one => one.scrollHeight - one.scrollTop - one.clientHeight < 60);
+    await until(atEnd, 'a thread is opened at its end');
+
+    await scroller.evaluate(one => one.scrollTo(0, 0));
+    await anna.page.getByRole('button', { name: 'Jump to newest' }).waitFor();
+    const top = () => anna.message('Reply 1').evaluate(one => Math.round(one.getBoundingClientRect().top));
+    const before = await top();
+    await field(raj).fill('One more');
+    await field(raj).press('Enter');
+    const jump = anna.page.getByRole('button', { name: 'Jump to newest, 1 new message' });
+    await jump.waitFor();
+    assert.equal(await top(), before, 'the reader stays where they are');
+    await jump.click();
+    await until(atEnd, 'the newest reply is shown');
+    await anna.sees('One more');
+    // A reader at the end follows.
+    await field(raj).fill('And one');
+    await field(raj).press('Enter');
+    await anna.sees('And one');
+    await until(atEnd, 'the list follows at its end');
   });
 });
 

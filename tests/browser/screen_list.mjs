@@ -258,7 +258,7 @@ export const SCREENS = {
     act: async s => {
       await s.room();
       await s.in('.rich-replies').first().click();
-      await s.in('.thread-body [data-message]').nth(2).waitFor();
+      await s.in('.history [data-message]').nth(2).waitFor();
     },
   },
   about: {

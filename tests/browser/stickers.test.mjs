@@ -78,7 +78,7 @@ test('a sticker from the picker of a thread is a reply in it', async () => {
 
     await inWidget(raj, '[data-message]').filter({ hasText: 'A new lake?' }).press('Enter');
     await raj.page.getByRole('menuitem', { name: 'Reply in thread' }).click();
-    await inWidget(raj, '.thread-write').getByRole('button', { name: 'Emoji' }).click();
+    await inWidget(raj, '.composer').getByRole('button', { name: 'Emoji' }).click();
     await raj.page.getByRole('radio', { name: 'Stickers' }).click();
     const choice = inWidget(raj, '.sticker-choice').nth(2);
     const words = await choice.getAttribute('aria-label');
@@ -89,7 +89,7 @@ test('a sticker from the picker of a thread is a reply in it', async () => {
     await raj.page.getByText('1 reply').waitFor();
     await assertAccessible(raj.page, 'a sticker in a thread');
     await anna.page.getByRole('button', { name: '1 reply' }).click();
-    await inWidget(anna, '.thread-write').waitFor();
+    await inWidget(anna, '.composer').waitFor();
     await sticker(anna).waitFor();
   });
 });

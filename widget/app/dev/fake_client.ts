@@ -26,6 +26,7 @@ import {
   type MemberAction,
   type MemberTerms,
   type Message,
+  type MessageExtras,
   type ModerationAction,
   type Notice,
   type NotificationSettings,
@@ -44,6 +45,7 @@ import {
   type RoomKind,
   type RoomView,
   room,
+  type SentFile,
   type SiteSettings,
   type Status,
   type Sticker,
@@ -502,9 +504,16 @@ export class FakeClient implements Client {
     return { site: 'fake', token: 'fake' };
   }
 
-  send(key: ConversationKey, body: string, replyTo?: number) {
+  send(
+    key: ConversationKey,
+    body: string,
+    replyTo?: number,
+    files?: readonly SentFile[],
+    { shows }: Partial<MessageExtras> = {},
+  ) {
     const id = `out-${++this.serial}`;
-    this.note(`send ${key} ${body}`);
+    const thread = shows?.thread;
+    this.note(`send ${key} ${body}${thread === undefined ? '' : ` in ${thread}`}`);
     const before = this.timeline(key);
     const message: Message = {
       id,
@@ -514,6 +523,8 @@ export class FakeClient implements Client {
       time: this.now,
       state: 'sending',
       ...(replyTo === undefined ? {} : { replyTo }),
+      ...(files && { files }),
+      ...(thread !== undefined && { thread }),
     };
     this.timelines.set(key, { ...before, messages: [...before.messages, message] });
     this.change(`timeline:${key}`);

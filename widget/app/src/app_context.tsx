@@ -80,22 +80,30 @@ export const useWording = (): Wording => useAppContext().wording;
 
 /** Reads from the store and draws again when the topic changes to another value. */
 export function useTopic<T>(topic: Topic, read: (client: Client) => T): T {
-  const client = useClient();
+  return useSource(useClient(), topic, read);
+}
+
+/** As `useTopic`, from another store than the client. */
+export function useSource<S extends { subscribe(topic: never, listener: () => void): () => void }, T>(
+  source: S,
+  topic: Parameters<S['subscribe']>[0],
+  read: (source: S) => T,
+): T {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
-  const value = read(client);
+  const value = read(source);
   const drawn = useRef(value);
   const reader = useRef(read);
   drawn.current = value;
   reader.current = read;
   useLayoutEffect(() => {
     const look = () => {
-      if (reader.current(client) !== drawn.current) redraw(undefined);
+      if (reader.current(source) !== drawn.current) redraw(undefined);
     };
-    const leave = client.subscribe(topic, look);
+    const leave = source.subscribe(topic as never, look);
     // It may have changed between drawing and subscribing.
     look();
     return leave;
-  }, [client, topic]);
+  }, [source, topic]);
   return value;
 }
 

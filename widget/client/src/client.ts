@@ -75,6 +75,7 @@ export interface Client {
   presence(user: string): PresenceView;
   /** The users who are writing in this conversation now (user ids). */
   typing(key: ConversationKey): readonly string[];
+  /** Of a key that the server does not know, as `threadDraft` makes one, the draft stays in this browser. */
   draft(key: ConversationKey): string;
   /** Moderators' notices to the member: warnings and mutes. */
   notices(): readonly Notice[];
@@ -588,7 +589,7 @@ export interface Rich {
   sticker(
     key: ConversationKey,
     sticker: Sticker,
-    where?: { replyTo?: number | undefined; thread?: number },
+    where?: { replyTo?: number | undefined; thread?: number | undefined },
   ): string;
   /** Posts in the thread below this seq. */
   reply(key: ConversationKey, root: number, body: string): string;

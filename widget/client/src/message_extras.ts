@@ -56,8 +56,7 @@ export function richOf({ replica, ask, send }: Host): Rich {
       return send(key, sticker.words, replyTo, undefined, bears);
     },
     reply(key, root, body) {
-      const bears: MessageExtras = { say: { thread: root }, shows: { thread: root } };
-      return send(key, body, undefined, undefined, bears);
+      return send(key, body, undefined, undefined, inThread(root));
     },
     async vote(key, seq, choices) {
       await ask({ t: 'vote', conversation: idOf(key), seq, choices: [...choices] });
@@ -102,6 +101,16 @@ export function richOf({ replica, ask, send }: Host): Rich {
 export interface MessageExtras {
   say: Record<string, unknown>;
   shows: Partial<WireMessage>;
+}
+
+/** With it, `send` posts a reply in the thread below this seq. */
+export function inThread(root: number): MessageExtras {
+  return { say: { thread: root }, shows: { thread: root } };
+}
+
+/** The key of a thread's draft. It is no conversation of the server, so the draft stays in this browser. */
+export function threadDraft(key: ConversationKey, root: number): ConversationKey {
+  return `${key}\n${root}` as ConversationKey;
 }
 
 function asPoll({ choices, multiple, anonymous, ends }: NewPoll): MessageExtras {

@@ -1,7 +1,8 @@
 // Drafts on several devices, what is marked as unread, lists, and search.
 
 import { expect, test, vi } from 'vitest';
-import { direct } from '../src/client.ts';
+import { direct, room } from '../src/client.ts';
+import { threadDraft } from '../src/message_extras.ts';
 import { world } from './world.ts';
 
 const ANA = direct('ana');
@@ -119,4 +120,24 @@ test('hits say where they stand, also in a conversation that was not loaded, and
   expect(await found('motor')).toEqual(['@eve the motor is warm', '@ana motor oil']);
   expect(await found('motor', { in: ANA })).toEqual(['@ana motor oil']);
   expect(await found('motor', { in: BEN })).toEqual([]);
+});
+
+test('the draft of a thread stays in its browser, also over a page change', async () => {
+  const { clock, server, browser, online } = world();
+  server.says('ana', 'ben', 'hello');
+  const here = browser();
+  const first = await online('ben', here);
+  const elsewhere = await online('ben');
+  const key = threadDraft(room('r1'), 8);
+  first.client.setDraft(key, 'half a reply');
+  await clock.advance(20_000);
+  expect(first.client.draft(room('r1'))).toBe('');
+  expect(elsewhere.client.draft(key)).toBe('');
+  expect(server.log.filter(one => JSON.stringify(one.command).includes('half a reply'))).toEqual([]);
+  first.close();
+  const second = await online('ben', here);
+  expect(second.client.draft(key)).toBe('half a reply');
+  second.client.setDraft(key, '');
+  await clock.advance(20_000);
+  expect(second.client.draft(key)).toBe('');
 });

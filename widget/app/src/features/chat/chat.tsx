@@ -1,16 +1,13 @@
 // A conversation: who, what was said, and the place to answer.
 
-import { type ConversationKey, isRoom, type Message } from '@kith/client';
+import { type ConversationKey, isRoom } from '@kith/client';
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
-import { Composer } from '../composer/composer.tsx';
-import { mayEdit } from '../message/may_edit.ts';
-import type { MessageActions } from '../message/message_menu.ts';
-import { keepsOrder, silenced } from '../rooms/may_write.ts';
-import { MessageList } from './message_list.tsx';
-import { isReply } from './message_list_items.ts';
+import { silenced } from '../rooms/may_write.ts';
+import { ConversationView } from './conversation_view.tsx';
+import { useWriting } from './use_writing.ts';
 
 interface Props {
   conversation: ConversationKey;
@@ -27,8 +24,6 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   const { client, announce, wording: words } = useAppContext();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
-  const [replyTo, setReplyTo] = useState<Message>();
-  const [editing, setEditing] = useState<Message>();
   const [beside, setBeside] = useState<'about' | 'search' | 'threads' | number>();
   /** Where a pin has led, until the chat is opened at another message. */
   const [jumped, setJumped] = useState<{ seq: number; since: Props['at'] }>();
@@ -42,9 +37,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
     },
     [jump],
   );
-  const actions = useRef<MessageActions | undefined>(undefined);
-  const composer = useRef<HTMLTextAreaElement>(null);
-  const [sends, setSends] = useState(0);
+  const writing = useWriting(client, key);
   // Before the history is drawn: the first message that is seen moves the line of the unread.
   const [opened, setOpened] = useState(false);
   useLayoutEffect(() => {
@@ -54,27 +47,6 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   useEffect(() => {
     if (conversation.key !== key) onMoved(conversation.key);
   }, [conversation.key, key]);
-  const reply = useCallback((message: Message) => {
-    setEditing(undefined);
-    setReplyTo(message);
-    composer.current?.focus();
-  }, []);
-  const edit = useCallback((message: Message) => {
-    setReplyTo(undefined);
-    setEditing(message);
-  }, []);
-  const cancel = useCallback(() => {
-    setReplyTo(undefined);
-    setEditing(undefined);
-  }, []);
-  const editLast = () => {
-    // One that is on its way is not passed over: whoever asks means that one.
-    const last = client
-      .timeline(key)
-      .messages.findLast(one => !isReply(one) && (mayEdit(one) || (one.mine && one.seq === undefined)));
-    if (last && mayEdit(last)) edit(last);
-  };
-
   // As the server decides it; before the first welcome it decides alone.
   const me = useTopic('me', one => one.me());
   const open = me?.open !== false;
@@ -87,21 +59,6 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
       : key.startsWith('~')
     : state === 'contact' || (open && state !== 'blocked');
   const mayWrite = mayWriteHere && (me?.role !== undefined || (me?.site?.access ?? 'open') === 'open');
-  const composing = mayWrite && (
-    <Composer
-      key={editing ? `edit ${editing.id}` : 'write'}
-      conversation={conversation}
-      field={composer}
-      replyTo={replyTo}
-      editing={editing}
-      onCancel={cancel}
-      onEditLast={editLast}
-      onSent={() => {
-        cancel();
-        if (!editing) setSends(before => before + 1);
-      }}
-    />
-  );
   const failed = () => announce(words.loadFailed);
   const back = () => setBeside(undefined);
   const search = () => setBeside('search');
@@ -117,11 +74,12 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
         onFailed={back}
       />
     );
-  if (beside && actions.current)
+  if (beside)
     return (
       <Lazy
+        key={beside}
         part={threadPart}
-        props={{ conversation, root: beside, actions: actions.current, onBack: back, corner }}
+        props={{ conversation, root: beside, mayWrite, onThread: openThread, onBack: back, corner }}
         onFailed={back}
       />
     );
@@ -163,26 +121,17 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
       {conversation.exists && (
         <Lazy part={pinBar} props={{ conversation: key, onJump: jump }} canWait onFailed={() => undefined} />
       )}
-      {opened && conversation.requestedBy === undefined && (
-        <MessageList
-          conversation={conversation}
-          at={wanted}
-          veiled={!inRoom && state !== 'contact'}
-          linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
-          sends={sends}
-          onReply={reply}
-          onEdit={edit}
-          readOnly={!mayWrite}
-          keepsOrder={keepsOrder(room)}
-          onThread={openThread}
-          does={actions}
-        />
-      )}
-      {inRoom ? (
-        <Lazy part={footPart} props={{ conversation, composer: composing }} onFailed={failed} />
-      ) : (
-        composing
-      )}
+      <ConversationView
+        conversation={conversation}
+        source={client}
+        writing={writing}
+        at={wanted}
+        hasList={opened && conversation.requestedBy === undefined}
+        mayWrite={mayWrite}
+        veiled={!inRoom && state !== 'contact'}
+        linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
+        onThread={openThread}
+      />
     </>
   );
 }
@@ -191,7 +140,6 @@ const requestPart = lazy(() => import('../message_requests/request_bar.tsx'), 'R
 const strangerPart = lazy(() => import('../message_requests/stranger_banner.tsx'), 'StrangerBanner');
 export const headPart = lazy(() => import('../rooms/room.tsx'), 'RoomHeader');
 export const personHeadPart = lazy(() => import('./direct_chat_header.tsx'), 'DirectChatHeader');
-export const footPart = lazy(() => import('../rooms/room.tsx'), 'RoomFooter');
 const pinBar = lazy(() => import('../pinned_messages/pinned_bar.tsx'), 'PinnedBar');
 const aboutPart = lazy(() => import('../rooms/room_info.tsx'), 'RoomInfo');
 /** Holds the place of a head that is being fetched. */

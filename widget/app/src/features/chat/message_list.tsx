@@ -1,8 +1,9 @@
 // The messages of a chat, from any length of which only a window exists as elements.
 
 import { type Conversation, isRoom, type Message } from '@kith/client';
+import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useAppContext, useFace, useNow, useTopic } from '../../app_context.tsx';
+import { useAppContext, useFace, useNow, useSource } from '../../app_context.tsx';
 import { badgeText } from '../../shell/tab_bar.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
@@ -11,11 +12,12 @@ import { askToDelete } from '../message/confirm_delete.ts';
 import { MessageView } from '../message/message.tsx';
 import type { MessageActions } from '../message/message_menu.ts';
 import { gistOf } from '../message_text/plain_text.ts';
+import type { ConversationSource } from './conversation_source.ts';
 import {
   downwards,
   FIRST_WINDOW,
+  hasRow,
   type Item,
-  isReply,
   itemsOf,
   NEAR,
   slice,
@@ -27,6 +29,11 @@ import { messageBelow, useScrollAnchor } from './use_scroll_anchor.ts';
 
 interface Props {
   conversation: Conversation;
+  source: ConversationSource;
+  /** Of the list, for screen readers; left out: the messages with the other one. */
+  label?: string | undefined;
+  /** In a thread: stands between its root and the replies. */
+  count?: ComponentChildren;
   /** The message that is wanted on the screen. */
   at: { seq: number } | undefined;
   linksInert: boolean;
@@ -42,8 +49,6 @@ interface Props {
   keepsOrder: boolean;
   /** Shows a thread in the place of the chat. */
   onThread(root: number): void;
-  /** Actions on its messages, for parts that show some of them elsewhere. */
-  does: { current: MessageActions | undefined };
 }
 
 const REFUSED_MS = 6_000;
@@ -58,6 +63,9 @@ const unreadBar = lazy(() => import('./unread_bar.tsx'), 'UnreadBar');
 
 export function MessageList({
   conversation,
+  source,
+  label,
+  count,
   at,
   linksInert,
   veiled,
@@ -67,13 +75,13 @@ export function MessageList({
   readOnly,
   keepsOrder,
   onThread,
-  does,
 }: Props) {
   const context = useAppContext();
   const { client, wording: words, announce } = context;
   const key = conversation.key;
-  const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
-  const typing = useTopic(`typing:${key}`, one => one.typing(key));
+  const { thread } = source;
+  const timeline = useSource(source, `timeline:${key}`, one => one.timeline(key));
+  const typing = useSource(source, `typing:${key}`, one => one.typing(key));
   const other = useFace(conversation);
   const room = isRoom(key);
   const nameForMention = useMentionNames(timeline.messages, room);
@@ -92,7 +100,7 @@ export function MessageList({
   const [skips, setSkips] = useState(false);
 
   const day = useMemo(() => dayByQuarter(time => words.day(time, now)), [words, now]);
-  const items = useMemo(() => itemsOf(timeline, day), [timeline, day]);
+  const items = useMemo(() => itemsOf(timeline, day, thread), [timeline, day, thread]);
   const { from, to } = slice(window, items.length);
   const shown = items.slice(from, to);
   const bySeq = useMemo(() => new Map(timeline.messages.map(message => [message.seq, message])), [timeline]);
@@ -113,7 +121,7 @@ export function MessageList({
       remove: message => askToDelete(context, () => client.remove(key, message.seq ?? 0)),
       react: (message, reaction, on) => client.react(key, message.seq ?? 0, reaction, on),
       showOriginal: seq => setJumpTo({ seq }),
-      messages: () => client.timeline(key).messages,
+      messages: () => source.timeline(key).messages,
       mayRemove: () => keepsOrder,
       pin: (message, on) =>
         client.pin(key, message.seq ?? 0, on).catch(() => announce(words.somethingFailed)),
@@ -122,10 +130,25 @@ export function MessageList({
       readOnly,
       openThread: onThread,
       hasThreads: room,
+      inThread: thread !== undefined,
     }),
-    [client, key, room, words, announce, context, onReply, onEdit, keepsOrder, readOnly, onThread, veiled],
+    [
+      client,
+      source,
+      thread,
+      key,
+      room,
+      words,
+      announce,
+      context,
+      onReply,
+      onEdit,
+      keepsOrder,
+      readOnly,
+      onThread,
+      veiled,
+    ],
   );
-  does.current = actions;
   useEffect(
     () =>
       client.on('refused', one => {
@@ -149,7 +172,7 @@ export function MessageList({
     lineIsAwaited,
     endIsShown: window.below === 0 && !timeline.later,
   });
-  const newest = timeline.messages.findLast(one => !isReply(one));
+  const newest = timeline.messages.findLast(one => hasRow(one, thread));
   const tabStop = shown.some(item => item.id === active)
     ? active
     : shown.findLast(item => item.kind === 'message')?.id;
@@ -170,7 +193,7 @@ export function MessageList({
     let last = indexOf(lowest);
     if (lowest && lowest.getBoundingClientRect().top >= bottom) last -= 1;
     // Replies in threads have no row here: they are seen with the row before them.
-    for (let next = messages[last + 1]; next && isReply(next); next = messages[last + 1]) last += 1;
+    for (let next = messages[last + 1]; next && !hasRow(next, thread); next = messages[last + 1]) last += 1;
     while (last >= 0 && messages[last]?.seq === undefined) last -= 1;
     const to = messages[last]?.seq;
     if (to === undefined) return;
@@ -180,8 +203,8 @@ export function MessageList({
     passed.current = isLoaded
       ? { from: Math.min(from, top ?? to), to: Math.max(most, to) }
       : { from: top ?? to, to };
-    setSkips(!client.seen(key, passed.current.to, passed.current.from));
-  }, [client, key, timeline, placed]);
+    setSkips(!source.seen(key, passed.current.to, passed.current.from));
+  }, [source, thread, key, timeline, placed]);
   useEffect(look, [look]);
   useEffect(() => {
     const onVisibility = () => {
@@ -213,11 +236,11 @@ export function MessageList({
       if (from > 0) {
         setWindow(upwards(window, items.length, element.clientHeight));
       } else if (timeline.more && timeline.loading === 'no' && timeline.failed === undefined) {
-        client.loadOlder(key);
+        source.loadOlder(key);
       }
     } else if (below < NEAR) {
       if (window.below > 0) setWindow(downwards(window, items.length, element.clientHeight));
-      else if (timeline.later && timeline.failed === undefined) client.loadNewer(key);
+      else if (timeline.later && timeline.failed === undefined) source.loadNewer(key);
     }
   };
   const lastId = useRef(items.at(-1)?.id);
@@ -246,11 +269,11 @@ export function MessageList({
 
   const jump = useCallback(() => {
     passed.current = undefined;
-    void client.show(key);
+    void source.show(key);
     setWindow(FIRST_WINDOW);
     setAtEnd(true);
     toEnd();
-  }, [client, key, toEnd]);
+  }, [source, key, toEnd]);
   useEffect(() => {
     if (at) setJumpTo(at);
   }, [at]);
@@ -261,10 +284,10 @@ export function MessageList({
   // Asked once per jump: the answer changes what is drawn, and what is drawn must not ask again.
   useEffect(() => {
     if (jumpTo === undefined) return;
-    const isHere = () => client.timeline(key).messages.some(one => one.seq === jumpTo.seq);
+    const isHere = () => source.timeline(key).messages.some(one => one.seq === jumpTo.seq);
     if (!jumpTo.unread && isHere()) return;
     let wanted = true;
-    client.show(key, jumpTo.unread ? 'unread' : jumpTo.seq).then(found => {
+    source.show(key, jumpTo.unread ? 'unread' : jumpTo.seq).then(found => {
       if (!wanted || (found && (jumpTo.unread || isHere()))) return;
       setJumpTo(undefined);
       announce(words.notFound);
@@ -272,12 +295,12 @@ export function MessageList({
     return () => {
       wanted = false;
     };
-  }, [jumpTo, client, key, announce, words]);
+  }, [jumpTo, source, key, announce, words]);
   useLayoutEffect(() => {
     if (jumpTo === undefined) return;
     const { seq, unread } = jumpTo;
     const root = unread ? undefined : bySeq.get(seq)?.thread;
-    if (root !== undefined) {
+    if (root !== thread && root !== undefined) {
       setJumpTo(undefined);
       return onThread(root);
     }
@@ -298,7 +321,7 @@ export function MessageList({
     setAtEnd(false);
     element?.classList.add('flash');
     element?.addEventListener('animationend', () => element.classList.remove('flash'), { once: true });
-  }, [jumpTo, bySeq, items, timeline.unreadFrom, from, to, stuck, onThread]);
+  }, [jumpTo, bySeq, items, timeline.unreadFrom, from, to, stuck, thread, onThread]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const at = (event.target as HTMLElement).dataset.message;
@@ -312,7 +335,7 @@ export function MessageList({
   };
 
   const { unread } = conversation;
-  const unseen = timeline.later ? unread : atEnd ? 0 : unseenCount(timeline.messages, seenUpTo);
+  const unseen = timeline.later ? unread : atEnd ? 0 : unseenCount(timeline.messages, seenUpTo, thread);
   return (
     <div class="history">
       {skips && unread > 0 && (
@@ -321,7 +344,7 @@ export function MessageList({
           props={{
             count: unread,
             onJump: () => setJumpTo({ seq: conversation.readUpTo + 1, unread: true }),
-            onRead: () => client.seen(key, Number.MAX_SAFE_INTEGER),
+            onRead: () => source.seen(key, Number.MAX_SAFE_INTEGER),
           }}
           onFailed={() => undefined}
         />
@@ -331,7 +354,7 @@ export function MessageList({
         class="history-scroller"
         role="log"
         aria-live="off"
-        aria-label={words.messagesWith(other.name)}
+        aria-label={label ?? words.messagesWith(other.name)}
         aria-busy={timeline.loading !== 'no'}
         tabIndex={shown.length === 0 ? 0 : -1}
         onScroll={onScroll}
@@ -341,7 +364,7 @@ export function MessageList({
           {timeline.failed !== undefined && (
             <p class="history-note">
               {words.loadFailed}{' '}
-              <button type="button" class="button button-plain" onClick={() => client.loadOlder(key)}>
+              <button type="button" class="button button-plain" onClick={() => source.loadOlder(key)}>
                 {words.tryAgain}
               </button>
             </p>
@@ -352,7 +375,7 @@ export function MessageList({
               <span class="hidden-text">{words.loading}</span>
             </p>
           )}
-          {!timeline.more && timeline.loading === 'no' && from === 0 && (
+          {thread === undefined && !timeline.more && timeline.loading === 'no' && from === 0 && (
             <div class="history-start">
               <Avatar person={other} size="large" room={room} />
               <p class="history-start-name">
@@ -376,6 +399,7 @@ export function MessageList({
                 </h3>
               );
             }
+            if (item.kind === 'replies') return count;
             const answered = item.message.replyTo === undefined ? undefined : bySeq.get(item.message.replyTo);
             return (
               <MessageView
@@ -448,9 +472,15 @@ function TypingDots({ text }: { text: string }) {
 }
 
 /** Messages of others after the last one that was seen at the end. */
-function unseenCount(messages: readonly Message[], seenUpTo: string | undefined): number {
+function unseenCount(
+  messages: readonly Message[],
+  seenUpTo: string | undefined,
+  thread: number | undefined,
+): number {
   const at = messages.findLastIndex(message => message.id === seenUpTo);
-  return at === -1 ? 0 : messages.slice(at + 1).filter(message => !message.mine && !isReply(message)).length;
+  return at === -1
+    ? 0
+    : messages.slice(at + 1).filter(message => !message.mine && hasRow(message, thread)).length;
 }
 
 function messageElement(scroller: HTMLElement | null, id: string | undefined): HTMLElement | undefined {

@@ -35,6 +35,23 @@ test('messages of one person stand together until somebody else writes or time p
   expect(outline(items)).toEqual(['day', '(m1 ', ' m2)', '(m3)', '(m4)']);
 });
 
+test('in a thread each message has a row, and the count stands between the root and the replies', () => {
+  const messages = [
+    message(1, 'ben', NOON),
+    { ...message(2, 'ben', NOON + MINUTE), thread: 1 },
+    { ...message(4, 'me', NOON + 3 * MINUTE), thread: 1 },
+  ];
+  const items = itemsOf({ messages, more: false }, dayOf, 1);
+  expect(items.map(one => one.id)).toEqual(['day:m1', 'm1', 'replies', 'm2', 'm4']);
+  expect(items.map(one => (one.kind === 'message' ? [one.first, one.last] : []))).toEqual([
+    [],
+    [true, true],
+    [],
+    [true, true],
+    [true, true],
+  ]);
+});
+
 test('a reply in a thread has no row in the room, and does not cut a burst in two', () => {
   const messages = [
     message(1, 'ana', NOON),

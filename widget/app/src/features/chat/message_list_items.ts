@@ -5,6 +5,8 @@ import type { Message, Timeline } from '@kith/client';
 export type Item =
   | { kind: 'day'; id: string; time: number }
   | { kind: 'unread'; id: string }
+  /** In a thread, between its root and the replies. */
+  | { kind: 'replies'; id: string }
   | { kind: 'message'; id: string; message: Message; first: boolean; last: boolean; sayState: boolean };
 
 /** Messages of one person within this time stand together. */
@@ -14,6 +16,7 @@ const TOGETHER = 5 * 60_000;
 export function itemsOf(
   { messages, unreadFrom, more }: Pick<Timeline, 'messages' | 'unreadFrom' | 'more'>,
   dayOf: (time: number) => string,
+  thread?: number,
 ): Item[] {
   const items: Item[] = [];
   let before: Extract<Item, { kind: 'message' }> | undefined;
@@ -22,7 +25,7 @@ export function itemsOf(
   let lineDrawn = unreadFrom === undefined || !firstIsLoaded;
   const newestOwn = messages.findLast(message => message.mine)?.id;
   for (const message of messages) {
-    if (isReply(message)) continue;
+    if (!hasRow(message, thread)) continue;
     let breaks =
       before === undefined ||
       before.message.from !== message.from ||
@@ -49,13 +52,17 @@ export function itemsOf(
       sayState: message.id === newestOwn && message === messages.at(-1),
     };
     items.push(before);
+    if (thread !== undefined && message.seq === thread) {
+      items.push({ kind: 'replies', id: 'replies' });
+      before = undefined;
+    }
   }
   return items;
 }
 
 /** A reply in a thread has its row in the thread only; the root has the count. */
-export function isReply({ thread }: Message): boolean {
-  return thread !== undefined;
+export function hasRow(message: Message, thread: number | undefined): boolean {
+  return thread !== undefined || message.thread === undefined;
 }
 
 /** The part of the items that exists as elements: `shown` of them, `below` of them are left out at the end. */

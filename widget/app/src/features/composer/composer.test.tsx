@@ -15,17 +15,20 @@ function composer(replyTo?: Message, editing?: Message) {
   drawing.draw(
     <Composer
       conversation={drawing.client.conversation(KEY)}
-      field={field}
-      replyTo={replyTo}
-      editing={editing}
-      onCancel={() => {
-        state.cancelled += 1;
-      }}
-      onEditLast={() => {
-        state.last += 1;
-      }}
-      onSent={() => {
-        state.sent += 1;
+      source={drawing.client}
+      writing={{
+        field,
+        replyTo,
+        editing,
+        cancel: () => {
+          state.cancelled += 1;
+        },
+        editLast: () => {
+          state.last += 1;
+        },
+        sent: () => {
+          state.sent += 1;
+        },
       }}
     />,
   );

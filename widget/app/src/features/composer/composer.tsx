@@ -2,26 +2,23 @@
 
 import type { Conversation, Message, Sticker } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useAppContext, useFace, useTopic } from '../../app_context.tsx';
+import { useAppContext, useFace, useSource, useTopic } from '../../app_context.tsx';
 import { PHONE } from '../../shell/open_shell.ts';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import { type AutocompleteHandle, MAY_COMPLETE, SUGGESTIONS_ID } from '../autocomplete/handle.ts';
+import type { ConversationSource } from '../chat/conversation_source.ts';
+import type { Writing } from '../chat/use_writing.ts';
 import type { AttachHandle } from '../files/attach_files.tsx';
 import { askToDelete } from '../message/confirm_delete.ts';
 import { bytesOver } from './body_bytes.ts';
 
 interface Props {
   conversation: Conversation;
-  field: { current: HTMLTextAreaElement | null };
-  replyTo: Message | undefined;
-  /** Its text is changed instead of a new one being written. */
-  editing: Message | undefined;
-  /** Neither to answer nor to edit any more. */
-  onCancel(): void;
-  /** ArrowUp in an empty field. */
-  onEditLast(): void;
-  onSent(): void;
+  source: ConversationSource;
+  /** Of the field; left out: it names the other one. */
+  label?: string | undefined;
+  writing: Pick<Writing, 'field' | 'replyTo' | 'editing' | 'cancel' | 'editLast' | 'sent'>;
 }
 
 const MOST_HEIGHT = 132;
@@ -31,14 +28,15 @@ const suggestions = lazy(() => import('../autocomplete/autocomplete.tsx'), 'Auto
 /** The counter shows from here on. */
 const NEAR_LIMIT = 200;
 
-export function Composer(props: Props) {
-  const { conversation, field, replyTo, editing, onCancel, onEditLast, onSent } = props;
+export function Composer({ conversation, source, label, writing }: Props) {
+  const { field, replyTo, editing, cancel, editLast, sent } = writing;
   const context = useAppContext();
   const { client, wording: words, pickEmoji, takesFocus } = context;
   const key = conversation.key;
   const me = useTopic('me', one => one.me());
   const face = useFace(conversation);
-  const draft = useTopic(`draft:${key}`, one => one.draft(key));
+  const draft = useSource(source, `draft:${key}`, one => one.draft(key));
+  const placeholder = label ?? words.writeTo(face.name);
   const [text, setText] = useState(editing?.body ?? draft);
   const suggest = useRef<AutocompleteHandle | null>(null);
   /** Something was typed that may be completed: from then on it is looked for. */
@@ -68,24 +66,24 @@ export function Composer(props: Props) {
     const end = field.current?.value.length ?? 0;
     if (editing) field.current?.setSelectionRange(end, end);
   }, [field, editing]);
-  useEffect(() => () => client.setTyping(key, false), [client, key]);
+  useEffect(() => () => source.setTyping(key, false), [source, key]);
 
   const write = (value: string) => {
     setText(value);
     if (editing) return;
-    client.setDraft(key, value);
-    client.setTyping(key, value.trim() !== '');
+    source.setDraft(key, value);
+    source.setTyping(key, value.trim() !== '');
   };
   const save = (message: Message) => {
     if (over !== undefined && over > 0) return;
     if (text.trim() === '') {
       return askToDelete(context, () => {
         client.remove(key, message.seq ?? 0);
-        onSent();
+        sent();
       });
     }
     if (text.trimEnd() !== message.body) client.edit(key, message.seq ?? 0, text);
-    onSent();
+    sent();
   };
   /** Puts a text where the cursor is, instead of what is marked or of the `back` characters before. */
   const insert = (piece: string, back = 0) => {
@@ -102,15 +100,15 @@ export function Composer(props: Props) {
   const send = () => {
     if (editing) return save(editing);
     if (!sendable) return;
-    if (!attach.current?.(text, replyTo?.seq)) client.send(key, text, replyTo?.seq);
+    if (!attach.current?.(text, replyTo?.seq)) source.send(key, text, replyTo?.seq);
     setText('');
-    client.setDraft(key, '');
-    onSent();
+    source.setDraft(key, '');
+    sent();
     field.current?.focus();
   };
   const onSticker = (sticker: Sticker) => {
-    client.rich().then(one => one.sticker(key, sticker, { replyTo: replyTo?.seq }));
-    onSent();
+    client.rich().then(one => one.sticker(key, sticker, { replyTo: replyTo?.seq, thread: source.thread }));
+    sent();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // While a character is being composed, Enter chooses it; Safari says so only by the key code.
@@ -120,10 +118,10 @@ export function Composer(props: Props) {
       event.stopPropagation();
     } else if (event.key === 'Escape' && (replyTo !== undefined || editing !== undefined)) {
       event.preventDefault();
-      onCancel();
+      cancel();
     } else if (event.key === 'ArrowUp' && text === '' && !editing && !event.shiftKey) {
       event.preventDefault();
-      onEditLast();
+      editLast();
     } else if ((event.ctrlKey || event.metaKey) && !event.altKey && /^[bi]$/i.test(event.key)) {
       event.preventDefault();
       mark(event.currentTarget as HTMLTextAreaElement, event.key.toLowerCase() === 'b' ? '**' : '_', write);
@@ -157,7 +155,7 @@ export function Composer(props: Props) {
       {concerned && (
         <Lazy
           part={replyOrEditPart}
-          props={{ message: concerned, editing: concerned === editing, onCancel }}
+          props={{ message: concerned, editing: concerned === editing, onCancel: cancel }}
           onFailed={() => undefined}
         />
       )}
@@ -166,7 +164,15 @@ export function Composer(props: Props) {
           <Lazy
             part={attachPart}
             canWait
-            props={{ handle: attach, field, conversation, replyTo: replyTo?.seq, onChange: setFiles, onSent }}
+            props={{
+              handle: attach,
+              field,
+              conversation,
+              source,
+              replyTo: replyTo?.seq,
+              onChange: setFiles,
+              onSent: sent,
+            }}
             onFailed={() => undefined}
           />
         )}
@@ -177,13 +183,13 @@ export function Composer(props: Props) {
           dir={text === '' ? undefined : 'auto'}
           enterkeyhint="send"
           autocapitalize="sentences"
-          aria-label={editing ? words.editing : words.writeTo(face.name)}
+          aria-label={editing ? words.editing : placeholder}
           aria-autocomplete="list"
           aria-controls={listed === undefined ? undefined : SUGGESTIONS_ID}
           aria-activedescendant={listed}
           aria-describedby={over === undefined ? undefined : 'composer-limit'}
           aria-invalid={over !== undefined && over > 0}
-          placeholder={words.writeTo(face.name)}
+          placeholder={placeholder}
           value={text}
           onInput={event => write(event.currentTarget.value)}
           onKeyDown={onKeyDown}

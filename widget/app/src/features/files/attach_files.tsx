@@ -4,11 +4,12 @@ import type { Conversation } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useAppContext, useTopic } from '../../app_context.tsx';
+import { useAppContext, useSource, useTopic } from '../../app_context.tsx';
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
+import type { ConversationSource } from '../chat/conversation_source.ts';
 import { askPoll } from '../message_extras/extra_actions.ts';
 import css from './attach_files.css?inline';
 import { hasTray } from './upload_trays.ts';
@@ -23,6 +24,7 @@ interface Props {
   handle: { current: AttachHandle | null };
   field: { current: HTMLTextAreaElement | null };
   conversation: Conversation;
+  source: ConversationSource;
   replyTo: number | undefined;
   onChange(count: number): void;
   onSent(): void;
@@ -31,7 +33,7 @@ interface Props {
 const trayPart = lazy(() => import('./upload_tray_view.tsx'), 'TrayView');
 const recorderPart = lazy(() => import('./voice_recorder.tsx'), 'VoiceRecorder');
 
-export function AttachFiles({ handle, field, conversation, replyTo, onChange, onSent }: Props) {
+export function AttachFiles({ handle, field, conversation, source, replyTo, onChange, onSent }: Props) {
   useStyles(css);
   const context = useAppContext();
   const { client, openMenu } = context;
@@ -39,9 +41,11 @@ export function AttachFiles({ handle, field, conversation, replyTo, onChange, on
   const words = { ...fileWords, ...useWords('polls') };
   const takesFiles = useTopic('me', one => one.me())?.limits.file_bytes !== undefined;
   const { key } = conversation;
-  const isEmpty = useTopic(`draft:${key}`, one => one.draft(key)) === '';
+  const isEmpty = useSource(source, `draft:${key}`, one => one.draft(key)) === '';
   const input = useRef<HTMLInputElement>(null);
-  const [picked, setPicked] = useState<readonly File[] | undefined>(hasTray(client, key) ? [] : undefined);
+  const [picked, setPicked] = useState<readonly File[] | undefined>(
+    hasTray(client, key, source) ? [] : undefined,
+  );
   const [count, setCount] = useState(0);
   const [recording, setRecording] = useState(false);
 
@@ -68,21 +72,26 @@ export function AttachFiles({ handle, field, conversation, replyTo, onChange, on
     return () => stop.abort();
   }, [field, takesFiles]);
 
-  const items: MenuItem[] = [{ icon: 'poll', text: words.pollNew, run: () => askPoll(key, context) }];
-  if (takesFiles) items.unshift({ icon: 'file', text: words.attachFile, run: () => input.current?.click() });
+  const items: MenuItem[] = [];
+  if (takesFiles) items.push({ icon: 'file', text: words.attachFile, run: () => input.current?.click() });
+  // The server takes no poll in a thread.
+  if (source.thread === undefined)
+    items.push({ icon: 'poll', text: words.pollNew, run: () => askPoll(key, context) });
   return (
     <>
-      <button
-        type="button"
-        class="icon-button attach-add"
-        aria-label={words.attachMenu}
-        title={words.attachMenu}
-        aria-haspopup="menu"
-        aria-expanded="false"
-        onClick={event => openMenu({ anchor: event.currentTarget, label: words.attachMenu, items })}
-      >
-        <Icon name="plus" />
-      </button>
+      {items.length > 0 && (
+        <button
+          type="button"
+          class="icon-button attach-add"
+          aria-label={words.attachMenu}
+          title={words.attachMenu}
+          aria-haspopup="menu"
+          aria-expanded="false"
+          onClick={event => openMenu({ anchor: event.currentTarget, label: words.attachMenu, items })}
+        >
+          <Icon name="plus" />
+        </button>
+      )}
       <input
         ref={input}
         type="file"
@@ -110,6 +119,7 @@ export function AttachFiles({ handle, field, conversation, replyTo, onChange, on
           props={{
             handle,
             conversation,
+            source,
             picked,
             onChange: (now: number) => {
               setCount(now);
@@ -124,6 +134,7 @@ export function AttachFiles({ handle, field, conversation, replyTo, onChange, on
           part={recorderPart}
           props={{
             conversation,
+            source,
             replyTo,
             onDone: (sent: boolean) => {
               setRecording(false);

@@ -1,11 +1,12 @@
-// The files that are about to be sent in a conversation. It outlives the chat on the screen: who looks elsewhere
-// meanwhile finds them again, and what was sent goes out when all of it has come.
+// The files that are about to be sent in a conversation or a thread. A tray outlives the view on the screen: its files are
+// there again when the member comes back, and a sent message goes out when all of its files are uploaded.
 
 import type { Client, Code, ConversationKey, SentFile } from '@kith/client';
 import { Upload, type VoiceOf } from '@kith/client/upload';
+import type { ConversationSource } from '../chat/conversation_source.ts';
 import { prepared } from './prepare_upload.ts';
 import { uploadHost } from './upload_host.ts';
-import { trays } from './upload_trays.ts';
+import { trayName, trays } from './upload_trays.ts';
 
 export const MOST_FILES = 10;
 
@@ -34,6 +35,7 @@ export class Tray {
 
   constructor(
     private readonly client: Client,
+    private readonly source: ConversationSource,
     private readonly key: ConversationKey,
     private readonly mostBytes: () => number,
   ) {}
@@ -96,18 +98,19 @@ export class Tray {
       const { text, replyTo } = this.sent;
       this.sent = undefined;
       this.items = [];
-      this.client.send(this.key, text, replyTo, files as SentFile[]);
+      this.source.send(this.key, text, replyTo, files as SentFile[]);
     }
     for (const listener of [...this.#listeners]) listener();
   }
 }
 
-export function trayOf(client: Client, key: ConversationKey): Tray {
-  const ofClient = trays.get(client) ?? new Map<ConversationKey, Tray>();
+export function trayOf(client: Client, key: ConversationKey, source: ConversationSource): Tray {
+  const ofClient = trays.get(client) ?? new Map<string, Tray>();
   trays.set(client, ofClient);
+  const name = trayName(key, source);
   const tray =
-    ofClient.get(key) ??
-    new Tray(client, key, () => client.me()?.limits.file_bytes ?? Number.POSITIVE_INFINITY);
-  ofClient.set(key, tray);
+    ofClient.get(name) ??
+    new Tray(client, source, key, () => client.me()?.limits.file_bytes ?? Number.POSITIVE_INFINITY);
+  ofClient.set(name, tray);
   return tray;
 }

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import type { ConversationSource } from '../chat/conversation_source.ts';
 import type { AttachHandle } from './attach_files.tsx';
 import { type Item, trayOf } from './upload_tray.ts';
 import css from './upload_tray_view.css?inline';
@@ -15,6 +16,7 @@ export { lateWords as words } from '../../wording/late_words.ts';
 interface Props {
   handle: { current: AttachHandle | null };
   conversation: Conversation;
+  source: ConversationSource;
   /** Chosen, pasted, dropped or said; a new list each time. */
   picked: readonly File[];
   onChange(count: number): void;
@@ -22,12 +24,12 @@ interface Props {
 
 const taken = new WeakSet<readonly File[]>();
 
-export function TrayView({ handle, conversation, picked, onChange }: Props) {
+export function TrayView({ handle, conversation, source, picked, onChange }: Props) {
   useStyles(css);
   const { client, announce } = useAppContext();
   const words = useFileWords();
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
-  const tray = trayOf(client, conversation.key);
+  const tray = trayOf(client, conversation.key, source);
   const most = client.me()?.limits.file_bytes ?? 0;
   const said = useRef('');
 

@@ -1,10 +1,16 @@
-// Which conversations have files that are about to be sent.
+// The conversations and threads with files that are about to be sent.
 
 import type { Client, ConversationKey } from '@kith/client';
+import type { ConversationSource } from '../chat/conversation_source.ts';
 import type { Tray } from './upload_tray.ts';
 
-export const trays = new WeakMap<Client, Map<ConversationKey, Tray>>();
+export const trays = new WeakMap<Client, Map<string, Tray>>();
 
-export function hasTray(client: Client, key: ConversationKey): boolean {
-  return (trays.get(client)?.get(key)?.items.length ?? 0) > 0;
+/** A thread has files of its own. */
+export function trayName(key: ConversationKey, { thread }: ConversationSource): string {
+  return `${key}\n${thread ?? ''}`;
+}
+
+export function hasTray(client: Client, key: ConversationKey, source: ConversationSource): boolean {
+  return (trays.get(client)?.get(trayName(key, source))?.items.length ?? 0) > 0;
 }

@@ -6,6 +6,7 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext } from '../../app_context.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import type { ConversationSource } from '../chat/conversation_source.ts';
 import { LevelMeter } from './level_meter.ts';
 import { peaksOf } from './peaks.ts';
 import { clock } from './sound_duration.ts';
@@ -24,6 +25,7 @@ export { lateWords as words } from '../../wording/late_words.ts';
 
 interface Props {
   conversation: Conversation;
+  source: ConversationSource;
   replyTo: number | undefined;
   onDone(sent: boolean): void;
 }
@@ -35,7 +37,7 @@ interface Recorded {
   peaks: string | undefined;
 }
 
-export function VoiceRecorder({ conversation, replyTo, onDone }: Props) {
+export function VoiceRecorder({ conversation, source, replyTo, onDone }: Props) {
   useStyles(css);
   const { client, announce, wording } = useAppContext();
   const words = useFileWords();
@@ -111,7 +113,7 @@ export function VoiceRecorder({ conversation, replyTo, onDone }: Props) {
     if (all === undefined) return;
     const { data, milliseconds, peaks } = all;
     const ending = data.type.includes('mp4') ? 'm4a' : data.type.includes('ogg') ? 'ogg' : 'webm';
-    const tray = trayOf(client, conversation.key);
+    const tray = trayOf(client, conversation.key, source);
     const file = new File([data], `voice.${ending}`, { type: data.type });
     tray.add([file], { milliseconds, ...(peaks && { peaks }) });
     tray.send('', replyTo);

@@ -1,0 +1,194 @@
+import { type Message, RequestError, type Rich, room, type ThreadView } from '@kith/client';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { FakeClient } from '../../../dev/fake_client.ts';
+import { merged, ThreadSource } from './thread_source.ts';
+
+const NOW = Date.UTC(2026, 2, 12, 12);
+const KEY = room('r1');
+const ROOT = 3;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const message = (id: string, seq: number | undefined, body = 'x') =>
+  ({ id, from: 'u1', body, ...(seq !== undefined && { seq }) }) as Message;
+const reply = (seq: number): Message => ({ ...message(`reply-${seq}`, seq), thread: ROOT });
+
+/** Pages of `size` replies with the seqs 101 to 100 + `count`; the first answers of each kind are in `failing`. */
+function thread({ count = 0, size = 50, unread = 0, follows = true } = {}) {
+  const client = new FakeClient({ people: 12, chats: 2, rooms: 2, now: NOW });
+  const asked: string[] = [];
+  const state = { count, fails: false };
+  const view = (): ThreadView => ({
+    key: KEY,
+    root: { ...message('root', ROOT), replies: { count: state.count, last: NOW } },
+    follows,
+    unread,
+  });
+  const answer = async <T>(call: string, value: () => T): Promise<T> => {
+    asked.push(call);
+    const { fails } = state;
+    await new Promise(done => setTimeout(done, 10));
+    if (fails) throw new RequestError('offline');
+    return value();
+  };
+  const rich = {
+    thread: (_key, _seq, { read, follow } = {}) => answer(`thread ${read ?? follow ?? ''}`.trim(), view),
+    replies: (_key, _seq, before = Number.POSITIVE_INFINITY) =>
+      answer(`replies ${before}`, () => {
+        const older = Array.from({ length: state.count }, (_, at) => reply(101 + at)).filter(
+          one => (one.seq ?? 0) < before,
+        );
+        return { messages: older.slice(-size), more: older.length > size };
+      }),
+  } as Partial<Rich> as Rich;
+  client.rich = () => Promise.resolve(rich);
+  const source = new ThreadSource(client, KEY, ROOT);
+  const changes = vi.fn();
+  source.subscribe(`timeline:${KEY}`, changes);
+  const seqs = () => source.timeline().messages.map(one => one.seq);
+  const pass = () => vi.advanceTimersByTimeAsync(1_000);
+  return { client, source, asked, state, changes, seqs, pass };
+}
+
+test('a thread has each reply once, as it is known last, and what is on its way at the end', () => {
+  const pages = [message('a', 3), message('b', 5)];
+  const live = [message('b', 5, 'edited'), message('d', undefined), message('c', 9)];
+  const all = merged(pages, live);
+  expect(all.map(one => one.id)).toEqual(['a', 'b', 'c', 'd']);
+  expect(all[1]?.body).toBe('edited');
+});
+
+test('it loads its newest page, says so meanwhile, and begins with the root', async () => {
+  const { source, changes, seqs, pass } = thread({ count: 2 });
+  source.open();
+  expect(source.timeline().loading).toBe('newest');
+  await pass();
+  expect(source.timeline()).toMatchObject({ loading: 'no', more: false });
+  expect(seqs()).toEqual([ROOT, 101, 102]);
+  expect(source.count()).toBe(2);
+  expect(source.timeline()).toBe(source.timeline());
+  expect(changes).toHaveBeenCalled();
+});
+
+test('the root has its place only where no reply is missing after it', async () => {
+  const { source, seqs, pass } = thread({ count: 5, size: 2 });
+  source.open();
+  await pass();
+  expect(seqs()).toEqual([104, 105]);
+  source.loadOlder();
+  source.loadOlder();
+  await pass();
+  expect(seqs()).toEqual([102, 103, 104, 105]);
+  source.loadOlder();
+  await pass();
+  expect(seqs()).toEqual([ROOT, 101, 102, 103, 104, 105]);
+});
+
+test('a failed load says so until it is tried again', async () => {
+  const { source, state, seqs, pass } = thread({ count: 2 });
+  state.fails = true;
+  source.open();
+  await pass();
+  expect(source.timeline()).toMatchObject({ loading: 'no', failed: 'unavailable' });
+  state.fails = false;
+  source.loadOlder();
+  expect(source.timeline().failed).toBeUndefined();
+  await pass();
+  expect(seqs()).toEqual([ROOT, 101, 102]);
+});
+
+test('an answer that comes after it was closed changes nothing', async () => {
+  const { source, seqs, pass } = thread({ count: 2 });
+  source.open()();
+  await pass();
+  expect(seqs()).toEqual([]);
+});
+
+test('live replies and queued ones come from the timeline of the room', async () => {
+  const { client, source, seqs, pass } = thread({ count: 1 });
+  source.open();
+  await pass();
+  const before = client.timeline(KEY);
+  client.timelines.set(KEY, { ...before, messages: [...before.messages, reply(102), message('other', 103)] });
+  client.change(`timeline:${KEY}`);
+  expect(seqs()).toEqual([ROOT, 101, 102]);
+  source.send(KEY, 'on its way');
+  expect(client.calls).toContain(`send ${KEY} on its way in ${ROOT}`);
+  expect(seqs()).toEqual([ROOT, 101, 102, undefined]);
+});
+
+test('an edit of a reply that only its page has is shown', async () => {
+  const { client, source, pass } = thread({ count: 1 });
+  source.open();
+  await pass();
+  client.happen('changed', { key: KEY, message: { ...reply(101), body: 'edited' } });
+  expect(source.timeline().messages.at(-1)?.body).toBe('edited');
+});
+
+test('after a lost connection it asks for what it missed, and leaves no hole', async () => {
+  const { client, source, state, seqs, pass } = thread({ count: 2, size: 2 });
+  source.open();
+  await pass();
+  client.state = { state: 'offline', shared: false };
+  client.change('status');
+  state.count = 6;
+  client.state = { state: 'online', shared: false };
+  client.change('status');
+  await pass();
+  expect(seqs()).toEqual([105, 106]);
+  expect(source.timeline().more).toBe(true);
+});
+
+test('the line stands above the first unread reply', async () => {
+  const { source, pass } = thread({ count: 5, unread: 2 });
+  source.open();
+  await pass();
+  expect(source.timeline()).toMatchObject({ unreadFrom: 104, unreadCount: 2 });
+  source.send(KEY, 'mine');
+  expect(source.timeline().unreadFrom).toBeUndefined();
+});
+
+test('seen replies are told by their number, once for a scroll, and only forward', async () => {
+  const { source, asked, pass } = thread({ count: 5, size: 3 });
+  source.open();
+  await pass();
+  source.seen(KEY, 103);
+  source.seen(KEY, 104);
+  source.seen(KEY, 102);
+  await pass();
+  expect(asked.filter(one => one.startsWith('thread '))).toEqual(['thread 4']);
+  source.seen(KEY, Number.MAX_SAFE_INTEGER);
+  await pass();
+  expect(asked.at(-1)).toBe('thread 5');
+});
+
+test('a thread that one does not follow has nothing to be read', async () => {
+  const { source, asked, pass } = thread({ count: 5, follows: false });
+  source.open();
+  await pass();
+  source.seen(KEY, 105);
+  await pass();
+  expect(asked.filter(one => one.startsWith('thread '))).toEqual([]);
+});
+
+test('a message that is wanted is looked for in older pages, and no further than the root', async () => {
+  const { source, asked, pass } = thread({ count: 9, size: 2 });
+  source.open();
+  await pass();
+  const found = source.show(KEY, 103);
+  await pass();
+  expect([await found, asked.filter(one => one.startsWith('replies')).length]).toEqual([true, 4]);
+  expect(await source.show(KEY, 1)).toBe(false);
+  expect(asked.filter(one => one.startsWith('replies')).length).toBe(4);
+});
+
+test('its draft is not the one of the room', () => {
+  const { client, source } = thread();
+  const changes = vi.fn();
+  source.subscribe(`draft:${KEY}`, changes);
+  source.setDraft(KEY, 'half a reply');
+  client.change(`draft:${KEY}\n${ROOT}` as `draft:${typeof KEY}`);
+  expect([source.draft(), client.draft(KEY)]).toEqual(['half a reply', '']);
+  expect(changes).toHaveBeenCalled();
+});
