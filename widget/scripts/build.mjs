@@ -27,6 +27,7 @@ const entries = {
   client: join(root, 'loader/src/client_entry.ts'),
   app: join(root, 'app/src/main.ts'),
   push: join(root, 'loader/src/push/push.ts'),
+  badge: join(root, 'loader/src/page_badge.ts'),
 };
 /** What the client and the interface import at their start. */
 const atStart = { client: new Set([entries.client]), app: new Set([entries.app]) };
@@ -130,6 +131,7 @@ async function buildModules() {
     client: named('client').fileName,
     app: named('app').fileName,
     push: named('push').fileName,
+    badge: named('badge').fileName,
     /** Everything that must have arrived before one can chat: the entries, what they import at once, and one language. */
     shell: [...shell, language],
     /** What the first chat fetches besides. */
@@ -158,7 +160,7 @@ async function buildModules() {
 }
 
 /** The classic script, with the addresses of the modules in it. */
-async function buildLoader({ client, app, push }) {
+async function buildLoader({ client, app, push, badge }) {
   await build({
     ...shared,
     define: {
@@ -166,6 +168,7 @@ async function buildLoader({ client, app, push }) {
       KITH_CLIENT: JSON.stringify(client),
       KITH_APP: JSON.stringify(app),
       KITH_PUSH: JSON.stringify(push),
+      KITH_BADGE: JSON.stringify(badge),
     },
     build: {
       outDir: dist,

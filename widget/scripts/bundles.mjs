@@ -67,7 +67,9 @@ const BUNDLES = {
   ],
   // The row of open chats at the bottom of a page.
   bar: ['app/src/shell/bar/'],
-  push: ['loader/src/push/'],
+  push: ['loader/src/push/', 'loader/src/fields_of.ts'],
+  // The unread number in the title and on the icon of the page.
+  badge: ['loader/src/icon_dot.ts', 'loader/src/page_badge.ts', 'loader/src/title_counter.ts'],
   // For networks that let no WebSocket through.
   transports: ['client/src/http.ts', 'client/src/poll.ts', 'client/src/stream.ts'],
   // Everything else that is one touch away from a chat or from the list of chats.

@@ -484,6 +484,7 @@ export class FakeClient implements Client {
   stop = () => this.note('stop');
   setToken = () => this.note('setToken');
   forget = () => this.note('forget');
+  close = () => this.note('close');
   destroy = () => this.note('destroy');
   open(key: ConversationKey) {
     this.note(`open ${key}`);

@@ -44,6 +44,8 @@ const stage: Stage = {
   push: () => Promise.resolve(new FakePush(text('push')) as unknown as Push),
   remember: () => undefined,
   emit: () => undefined,
+  shows: key => app.shows(key),
+  call: request => app.call(request),
 };
 const app = await mount(stage);
 client.on('message', happened => app.notify(happened));

@@ -9,10 +9,9 @@ import {
   type Sticker,
   type Topic,
 } from '@kith/client';
-import type { Stage } from '@kith/loader/stage';
+import type { CallRequest, Stage } from '@kith/loader/stage';
 import { type Context, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import type { CallRequest } from './features/calls/call_dispatcher.ts';
 import type { Part } from './ui/lazy/lazy.tsx';
 import type { MenuItem, MenuRequest } from './ui/menu/menu.tsx';
 import type { Wording } from './wording/wording.ts';

@@ -10,11 +10,18 @@ import { keyOfRoom, openShell } from './shell/open_shell.ts';
 import { Shell } from './shell/shell.tsx';
 import { sheets } from './shell/styles.ts';
 import { fetchPart } from './ui/lazy/lazy.tsx';
-import { fetchWording } from './wording/wording.ts';
+import { fetchWording, type Wording } from './wording/wording.ts';
+
+/** All widgets of a page have its language, and share the texts that come late. */
+let coming: Promise<Wording> | undefined;
 
 export default async function mount(stage: Stage): Promise<App> {
   const marks = fetchReader().catch(() => undefined);
-  const wording = await fetchWording([stage.settings.lang, ...navigator.languages]);
+  coming ??= fetchWording([stage.settings.lang, ...navigator.languages]).catch(error => {
+    coming = undefined;
+    throw error;
+  });
+  const wording = await coming;
   // Small, and asked for at the same time; but nobody waits for it long.
   const read = Promise.allSettled([marks, fetchPart(formattedPart, wording)]);
   await Promise.race([read, new Promise(done => setTimeout(done, MARKS_MS))]);
@@ -25,7 +32,7 @@ export default async function mount(stage: Stage): Promise<App> {
   stage.root.append(place);
 
   const shell = openShell(stage);
-  const alerts = createAlertLoader(stage.client, shell.shows);
+  const alerts = createAlertLoader(stage.client, stage.shows);
   const dispatcher = createCallDispatcher();
   render(h(Shell, { stage, shell, alerts, dispatcher, wording }), place);
   return {
@@ -36,7 +43,8 @@ export default async function mount(stage: Stage): Promise<App> {
     openRoom: name => shell.openChat(keyOfRoom(name)),
     follow: shell.follow,
     notify: alerts.hear,
-    call: event => dispatcher.say(event ? { do: 'hear', event } : { do: 'rejoin' }),
+    shows: shell.shows,
+    call: dispatcher.say,
     destroy() {
       render(null, place);
       alerts.destroy();

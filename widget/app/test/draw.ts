@@ -1,13 +1,12 @@
 // Draws a component on a fake client in a document without a browser.
 
-import type { Push } from '@kith/loader/stage';
+import type { CallRequest, Push } from '@kith/loader/stage';
 import { h, render, type VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { vi } from 'vitest';
 import { FakeClient, type FakeOptions } from '../dev/fake_client.ts';
 import { FakePush } from '../dev/fake_push.ts';
 import { AppContext, type AppContextValue, type EmojiRequest, type Question } from '../src/app_context.tsx';
-import type { CallRequest } from '../src/features/calls/call_dispatcher.ts';
 import { replyOrEditPart } from '../src/features/composer/composer.tsx';
 import { toolsPart } from '../src/features/message/message.tsx';
 import { formattedPart } from '../src/features/message_text/message_text.tsx';

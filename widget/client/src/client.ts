@@ -97,7 +97,9 @@ export interface Client {
   setToken(token: string): void;
   /** The member has signed out on the site: stops, and nothing that was theirs stays in memory or storage. */
   forget(): void;
-  /** Stops, forgets listeners, and lets go of everything. */
+  /** Stops, forgets listeners, and lets go of everything. What this browser keeps stays, and so does a guest. */
+  close(): void;
+  /** As `close`, and forgets the guest. */
   destroy(): void;
 
   /** The conversation is on the screen: loads its newest page, fills holes. Call the returned function when it goes. */

@@ -71,7 +71,7 @@ export interface ClientOptions {
   token(): Promise<string | undefined>;
   /** The `sub` of the tokens, where the page knows it: then only the leading tab needs one. */
   user?: string;
-  /** Titles of pages, by the path that names their rooms. */
+  /** Titles of pages, by the path that names their rooms; read when a room is drawn. */
   pageNames?: Readonly<Record<string, string>>;
 }
 
@@ -263,15 +263,19 @@ class Member implements Client {
     this.#clear();
   }
 
-  destroy(): void {
+  close(): void {
     if (this.#destroyed) return;
     this.stop();
-    this.#stored.forgetGuest();
     this.#destroyed = true;
     this.#unlisten();
     this.#views.forgetListeners();
     this.#listeners.clear();
     this.#lapsing?.cancel();
+  }
+
+  destroy(): void {
+    this.close();
+    this.#stored.forgetGuest();
   }
 
   /** The user decides which tabs belong together and whose cache is shown. */

@@ -21,6 +21,7 @@ export function createIconDot(page: Document): IconDot {
     for (const { link, rel } of given?.theirs ?? []) link.rel = rel;
     given?.ours.remove();
     given = undefined;
+    page.removeEventListener('securitypolicyviolation', onViolation);
   };
   const put = (href: string) => {
     const theirs = iconsOf(page).map(link => ({ link, rel: link.rel }));
@@ -30,12 +31,13 @@ export function createIconDot(page: Document): IconDot {
     ours.href = href;
     page.head.append(ours);
     given = { ours, theirs };
+    page.addEventListener('securitypolicyviolation', onViolation);
   };
-  page.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
-    if (given === undefined || effectiveDirective !== 'img-src' || !blockedURI.startsWith('data')) return;
+  const onViolation = ({ effectiveDirective, blockedURI }: SecurityPolicyViolationEvent) => {
+    if (effectiveDirective !== 'img-src' || !blockedURI.startsWith('data')) return;
     refused = true;
     giveBack();
-  });
+  };
 
   return {
     set(on) {

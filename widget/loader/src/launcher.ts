@@ -10,10 +10,12 @@ export interface Launcher {
   button: HTMLButtonElement;
   setUnread(count: number): void;
   setOpen(open: boolean): void;
-  /** `busy`: something is on its way. `away`: the server cannot be reached. */
-  setState(state: 'ready' | 'busy' | 'away'): void;
+  setState(state: LauncherState): void;
   remove(): void;
 }
+
+/** `busy`: something is on its way. `away`: the server cannot be reached. */
+export type LauncherState = 'ready' | 'busy' | 'away';
 
 export function createLauncher(settings: Settings, place: HTMLElement): Launcher {
   const wording = wordingFor(settings.lang);
@@ -40,7 +42,7 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   root.append(button);
 
   let unread = 0;
-  let state: Parameters<Launcher['setState']>[0] = 'ready';
+  let state: LauncherState = 'ready';
   const draw = () => {
     badge.hidden = unread === 0;
     badge.textContent = unread > 99 ? '99+' : String(unread);

@@ -1,19 +1,15 @@
 // The script at /kith.js: puts the launcher on the page and `window.Kith` beside it, and never throws into the page.
 
-import { createKith, type Kith } from './page_api.ts';
-import { readSettings, type Settings } from './settings.ts';
+import type { Kith } from './kith.ts';
+import { createKith } from './page_api.ts';
+import { readSettings, type TagSettings } from './settings.ts';
 import type { Mount } from './stage.ts';
 
 /** Paths of the modules, put in by the build. */
 declare const KITH_CLIENT: string;
 declare const KITH_APP: string;
 declare const KITH_PUSH: string;
-
-declare global {
-  interface Window {
-    Kith?: Kith;
-  }
-}
+declare const KITH_BADGE: string;
 
 begin();
 
@@ -40,7 +36,7 @@ function begin(): void {
 }
 
 /** Into an element of the page, which may be further down than the tag. */
-function embed(settings: Settings, script: HTMLScriptElement): void {
+function embed(settings: TagSettings, script: HTMLScriptElement): void {
   const place = settings.into === undefined ? script.parentElement : document.querySelector(settings.into);
   if (place instanceof HTMLElement && place !== document.head) {
     window.Kith ??= start(settings, place);
@@ -51,11 +47,15 @@ function embed(settings: Settings, script: HTMLScriptElement): void {
   }
 }
 
-function start(settings: Settings, place: HTMLElement): Kith {
-  const fetchClient = late<typeof import('./client_entry.ts')>(`${settings.server}/${KITH_CLIENT}`);
-  const fetchApp = late<{ default: Mount }>(`${settings.server}/${KITH_APP}`);
-  const fetchPush = late<typeof import('./push/push.ts')>(`${settings.server}/${KITH_PUSH}`);
-  const parts = { client: fetchClient, app: fetchApp, push: fetchPush, idle: whenIdle };
+function start(settings: TagSettings, place: HTMLElement): Kith {
+  const part = <T>(path: string) => late<T>(`${settings.server}/${path}`);
+  const parts = {
+    client: part<typeof import('./client_entry.ts')>(KITH_CLIENT),
+    app: part<{ default: Mount }>(KITH_APP),
+    push: part<typeof import('./push/push.ts')>(KITH_PUSH),
+    badge: part<typeof import('./page_badge.ts')>(KITH_BADGE),
+    idle: whenIdle,
+  };
   return createKith(settings, parts, place);
 }
 

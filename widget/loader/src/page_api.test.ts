@@ -2,8 +2,9 @@
 
 import type { Client, ClientEvents, ConversationKey, Status, Totals } from '@kith/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createKith, type Kith, type Parts } from './page_api.ts';
-import type { Settings } from './settings.ts';
+import type { Kith } from './kith.ts';
+import { createKith, LINGER_MS, type Parts } from './page_api.ts';
+import type { TagSettings } from './settings.ts';
 import type { App, Stage } from './stage.ts';
 
 const TOKEN = 'aaa.bbb.ccc';
@@ -450,7 +451,243 @@ describe('the page', () => {
   });
 });
 
-function open(more: Partial<Settings>, status = 200) {
+describe('mount', () => {
+  const ONLINE: Status = { state: 'online', shared: false };
+  const embedIn = (id: string) => {
+    const element = document.createElement('div');
+    element.id = id;
+    document.body.append(element);
+    return element;
+  };
+  /** A page whose tag has no widget, and its article with a room. */
+  async function article(more: Partial<TagSettings> = {}) {
+    const page = open({ tokenUrl: '/tok', mode: 'headless', ...more }, 200);
+    const element = embedIn('article');
+    const room = page.kith.mount({ element, room: '/article/7' });
+    await page.idle();
+    page.client.become(ONLINE);
+    return { page, element, room };
+  }
+
+  test('a bubble and the room of an article share one client, and one of them says what happens', async () => {
+    const { page, room } = await article();
+    const bubble = page.kith.mount({ position: 'left' });
+    await page.idle();
+    expect([room.mounted, bubble.mounted]).toEqual([true, true]);
+    expect(page.fetched.filter(one => one === 'client')).toEqual(['client']);
+    expect(page.app.calls).toEqual(['room /article/7']);
+    expect(document.querySelectorAll('kith-widget')).toHaveLength(2);
+    expect(page.button().className).toBe('launcher left');
+    page.client.happen('totals', { unread: 2, mentions: 0, conversations: 1, requests: 0, strangers: 0 });
+    expect(page.button().getAttribute('aria-label')).toBe('Open messenger, 2 unread messages');
+    const message = { from: 'ben', body: 'hello', time: 1 };
+    page.client.happen('message', { message, first: true } as ClientEvents['message']);
+    page.client.happen('call', { news: 'ring' } as ClientEvents['call']);
+    await settle();
+    expect(page.app.calls).toEqual(['room /article/7', 'notify hello', 'call ring']);
+    expect(page.app.stages.map(stage => stage.settings.mode)).toEqual(['embed', 'bubble']);
+  });
+
+  test('an embedded chat with a person', async () => {
+    const { page } = await article();
+    page.kith.mount({ element: embedIn('contact'), person: 'ana' });
+    await page.idle();
+    expect(page.app.calls).toEqual(['room /article/7', 'open ana']);
+  });
+
+  test('the last one closes the connection, a moment later; the guest stays', async () => {
+    const { page, room } = await article();
+    const bubble = page.kith.mount({});
+    room.unmount();
+    vi.advanceTimersByTime(LINGER_MS);
+    expect(page.client.calls).toEqual(['connect']);
+    bubble.unmount();
+    bubble.unmount();
+    expect(page.client.calls).toEqual(['connect']);
+    vi.advanceTimersByTime(LINGER_MS);
+    expect(page.client.calls).toEqual(['connect', 'close']);
+    expect([room.mounted, bubble.mounted]).toEqual([false, false]);
+    expect(document.querySelector('kith-widget')).toBeNull();
+  });
+
+  test('a page that changes its view keeps the connection', async () => {
+    const { page, room, element } = await article();
+    for (let view = 0, now = room; view < 20; view++) {
+      now.unmount();
+      vi.advanceTimersByTime(LINGER_MS - 1);
+      now = page.kith.mount({ element, room: `/article/${view}` });
+      await page.idle();
+    }
+    expect(page.client.calls).toEqual(['connect']);
+    expect(page.app.calls.slice(-2)).toEqual(['destroy', 'room /article/19']);
+    expect(document.querySelectorAll('kith-widget')).toHaveLength(1);
+  });
+
+  test('after the connection was closed, the next one begins anew', async () => {
+    const { page, room, element } = await article();
+    page.client.happen('totals', { unread: 2, mentions: 0, conversations: 1, requests: 0, strangers: 0 });
+    await settle();
+    expect(badges.at(-1)).toBe(2);
+    room.unmount();
+    vi.advanceTimersByTime(LINGER_MS);
+    await settle();
+    expect(badges.at(-1)).toBe(0);
+    page.client.become({ state: 'idle', shared: false });
+    page.kith.mount({ element, room: 'r2' });
+    await page.idle();
+    expect(page.client.calls).toEqual(['connect', 'close', 'connect']);
+    expect(page.fetched.filter(one => one === 'client')).toHaveLength(2);
+  });
+
+  test('unmounted while it is fetched, nothing appears and nobody is connected', async () => {
+    const page = open({ tokenUrl: '/tok', mode: 'headless' }, 200);
+    const soon = page.kith.mount({ element: embedIn('soon'), room: 'r1' });
+    soon.unmount();
+    await page.idle();
+    expect(page.fetched).toEqual([]);
+    const later = page.kith.mount({});
+    later.open('ana');
+    later.unmount();
+    vi.advanceTimersByTime(LINGER_MS);
+    await settle();
+    expect([page.app.calls, page.client.calls]).toEqual([[], ['close']]);
+    later.open('ben');
+    await settle();
+    expect(page.app.calls).toEqual([]);
+    expect(console.error).not.toHaveBeenCalled();
+  });
+
+  test('what cannot work is said on the console, and the page goes on', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const { page, element } = await article();
+    const bubble = page.kith.mount({});
+    const wrong: [unknown, string][] = [
+      [undefined, 'it takes an object of options'],
+      ['#article', 'it takes an object of options'],
+      [{ element: '#article', room: 'r1' }, 'element must be an HTML element of this page'],
+      [
+        { element: document.createElementNS('http://www.w3.org/2000/svg', 'g'), room: 'r1' },
+        'element must be',
+      ],
+      [{ mode: 'embed', room: 'r1' }, 'element must be an HTML element of this page'],
+      [{ element: embedIn('empty') }, 'mode embed needs a room or a person'],
+      [{ element, mode: 'bubble' }, 'mode bubble takes no element'],
+      [{ element, room: '/article/8' }, 'this element has a widget already'],
+      [{ mode: 'inbox' }, 'the page has a widget outside of its elements already'],
+      [{ site: 'elsewhere' }, 'this page is connected to the site garden, and cannot show elsewhere'],
+    ];
+    for (const [options, why] of wrong) {
+      vi.mocked(console.error).mockClear();
+      const none = page.kith.mount(options as Parameters<Kith['mount']>[0]);
+      expect(vi.mocked(console.error).mock.calls.join()).toContain(`kith: mount(): ${why}`);
+      expect(none.mounted).toBe(false);
+      none.open('ana');
+      none.openRoom('r1');
+      none.close();
+      none.on('unread', () => undefined)();
+      none.off('unread', () => undefined);
+      none.unmount();
+      none.destroy();
+    }
+    expect(warn).not.toHaveBeenCalled();
+    bubble.unmount();
+    const careless = { room: 7, color: 'red', theme: 'neon', position: null, site: 'garden' };
+    expect(page.kith.mount(careless as unknown as Parameters<Kith['mount']>[0]).mounted).toBe(true);
+    expect(warn.mock.calls.flat()).toEqual([
+      'kith: mount(): room must be a text',
+      'kith: mount() has no option color',
+      'kith: theme="neon" is not one of auto, light, dark',
+    ]);
+    expect(document.querySelectorAll('kith-widget')).toHaveLength(2);
+  });
+
+  test('each hears what happens, and its own opening, until it is unmounted', async () => {
+    const { page, room } = await article();
+    const bubble = page.kith.mount({});
+    const heard: string[] = [];
+    room.on('open', () => heard.push('room'));
+    bubble.on('open', () => heard.push('bubble'));
+    page.kith.on('open', () => heard.push('page'));
+    for (const [name, one] of Object.entries({ room, bubble, page: page.kith }))
+      one.on('unread', ({ unread }) => heard.push(`${name} ${unread}`));
+    page.kith.open();
+    await settle();
+    const totals = { unread: 2, mentions: 0, conversations: 1, requests: 0, strangers: 0 };
+    page.client.happen('totals', totals);
+    bubble.unmount();
+    page.client.happen('totals', totals);
+    expect(heard).toEqual(['bubble', 'page', 'page 2', 'room 2', 'bubble 2', 'page 2', 'room 2']);
+  });
+
+  test('a call stays in the widget that it began in, until that one is unmounted', async () => {
+    const { page, room } = await article();
+    page.app.stages[0]?.call({ do: 'check' });
+    page.kith.mount({});
+    await settle();
+    const ring = { news: 'ring' } as ClientEvents['call'];
+    page.client.happen('call', ring);
+    await settle();
+    expect(page.app.stages.map(stage => stage.settings.mode)).toEqual(['embed']);
+    room.unmount();
+    page.client.happen('call', ring);
+    await settle();
+    expect(page.app.stages.map(stage => stage.settings.mode)).toEqual(['embed', 'bubble']);
+  });
+
+  test('beside the widget of the tag, which stays when the others go', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    const room = page.kith.mount({ element: embedIn('beside'), room: 'r1' });
+    await page.idle();
+    room.destroy();
+    vi.advanceTimersByTime(LINGER_MS);
+    expect(page.client.calls).toEqual([`setToken ${TOKEN}`, 'connect']);
+    page.kith.open('ben');
+    await settle();
+    expect(page.app.calls).toEqual(['room r1', 'destroy', 'open ben']);
+  });
+
+  test('destroy of the page takes all off; a widget that is mounted then begins anew', async () => {
+    const { page, room, element } = await article();
+    page.kith.mount({});
+    page.kith.destroy();
+    await settle();
+    expect(document.querySelector('kith-widget')).toBeNull();
+    expect([room.mounted, page.client.calls.at(-1)]).toEqual([false, 'destroy']);
+    expect(await page.kith.client().catch(String)).toBe('Error: kith: it was destroyed');
+    page.client.become({ state: 'idle', shared: false });
+    const again = page.kith.mount({ element, room: 'r2' });
+    await page.idle();
+    expect([again.mounted, page.client.calls.at(-1), page.app.calls.at(-1)]).toEqual([
+      true,
+      'connect',
+      'room r2',
+    ]);
+    again.destroy();
+    expect(page.client.calls.at(-1)).toBe('destroy');
+  });
+
+  test('a token that comes before the first widget waits for it', async () => {
+    const page = open({ mode: 'headless' });
+    page.kith.setToken(TOKEN);
+    await settle();
+    expect(page.fetched).toEqual([]);
+    page.kith.mount({});
+    await page.idle();
+    expect(page.client.calls).toEqual([`setToken ${TOKEN}`, 'connect']);
+  });
+
+  test('a page that has asked for the client keeps it without a widget', async () => {
+    const { page, room } = await article();
+    await page.kith.client();
+    room.unmount();
+    vi.advanceTimersByTime(LINGER_MS);
+    expect(page.client.calls).toEqual(['connect']);
+    page.kith.destroy();
+    expect(page.client.calls).toEqual(['connect', 'destroy']);
+  });
+});
+
+function open(more: Partial<TagSettings>, status = 200) {
   const answer = () =>
     Promise.resolve(new Response(status === 200 ? JSON.stringify({ token: TOKEN }) : '', { status }));
   vi.stubGlobal('fetch', vi.fn(answer));
@@ -489,9 +726,11 @@ function open(more: Partial<Settings>, status = 200) {
     client: () => fetchPart('client', module as unknown as Awaited<ReturnType<Parts['client']>>),
     app: () => fetchPart('app', { default: (stage: Stage) => app.mounted(stage) }),
     push: () => fetchPart('push', { Push: FakePush } as unknown as Awaited<ReturnType<Parts['push']>>),
+    badge: () =>
+      Promise.resolve({ createPageBadge: () => ({ set: (unread: number) => badges.push(unread) }) }),
     idle: call => idle.push(call),
   };
-  const settings: Settings = {
+  const settings: TagSettings = {
     site: 'garden',
     server: 'https://im.example',
     mode: 'bubble',
@@ -511,6 +750,9 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
+/** Numbers that stood on the page. */
+const badges: number[] = [];
+
 /** Calls of the part for notifications. */
 const pushed: string[] = [];
 
@@ -520,6 +762,9 @@ class FakePush {
   }
   begin() {
     pushed.push('begin');
+  }
+  end() {
+    pushed.push('end');
   }
   leave() {
     pushed.push('leave');
@@ -544,9 +789,13 @@ class FakeClient {
     return () => void this.#told.splice(this.#told.indexOf(listener), 1);
   };
   on = (name: string, listener: (detail: never) => void) => this.#happenings.set(name, listener);
-  connect = () => this.calls.push('connect');
+  connect = () => {
+    this.calls.push('connect');
+    if (this.#status.state === 'idle') this.#status = { state: 'connecting', shared: false };
+  };
   setToken = (token: string) => this.calls.push(`setToken ${token}`);
   forget = () => this.calls.push('forget');
+  close = () => this.calls.push('close');
   destroy = () => this.calls.push('destroy');
 
   happen<K extends keyof ClientEvents>(name: K, detail: ClientEvents[K]): void {
@@ -562,7 +811,10 @@ class FakeClient {
 class FakeApp {
   calls: string[] = [];
 
+  stages: Stage[] = [];
+
   async mounted(stage: Stage): Promise<App> {
+    this.stages.push(stage);
     return {
       show: () => {
         this.calls.push('show');
@@ -584,7 +836,8 @@ class FakeApp {
       openRoom: room => this.calls.push(`room ${room}`),
       follow: link => this.calls.push(`link ${link}`),
       notify: ({ message }) => this.calls.push(`notify ${message.body}`),
-      call: event => this.calls.push(`call ${event?.news ?? 'again'}`),
+      shows: () => false,
+      call: request => this.calls.push(`call ${request.do === 'hear' ? request.event.news : request.do}`),
       destroy: () => this.calls.push('destroy'),
     };
   }

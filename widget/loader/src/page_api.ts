@@ -1,53 +1,23 @@
-// `window.Kith`: what the page may call and hear, and the widget's life from the tag to the open panel.
+// `window.Kith`: what the page may call and hear, and what all widgets of the page share, from the tag to the connection.
 
 import type { Client, Status, Totals } from '@kith/client';
-import { createIconDot } from './icon_dot.ts';
-import { createLauncher, type Launcher } from './launcher.ts';
-import { type OpenPanel, rememberedPanel, rememberPanel } from './panel_memory.ts';
+import { fieldsOf } from './fields_of.ts';
+import { controlsOf, createInstance, type Instance, type InstanceHost } from './instance.ts';
+import type { Kith, KithInstance, MountOptions, PageEvents } from './kith.ts';
+import { createListeners } from './listeners.ts';
+import type { PageBadge } from './page_badge.ts';
+import { rememberPanel } from './panel_memory.ts';
 import type { Push } from './push/push.ts';
-import type { Settings } from './settings.ts';
-import type { App, Mount } from './stage.ts';
-import { createTitleCounter } from './title_counter.ts';
-import { TokenSource } from './token_source.ts';
-
-/** `window.Kith`. Nothing of it throws; calls before the app has arrived wait for it. */
-export interface Kith {
-  /** Opens the widget, or the conversation with this user of the site. */
-  open(user?: string): void;
-  /** Opens a room: by its id, or that of a page of the site, which begins with a slash. */
-  openRoom(room: string): void;
-  close(): void;
-  /** Hears an event from now on; the returned function ends that. */
-  on<K extends keyof PageEvents>(event: K, listener: (detail: PageEvents[K]) => void): () => void;
-  off<K extends keyof PageEvents>(event: K, listener: (detail: PageEvents[K]) => void): void;
-  /** Signs the member in, or brings a fresh token. `null`: they have signed out; what was cached is forgotten. */
-  setToken(token: string | null): void;
-  /** Takes the widget off the page, and forgets the guest who was here. */
-  destroy(): void;
-  /** The token of the guest who has written from this browser: it proves to your server who they are, when they register. */
-  guestToken(): string | undefined;
-  /** The headless client of this page, connected or not. */
-  client(): Promise<Client>;
-  /** Fulfilled once the launcher is on the page. */
-  readonly ready: Promise<Kith>;
-}
-
-export interface PageEvents {
-  open: undefined;
-  close: undefined;
-  unread: { unread: number; mentions: number; conversations: number; requests: number };
-  /** Somebody else's message arrived. `first` is true in one tab only: the one to make a sound in. */
-  message: { from: string; body: string; time: number; first: boolean };
-  status: Status;
-  /** The page has brought a token before, and it is about to expire: call `setToken` with a new one. */
-  token: undefined;
-}
+import { mountSettings, type Settings, type TagSettings } from './settings.ts';
+import type { CallRequest, Mount } from './stage.ts';
+import { createTokenSource } from './token_source.ts';
 
 /** How the parts that come late are fetched; each rejects where it cannot be had now. */
 export interface Parts {
   client(): Promise<typeof import('./client_entry.ts')>;
   app(): Promise<{ default: Mount }>;
   push(): Promise<typeof import('./push/push.ts')>;
+  badge(): Promise<typeof import('./page_badge.ts')>;
   /** Calls when the page has nothing better to do. */
   idle(call: () => void): void;
 }
@@ -55,374 +25,357 @@ export interface Parts {
 /** So long the launcher keeps its colour while the connection is away. */
 const AWAY_MS = 8_000;
 
+/** The connection stays for so long after the last `unmount`: a page that changes its view mounts the next widget meanwhile. */
+export const LINGER_MS = 1_000;
+
 /** Only the site's developer can do something about these. */
 const MISTAKES = new Set(['bad_origin', 'no_such_site', 'bad_version']);
 
-export function createKith(settings: Settings, parts: Parts, place: HTMLElement): Kith {
-  return new Page(settings, parts, place).kith;
-}
-
-class Page {
-  readonly kith: Kith;
-  #launcher: Launcher;
-  #title = createTitleCounter(document);
-  #icon = createIconDot(document);
-  #tokens: TokenSource;
-  #client: Promise<Client> | undefined;
-  #living: Client | undefined;
-  #app: Promise<App> | undefined;
-  #push: Promise<Push> | undefined;
-  #open = false;
-  /** The open parts, as the app reports them; the next page of this tab gets them. */
-  #panel: OpenPanel | undefined;
+/** `place`: of the tag's own widget. */
+export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): Kith {
+  const { site, server, user, tokenUrl, worker, lang } = tag;
+  const instances = new Set<Instance>();
+  const listeners = createListeners<PageEvents>();
+  const tokens = createTokenSource(tokenUrl, () => emit('token', undefined));
+  let coming: Promise<Client> | undefined;
+  let client: Client | undefined;
+  let push: Promise<Push> | undefined;
+  let badge: Promise<PageBadge> | undefined;
+  /** Names of page rooms, which the widgets bring. */
+  const pageNames: Record<string, string> = {};
   /** Somebody has asked for a connection, not only for the client. */
-  #begun = false;
-  #away: ReturnType<typeof setTimeout> | undefined;
-  /** The connection has been away for so long that the button says so. */
-  #lost = false;
-  #listeners = new Map<keyof PageEvents, Set<(detail: never) => void>>();
-  #destroyed = false;
+  let wanted = false;
+  let quiet: Promise<boolean> | undefined;
+  /** A token of the page for which there is no widget yet. */
+  let unused: string | undefined;
+  /** Without a widget of the tag, a page that asks for the client keeps it. */
+  let held = false;
+  let unread = 0;
+  let away: ReturnType<typeof setTimeout> | undefined;
+  /** The connection has been away for so long that the buttons say so. */
+  let lost = false;
+  /** The widget that draws calls. */
+  let caller: Instance | undefined;
+  let closing: ReturnType<typeof setTimeout> | undefined;
+  let destroyed = false;
 
-  constructor(
-    private readonly settings: Settings,
-    private readonly parts: Parts,
-    place: HTMLElement,
-  ) {
-    this.#tokens = new TokenSource(settings.tokenUrl, () => this.#emit('token', undefined));
-    this.#launcher = createLauncher(settings, place);
-    this.kith = this.#api();
-    this.#listen(this.#launcher.button);
-    const { mode, room } = settings;
-    if (mode === 'inbox') this.#show(app => app.show());
-    else if (mode === 'embed' && room) parts.idle(() => this.#show(app => app.openRoom(room)));
-    else parts.idle(() => this.#quietly());
-    // The place in a call is kept for seconds only.
-    if (callIsKept()) this.#behind(app => app.call(undefined));
-    addEventListener('pagehide', this.#remember);
-    if (mode !== 'embed') {
-      this.#followLink();
-      addEventListener('hashchange', this.#followLink);
-    }
-  }
+  /** The first widget that can show any chat: what concerns the whole page happens there, and once. */
+  const free = () => Array.from(instances).find(one => one.settings.mode !== 'embed');
+  const main = (): Instance | undefined => free() ?? instances.values().next().value;
 
-  /** A link to a message opens it, and one that invites shows into what. What a notice was clicked for is that of `push.ts`. */
-  #followLink = (): void => {
-    const { hash } = location;
-    if (/^#kith=[^%]/.test(hash)) this.#show(app => app.follow(hash));
+  // -- the client --
+
+  const fetchClient = (): Promise<Client> => {
+    if (destroyed) return Promise.reject(new Error('kith: it was destroyed'));
+    if (coming) return coming;
+    const own: Promise<Client> = parts.client().then(
+      ({ createClient, browserEnvironment }) => {
+        const options = {
+          site,
+          token: () => tokens.next(),
+          ...(user !== undefined && { user }),
+          pageNames,
+        };
+        const made = createClient(options, browserEnvironment(server));
+        if (coming === own) follow(made);
+        else if (destroyed) made.destroy();
+        else made.close();
+        return made;
+      },
+      error => {
+        if (coming === own) coming = undefined;
+        throw error;
+      },
+    );
+    coming = own;
+    return own;
   };
 
-  /** Only now, because nobody may have been signed in when the panel was opened. */
-  #remember = (): void => {
-    const user = this.#living?.me()?.user;
-    if (this.#begun)
-      rememberPanel(this.settings.site, this.#panel && user ? { user, panel: this.#panel } : undefined);
+  const follow = (made: Client): void => {
+    client = made;
+    made.on('totals', totals => {
+      setUnread(totals);
+      emit('unread', { ...totals });
+    });
+    made.on('message', happened => {
+      const { from, body, time } = happened.message;
+      emit('message', { from, body, time, first: happened.first });
+      if (happened.first) main()?.behind(app => app.notify(happened));
+    });
+    made.on('call', event => {
+      // A call needs the interface; an interface that is loaded gets all other events, too.
+      if (event.news === 'ring' || (caller ?? main())?.loaded()) call({ do: 'hear', event });
+    });
+    made.subscribe('status', () => statusChanged(made.status()));
+    setUnread(made.totals());
+    if (pushIsOn()) pushPart().then(one => one.begin(), ignore);
   };
 
-  /** An invitation for which one had to sign in first. */
-  #followWaiting(): void {
-    const hash = this.settings.mode === 'embed' ? null : takeWaiting();
-    if (hash) this.#show(app => app.follow(hash));
-  }
-
-  #api(): Kith {
-    const kith: Omit<Kith, 'ready'> & { ready: Promise<Kith> } = {
-      open: user => this.#show(app => (user === undefined ? app.show() : app.open(String(user)))),
-      openRoom: room => this.#show(app => app.openRoom(String(room))),
-      close: () => {
-        if (this.#open) void this.#app?.then(app => app.hide());
+  const connect = (token: string | undefined): void => {
+    wanted = true;
+    fetchClient().then(
+      one => {
+        if (one !== client) return;
+        if (token !== undefined) one.setToken(token);
+        one.connect();
       },
-      on: (event, listener) => {
-        const listeners = this.#listeners.get(event) ?? new Set();
-        this.#listeners.set(event, listeners);
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
-      off: (event, listener) => {
-        this.#listeners.get(event)?.delete(listener);
-      },
-      setToken: token => this.#setToken(token),
-      destroy: () => this.#destroy(),
-      guestToken: () => keptGuest(this.settings.site),
-      client: () => this.#clientWithoutConnecting(),
-      ready: Promise.resolve() as unknown as Promise<Kith>,
-    };
-    kith.ready = Promise.resolve(kith);
-    return kith;
-  }
-
-  #listen(button: HTMLButtonElement): void {
-    button.addEventListener('click', () => this.#show(app => (this.#open ? app.hide() : app.show())));
-    // On the way to the button there is time to fetch what a click will need.
-    const soon = () => void this.#appModule().catch(() => undefined);
-    for (const event of ['pointerenter', 'focus', 'touchstart']) {
-      button.addEventListener(event, soon, { once: true, passive: true });
-    }
-  }
+      () => setState('away'),
+    );
+  };
 
   /**
    * In idle time after load: a member of the site gets an unread count, and so does a guest who has written to somebody
    * on an earlier page. Nobody else is connected anywhere.
    */
-  async #quietly(): Promise<void> {
-    if (this.#destroyed || this.#begun) return;
-    const guest = keptGuest(this.settings.site) !== undefined;
-    if (!this.#tokens.exists && !guest) return;
-    try {
-      if (this.settings.user === undefined && this.settings.tokenUrl !== undefined) {
-        const token = await this.#tokens.next();
-        if (token === undefined) this.#pushEnds();
-        if ((token === undefined && !guest) || this.#destroyed) return;
-        this.#connect(token);
-        return this.#asBefore();
+  const connectWhoIsHere = async (): Promise<boolean> => {
+    const guest = keptGuest(site) !== undefined;
+    if (!tokens.exists() && !guest) return false;
+    let token = unused;
+    unused = undefined;
+    if (user === undefined && tokenUrl !== undefined) {
+      try {
+        token = await tokens.next();
+        if (token === undefined) pushEnds();
+        if (token === undefined && !guest) return false;
+      } catch {
+        // The client asks again, less and less often.
       }
-    } catch {
-      // The client asks again, less and less often.
     }
-    this.#connect(undefined);
-    this.#asBefore();
-  }
+    if (instances.size === 0) return false;
+    connect(token);
+    return true;
+  };
 
-  /** Shows what the page before this one showed: the bar with its windows, the panel that was open in this tab. */
-  #asBefore(): void {
-    const { mode, site } = this.settings;
-    if (hasBar(mode)) this.#show(() => undefined);
-    const before = rememberedPanel(site);
-    if (before === undefined) return;
-    this.#clientWithoutConnecting().then(client => {
-      let leave = () => {};
-      const look = () => {
-        const me = client.me()?.user;
-        if (me === undefined) return;
-        leave();
-        if (me !== before.user) rememberPanel(site, undefined);
-        else if (!this.#open) this.#behind(app => this.#open || app.reopen(before.panel));
-      };
-      leave = client.subscribe('me', look);
-      look();
-    }, ignore);
-  }
-
-  #connect(token: string | undefined): void {
-    this.#begun = true;
-    this.#clientWithoutConnecting().then(
-      client => {
-        if (this.#destroyed) return;
-        if (token !== undefined) client.setToken(token);
-        client.connect();
-      },
-      () => this.#launcher.setState('away'),
-    );
-  }
-
-  #clientWithoutConnecting(): Promise<Client> {
-    if (this.#destroyed) return Promise.reject(new Error('kith: it was destroyed'));
-    const { site, server, user, room, roomName } = this.settings;
-    this.#client ??= this.parts.client().then(
-      ({ createClient, browserEnvironment }) => {
-        const options = {
-          site,
-          token: () => this.#tokens.next(),
-          ...(user !== undefined && { user }),
-          ...(room && roomName && { pageNames: { [room]: roomName } }),
-        };
-        const client = createClient(options, browserEnvironment(server));
-        this.#follow(client);
-        return client;
-      },
-      error => {
-        this.#client = undefined;
-        throw error;
-      },
-    );
-    return this.#client;
-  }
-
-  #follow(client: Client): void {
-    this.#living = client;
-    if (this.#destroyed) return client.destroy();
-    client.on('totals', totals => {
-      this.#setUnread(totals);
-      this.#emit('unread', { ...totals });
+  const connectQuietly = (): Promise<boolean> => {
+    if (wanted) return Promise.resolve(true);
+    quiet ??= connectWhoIsHere().finally(() => {
+      quiet = undefined;
     });
-    client.on('message', happened => {
-      const { from, body, time } = happened.message;
-      this.#emit('message', { from, body, time, first: happened.first });
-      if (happened.first) this.#behind(app => app.notify(happened));
-    });
-    client.on('call', event => {
-      // A call needs the interface; an interface that is loaded gets all other events, too.
-      if (event.news === 'ring' || this.#app) this.#behind(app => app.call(event));
-    });
-    client.subscribe('status', () => this.#statusChanged(client.status()));
-    this.#setUnread(client.totals());
-    if (pushIsOn()) this.#pushPart().then(push => push.begin(), ignore);
-  }
+    return quiet;
+  };
+
+  /** Nobody uses it any more. */
+  const disconnect = (end: (one: Client) => void): void => {
+    clearTimeout(closing);
+    clearTimeout(away);
+    closing = away = undefined;
+    wanted = held = lost = false;
+    if (client) end(client);
+    push?.then(one => one.end(), ignore);
+    client = coming = push = undefined;
+    setUnread({ unread: 0, strangers: 0 });
+  };
+
+  // -- what it says --
 
   /** A stranger's request counts as a message: nobody else tells of it. */
-  #setUnread({ unread, strangers }: Pick<Totals, 'unread' | 'strangers'>): void {
-    const count = unread + strangers;
-    this.#launcher.setUnread(count);
-    this.#title.set(count);
-    if (this.settings.iconDot) this.#icon.set(count > 0);
-  }
+  const setUnread = (totals: Pick<Totals, 'unread' | 'strangers'>): void => {
+    unread = totals.unread + totals.strangers;
+    for (const one of instances) one.setUnread(unread);
+    if (unread > 0) badge ??= parts.badge().then(it => it.createPageBadge(document, tag.iconDot));
+    badge?.then(
+      it => it.set(unread),
+      () => {
+        badge = undefined;
+      },
+    );
+  };
 
-  #statusChanged(status: Status): void {
-    if (status.code === 'signed_out') this.#pushEnds();
+  const setState = (state: 'ready' | 'away'): void => {
+    for (const one of instances) one.setState(state);
+  };
+
+  const seemsLost = (): void => {
+    lost = true;
+    setState('away');
+  };
+
+  const statusChanged = (status: Status): void => {
+    if (status.code === 'signed_out') pushEnds();
     if (status.state === 'stopped' && status.code && MISTAKES.has(status.code)) {
       console.warn(`kith: the server says ${status.code}; docs/embed.md says what to do`);
-      this.#seemsLost();
-      return this.#emit('status', { ...status });
+      seemsLost();
+      return emit('status', { ...status });
     }
-    const away = status.state === 'waiting' || status.state === 'offline';
-    const on = status.state === 'online' || status.state === 'idle';
-    if (status.state === 'online') this.#followWaiting();
-    if (on || status.state === 'stopped') {
-      clearTimeout(this.#away);
-      this.#away = undefined;
-      this.#lost = false;
-      this.#launcher.setState('ready');
-    } else if (away) this.#away ??= setTimeout(() => this.#seemsLost(), AWAY_MS);
-    this.#emit('status', { ...status });
-  }
+    const isAway = status.state === 'waiting' || status.state === 'offline';
+    const isOn = status.state === 'online' || status.state === 'idle';
+    if (status.state === 'online') followWaiting();
+    if (isOn || status.state === 'stopped') {
+      clearTimeout(away);
+      away = undefined;
+      lost = false;
+      setState('ready');
+    } else if (isAway) away ??= setTimeout(seemsLost, AWAY_MS);
+    emit('status', { ...status });
+  };
 
-  #seemsLost(): void {
-    this.#lost = true;
-    this.#launcher.setState('away');
-  }
+  const emit = <K extends keyof PageEvents>(event: K, detail: PageEvents[K]): void => {
+    listeners.emit(event, detail);
+    for (const one of instances) one.emit(event, detail);
+  };
 
-  #pushPart(): Promise<Push> {
-    const { worker, lang } = this.settings;
+  /** An invitation for which one had to sign in first. */
+  const followWaiting = (): void => {
+    const one = free();
+    const hash = one && takeWaiting();
+    if (hash) one.show(app => app.follow(hash));
+  };
+
+  const pushPart = (): Promise<Push> => {
     const open = (kith: string) =>
-      this.#show(app => (kith[0] === '@' ? app.open(kith.slice(1)) : app.openRoom(kith.slice(1))));
-    this.#push ??= Promise.all([this.parts.push(), this.#clientWithoutConnecting()]).then(
-      ([{ Push }, client]) => new Push({ client, worker, lang, open }),
+      main()?.show(app => (kith[0] === '@' ? app.open(kith.slice(1)) : app.openRoom(kith.slice(1))));
+    if (push) return push;
+    const own: Promise<Push> = Promise.all([parts.push(), fetchClient()]).then(
+      ([{ Push }, one]) => new Push({ client: one, worker, lang, open }),
       error => {
-        this.#push = undefined;
+        if (push === own) push = undefined;
         throw error;
       },
     );
-    return this.#push;
-  }
+    push = own;
+    return own;
+  };
 
   /** Nobody is signed in: what is for the last one who was must not be shown here. */
-  #pushEnds(): void {
-    if (pushIsOn()) this.#pushPart().then(push => push.leave(), ignore);
-  }
+  const pushEnds = (): void => {
+    if (pushIsOn()) pushPart().then(one => one.leave(), ignore);
+  };
 
-  #appModule(): Promise<{ default: Mount }> {
-    return this.parts.app();
-  }
+  // -- the widgets --
 
-  /** Fetches what is missing, then acts. A click that finds no server greys the button, and the next one tries again. */
-  #show(act: (app: App) => void): void {
-    if (this.#destroyed) return;
-    this.#app ??= this.#mount();
-    const slow = setTimeout(() => this.#launcher.setState('busy'), 150);
-    this.#app.then(
-      app => {
-        clearTimeout(slow);
-        this.#launcher.setState(this.#lost ? 'away' : 'ready');
-        if (!this.#destroyed) act(app);
-      },
-      error => {
-        clearTimeout(slow);
-        if (this.#destroyed) return;
-        this.#app = undefined;
-        this.#launcher.setState('away');
-        console.error('kith: the messenger could not be loaded', error);
-      },
-    );
-  }
+  /** All calls of a page are drawn in one widget, because a member is in one call at a time. */
+  const call = (request: CallRequest): void => {
+    caller ??= main();
+    caller?.behind(app => app.call(request));
+  };
 
-  /** Nobody has asked for it: fetches the interface if need be, and where it cannot be had, nobody is told. */
-  #behind(act: (app: App) => void): void {
-    this.#app ??= this.#mount();
-    this.#app.then(
-      app => {
-        if (!this.#destroyed) act(app);
-      },
-      () => {
-        this.#app = undefined;
-      },
-    );
-  }
+  const host: InstanceHost = {
+    app: parts.app,
+    client: fetchClient,
+    push: pushPart,
+    idle: parts.idle,
+    connectQuietly,
+    wanted() {
+      wanted = true;
+    },
+    isWanted: () => wanted,
+    async connect(one) {
+      // It may bring a token: two widgets ask for one.
+      await quiet;
+      if (one !== client) return;
+      if (unused !== undefined) one.setToken(unused);
+      unused = undefined;
+      if (one.status().state === 'idle') one.connect();
+    },
+    user: () => client?.me()?.user,
+    lost: () => lost,
+    shows: key => Array.from(instances).some(one => one.shows(key)),
+    call,
+    emit(event, from) {
+      from.emit(event, undefined);
+      if (from === main()) listeners.emit(event, undefined);
+    },
+    removed(one) {
+      instances.delete(one);
+      if (caller === one) caller = undefined;
+      if (instances.size === 0 && !held)
+        closing = setTimeout(disconnect, LINGER_MS, (it: Client) => it.close());
+    },
+  };
 
-  async #mount(): Promise<App> {
-    this.#begun = true;
-    const [client, { default: mount }] = await Promise.all([
-      this.#clientWithoutConnecting(),
-      this.#appModule(),
-    ]);
-    if (this.#destroyed) throw new Error('kith: it was destroyed');
-    const { root, button } = this.#launcher;
-    const app = await mount({
-      client,
-      root,
-      launcher: button,
-      settings: this.settings,
-      push: () => this.#pushPart(),
-      setOpen: open => {
-        this.#open = open;
-        this.#launcher.setOpen(open);
-      },
-      remember: panel => {
-        this.#panel = panel;
-      },
-      emit: (event, detail) => this.#emit(event, detail),
-    });
-    if (client.status().state === 'idle') client.connect();
-    return app;
-  }
+  const add = (settings: Settings, into: HTMLElement): Instance => {
+    clearTimeout(closing);
+    const { room, roomName } = settings;
+    if (room && roomName) pageNames[room] = roomName;
+    const one = createInstance(settings, into, host);
+    instances.add(one);
+    one.setUnread(unread);
+    if (lost) one.setState('away');
+    if (client?.status().state === 'online') followWaiting();
+    // The place in a call is kept for seconds only.
+    if (caller === undefined && callIsKept()) call({ do: 'rejoin' });
+    return one;
+  };
 
-  #setToken(token: string | null): void {
-    if (this.#destroyed) return;
-    if (token === null || token === '') return this.#signOut();
-    this.#tokens.push(token);
-    const known = this.#living;
-    if (known === undefined) return this.#connect(token);
-    known.setToken(token);
-    known.connect();
-  }
-
-  #signOut(): void {
-    this.#pushEnds();
-    if (this.#living) this.#living.forget();
-    else forgetKept(`kith:${this.settings.site}:cache:`, `kith:${this.settings.site}:guest`);
-    forgetKept(`kith:${this.settings.site}:bar`);
-    rememberPanel(this.settings.site, undefined);
-    this.#setUnread({ unread: 0, strangers: 0 });
-    if (this.#open) void this.#app?.then(app => app.hide());
-  }
-
-  #destroy(): void {
-    if (this.#destroyed) return;
-    this.#destroyed = true;
-    clearTimeout(this.#away);
-    removeEventListener('hashchange', this.#followLink);
-    removeEventListener('pagehide', this.#remember);
-    rememberPanel(this.settings.site, undefined);
-    void this.#app?.then(
-      app => app.destroy(),
-      () => undefined,
-    );
-    if (this.#living) this.#living.destroy();
-    else forgetKept(`kith:${this.settings.site}:guest`);
-    this.#title.stop();
-    this.#icon.set(false);
-    this.#launcher.remove();
-    this.#listeners.clear();
-  }
-
-  #emit<K extends keyof PageEvents>(event: K, detail: PageEvents[K]): void {
-    for (const listener of [...(this.#listeners.get(event) ?? [])]) {
-      try {
-        (listener as (detail: PageEvents[K]) => void)(detail);
-      } catch (error) {
-        console.error(error);
+  const mount = (options: MountOptions): KithInstance => {
+    let one: Instance | undefined;
+    try {
+      const settings = mountSettings(tag, options);
+      const { element } = fieldsOf(options);
+      const into = element instanceof HTMLElement ? element : document.body;
+      const all = Array.from(instances);
+      if (settings === undefined) {
+        // The console says why.
+      } else if (settings.mode === 'embed' && all.some(it => it.place === into)) {
+        console.error('kith: mount(): this element has a widget already, which must be unmounted first');
+      } else if (settings.mode !== 'embed' && free()) {
+        console.error(
+          'kith: mount(): the page has a widget outside of its elements already: unmount it first',
+        );
+      } else {
+        destroyed = false;
+        one = add(settings, into);
       }
+    } catch (error) {
+      console.error('kith: mount():', error);
     }
-  }
+    return controlsOf(one, () => {
+      one?.remove(false);
+      if (one && instances.size === 0 && !held) disconnect(it => it.destroy());
+    });
+  };
+
+  const setToken = (token: string | null): void => {
+    if (destroyed) return;
+    if (token === null || token === '') return signOut();
+    tokens.push(token);
+    if (client) {
+      client.setToken(token);
+      client.connect();
+    } else if (instances.size > 0 || held) connect(token);
+    else unused = token;
+  };
+
+  const signOut = (): void => {
+    unused = undefined;
+    pushEnds();
+    if (client) client.forget();
+    else forgetKept(`kith:${site}:cache:`, `kith:${site}:guest`);
+    forgetKept(`kith:${site}:bar`);
+    rememberPanel(site, undefined);
+    setUnread({ unread: 0, strangers: 0 });
+    for (const one of instances) one.hide();
+  };
+
+  const kith: Kith = {
+    open: name => controlsOf(main(), ignore).open(name),
+    openRoom: room => controlsOf(main(), ignore).openRoom(room),
+    close: () => main()?.hide(),
+    on: listeners.on,
+    off: listeners.off,
+    setToken,
+    destroy() {
+      if (destroyed) return;
+      destroyed = true;
+      for (const one of Array.from(instances)) one.remove(false);
+      rememberPanel(site, undefined);
+      if (client === undefined) forgetKept(`kith:${site}:guest`);
+      disconnect(it => it.destroy());
+      listeners.clear();
+    },
+    guestToken: () => keptGuest(site),
+    client() {
+      if (tag.mode === 'headless' && !destroyed) held = true;
+      return fetchClient();
+    },
+    mount,
+    ready: Promise.resolve().then(() => kith),
+  };
+  if (tag.mode !== 'headless') add({ ...tag, mode: tag.mode }, place);
+  return kith;
 }
+
+const ignore = () => undefined;
 
 /** The member has turned notices on in this browser: what is written there, the part itself knows. */
 function pushIsOn(): boolean {
@@ -442,7 +395,7 @@ function callIsKept(): boolean {
   }
 }
 
-/** The invitation that the interface has put there (`invitation/waiting.ts`). */
+/** The invitation that the interface has put there (`invite_links/pending_invite.ts`). */
 function takeWaiting(): string | null {
   try {
     const hash = sessionStorage.getItem('kith:invitation');
@@ -453,25 +406,13 @@ function takeWaiting(): string | null {
   }
 }
 
-/** As the member chose, else as the tag says; there is room for it from this width on. */
-function hasBar(mode: Settings['mode']): boolean {
-  if ((mode !== 'bar' && mode !== 'bubble') || !matchMedia('(min-width: 1100px)').matches) return false;
-  try {
-    return (localStorage.getItem('kith.layout') ?? mode) === 'bar';
-  } catch {
-    return mode === 'bar';
-  }
-}
-
-const ignore = () => undefined;
-
 /** The guest's token, if it is still valid. Without one the visitor would be a new guest. */
 function keptGuest(site: string): string | undefined {
   try {
     const token = localStorage.getItem(`kith:${site}:guest`) ?? '';
     const [, claims = ''] = token.split('.');
-    const { exp } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { exp: number };
-    return exp * 1000 > Date.now() ? token : undefined;
+    const { exp } = fieldsOf(JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))));
+    return typeof exp === 'number' && exp * 1000 > Date.now() ? token : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 // The open panel of this tab, so that the next page of the site shows it as it was.
 
 import type { ConversationKey } from '@kith/client';
+import { fieldsOf } from './fields_of.ts';
 
 const TABS = ['chats', 'contacts', 'rooms', 'me'] as const;
 
@@ -32,7 +33,7 @@ export function rememberPanel(site: string, memory: PanelMemory | undefined): vo
 export function rememberedPanel(site: string): PanelMemory | undefined {
   try {
     const found: unknown = JSON.parse(sessionStorage.getItem(nameOf(site)) ?? 'null');
-    const { user, panel } = (found ?? {}) as Record<string, unknown>;
+    const { user, panel } = fieldsOf(found);
     return typeof user === 'string' ? { user, panel: checked(panel) } : undefined;
   } catch {
     return undefined;
@@ -41,7 +42,7 @@ export function rememberedPanel(site: string): PanelMemory | undefined {
 
 /** Any script of the page may have written it. */
 function checked(panel: unknown): OpenPanel {
-  const { tab, chat, expanded } = (panel ?? {}) as Record<string, unknown>;
+  const { tab, chat, expanded } = fieldsOf(panel);
   return {
     tab: TABS.find(one => one === tab) ?? 'chats',
     chat: typeof chat === 'string' && /^[@#~].{1,200}$/.test(chat) ? (chat as ConversationKey) : undefined,

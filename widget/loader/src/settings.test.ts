@@ -56,7 +56,7 @@ test('a wrong value is the default, said once on the console', () => {
   const warn = vi.spyOn(console, 'warn').mockReturnValue();
   expect(settings({ site: 'garden', mode: 'bubbles' })).toMatchObject({ mode: 'bubble' });
   expect(warn).toHaveBeenCalledExactlyOnceWith(
-    'kith: data-mode="bubbles" is not one of bubble, bar, inbox, embed',
+    'kith: data-mode="bubbles" is not one of bubble, bar, inbox, embed, headless',
   );
 });
 

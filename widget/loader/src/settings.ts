@@ -1,13 +1,18 @@
-// The script tag's attributes, checked. A wrong one falls back to the default and says so once.
+// The settings of a widget, checked: from the attributes of the script tag, or from the options of `mount`. A wrong value falls
+// back to the default, and the console says so once.
 
-/** From the script tag's attributes. */
+import { fieldsOf } from './fields_of.ts';
+import type { MountOptions } from './kith.ts';
+
 export interface Settings {
   site: string;
   /** Origin and path prefix of the Kith server, without a slash at the end. */
   server: string;
-  mode: 'bubble' | 'bar' | 'inbox' | 'embed';
+  mode: Mode;
   /** In mode `embed`: the room, by its id, or that of a page of the site, which begins with a slash. */
   room?: string;
+  /** In mode `embed`, instead of a room: the conversation with this user. */
+  person?: string;
   /** The name of a page's room here; from `data-room-name`, else this page's title if the room is this page's. */
   roomName?: string;
   /** In mode `embed`: a selector of the element that it goes into; without it, the tag's own parent. */
@@ -29,46 +34,46 @@ export interface Settings {
   avoid?: string;
 }
 
+type Mode = 'bubble' | 'bar' | 'inbox' | 'embed';
+
+/** A tag without a widget of its own: the page mounts some, or uses the client. */
+export type TagSettings = Omit<Settings, 'mode'> & { mode: Mode | 'headless' };
+
+export interface PageSettings {
+  lang: string;
+  dir: string;
+  languages: readonly string[];
+  path?: string;
+  title?: string;
+}
+
 /** Undefined where the tag cannot work: without a site there is nobody to connect to. */
-export function readSettings(
-  script: HTMLScriptElement,
-  page: { lang: string; dir: string; languages: readonly string[]; path?: string; title?: string },
-): Settings | undefined {
-  const {
-    site,
-    server,
-    mode,
-    lang,
-    theme,
-    position,
-    tokenUrl,
-    user,
-    icon,
-    room,
-    roomName,
-    into,
-    serviceWorker,
-    avoid,
-  } = script.dataset;
+export function readSettings(script: HTMLScriptElement, page: PageSettings): TagSettings | undefined {
+  const { site, server, lang, theme, position, tokenUrl, user, icon, into, serviceWorker, avoid } =
+    script.dataset;
   if (site === undefined || !/^[a-z0-9-]{1,64}$/.test(site)) {
     console.error('kith: the script tag needs data-site="…", the key of your site');
     return undefined;
   }
-  const named = (roomName || (room === page.path && page.title) || '').trim().slice(0, MOST_NAME);
+  const { mode, room, person } = script.dataset;
+  let wanted = oneOf('data-mode', mode, [...MODES, 'headless']) ?? 'bubble';
+  if (wanted === 'embed' && !room && !person) {
+    console.warn(
+      'kith: data-mode="embed" needs data-room="…", a room or the path of a page, or data-person="…"',
+    );
+    wanted = 'bubble';
+  }
   return {
     site,
     server: (server ?? new URL('.', script.src).href).replace(/\/+$/, ''),
-    mode: modeOf(mode, room),
+    mode: wanted,
     lang: lang || page.lang || page.languages[0] || 'en',
-    theme: oneOf('data-theme', theme, ['auto', 'light', 'dark'] as const) ?? 'auto',
-    position:
-      oneOf('data-position', position, ['left', 'right'] as const) ?? (page.dir === 'rtl' ? 'left' : 'right'),
+    theme: oneOf('data-theme', theme, THEMES) ?? 'auto',
+    position: oneOf('data-position', position, SIDES) ?? (page.dir === 'rtl' ? 'left' : 'right'),
     // A nonce means a policy, and that may forbid what a changed icon needs: `img-src data:`.
-    iconDot:
-      (oneOf('data-icon', icon, ['dot', 'same'] as const) ?? (script.nonce ? 'same' : 'dot')) === 'dot',
+    iconDot: (oneOf('data-icon', icon, ['dot', 'same']) ?? (script.nonce ? 'same' : 'dot')) === 'dot',
     worker: serviceWorker || '/kith-sw.js',
-    ...(room && { room }),
-    ...(room?.startsWith('/') && named && { roomName: named }),
+    ...chatOf(script.dataset, page),
     ...(into && { into }),
     ...(avoid && { avoid }),
     ...(tokenUrl && { tokenUrl }),
@@ -77,17 +82,66 @@ export function readSettings(
   };
 }
 
+const MODES = ['bubble', 'bar', 'inbox', 'embed'] as const;
+const THEMES = ['auto', 'light', 'dark'] as const;
+const SIDES = ['left', 'right'] as const;
+const TEXTS = ['site', 'mode', 'room', 'person', 'roomName', 'position', 'theme', 'avoid'];
+
+/** Undefined where the options cannot work; the console says why. */
+export function mountSettings(tag: TagSettings, options: MountOptions): Settings | undefined {
+  const texts: Partial<Record<string, string>> = {};
+  const given = fieldsOf(options);
+  for (const [name, value] of Object.entries(given)) {
+    if (name === 'element' || value === undefined || value === null) continue;
+    if (!TEXTS.includes(name)) console.warn(`kith: mount() has no option ${name}`);
+    else if (typeof value !== 'string') console.warn(`kith: mount(): ${name} must be a text`);
+    else texts[name] = value;
+  }
+  const { element } = given;
+  const { site = tag.site, room, person, avoid = tag.avoid } = texts;
+  const mode = oneOf('mode', texts.mode, MODES) ?? (element ? 'embed' : 'bubble');
+  const wrong =
+    typeof options !== 'object'
+      ? 'it takes an object of options'
+      : site !== tag.site
+        ? `this page is connected to the site ${tag.site}, and cannot show ${site}`
+        : mode !== 'embed'
+          ? element && `mode ${mode} takes no element`
+          : !(element instanceof HTMLElement)
+            ? 'element must be an HTML element of this page'
+            : !room && !person && 'mode embed needs a room or a person';
+  if (wrong) {
+    console.error(`kith: mount(): ${wrong}`);
+    return undefined;
+  }
+  const { room: _, person: __, roomName: ___, into: ____, ...shared } = tag;
+  return {
+    ...shared,
+    mode,
+    theme: oneOf('theme', texts.theme, THEMES) ?? tag.theme,
+    position: oneOf('position', texts.position, SIDES) ?? tag.position,
+    ...chatOf(texts, { path: location.pathname, title: document.title }),
+    ...(avoid && { avoid }),
+  };
+}
+
+/** The chat that a widget embeds. */
+function chatOf(
+  { room, person, roomName }: Partial<Record<string, string>>,
+  page: Pick<PageSettings, 'path' | 'title'>,
+): Pick<Settings, 'room' | 'person' | 'roomName'> {
+  const named = (roomName || (room === page.path && page.title) || '').trim().slice(0, MOST_NAME);
+  return {
+    ...(room && { room }),
+    ...(!room && person && { person }),
+    ...(room?.startsWith('/') && named && { roomName: named }),
+  };
+}
+
 /** As long as the name of a room may be. */
 const MOST_NAME = 100;
 
-function modeOf(mode: string | undefined, room: string | undefined): Settings['mode'] {
-  const wanted = oneOf('data-mode', mode, ['bubble', 'bar', 'inbox', 'embed'] as const) ?? 'bubble';
-  if (wanted !== 'embed' || room) return wanted;
-  console.warn('kith: data-mode="embed" needs data-room="…", a room or the path of a page');
-  return 'bubble';
-}
-
-function oneOf<T extends string>(
+function oneOf<const T extends string>(
   name: string,
   value: string | undefined,
   allowed: readonly T[],

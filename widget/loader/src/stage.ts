@@ -1,6 +1,6 @@
 // The data that the loader passes to the interface, and the callbacks it expects.
 
-import type { Client, ClientEvents } from '@kith/client';
+import type { CallEvent, Client, ClientEvents, ConversationKey, Media } from '@kith/client';
 import type { OpenPanel } from './panel_memory.ts';
 import type { Push } from './push/push.ts';
 import type { Settings } from './settings.ts';
@@ -9,14 +9,14 @@ export type { OpenPanel } from './panel_memory.ts';
 export type { Push, PushError, PushState } from './push/push.ts';
 export type { Settings } from './settings.ts';
 
-/** Default export of the app's module. Called once, when the member first opens the widget. */
+/** Default export of the app's module. Called once for each widget of a page, when it is first shown. */
 export type Mount = (stage: Stage) => Promise<App>;
 
 export interface Stage {
   client: Client;
   /** Closed shadow root of the zero-size host element; the app adds its own elements and sheets to it. */
   root: ShadowRoot;
-  /** The loader's button: where focus returns to. In mode `inbox` it is hidden. */
+  /** The loader's button: where focus returns to. In the modes `inbox` and `embed` it is hidden. */
   launcher: HTMLButtonElement;
   settings: Settings;
   /** Notices while the site is closed; it comes late. */
@@ -27,7 +27,23 @@ export interface Stage {
   remember(panel: OpenPanel | undefined): void;
   /** Gives an event to the page's `Kith.on` listeners. */
   emit(event: 'open' | 'close', detail: undefined): void;
+  /** The chat is before the member's eyes, in whatever widget of the page. */
+  shows(key: ConversationKey): boolean;
+  /** Calls are drawn by one widget of the page, which need not be this one. */
+  call(request: CallRequest): void;
 }
+
+export type CallRequest =
+  /** Call somebody. */
+  | { do: 'call'; user: string; media: Media }
+  /** Into the call of a room. */
+  | { do: 'join'; room: ConversationKey; media: Media }
+  /** The server has said something of a call. */
+  | { do: 'hear'; event: CallEvent }
+  /** Before a reload this tab was in a call. */
+  | { do: 'rejoin' }
+  /** Try microphone, camera and network. */
+  | { do: 'check' };
 
 export interface App {
   show(): void;
@@ -42,7 +58,9 @@ export interface App {
   follow(link: string): void;
   /** A message has come, and of all tabs this is the one to say so. */
   notify(happened: ClientEvents['message']): void;
-  /** Something is said of a call; `undefined`: this tab was in one before a reload. */
-  call(event: ClientEvents['call'] | undefined): void;
+  /** The chat is before the member's eyes, or the list with its row. */
+  shows(key: ConversationKey): boolean;
+  /** Of all widgets of the page, this is the one to draw it. */
+  call(request: CallRequest): void;
   destroy(): void;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { TokenSource } from './token_source.ts';
+import { createTokenSource, type TokenSource } from './token_source.ts';
 
 const TOKEN = 'aaa.bbb.ccc';
 const fetched = vi.fn<typeof fetch>();
@@ -61,11 +61,11 @@ test.each([
 
 test('a page that pushes tokens is asked for the next one', async () => {
   const wanted = vi.fn();
-  const tokens = new TokenSource(undefined, wanted);
-  expect(tokens.exists).toBe(false);
+  const tokens = createTokenSource(undefined, wanted);
+  expect(tokens.exists()).toBe(false);
   expect(await tokens.next()).toBeUndefined();
   tokens.push(TOKEN);
-  expect(tokens.exists).toBe(true);
+  expect(tokens.exists()).toBe(true);
   const next = tokens.next();
   expect(wanted).toHaveBeenCalledOnce();
   tokens.push('x.y.z');
@@ -74,7 +74,7 @@ test('a page that pushes tokens is asked for the next one', async () => {
 
 test('a page that does not answer is not waited for longer than 20 s', async () => {
   vi.useFakeTimers();
-  const tokens = new TokenSource(undefined, () => undefined);
+  const tokens = createTokenSource(undefined, () => undefined);
   tokens.push(TOKEN);
   const next = tokens.next().catch(() => 'gave up');
   vi.advanceTimersByTime(20_000);
@@ -82,7 +82,7 @@ test('a page that does not answer is not waited for longer than 20 s', async () 
 });
 
 function source(url: string): TokenSource {
-  return new TokenSource(url, () => undefined);
+  return createTokenSource(url, () => undefined);
 }
 
 function answer(status: number, body: string | null): void {

@@ -1,43 +1,41 @@
 // Where tokens come from: the site's endpoint, or the page that pushes them. They are kept in memory only.
 
+import { fieldsOf } from './fields_of.ts';
+
 const FETCH_MS = 15_000;
 const PUSH_MS = 20_000;
 /** Far above any token; an endpoint that answers with a whole page is not one. */
 const MAX_CHARS = 16_384;
 
-/** For the client: a fresh token; undefined: nobody is signed in on the site. Rejects where it cannot be known now. */
-export class TokenSource {
-  #waiting: ((token: string) => void)[] = [];
-  #pushes = false;
-
-  constructor(
-    private readonly url: string | undefined,
-    /** Asks the page for a token, where it has pushed one before. */
-    private readonly wanted: () => void,
-  ) {}
-
+export interface TokenSource {
   /** Can it have any? Without, only a guest may come. */
-  get exists(): boolean {
-    return this.url !== undefined || this.#pushes;
-  }
+  exists(): boolean;
+  push(token: string): void;
+  /** For the client: a fresh token; undefined: nobody is signed in on the site. Rejects where it cannot be known now. */
+  next(): Promise<string | undefined>;
+}
 
-  push(token: string): void {
-    this.#pushes = true;
-    for (const waiting of this.#waiting.splice(0)) waiting(token);
-  }
-
-  async next(): Promise<string | undefined> {
-    if (this.url !== undefined) return fetchToken(this.url);
-    return this.#pushes ? this.#pushed() : undefined;
-  }
-
-  #pushed(): Promise<string> {
-    return new Promise((resolve, reject) => {
+/** `wanted` asks the page for a token, where it has pushed one before. */
+export function createTokenSource(url: string | undefined, wanted: () => void): TokenSource {
+  const waiting: ((token: string) => void)[] = [];
+  let pushes = false;
+  const pushed = () =>
+    new Promise<string>((resolve, reject) => {
       setTimeout(() => reject(new Error('kith: the page brought no new token')), PUSH_MS);
-      this.#waiting.push(resolve);
-      this.wanted();
+      waiting.push(resolve);
+      wanted();
     });
-  }
+  return {
+    exists: () => url !== undefined || pushes,
+    push(token) {
+      pushes = true;
+      for (const take of waiting.splice(0)) take(token);
+    },
+    async next() {
+      if (url !== undefined) return fetchToken(url);
+      return pushes ? pushed() : undefined;
+    },
+  };
 }
 
 /**
@@ -68,6 +66,6 @@ function tokenIn(text: string): string | undefined {
   if (trimmed === '') return undefined;
   if (trimmed.length > MAX_CHARS) throw new Error('kith: the token endpoint answers too much');
   if (!trimmed.startsWith('{')) return trimmed;
-  const { token } = JSON.parse(trimmed) as { token?: unknown };
+  const { token } = fieldsOf(JSON.parse(trimmed));
   return typeof token === 'string' && token !== '' ? token : undefined;
 }

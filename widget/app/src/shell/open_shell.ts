@@ -114,7 +114,8 @@ export function openShell(
   };
   const onPopState = (event: PopStateEvent) => {
     const wanted = depthOf(event.state);
-    if (wanted >= depth()) return;
+    // Only a widget in a corner writes entries.
+    if (!corner || wanted >= depth()) return;
     change(wanted === 0 ? { open: false, chat: undefined } : { chat: undefined });
     if (wanted === 0) stage.launcher.focus();
   };
@@ -186,6 +187,7 @@ export function openShell(
       removeEventListener('popstate', onPopState);
       listeners.clear();
       if (state.open) stage.setOpen(false);
+      if (state.open && usesHistory()) setTimeout(dropEntries);
     },
   };
   return shell;
@@ -194,6 +196,11 @@ export function openShell(
 /** As the page names it: an id, or the path of a page of the site. */
 export function keyOfRoom(name: string): ConversationKey {
   return name.startsWith('/') ? pageRoom(name) : room(name);
+}
+
+/** The one chat that is embedded in a page. */
+export function homeOf({ room = '', person }: Stage['settings']): ConversationKey {
+  return person ? direct(person) : keyOfRoom(room);
 }
 
 /** Written only when the member chooses; the loader reads it too. */
@@ -215,6 +222,12 @@ export const TWO_COLUMNS = '(min-width: 768px)';
 
 function isPhone(): boolean {
   return matchMedia(PHONE).matches;
+}
+
+/** Later: a page that unmounts the widget and leads elsewhere at once has an entry of its own on top, and ours stay below. */
+function dropEntries(): void {
+  const depth = depthOf(history.state);
+  if (depth > 0) history.go(-depth);
 }
 
 function depthOf(historyState: unknown): number {

@@ -1,6 +1,6 @@
 // The panel: list on one side, chat on the other, or one over the other where there is room for one.
 
-import type { ConversationKey } from '@kith/client';
+import { type ConversationKey, direct } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
@@ -22,15 +22,7 @@ import { type ThemeChoice, useTheme } from '../ui/theme/theme.ts';
 import { useMedia } from '../ui/use_media/use_media.ts';
 import type { Wording } from '../wording/wording.ts';
 import { LiveRegion } from './live_region/live_region.tsx';
-import {
-  BAR,
-  keyOfRoom,
-  type OpenShell,
-  PHONE,
-  type ShellState,
-  type Tab,
-  TWO_COLUMNS,
-} from './open_shell.ts';
+import { BAR, homeOf, type OpenShell, PHONE, type ShellState, type Tab, TWO_COLUMNS } from './open_shell.ts';
 import { type Below, confirm, menuPart, useOverlays } from './overlays.tsx';
 import { TabBar } from './tab_bar.tsx';
 
@@ -69,7 +61,7 @@ export function Shell({ stage, shell, alerts, dispatcher, wording }: Props) {
       openChat: shell.openChat,
       takesFocus: () =>
         (stage.settings.mode !== 'embed' && !shell.state().reopened) || stage.root.activeElement !== null,
-      call: dispatcher.say,
+      call: stage.call,
       windowItems: () =>
         shell.corner && !full && !phone
           ? [{ icon: 'expand', text: wording.expand, run: shell.toggleExpanded }]
@@ -107,7 +99,7 @@ export function Shell({ stage, shell, alerts, dispatcher, wording }: Props) {
             full={full}
             twoColumns={full && wide}
             closable={shell.corner}
-            {...(embedded && { home: keyOfRoom(stage.settings.room ?? '') })}
+            {...(embedded && { home: homeOf(stage.settings) })}
             overlay={covered}
             theme={theme}
           >
@@ -201,6 +193,11 @@ function Panel({
   const panel = useRef<HTMLElement>(null);
   useEffect(() => client.watchContacts(), [client]);
   const site = useTopic('me', one => one.me())?.site;
+  // Two widgets of a page are told apart.
+  const name = useTopic(
+    `conversation:${home ?? direct('')}`,
+    one => home && one.conversation(home).with.name,
+  );
   const noticed = useTopic('notices', one => one.notices()).length > 0 || site;
   const trouble = useConnectionProblem();
   const banner = (
@@ -266,7 +263,7 @@ function Panel({
       part="panel"
       role={phone ? 'dialog' : 'region'}
       {...(phone ? { 'aria-modal': true } : {})}
-      aria-label={words.messenger}
+      aria-label={name || words.messenger}
       tabIndex={-1}
       onKeyDown={onKeyDown}
     >

@@ -1,6 +1,7 @@
 // Notices while the site is closed: this browser's subscription, and what a click on a notice opens.
 
 import type { Client, ConversationKey, PushSubscribing } from '@kith/client';
+import { fieldsOf } from '../fields_of.ts';
 import { isWorthANotice, noticeOf } from './local_notifications.ts';
 import { show, TAG } from './worker.ts';
 
@@ -45,7 +46,19 @@ export class Push {
   /** Conversations in which something has come while nobody looked. */
   #unseen = new Map<ConversationKey, ReturnType<typeof setTimeout>>();
 
+  readonly #onMessage = ({ data }: MessageEvent): void => {
+    const { kith } = fieldsOf(data);
+    if (typeof kith === 'string') this.host.open(kith);
+  };
+
   constructor(private readonly host: PushHost) {}
+
+  /** The page has no widget any more. The browser's subscription stays. */
+  end(): void {
+    navigator.serviceWorker?.removeEventListener('message', this.#onMessage);
+    for (const timer of this.#unseen.values()) clearTimeout(timer);
+    this.#unseen.clear();
+  }
 
   state(): PushState {
     if (!('serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window))
@@ -128,10 +141,7 @@ export class Push {
     if (this.#begun) return;
     this.#begun = true;
     const { client, open } = this.host;
-    navigator.serviceWorker.addEventListener('message', ({ data }: MessageEvent) => {
-      const kith: unknown = (data as { kith?: unknown } | null)?.kith;
-      if (typeof kith === 'string') open(kith);
-    });
+    navigator.serviceWorker.addEventListener('message', this.#onMessage);
     navigator.serviceWorker.startMessages();
     const clicked = /^#kith=(%(?:40|23).+)$/.exec(location.hash)?.[1];
     if (clicked !== undefined) {
@@ -232,7 +242,9 @@ function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
 
 function kept(): Kept | undefined {
   try {
-    return (JSON.parse(localStorage.getItem(KEPT) ?? 'null') as Kept | null) ?? undefined;
+    const { user, endpoint, told } = fieldsOf(JSON.parse(localStorage.getItem(KEPT) ?? 'null'));
+    if (typeof user !== 'string' || typeof endpoint !== 'string') return undefined;
+    return { user, endpoint, ...(typeof told === 'number' && { told }) };
   } catch {
     return undefined;
   }

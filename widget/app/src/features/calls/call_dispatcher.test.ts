@@ -1,6 +1,7 @@
 import type { CallEvent } from '@kith/client';
+import type { CallRequest } from '@kith/loader/stage';
 import { expect, test, vi } from 'vitest';
-import { type CallRequest, createCallDispatcher } from './call_dispatcher.ts';
+import { createCallDispatcher } from './call_dispatcher.ts';
 
 const ring: CallRequest = {
   do: 'hear',

@@ -1,18 +1,6 @@
 // The way to the calls: what shall be done is kept until the part that does it has come, with the first of it.
 
-import type { CallEvent, ConversationKey, Media } from '@kith/client';
-
-export type CallRequest =
-  /** Call somebody. */
-  | { do: 'call'; user: string; media: Media }
-  /** Into the call of a room. */
-  | { do: 'join'; room: ConversationKey; media: Media }
-  /** The server has said something of a call. */
-  | { do: 'hear'; event: CallEvent }
-  /** Before a reload this tab was in a call. */
-  | { do: 'rejoin' }
-  /** Try microphone, camera and network. */
-  | { do: 'check' };
+import type { CallRequest } from '@kith/loader/stage';
 
 export interface CallDispatcher {
   /** From here on the part is wanted. */

@@ -2,7 +2,7 @@
 
 import type { CallEvent, Client, Media } from '@kith/client';
 import { type Call, Calls, type Signal } from '@kith/client/calls';
-import type { CallRequest } from './call_dispatcher.ts';
+import type { CallRequest } from '@kith/loader/stage';
 import { hidesAddress } from './call_preferences.ts';
 import { claim, forget, keep, remembered, type TabStorage } from './call_storage.ts';
 import { begun, type CallView, type End, endOf, endsQuickly } from './call_view.ts';
