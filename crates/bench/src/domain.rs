@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use chat::{
     Command, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, Outbox, SessionHandle, SessionId,
-    SetPresence, Site, SiteId, Store, Sub, Timestamp, To, UserId,
+    SetPresence, Site, SiteId, SiteStore, Sub, Timestamp, To, UserId,
 };
 use store::Sqlite;
 

@@ -5,8 +5,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use chat::{
-    Append, Appended, ConversationId, Mode, Profile, ResumeFrom, Site, SiteId, Snapshot, Store, Sub, UserId,
-    UserRow,
+    Append, Appended, ConversationId, MessageStore, Mode, Profile, ResumeFrom, SignInStore, Site, SiteId,
+    SiteStore, Snapshot, Sub, UserId, UserRow,
 };
 use store::{Options, Sqlite, Synchronous};
 

@@ -293,6 +293,217 @@ impl Blank {
 }
 
 impl Store for Blank {
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+impl SiteStore for Blank {
+    fn use_token(&self, _: SiteId, _: &str, _: Timestamp, _: Timestamp, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn sites(&self) -> Result<Vec<Site>, StoreError> {
+        Ok(vec![Site {
+            id: SiteId(1),
+            key: "bench".into(),
+            name: "Bench".into(),
+            mode: Mode::Open,
+            guests: false,
+            origins: vec![],
+            secrets: vec![secret()],
+            guest_keys: vec![],
+            public_url: None,
+            settings: chat::Settings::default(),
+            created: NOW,
+        }])
+    }
+    fn revision(&self) -> Result<u64, StoreError> {
+        Ok(1)
+    }
+    fn add_site(&self, _: &Site) -> Result<Option<SiteId>, StoreError> {
+        Ok(None)
+    }
+    fn update_site(&self, _: &Site) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn change_site(
+        &self,
+        _: SiteId,
+        _: SiteChange,
+        _: SiteAuthor,
+        _: Timestamp,
+    ) -> Result<Result<Site, SiteNotChanged>, StoreError> {
+        Err(StoreError::Overloaded)
+    }
+    fn set_settings(&self, _: SiteId, _: &Settings) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+    fn remove_site(&self, _: SiteId) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+    fn add_secret(&self, _: SiteId, _: &Secret) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+impl UserStore for Blank {
+    fn put_user(&self, _: SiteId, _: Profile, _: Timestamp, done: Done<UserRow>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn set_banned(&self, _: UserId, _: bool, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>) {
+        done(Ok(Some(self.row(site, self.profile(sub)))));
+    }
+    fn users(&self, _: SiteId, _: Vec<Sub>, done: Done<Vec<UserRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn users_by_id(&self, _: Vec<UserId>, done: Done<Vec<UserRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn relation(&self, _: UserId, _: UserId, done: Done<Relation>) {
+        done(Ok(Relation { of_a: ContactState::None, of_b: ContactState::None }));
+    }
+    fn relations(&self, _: UserId, _: Vec<UserId>, done: Done<Vec<Relation>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {
+        done(Ok(users.into_iter().map(contacts_of).collect()));
+    }
+    fn conversation(&self, _: UserId, _: ConversationId, done: Done<Option<ConversationRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn few_members(&self, _: ConversationId, _: UserId, _: u32, done: Done<Result<Vec<UserId>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn banned(&self) -> Result<Vec<UserId>, StoreError> {
+        Ok(vec![])
+    }
+    fn list_users(&self, _: SiteId, _: Option<Sub>, _: u32) -> Result<Vec<UserRow>, StoreError> {
+        Ok(vec![])
+    }
+}
+
+impl PresenceStore for Blank {
+    fn put_presence(&self, _: UserId, _: SetPresence, _: Timestamp) {}
+}
+
+impl ContactStore for Blank {
+    fn put_relation(
+        &self,
+        _: UserId,
+        _: UserId,
+        _: Relation,
+        _: u32,
+        _: Timestamp,
+        done: Done<Option<Position>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn contacts(&self, _: UserId, _: Option<String>, _: u32, done: Done<ContactsPage>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn people(&self, _: SiteId, _: Option<String>, _: Option<String>, _: u32, done: Done<PeoplePage>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
+impl MessageStore for Blank {
+    fn append(&self, append: Append, done: Done<Appended>) {
+        self.number.fetch_add(1, Ordering::Relaxed);
+        done(Ok(Appended {
+            conversation: append.conversation,
+            seq: Seq(1),
+            time: append.time,
+            position: self.position(),
+            repeated: false,
+        }));
+    }
+    fn post(&self, _: Post, _: RoomLimits, done: Done<Result<Posted, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn change_message(&self, _: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn publish_gathered(&self, _: ConversationId, _: Seq, done: Done<Option<ChangedMessage>>) {
+        done(Ok(None));
+    }
+    fn unpublished(&self, _: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>) {
+        done(Ok(Vec::new()));
+    }
+    fn mark(&self, _: ConversationId, _: UserId, _: Seq, _: Seq, done: Done<MarkerRow>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn change_conversation(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: ConversationChange,
+        done: Done<Result<(ConversationRow, Position), Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn conversations(
+        &self,
+        _: UserId,
+        _: ConversationList,
+        _: Option<String>,
+        _: u32,
+        done: Done<ConversationsPage>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn history(
+        &self,
+        _: UserId,
+        _: ConversationId,
+        _: Option<Seq>,
+        _: Option<Seq>,
+        _: u32,
+        done: Done<HistoryPage>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn room_history(
+        &self,
+        _: RoomName,
+        _: UserId,
+        _: Option<Seq>,
+        _: Option<Seq>,
+        _: u32,
+        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn history_since(
+        &self,
+        _: UserId,
+        _: ConversationId,
+        _: Timestamp,
+        _: u32,
+        done: Done<Result<HistoryPage, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn message(&self, _: UserId, _: ConversationId, _: Seq, done: Done<Result<StoredMessage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn pins(&self, _: UserId, _: ConversationId, done: Done<Result<Vec<StoredMessage>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn search(&self, _: Search, done: Done<Result<FoundPage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn revisions(&self, _: ConversationId, _: Seq, done: Done<Vec<Revision>>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
+impl SignInStore for Blank {
+    fn renew_user(&self, _: SiteId, _: TokenUser, _: Timestamp, done: Done<UserRow>) {
+        done(Err(StoreError::Overloaded));
+    }
     fn sign_in(
         &self,
         site: SiteId,
@@ -319,201 +530,17 @@ impl Store for Blank {
             done(Ok((row, snapshot)));
         }
     }
-    fn append(&self, append: Append, done: Done<Appended>) {
-        self.number.fetch_add(1, Ordering::Relaxed);
-        done(Ok(Appended {
-            conversation: append.conversation,
-            seq: Seq(1),
-            time: append.time,
-            position: self.position(),
-            repeated: false,
-        }));
-    }
-    fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>) {
-        done(Ok(Some(self.row(site, self.profile(sub)))));
-    }
-    fn relation(&self, _: UserId, _: UserId, done: Done<Relation>) {
-        done(Ok(Relation { of_a: ContactState::None, of_b: ContactState::None }));
-    }
-    fn sites(&self) -> Result<Vec<Site>, StoreError> {
-        Ok(vec![Site {
-            id: SiteId(1),
-            key: "bench".into(),
-            name: "Bench".into(),
-            mode: Mode::Open,
-            guests: false,
-            origins: vec![],
-            secrets: vec![secret()],
-            guest_keys: vec![],
-            public_url: None,
-            settings: chat::Settings::default(),
-            created: NOW,
-        }])
-    }
-    fn banned(&self) -> Result<Vec<UserId>, StoreError> {
-        Ok(vec![])
-    }
-    fn standings(&self) -> Result<Vec<UserRow>, StoreError> {
-        Ok(vec![])
-    }
-    fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
-    }
-    fn set_settings(&self, _: SiteId, _: &Settings) -> Result<bool, StoreError> {
-        Ok(false)
-    }
-    fn put_presence(&self, _: UserId, _: SetPresence, _: Timestamp) {}
-
-    // Nothing below is asked for here.
-    fn put_user(&self, _: SiteId, _: Profile, _: Timestamp, done: Done<UserRow>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn mark(&self, _: ConversationId, _: UserId, _: Seq, _: Seq, done: Done<MarkerRow>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn change_conversation(
-        &self,
-        _: ConversationId,
-        _: UserId,
-        _: ConversationChange,
-        done: Done<Result<(ConversationRow, Position), Refusal>>,
-    ) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn put_relation(
-        &self,
-        _: UserId,
-        _: UserId,
-        _: Relation,
-        _: u32,
-        _: Timestamp,
-        done: Done<Option<Position>>,
-    ) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn use_token(&self, _: SiteId, _: &str, _: Timestamp, _: Timestamp, done: Done<bool>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn set_banned(&self, _: UserId, _: bool, done: Done<bool>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn users(&self, _: SiteId, _: Vec<Sub>, done: Done<Vec<UserRow>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn users_by_id(&self, _: Vec<UserId>, done: Done<Vec<UserRow>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn relations(&self, _: UserId, _: Vec<UserId>, done: Done<Vec<Relation>>) {
-        done(Err(StoreError::Overloaded));
-    }
     fn snapshot(&self, _: UserId, _: ResumeFrom, done: Done<Snapshot>) {
         done(Err(StoreError::Overloaded));
     }
-    fn conversations(
-        &self,
-        _: UserId,
-        _: ConversationList,
-        _: Option<String>,
-        _: u32,
-        done: Done<ConversationsPage>,
-    ) {
+}
+
+impl CallStore for Blank {
+    fn append_call(&self, entry: NewCallEntry, done: Done<Appended>) {
+        self.append(entry.message(), done);
+    }
+    fn post_call(&self, _: NewCallEntry, _: RoomLimits, done: Done<Result<PostedCall, Refusal>>) {
         done(Err(StoreError::Overloaded));
-    }
-    fn conversation(&self, _: UserId, _: ConversationId, done: Done<Option<ConversationRow>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn publish_gathered(&self, _: ConversationId, _: Seq, done: Done<Option<ChangedMessage>>) {
-        done(Ok(None));
-    }
-    fn unpublished(&self, _: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>) {
-        done(Ok(Vec::new()));
-    }
-    fn change_message(&self, _: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn history(
-        &self,
-        _: UserId,
-        _: ConversationId,
-        _: Option<Seq>,
-        _: Option<Seq>,
-        _: u32,
-        done: Done<HistoryPage>,
-    ) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn history_since(
-        &self,
-        _: UserId,
-        _: ConversationId,
-        _: Timestamp,
-        _: u32,
-        done: Done<Result<HistoryPage, Refusal>>,
-    ) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn search(&self, _: Search, done: Done<Result<FoundPage, Refusal>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn message(&self, _: UserId, _: ConversationId, _: Seq, done: Done<Result<StoredMessage, Refusal>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn pins(&self, _: UserId, _: ConversationId, done: Done<Result<Vec<StoredMessage>, Refusal>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn revisions(&self, _: ConversationId, _: Seq, done: Done<Vec<Revision>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {
-        done(Ok(users.into_iter().map(contacts_of).collect()));
-    }
-    fn contacts(&self, _: UserId, _: Option<String>, _: u32, done: Done<ContactsPage>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn people(&self, _: SiteId, _: Option<String>, _: Option<String>, _: u32, done: Done<PeoplePage>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn revision(&self) -> Result<u64, StoreError> {
-        Ok(1)
-    }
-    fn add_site(&self, _: &Site) -> Result<Option<SiteId>, StoreError> {
-        Ok(None)
-    }
-    fn change_site(
-        &self,
-        _: SiteId,
-        _: SiteChange,
-        _: SiteAuthor,
-        _: Timestamp,
-    ) -> Result<Result<Site, SiteNotChanged>, StoreError> {
-        Err(StoreError::Overloaded)
-    }
-    fn renew_user(&self, _: SiteId, _: TokenUser, _: Timestamp, done: Done<UserRow>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn update_site(&self, _: &Site) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn remove_site(&self, _: SiteId) -> Result<bool, StoreError> {
-        Ok(false)
-    }
-    fn add_secret(&self, _: SiteId, _: &Secret) -> Result<(), StoreError> {
-        Ok(())
-    }
-    fn list_users(&self, _: SiteId, _: Option<Sub>, _: u32) -> Result<Vec<UserRow>, StoreError> {
-        Ok(vec![])
-    }
-    fn keep_level(&self, _: UserId, _: Level, done: Done<Option<UserRow>>) {
-        done(Ok(None));
-    }
-    fn written(&self, _: UserId, _: u32, done: Done<u32>) {
-        done(Ok(0));
-    }
-    fn rooms_made(&self, _: UserId, _: Timestamp, done: Done<u32>) {
-        done(Ok(0));
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        Ok(())
     }
 }
 
@@ -600,6 +627,18 @@ impl ModerationStore for Blank {
     fn device_bans(&self, done: Done<Vec<DeviceBan>>) {
         done(Ok(vec![]));
     }
+    fn written(&self, _: UserId, _: u32, done: Done<u32>) {
+        done(Ok(0));
+    }
+    fn keep_level(&self, _: UserId, _: Level, done: Done<Option<UserRow>>) {
+        done(Ok(None));
+    }
+    fn standings(&self) -> Result<Vec<UserRow>, StoreError> {
+        Ok(vec![])
+    }
+    fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
 }
 
 impl RoomStore for Blank {
@@ -665,20 +704,6 @@ impl RoomStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
-    fn post(&self, _: Post, _: RoomLimits, done: Done<Result<Posted, Refusal>>) {
-        done(Err(StoreError::Overloaded));
-    }
-    fn room_history(
-        &self,
-        _: RoomName,
-        _: UserId,
-        _: Option<Seq>,
-        _: Option<Seq>,
-        _: u32,
-        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
-    ) {
-        done(Err(StoreError::Overloaded));
-    }
     fn members(
         &self,
         _: ConversationId,
@@ -701,11 +726,11 @@ impl RoomStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
-    fn few_members(&self, _: ConversationId, _: UserId, _: u32, done: Done<Result<Vec<UserId>, Refusal>>) {
-        done(Err(StoreError::Overloaded));
-    }
     fn rooms(&self, _: SiteId, _: Option<String>, _: Option<String>, _: u32, done: Done<RoomsPage>) {
         done(Err(StoreError::Overloaded));
+    }
+    fn rooms_made(&self, _: UserId, _: Timestamp, done: Done<u32>) {
+        done(Ok(0));
     }
 }
 
@@ -892,7 +917,7 @@ impl ExportStore for Blank {
 }
 
 /// Nor has anybody a browser that takes notifications.
-impl NotifyStore for Blank {
+impl NotificationStore for Blank {
     fn put_push_device(
         &self,
         _: UserId,

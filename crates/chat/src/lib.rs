@@ -44,6 +44,8 @@ pub use account::guest_merge::{Merge, MergeStore};
 pub use account::profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
 };
+pub use account::store::AccountStore;
+pub use calls::store::{CallStore, NewCallEntry, PostedCall};
 pub use calls::{
     AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEntry, CallEvent, CallNews, CallStep, CallTicket,
     DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, Ice,
@@ -58,6 +60,7 @@ pub use contacts::message_requests::{
     LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
     first_contact, is_stranger,
 };
+pub use contacts::store::{ContactStore, ContactsPage, MOST_BLOCKED_FIRST, PeoplePage};
 pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, MemberSanction, Message, Person,
     Presence, Reactions, Welcome, With,
@@ -97,6 +100,9 @@ pub use messages::stickers::{
     MOST_STICKERS, NewSticker, NoSticker, SERIES_BYTES, STICKER_BYTES, SendSticker, Sticker, StickerId,
     StickerStore, WORDS_BYTES,
 };
+pub use messages::store::{
+    ChangeMessage, ConversationsPage, FoundPage, MarkerRow, MessageStore, Post, Posted, Search,
+};
 pub use messages::threads::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
 pub use messages::{MOST_BLOCKED_LOOKED_AT, is_left_out};
 pub use moderation::{
@@ -109,17 +115,18 @@ pub use node::Node;
 pub use node::callers::{Caller, NotSet, SiteNotSet, Told};
 pub use notifications::{
     Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue,
-    MailView, Mailer, News, Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView,
-    Push, PushDevice, PushNotice, QuietHours, Ring, Talk,
+    MailView, Mailer, News, NotificationStore, Notifier, NotifyChange, NotifyFacts, NotifySettings,
+    NotifyView, Push, PushDevice, PushNotice, QuietHours, Ring, Talk,
 };
+pub use presence::store::PresenceStore;
 pub use privacy::{Audience, Privacy, Signal, Visibility};
 pub use refusal::Refusal;
 pub use rooms::{
     Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Invitation, Invited, Joined,
     KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,
     MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberChanged, MemberRow,
-    MembersPage, NewLink, NewRoom, PageKey, Post, Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged,
-    RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction,
+    MembersPage, NewLink, NewRoom, PageKey, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind,
+    RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction,
     RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome, after_sanction,
     keeps_links, kept_sanction, may, may_as_site_moderator, may_make_link, may_show, requested_conversation,
     sanction_behind, takes_link,
@@ -128,6 +135,7 @@ pub use session::Outbox;
 pub use session::record::SessionRecord;
 pub use session::request_limits::{RequestKind, RequestRates};
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
+pub use sign_in::store::{Met, ResumeFrom, SignInStore, Snapshot};
 pub use site::calls::{CallsFrom, MOST_IN_GROUP};
 pub use site::change::{
     MOST_KEYS, REASON_BYTES, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin,
@@ -141,15 +149,15 @@ pub use site::raid::Raid;
 pub use site::retention::{Retention, RoomRetention, Trim};
 pub use site::roles::{By, RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};
 pub use site::settings::{Settings, SettingsError};
+pub use site::store::SiteStore;
 pub use site::trust::{Level, Trust, level};
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use site::{settings, token};
 pub use stats::Stats;
 pub use store::{
-    Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationOf,
-    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MOST_BLOCKED_FIRST, MarkerRow,
-    MessageKind, Met, PeoplePage, Profile, Relation, ResumeFrom, Revision, Search, Snapshot, Store,
-    StoreError, StoredMessage, TokenUser, UserRow,
+    Append, Appended, ChangedMessage, ContactRow, ConversationOf, ConversationRow, Done, HistoryPage,
+    MessageKind, Profile, Relation, Revision, Store, StoreError, StoredMessage, TokenUser, UserRow,
 };
 pub use users::directory;
 pub use users::mentions::{EVERYBODY, MOST_MENTIONED, mentioned};
+pub use users::store::UserStore;

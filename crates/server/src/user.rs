@@ -6,7 +6,8 @@ use std::path::Path;
 
 use chat::{
     By, ERASE_SLICE, EraseStore, GuestProof, Level, Merge, MergeStore, MessagesAfterErasure, ModerationStore,
-    ModeratorAct, NewErasure, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow, token,
+    ModeratorAct, NewErasure, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow, UserStore,
+    token,
 };
 use serde_json::{Value, json};
 

@@ -9,8 +9,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use chat::{
-    Append, ConversationId, Mode, Profile, ResumeFrom, Secret, SecretKind, Seq, Site, SiteId, Store, Sub,
-    Timestamp, UserId,
+    Append, ConversationId, MessageStore, Mode, Profile, ResumeFrom, Secret, SecretKind, Seq, SignInStore,
+    Site, SiteId, SiteStore, Sub, Timestamp, UserId,
 };
 use store::{Options, Sqlite};
 

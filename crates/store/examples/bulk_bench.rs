@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use chat::{Mode, Profile, Site, SiteId, Store, Sub, Timestamp, UserId};
+use chat::{ContactStore, Mode, Profile, Site, SiteId, SiteStore, Sub, Timestamp, UserId, UserStore};
 use store::bulk::Import;
 use store::{Options, Sqlite};
 

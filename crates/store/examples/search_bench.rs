@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use chat::{ConversationId, FoundPage, Refusal, Search, SiteId, Store, StoreError, UserId, words};
+use chat::{ConversationId, FoundPage, MessageStore, Refusal, Search, SiteId, StoreError, UserId, words};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use rusqlite::{Connection, params};
 use store::{Options, Sqlite};

@@ -1,5 +1,7 @@
 //! Contacts: how users stand to each other. A row carries the other's card, so that a list is one range.
 
+mod store;
+
 use std::collections::HashSet;
 use std::ops::Range;
 

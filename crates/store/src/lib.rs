@@ -12,6 +12,7 @@
 mod backup;
 mod bucket;
 pub mod bulk;
+mod call;
 mod contact;
 mod conversation;
 mod device;
@@ -47,6 +48,7 @@ mod rich;
 mod room;
 mod search;
 mod sent;
+mod sign_in;
 mod site;
 mod sqlite;
 mod stats;

@@ -4,6 +4,8 @@
 //! takes some twenty. The price: a page of history is read along the links, one search by integer each
 //! (about 1 µs), entered at the newest message or at a milestone near the wanted seq.
 
+mod store;
+
 use chat::{
     Act, Append, Appended, ConversationId, HistoryPage, MessageKind, Position, Refusal, Seq, SiteId,
     StoredMessage, Timestamp, UserId, directory::mentions,

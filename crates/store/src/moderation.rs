@@ -11,9 +11,9 @@ pub(crate) mod role;
 pub(crate) mod sanction;
 
 use chat::{
-    AuditPage, By, DeviceBan, Done, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice,
-    Refusal, ReportRow, ReportState, ReportsPage, SiteAct, SiteId, SiteRole, Timestamp, UserId, UserRow,
-    may_on_site,
+    AuditPage, By, DeviceBan, Done, Ended, Level, Moderated, ModerationStore, ModeratorAct, NewReport,
+    Notice, Refusal, ReportRow, ReportState, ReportsPage, SiteAct, SiteId, SiteRole, StoreError, Timestamp,
+    UserId, UserRow, may_on_site,
 };
 use rusqlite::Connection;
 
@@ -78,6 +78,22 @@ impl ModerationStore for Sqlite {
 
     fn device_bans(&self, done: Done<Vec<DeviceBan>>) {
         self.read(guard::device_bans, done);
+    }
+
+    fn written(&self, user: UserId, most: u32, done: Done<u32>) {
+        self.read(move |db| user::written(db, user, most), done);
+    }
+
+    fn keep_level(&self, user: UserId, level: Level, done: Done<Option<UserRow>>) {
+        self.write(move |batch| user::keep_level(batch.db, user, level), done);
+    }
+
+    fn standings(&self) -> Result<Vec<UserRow>, StoreError> {
+        self.admin(|db| user::with_standing(db))
+    }
+
+    fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.admin(|db| sanction::next_end(db))
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chat::{
     ConversationId, ConversationRow, Done, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress,
-    MailDue, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, QuietHours,
-    SetPresence, SiteId, StoreError, StoredMessage, Talk, Timestamp, UserId,
+    MailDue, NotificationStore, NotifyChange, NotifyFacts, NotifySettings, NotifyView, PushDevice,
+    QuietHours, SetPresence, SiteId, StoreError, StoredMessage, Talk, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -14,7 +14,7 @@ use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
 use crate::{contact, conversation, device, mail, message, room, user};
 
-impl NotifyStore for Sqlite {
+impl NotificationStore for Sqlite {
     fn put_push_device(
         &self,
         user: UserId,

@@ -5,9 +5,9 @@ pub(crate) mod known_members;
 pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod member;
-mod port;
 pub(crate) mod post;
 pub(crate) mod request;
+mod store;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Sites and their secrets, and the removal of everything that a site has.
 
+mod store;
+
 use std::collections::BTreeMap;
 
 use chat::{

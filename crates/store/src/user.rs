@@ -1,5 +1,7 @@
 //! Users: by sub, by number, and the directory.
 
+mod store;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use crate::fault::Outcome;
+use crate::writer::Batch;
 use crate::{contact, merge, meta, moderation, room};
 
 /// Whether the profile in a token was new, changed, or stored before.
@@ -47,6 +50,19 @@ pub(crate) fn put(
             Ok((moderation::erased::restore_sanctions(db, row, now)?, Seen::New))
         }
     }
+}
+
+pub(crate) fn put_with_number(
+    batch: &mut Batch<'_>,
+    site: SiteId,
+    profile: &Profile,
+    now: Timestamp,
+) -> Outcome<(UserRow, Seen)> {
+    let (row, seen) = put(batch.db, site, profile, now, || batch.next_user(site))?;
+    if seen != Seen::Before {
+        batch.next_number();
+    }
+    Ok((row, seen))
 }
 
 fn insert(db: &Connection, id: UserId, profile: &Profile, now: Timestamp) -> Outcome<UserRow> {

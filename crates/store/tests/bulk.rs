@@ -3,7 +3,7 @@
 mod asking;
 
 use asking::{Directory, NOW, add_site, ask, profile, put, say, snapshot, sub};
-use chat::{ContactState, Profile, Relation, SiteId, Store, UserId};
+use chat::{ContactState, ContactStore, Profile, Relation, SiteId, UserId, UserStore};
 use store::bulk::{Counts, Import, ImportError};
 use store::{OpenError, Options, Sqlite};
 

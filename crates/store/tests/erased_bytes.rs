@@ -8,9 +8,9 @@ use std::path::Path;
 use asking::{Directory, NOW, add_site, ask, direct, message, put, sub};
 use chat::{
     AvatarChange, Blobs, By, ChangeMessage, ConversationId, EraseSlice, EraseStore, FileFound, FileId,
-    FileLimits, FilePlace, FileStore, FileType, MessageChange, MessagesAfterErasure, NewErasure, NewFile,
-    NewForward, NewRich, NewRoom, Picture, Post, Rendition, RoomChange, RoomKind, RoomLimits, RoomName,
-    RoomStore, Search, Seq, Store, Timestamp, UserId,
+    FileLimits, FilePlace, FileStore, FileType, MessageChange, MessageStore, MessagesAfterErasure,
+    NewErasure, NewFile, NewForward, NewRich, NewRoom, Picture, Post, Rendition, RoomChange, RoomKind,
+    RoomLimits, RoomName, RoomStore, Search, Seq, Timestamp, UserId,
 };
 use store::{Folder, Options, Sqlite};
 

@@ -10,7 +10,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{channel, sync_channel};
 
 use asking::{Directory, add_site, ask, direct, message, put, say, seqs, site, snapshot, sub, try_ask};
-use chat::{ChangeMessage, MessageChange, Reaction, Seq, SiteId, Store, StoreError, Sub, Timestamp, UserId};
+use chat::{
+    ChangeMessage, MessageChange, MessageStore, Reaction, Seq, SiteId, SiteStore, Store, StoreError, Sub,
+    Timestamp, UserId, UserStore,
+};
 use store::{Options, Sqlite};
 
 const PATH: &str = "KITH_STORE_TEST_PATH";

@@ -4,8 +4,8 @@ mod asking;
 
 use asking::{Directory, NOW, add_site, ask, direct, put, say, site};
 use chat::{
-    ChangeMessage, LinkCode, LinkStore, MessageChange, NAMED, NewLink, NewRoom, Post, Reaction, RoomKind,
-    RoomLimits, RoomName, RoomStore, Seq, SiteId, Store, Timestamp, UserId,
+    ChangeMessage, LinkCode, LinkStore, MessageChange, MessageStore, NAMED, NewLink, NewRoom, Post, Reaction,
+    RoomKind, RoomLimits, RoomName, RoomStore, Seq, SiteId, SiteStore, Timestamp, UserId,
 };
 use rusqlite::Connection;
 use store::{Options, Sqlite};

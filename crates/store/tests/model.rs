@@ -6,9 +6,9 @@ mod plain;
 
 use asking::{Directory, NOW, ask, direct, put_named, sub};
 use chat::{
-    Append, ChangeMessage, ContactState, ConversationChange, ConversationId, ConversationList, MessageChange,
-    Position, Profile, Reaction, Relation, ResumeFrom, Search, Seq, SetPresence, SiteId, Store, Timestamp,
-    UserId, UserRow, words,
+    Append, ChangeMessage, ContactState, ContactStore, ConversationChange, ConversationId, ConversationList,
+    MessageChange, MessageStore, Position, Profile, Reaction, Relation, ResumeFrom, Search, Seq, SetPresence,
+    SiteId, Store, Timestamp, UserId, UserRow, words,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use asking::{Directory, add_site, ask, put, put_named, say, seqs, sub};
 use chat::{
-    ChangeMessage, ContactState, ConversationId, ConversationOf, MemberAction, MessageChange, MessageKind,
-    ModerationStore, NewRoom, Position, Role, RoomKind, RoomLimits, RoomName, RoomStore, Seq, SiteId, Store,
-    UserId,
+    ChangeMessage, ContactState, ContactStore, ConversationId, ConversationOf, MemberAction, MessageChange,
+    MessageKind, MessageStore, ModerationStore, NewRoom, Position, Role, RoomKind, RoomLimits, RoomName,
+    RoomStore, Seq, SiteId, SiteStore, UserId, UserStore,
 };
 use rusqlite::Connection;
 use store::{OpenError, Options, Sqlite};

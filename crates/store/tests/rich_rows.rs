@@ -5,9 +5,10 @@ mod asking;
 
 use asking::{Directory, NOW, add_site, ask, direct, message, put, say};
 use chat::{
-    Append, ChangeMessage, FileId, FileStore, FileType, MessageChange, NewPicture, NewPoll, NewPreview,
-    NewRich, NewRoom, NewSticker, Picture, Post, RetentionStore, RoomKind, RoomLimits, RoomName, RoomStore,
-    Seq, Sticker, StickerId, StickerStore, Store, ThreadChange, ThreadStore, Timestamp, Trim, UserId,
+    Append, ChangeMessage, FileId, FileStore, FileType, MessageChange, MessageStore, NewPicture, NewPoll,
+    NewPreview, NewRich, NewRoom, NewSticker, Picture, Post, RetentionStore, RoomKind, RoomLimits, RoomName,
+    RoomStore, Seq, SiteStore, Sticker, StickerId, StickerStore, ThreadChange, ThreadStore, Timestamp, Trim,
+    UserId,
 };
 use rusqlite::Connection;
 use store::{Options, Sqlite};

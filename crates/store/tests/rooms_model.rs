@@ -9,7 +9,8 @@ use asking::{Directory, NOW, add_site, ask, profile, put, since};
 use chat::{
     Appended, ChangeMessage, ConversationChange, ConversationId, ConversationsPage, HistoryPage, LinkCode,
     MemberAction, MessageChange, NewLink, NewRoom, PageKey, Position, Post, Reaction, Role, RoomChange,
-    RoomKind, RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq, Settings, Store, Timestamp, UserId,
+    RoomKind, RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq, Settings, SignInStore, Store,
+    Timestamp, UserId,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

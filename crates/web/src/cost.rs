@@ -9,7 +9,7 @@ use chat::{
     Agent, CallConfig, Command, ConversationId, DeviceId, Event, FileType, GroupAction, Hello, Limits, Media,
     MemberAction, MessageChange, Mode, Moderate, NewPoll, NewPreview, NewRich, NewSticker, Node, NodeConfig,
     Outbox, Reaction, ReportOf, Role, RoomChange, RoomKind, RoomLimits, Secret, SecretKind, SendSticker, Seq,
-    SessionHandle, SessionId, Site, SiteId, Sticker, StickerId, StickerStore, Store, Sub, Timestamp, To,
+    SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId, StickerStore, Sub, Timestamp, To,
 };
 use store::Sqlite;
 

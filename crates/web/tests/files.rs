@@ -6,8 +6,8 @@ mod scene;
 use std::sync::mpsc;
 
 use chat::{
-    Done, FileFound, FileId, FileLimits, FilePlace, FileStore, FileType, NewFile, Picture, Store, Timestamp,
-    UserId,
+    Done, FileFound, FileId, FileLimits, FilePlace, FileStore, FileType, NewFile, Picture, Timestamp, UserId,
+    UserStore,
 };
 use scene::{CARRIERS, Carrier, Client, Scene};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 mod scene;
 
-use chat::{RoomLimits, Store};
+use chat::{RoomLimits, SiteStore};
 use edge::testing::START_UNIX_MS;
 use scene::{Carrier, Client, Scene, limits};
 use serde_json::{Value, json};

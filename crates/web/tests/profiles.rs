@@ -4,7 +4,7 @@
 mod scene;
 
 use chat::token::{Claims, sign};
-use chat::{Secret, Store};
+use chat::{Secret, SiteStore};
 use edge::testing::START_UNIX_MS;
 use scene::{CARRIERS, Carrier, Client, Scene};
 use serde_json::{Value, json};

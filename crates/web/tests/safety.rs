@@ -4,7 +4,7 @@
 mod scene;
 
 use chat::token::{Claims, sign};
-use chat::{Store, Timestamp};
+use chat::{SiteStore, Timestamp};
 use edge::testing::START_UNIX_MS;
 use scene::{CARRIERS, Carrier, Client, SITE, Scene};
 use serde_json::{Value, json};

@@ -6,10 +6,10 @@
 
 mod agent;
 mod list;
-mod port;
+mod store;
 
 pub use agent::{Agent, Browser, System};
-pub use port::{DeviceRow, DeviceStore, MOST_DEVICES, NewDevice, SignedOut};
+pub use store::{DeviceRow, DeviceStore, MOST_DEVICES, NewDevice, SignedOut};
 
 use crate::site::token::Ticket;
 

@@ -10,10 +10,10 @@
 //! the devices that come back later. A guest who becomes a member is renamed in the same way.
 
 mod ask;
-mod port;
+mod store;
 mod work;
 
-pub use port::{EraseSlice, EraseStore, Erased, NewErasure};
+pub use store::{EraseSlice, EraseStore, Erased, NewErasure};
 pub(crate) use work::Erasing;
 
 use crate::{Profile, Sub};

@@ -13,7 +13,7 @@ use crate::{By, Done, GuestProof, Refusal, StoreError, Sub, Timestamp, UserId, U
 
 /// The part of the port to storage that is about guests who become members. See [`Store`](crate::Store), of which it is a part.
 ///
-/// After a merge the guest's public id stays taken: [`put_user`](crate::Store::put_user) and a sign-in with a guest's profile of that id
+/// After a merge the guest's public id stays taken: [`put_user`](crate::UserStore::put_user) and a sign-in with a guest's profile of that id
 /// answer the member's row and change nothing.
 pub trait MergeStore: Send + Sync + 'static {
     /// Answers the guest as they were; None where it was done before. [`Refusal::NoSuchUser`]: there is no such guest, or the guest is

@@ -5,10 +5,11 @@ pub(crate) mod erasure;
 pub(crate) mod export;
 pub(crate) mod guest_merge;
 pub(crate) mod profile;
+pub(crate) mod store;
 
-use crate::Store;
 use crate::account::erasure::Erasing;
 use crate::account::guest_merge::Merges;
+use crate::account::store::AccountStore;
 use crate::messages::Messages;
 use crate::moderation::Moderation;
 use crate::notifications::Notifications;
@@ -30,7 +31,7 @@ pub(crate) struct Account {
     users: Arc<Users>,
     sessions: Arc<Sessions>,
     sites: Arc<Sites>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn AccountStore>,
     rng: Arc<Rng>,
 }
 
@@ -44,7 +45,7 @@ impl Account {
         users: Arc<Users>,
         sessions: Arc<Sessions>,
         sites: Arc<Sites>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn AccountStore>,
         rng: Arc<Rng>,
     ) -> Account {
         Account {

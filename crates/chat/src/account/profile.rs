@@ -2,11 +2,11 @@
 
 mod change;
 mod look;
-mod port;
+mod store;
 
 use std::sync::Arc;
 
-pub use port::{ProfileStore, ProfileView};
+pub use store::{ProfileStore, ProfileView};
 
 use crate::privacy::{Audience, Privacy};
 use crate::site::token;

@@ -9,6 +9,7 @@ mod group;
 mod machine;
 mod relay;
 mod signal;
+pub(crate) mod store;
 mod table;
 
 use std::fmt;
@@ -22,13 +23,14 @@ pub use group::{
 pub(crate) use relay::CredentialFor;
 pub use relay::{CallConfig, Ice, IceTurn, Turn};
 
+use crate::calls::store::CallStore;
 use crate::calls::table::CallTable;
 use crate::notifications::Notifications;
 use crate::rng::Rng;
 use crate::session::Sessions;
 use crate::stats::Counters;
 use crate::users::Users;
-use crate::{CallId, NodeConfig, Store, Sub, UserId};
+use crate::{CallId, NodeConfig, Sub, UserId};
 
 /// The calls of this node.
 pub(crate) struct Calls {
@@ -36,7 +38,7 @@ pub(crate) struct Calls {
     notifications: Arc<Notifications>,
     users: Arc<Users>,
     sessions: Arc<Sessions>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn CallStore>,
     config: Arc<NodeConfig>,
     counters: Arc<Counters>,
     rng: Arc<Rng>,
@@ -48,7 +50,7 @@ impl Calls {
         notifications: Arc<Notifications>,
         users: Arc<Users>,
         sessions: Arc<Sessions>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn CallStore>,
         config: Arc<NodeConfig>,
         counters: Arc<Counters>,
         rng: Arc<Rng>,

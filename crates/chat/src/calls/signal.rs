@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rand::Rng;
 
 use crate::calls::machine::{Hearer, check_description};
+use crate::calls::store::NewCallEntry;
 use crate::calls::table::{Invitation, Invited, Moved, Shard};
 use crate::calls::{
     CallAction, CallEntry, CallEvent, CallNews, CallTicket, Calls, CredentialFor, Media, Outcome,
@@ -19,8 +20,8 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    Append, Appended, CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Event, MessageKind,
-    Mode, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
+    Appended, CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Event, Mode, Refusal,
+    Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
 };
 
 /// May one call the other? Whoever may not write may not call either, and hears the same.
@@ -271,16 +272,7 @@ impl Calls {
             return pushed.into_iter().for_each(|pushed| self.notifications.close_ring(pushed));
         };
         let Some(conversation) = ConversationId::direct(caller, callee) else { return };
-        let append = Append {
-            conversation,
-            from: caller,
-            kind: MessageKind::Call,
-            client_id: entry.client_id(),
-            body: entry.body(),
-            time: now,
-            reply_to: None,
-            rich: None,
-        };
+        let new = NewCallEntry { conversation, from: caller, entry, time: now };
         let this = self.clone();
         let done = move |outcome: Result<Appended, StoreError>| match outcome {
             Ok(appended) => {
@@ -302,7 +294,7 @@ impl Calls {
                 this.notifications.notify_call_over(callee, conversation, false, pushed, now);
             }
         };
-        self.store.append(append, Box::new(done));
+        self.store.append_call(new, Box::new(done));
     }
 
     pub(super) fn draw(&self) -> (CallId, CallTicket) {

@@ -22,7 +22,7 @@ use crate::{
 
 /// The part of the port to storage that is about requests. See [`Store`](crate::Store), of which it is a part.
 pub trait RequestStore: Send + Sync + 'static {
-    /// As [`Store::append`](crate::Store::append), between two who are no contacts: the first message makes a request, and the other
+    /// As [`MessageStore::append`](crate::MessageStore::append), between two who are no contacts: the first message makes a request, and the other
     /// one's own message accepts it. Asks [`first_contact`] and the rules as long as it is one.
     fn append_request(&self, append: Append, rules: RequestRules, done: Done<Result<Requested, Refusal>>);
     /// Accepting makes it a conversation as any other; dismissing puts it away, and tells nobody. Only who was asked may; where it is

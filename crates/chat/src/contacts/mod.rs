@@ -2,11 +2,13 @@
 
 pub(crate) mod directory;
 pub(crate) mod message_requests;
+pub(crate) mod store;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::command::AnswerTo;
+use crate::contacts::store::ContactStore;
 use crate::observer::Observer;
 use crate::presence::Presences;
 use crate::presence::shown::{Other, presence_shown};
@@ -15,7 +17,7 @@ use crate::store::unavailable;
 use crate::users::{Users, card, person};
 use crate::{
     Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, Event, NodeConfig,
-    PageOf, Position, Refusal, Relation, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+    PageOf, Position, Refusal, Relation, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// The relation of two users after an action of `a`. The unchanged relation means success without a change.
@@ -125,7 +127,7 @@ pub(crate) struct Contacts {
     presences: Arc<Presences>,
     users: Arc<Users>,
     sessions: Arc<Sessions>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn ContactStore>,
     config: Arc<NodeConfig>,
 }
 
@@ -134,7 +136,7 @@ impl Contacts {
         presences: Arc<Presences>,
         users: Arc<Users>,
         sessions: Arc<Sessions>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn ContactStore>,
         config: Arc<NodeConfig>,
     ) -> Contacts {
         let (pairs_busy, observer) = (PairsBusy::default(), Observer::new());

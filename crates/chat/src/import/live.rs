@@ -3,14 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::import::{ImportFloor, ImportItem, ImportJob, ImportOutcome, ImportRules, Imported, Late};
+use crate::import::{
+    ImportFloor, ImportItem, ImportJob, ImportOutcome, ImportRules, ImportStore, Imported, Late,
+};
 use crate::session::{Sessions, session_ids};
 use crate::site::live::Sites;
 use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
-    Event, NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, Store, StoreError,
-    Timestamp, Told, UserId,
+    Event, NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError, Timestamp,
+    Told, UserId,
 };
 
 /// Members who are online learn of an import when it has paused for so long,
@@ -81,7 +83,7 @@ pub(crate) struct Import {
     users: Arc<Users>,
     sessions: Arc<Sessions>,
     sites: Arc<Sites>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn ImportStore>,
     config: Arc<NodeConfig>,
 }
 
@@ -91,7 +93,7 @@ impl Import {
         users: Arc<Users>,
         sessions: Arc<Sessions>,
         sites: Arc<Sites>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn ImportStore>,
         config: Arc<NodeConfig>,
     ) -> Import {
         Import { importing: Importing::default(), users, sessions, sites, store, config }

@@ -4,8 +4,10 @@
 //! notifies nobody, and changes nothing when it is repeated.
 
 mod live;
+mod store;
 
 pub(crate) use live::Import;
+pub use store::ImportStore;
 
 use std::sync::Arc;
 
@@ -13,23 +15,10 @@ use ring::digest::{SHA256, digest};
 
 use crate::rooms::{NewRoom, Role, Room, RoomChange, RoomKind};
 use crate::site::token::profile;
-use crate::{
-    ConversationId, Done, Position, Profile, RoomLimits, SiteId, StoreError, Sub, Timestamp, Trim, UserId,
-};
+use crate::{ConversationId, Position, Profile, RoomLimits, SiteId, Sub, Timestamp, Trim, UserId};
 
 /// Items of one job, which is one write of the store.
 pub const IMPORT_JOB: usize = 100;
-
-/// The part of the port to storage that is about imports. See [`Store`](crate::Store), of which it is a part.
-pub trait ImportStore: Send + Sync + 'static {
-    /// Stores the items in their order, each of them whole or not at all, and answers an outcome for each. It is written after what else
-    /// waits. The site's floor rises to the position of the answer and is unpublished until [`publish_import`](Self::publish_import).
-    fn import(&self, job: ImportJob, done: Done<Imported>);
-    /// The site's floor rises to a fresh position. `ends`: from then on it is published.
-    fn publish_import(&self, site: SiteId, ends: bool, done: Done<Position>);
-    /// Of each site that has one. It may block.
-    fn import_floors(&self) -> Result<Vec<ImportFloor>, StoreError>;
-}
 
 /// Devices with a position before it may lack what was imported: they begin with a first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

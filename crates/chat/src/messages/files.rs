@@ -3,11 +3,11 @@
 //! Why it is so: `docs/design/files.md`.
 
 mod bring;
-mod port;
 pub(crate) mod remove;
+mod store;
 
 pub use bring::{Identified, Wish};
-pub use port::{Blob, Blobs, FileFound, FilePlace, FileRow, FileStore, NewFile, Rendition};
+pub use store::{Blob, Blobs, FileFound, FilePlace, FileRow, FileStore, NewFile, Rendition};
 
 use crate::{ContactState, Refusal, Relation};
 

@@ -20,6 +20,7 @@ mod room_history;
 pub(crate) mod search;
 pub(crate) mod send;
 pub(crate) mod stickers;
+pub(crate) mod store;
 pub(crate) mod threads;
 pub(crate) mod typing;
 pub(crate) mod whole_messages;
@@ -27,6 +28,7 @@ pub(crate) mod whole_messages;
 use crate::messages::gather::Gathered;
 use crate::messages::link_previews::PreviewerSlot;
 use crate::messages::retention::Retaining;
+use crate::messages::store::MessageStore;
 use crate::messages::whole_messages::WholeMessages;
 use crate::moderation::Moderation;
 use crate::notifications::Notifications;
@@ -38,7 +40,7 @@ use crate::session::admission::{Admission, UnderWay};
 use crate::site::live::Sites;
 use crate::stats::Counters;
 use crate::users::Users;
-use crate::{NodeConfig, Previewer, Refusal, Store, Timestamp};
+use crate::{NodeConfig, Previewer, Refusal, Timestamp};
 use std::sync::Arc;
 
 pub use blocked_author::{MOST_BLOCKED_LOOKED_AT, is_left_out};
@@ -58,7 +60,7 @@ pub(crate) struct Messages {
     users: Arc<Users>,
     sessions: Arc<Sessions>,
     sites: Arc<Sites>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn MessageStore>,
     config: Arc<NodeConfig>,
     counters: Arc<Counters>,
     rng: Arc<Rng>,
@@ -74,7 +76,7 @@ impl Messages {
         users: Arc<Users>,
         sessions: Arc<Sessions>,
         sites: Arc<Sites>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn MessageStore>,
         config: Arc<NodeConfig>,
         counters: Arc<Counters>,
         rng: Arc<Rng>,

@@ -7,8 +7,9 @@ use crate::limits::Rate;
 use crate::messages::Messages;
 use crate::messages::held::HeldPlace;
 use crate::messages::send::Draft;
+use crate::messages::store::{Post, Posted};
 use crate::privacy::Signal;
-use crate::rooms::{Joined, Post, Posted, RoomName};
+use crate::rooms::{Joined, RoomName};
 use crate::session::{Asker, Handles};
 use crate::{
     ConversationId, Event, FilterAct, Message, MessageKind, NewRich, Refusal, Seq, SessionId, StoreError,

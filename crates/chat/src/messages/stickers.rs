@@ -11,10 +11,7 @@ use crate::messages::send::{Draft, SendJob};
 use crate::session::Asker;
 use crate::session::admission::UnderWay;
 use crate::store::unavailable;
-use crate::{
-    By, Done, Event, FileType, Moderated, ModeratorAct, NewRich, Refusal, Seq, SiteId, StoreError, Timestamp,
-    To,
-};
+use crate::{Done, Event, FileType, NewRich, Refusal, Seq, SiteId, StoreError, Timestamp, To};
 
 /// Stickers of one site.
 pub const MOST_STICKERS: u32 = 200;
@@ -151,22 +148,6 @@ impl Messages {
             Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.stickers(asker.session.user.site, Box::new(done));
-    }
-}
-
-impl Messages {
-    pub(crate) fn record_sticker(
-        &self,
-        id: StickerId,
-        by: By,
-        act: ModeratorAct,
-        now: Timestamp,
-        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
-    ) {
-        let done = move |outcome: Result<Result<Moderated, Refusal>, StoreError>| {
-            then(outcome.map_err(unavailable).flatten().map(drop));
-        };
-        self.store.moderate(id.site, by, act, now, Box::new(done));
     }
 }
 

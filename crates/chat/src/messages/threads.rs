@@ -3,9 +3,9 @@
 //!
 //! Why it is so: `docs/design/threads.md`.
 
-mod port;
+mod store;
 
-pub use port::{ThreadChange, ThreadRow, ThreadStore};
+pub use store::{ThreadChange, ThreadRow, ThreadStore};
 
 use std::sync::Arc;
 

@@ -340,6 +340,21 @@ impl Moderation {
         self.do_act(site, by, None, devices, now, Box::new(and_the_user));
     }
 
+    /// Records an act whose effect is stored already.
+    pub(crate) fn record(
+        &self,
+        site: SiteId,
+        by: By,
+        act: ModeratorAct,
+        now: Timestamp,
+        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) {
+        let done = move |outcome: Result<Result<Moderated, Refusal>, StoreError>| {
+            then(outcome.map_err(unavailable).flatten().map(drop));
+        };
+        self.store.moderate(site, by, act, now, Box::new(done));
+    }
+
     pub(crate) fn do_act(
         self: &Arc<Self>,
         site: SiteId,

@@ -6,10 +6,10 @@
 mod acts;
 mod device_bans;
 mod notices;
-mod port;
 pub(crate) mod raid;
 pub(crate) mod reports;
 mod site_settings;
+mod store;
 mod trust;
 
 use crate::observer::Observer;
@@ -18,7 +18,7 @@ use crate::site::live::Sites;
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
-    By, ChangedMessage, ConversationId, MemberChanged, NodeConfig, REASON_BYTES, Refusal, SiteId, Store, Sub,
+    By, ChangedMessage, ConversationId, MemberChanged, NodeConfig, REASON_BYTES, Refusal, SiteId, Sub,
     Timestamp,
 };
 use std::sync::Arc;
@@ -27,12 +27,12 @@ use std::sync::atomic::AtomicU64;
 pub use acts::{Moderate, until_and_reason};
 pub(crate) use device_bans::DeviceBans;
 pub use device_bans::{DeviceBan, MOST_BANNED_DEVICES};
-pub use port::{
+pub use reports::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, may_decide_report};
+pub use site_settings::{FilterTest, SiteState};
+pub use store::{
     AuditEntry, AuditPage, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, NoticeKind,
     ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Sanction, SanctionKind,
 };
-pub use reports::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, may_decide_report};
-pub use site_settings::{FilterTest, SiteState};
 
 /// Rooms and messages change by an act of a moderator: `Node` passes it on to them.
 pub(crate) trait ActObserver: Send + Sync + 'static {
@@ -56,7 +56,7 @@ pub(crate) struct Moderation {
     sessions: Arc<Sessions>,
     users: Arc<Users>,
     sites: Arc<Sites>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn ModerationStore>,
     config: Arc<NodeConfig>,
     counters: Arc<Counters>,
 }
@@ -66,7 +66,7 @@ impl Moderation {
         sessions: Arc<Sessions>,
         users: Arc<Users>,
         sites: Arc<Sites>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn ModerationStore>,
         config: Arc<NodeConfig>,
         counters: Arc<Counters>,
     ) -> Moderation {

@@ -21,7 +21,7 @@ impl Node {
         let done = move |added: Result<bool, StoreError>| match added {
             Ok(true) => {
                 let recorded = move |outcome: Result<(), Refusal>| told(outcome.map(Ok));
-                node.messages.record_sticker(id, by, ModeratorAct::StickerAdded(id.number), now, recorded);
+                node.moderation.record(id.site, by, ModeratorAct::StickerAdded(id.number), now, recorded);
             }
             Ok(false) => told(Ok(Err(NoSticker::TooMany))),
             Err(error) => told(Err(unavailable(error))),
@@ -34,7 +34,7 @@ impl Node {
         let id = StickerId { site: caller.site(), number };
         let (node, by) = (self.inner().clone(), caller.by());
         let done = move |removed: Result<bool, StoreError>| match removed {
-            Ok(true) => node.messages.record_sticker(id, by, ModeratorAct::StickerRemoved(number), now, told),
+            Ok(true) => node.moderation.record(id.site, by, ModeratorAct::StickerRemoved(number), now, told),
             Ok(false) => told(Err(Refusal::NoSuchSticker)),
             Err(error) => told(Err(unavailable(error))),
         };

@@ -3,40 +3,42 @@
 
 mod decide;
 mod mail;
-mod port;
 mod push;
 mod queue;
 mod quiet_hours;
 mod ring;
 mod settings;
+mod store;
 
 use std::sync::Arc;
 
 pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
-pub use port::{
-    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue, MailView, NotifyFacts,
-    NotifySettings, NotifyStore, NotifyView, PushDevice, Talk,
-};
 pub(crate) use queue::Desk;
 pub use quiet_hours::QuietHours;
 pub(crate) use ring::{PushedRing, RingingCall};
+pub use store::{
+    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue, MailView, NotificationStore,
+    NotifyFacts, NotifySettings, NotifyView, PushDevice, Talk,
+};
 
 use crate::session::Sessions;
 use crate::site::live::Sites;
-use crate::{
-    CallEntry, CallId, ConversationId, Done, Media, SiteId, Store, StoreError, Sub, Timestamp, UserId,
-};
+use crate::{CallEntry, CallId, ConversationId, Done, Media, SiteId, StoreError, Sub, Timestamp, UserId};
 
 /// Notices that wait, those that were shown, and who can be reached.
 pub(crate) struct Notifications {
     queue: Desk,
     sessions: Arc<Sessions>,
     sites: Arc<Sites>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn NotificationStore>,
 }
 
 impl Notifications {
-    pub(crate) fn new(sessions: Arc<Sessions>, sites: Arc<Sites>, store: Arc<dyn Store>) -> Notifications {
+    pub(crate) fn new(
+        sessions: Arc<Sessions>,
+        sites: Arc<Sites>,
+        store: Arc<dyn NotificationStore>,
+    ) -> Notifications {
         Notifications { queue: Desk::new(), sessions, sites, store }
     }
 

@@ -4,6 +4,7 @@
 //! there is still something to tell. So a mass reconnect shows nobody any flapping and costs no wave.
 
 pub(crate) mod shown;
+pub(crate) mod store;
 pub(crate) mod watch;
 pub(crate) mod watch_contacts;
 
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 
 use crate::command::SetPresence;
+use crate::presence::store::PresenceStore;
 use crate::presence::watch::Watches;
 use crate::privacy::{Audience, Privacy};
 use crate::session::admission::Admission;
@@ -22,7 +24,7 @@ use crate::session::{Asker, Handles, SHARDS, Sessions, Shard, UserHere};
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::users::cache::ContactIds;
-use crate::{Event, NodeConfig, Presence, SessionHandle, Store, Sub, Timestamp, UserId};
+use crate::{Event, NodeConfig, Presence, SessionHandle, Sub, Timestamp, UserId};
 
 /// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.
 const CLOCK_JUMP_MS: u64 = 60_000;
@@ -203,7 +205,7 @@ pub(crate) struct Presences {
     watches: Watches,
     users: Arc<Users>,
     sessions: Arc<Sessions>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn PresenceStore>,
     config: Arc<NodeConfig>,
     admission: Arc<Admission>,
     counters: Arc<Counters>,
@@ -214,7 +216,7 @@ impl Presences {
     pub(crate) fn new(
         users: Arc<Users>,
         sessions: Arc<Sessions>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn PresenceStore>,
         config: Arc<NodeConfig>,
         admission: Arc<Admission>,
         counters: Arc<Counters>,

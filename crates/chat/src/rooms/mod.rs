@@ -10,9 +10,9 @@ mod invite_links;
 mod joins;
 mod list;
 mod mutes_and_bans;
-mod port;
 mod roles;
 mod seen_by;
+mod store;
 
 use std::sync::Arc;
 
@@ -31,12 +31,11 @@ pub use joins::RoomMembers;
 pub use mutes_and_bans::{
     KeptSanction, RoomSanction, RoomSanctionKind, after_sanction, kept_sanction, sanction_behind,
 };
-pub use port::{
-    Joined, MemberChanged, MemberRow, MembersPage, NewRoom, Post, Posted, RoomChanged, RoomStore, RoomsPage,
-    SanctionedPage,
-};
 pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator};
 pub use seen_by::{MOST_SEEN_BY, Markers};
+pub use store::{
+    Joined, MemberChanged, MemberRow, MembersPage, NewRoom, RoomChanged, RoomStore, RoomsPage, SanctionedPage,
+};
 
 use crate::calls::Calls;
 use crate::moderation::Moderation;
@@ -44,7 +43,7 @@ use crate::presence::Presences;
 use crate::rng::Rng;
 use crate::session::Sessions;
 use crate::users::Users;
-use crate::{ConversationId, FileId, NodeConfig, Refusal, Settings, SiteId, Store};
+use crate::{ConversationId, FileId, NodeConfig, Refusal, Settings, SiteId};
 
 /// Membership of rooms. Joins and leaves wait here until they are published.
 pub(crate) struct Rooms {
@@ -54,7 +53,7 @@ pub(crate) struct Rooms {
     presences: Arc<Presences>,
     users: Arc<Users>,
     sessions: Arc<Sessions>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn RoomStore>,
     config: Arc<NodeConfig>,
     rng: Arc<Rng>,
 }
@@ -67,7 +66,7 @@ impl Rooms {
         presences: Arc<Presences>,
         users: Arc<Users>,
         sessions: Arc<Sessions>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn RoomStore>,
         config: Arc<NodeConfig>,
         rng: Arc<Rng>,
     ) -> Rooms {

@@ -5,6 +5,7 @@ pub(crate) mod guests;
 mod key_end;
 pub(crate) mod log;
 mod resume;
+pub(crate) mod store;
 
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
@@ -27,6 +28,7 @@ use crate::session::{Asker, ContactWatch, Hold, Session, Sessions, StandingHere,
 use crate::sign_in::adopt::{AdoptionObserver, Adoptions};
 use crate::sign_in::guests::GuestDoor;
 use crate::sign_in::log::{SignInAttempt, SignInRecords};
+use crate::sign_in::store::SignInStore;
 use crate::site::live::{LiveSite, Sites};
 use crate::site::settings::Access;
 use crate::site::token::Ticket;
@@ -37,7 +39,7 @@ use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
     Agent, Door, Event, Hello, NodeConfig, Position, Refusal, SessionHandle, SessionId, SessionRecord, Site,
-    SiteRole, Snapshot, Store, StoreError, Timestamp, UserId, UserRow, Welcome,
+    SiteRole, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 use rand::Rng as _;
 
@@ -78,7 +80,7 @@ pub(crate) struct SignIn {
     records: Arc<SignInRecords>,
     admission: Arc<Admission>,
     sites: Arc<Sites>,
-    store: Arc<dyn Store>,
+    store: Arc<dyn SignInStore>,
     config: Arc<NodeConfig>,
     counters: Arc<Counters>,
     rng: Arc<Rng>,
@@ -100,7 +102,7 @@ impl SignIn {
         records: Arc<SignInRecords>,
         admission: Arc<Admission>,
         sites: Arc<Sites>,
-        store: Arc<dyn Store>,
+        store: Arc<dyn SignInStore>,
         config: Arc<NodeConfig>,
         counters: Arc<Counters>,
         rng: Arc<Rng>,
@@ -251,7 +253,9 @@ impl SignIn {
         let this = self.clone();
         let done = move |outcome: Result<(UserRow, Snapshot), StoreError>| match outcome {
             Ok((row, snapshot)) => {
-                this.users.keep_contacts(row.id, &snapshot, since);
+                if snapshot.reset && snapshot.contacts.next.is_none() {
+                    this.users.keep_contacts(row.id, &snapshot.contacts.rows, since);
+                }
                 this.welcome(&arrival, row, snapshot);
             }
             Err(_) => {

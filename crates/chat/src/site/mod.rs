@@ -12,6 +12,7 @@ pub(crate) mod retention;
 pub(crate) mod roles;
 pub mod settings;
 pub(crate) mod share;
+pub(crate) mod store;
 pub mod token;
 pub(crate) mod tokens;
 pub(crate) mod trust;

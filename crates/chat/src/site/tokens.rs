@@ -1,18 +1,19 @@
 //! Checking what a client shows to be let in.
 
 use crate::site::live::LiveSite;
+use crate::site::store::SiteStore;
 use crate::site::token::Ticket;
-use crate::{NodeConfig, Refusal, SiteId, Store, Timestamp, token};
+use crate::{NodeConfig, Refusal, SiteId, Timestamp, token};
 use std::sync::Arc;
 
 /// Checks tokens, and remembers those that may be used once.
 pub(crate) struct Tokens {
-    store: Arc<dyn Store>,
+    store: Arc<dyn SiteStore>,
     config: Arc<NodeConfig>,
 }
 
 impl Tokens {
-    pub(crate) fn new(store: Arc<dyn Store>, config: Arc<NodeConfig>) -> Tokens {
+    pub(crate) fn new(store: Arc<dyn SiteStore>, config: Arc<NodeConfig>) -> Tokens {
         Tokens { store, config }
     }
 

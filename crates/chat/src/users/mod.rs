@@ -4,6 +4,7 @@ pub(crate) mod cache;
 pub mod directory;
 pub(crate) mod mentions;
 pub(crate) mod peer;
+pub(crate) mod store;
 
 use std::sync::Arc;
 
@@ -11,9 +12,9 @@ use crate::privacy::{Privacy, Visibility};
 use crate::session::Sessions;
 use crate::store::unavailable;
 use crate::users::cache::{ContactIds, Generation, Recent};
+use crate::users::store::UserStore;
 use crate::{
-    ContactState, Person, Presence, Profile, Refusal, Relation, Snapshot, Store, StoreError, Sub, UserId,
-    UserRow,
+    ContactRow, ContactState, Person, Presence, Profile, Refusal, Relation, StoreError, Sub, UserId, UserRow,
 };
 
 /// A user as others see it.
@@ -33,12 +34,12 @@ pub(crate) fn visibility(row: &UserRow) -> Visibility {
 /// Rows of users and how they stand to each other, from a cache or the store.
 pub(crate) struct Users {
     recent: Recent,
-    store: Arc<dyn Store>,
+    store: Arc<dyn UserStore>,
     sessions: Arc<Sessions>,
 }
 
 impl Users {
-    pub(crate) fn new(store: Arc<dyn Store>, sessions: Arc<Sessions>) -> Users {
+    pub(crate) fn new(store: Arc<dyn UserStore>, sessions: Arc<Sessions>) -> Users {
         Users { recent: Recent::new(), store, sessions }
     }
 
@@ -161,14 +162,11 @@ impl Users {
         self.store.contacts_of(unknown, Box::new(done));
     }
 
-    /// The whole list was read: whoever signs in watches it next, and is told to those on it.
-    pub(crate) fn keep_contacts(&self, user: UserId, snapshot: &Snapshot, since: Generation) {
-        let page = &snapshot.contacts;
-        if snapshot.reset && page.next.is_none() {
-            let contacts = page.rows.iter().filter(|row| row.state == ContactState::Contact);
-            let contacts = contacts.map(|row| row.id).collect::<Vec<_>>();
-            self.recent.keep_contacts(user, &contacts.into(), since);
-        }
+    /// Keeps the contacts of a first page that has all of them: the presence of a user who signs in goes to them next.
+    pub(crate) fn keep_contacts(&self, user: UserId, rows: &[ContactRow], since: Generation) {
+        let contacts = rows.iter().filter(|row| row.state == ContactState::Contact);
+        let contacts = contacts.map(|row| row.id).collect::<Vec<_>>();
+        self.recent.keep_contacts(user, &contacts.into(), since);
     }
 
     /// The user's latest choices.

@@ -8,7 +8,7 @@ use axum::http::{Request, StatusCode};
 use chat::token::{Claims, sign};
 use chat::{
     CallAction, Command, ContactAction, DeviceId, Event, Hello, Media, Node, NotifyChange, Outbox,
-    SessionHandle, SessionId, Sub, Timestamp, To,
+    SessionHandle, SessionId, SiteStore, Sub, Timestamp, To,
 };
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;

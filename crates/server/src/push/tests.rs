@@ -9,8 +9,8 @@ use ::push::testing::{Browser, Service};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chat::token::{Claims, sign};
 use chat::{
-    Command, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotifyChange, NotifyStore, Outbox,
-    RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, Sub, Timestamp, To,
+    Command, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotificationStore, NotifyChange, Outbox,
+    RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub, Timestamp, To,
 };
 use serde_json::Value;
 

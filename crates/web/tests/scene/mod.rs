@@ -15,7 +15,7 @@ use axum::routing;
 use chat::token::{Claims, sign};
 use chat::{
     CallConfig, Event, Mode, Node, NodeConfig, Outbox, Secret, SecretKind, SessionHandle, Site, SiteId,
-    Store, Timestamp, Turn,
+    SiteStore, Timestamp, Turn,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};

@@ -8,16 +8,16 @@ use crate::calls::group::{
     GroupAction, GroupCall, GroupEvent, GroupNews, GroupStanding, MOST_MEMBERS_CALLED, Place,
 };
 use crate::calls::signal::answer_to;
+use crate::calls::store::{NewCallEntry, PostedCall};
 use crate::calls::table::Shard;
 use crate::calls::{Calls, CredentialFor, Media};
 use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
-use crate::rooms::{Post, Posted, RoomName};
 use crate::session::{Asker, Handles};
 use crate::store::unavailable;
 use crate::{
-    CallId, ContactState, ConversationId, Event, MOST_IN_GROUP, MessageKind, Refusal, Relation, SessionId,
-    StoreError, Timestamp, UserId,
+    CallId, ContactState, ConversationId, Event, MOST_IN_GROUP, Refusal, Relation, SessionId, StoreError,
+    Timestamp, UserId,
 };
 
 /// So often others come while it is read how they stand to somebody who wants to.
@@ -301,20 +301,10 @@ impl Calls {
     /// Writes what is left of a call into the room. Where that fails nobody waits for it: the call itself is over.
     fn keep_group(self: &Arc<Self>, left: Option<GroupLeft>, now: Timestamp) {
         let Some(GroupLeft { entry, room, from: (user, sub) }) = left else { return };
-        let post = Post {
-            room: RoomName::Id(room),
-            from: user,
-            kind: MessageKind::Call,
-            client_id: entry.client_id(),
-            body: entry.body(),
-            time: now,
-            reply_to: None,
-            files: Vec::new(),
-            rich: None,
-        };
+        let new = NewCallEntry { conversation: room, from: user, entry, time: now };
         let this = self.clone();
-        let done = move |posted: Result<Result<Posted, Refusal>, StoreError>| match posted {
-            Ok(Ok(Posted { appended, members, .. })) => {
+        let done = move |posted: Result<Result<PostedCall, Refusal>, StoreError>| match posted {
+            Ok(Ok(PostedCall { appended, members })) => {
                 this.counters.messages.add(1);
                 let message = entry.message(room, sub, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
@@ -324,7 +314,7 @@ impl Calls {
             Ok(Err(refusal)) => tracing::debug!(%refusal, "the store refused the entry of a group call"),
             Err(error) => tracing::warn!(%error, "cannot store the entry of a group call"),
         };
-        self.store.post(post, self.config.limits.rooms, Box::new(done));
+        self.store.post_call(new, self.config.limits.rooms, Box::new(done));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use chat::{Mode, Profile, Secret, SecretKind, Site, SiteId, Store, Sub, UserId};
+use chat::{Mode, Profile, Secret, SecretKind, Site, SiteId, SiteStore, Sub, UserId};
 use load::Aim;
 use load::community::{Contact, People, Seeded};
 use rand::RngCore;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::notifications::{NotifyChange, QuietHours};
+use crate::users::store::UserStore;
 use crate::{
     CallEntry, ConversationId, ConversationRow, Done, MailAddress, SetPresence, SiteId, StoreError,
     StoredMessage, Timestamp, UserId, UserRow,
@@ -16,7 +17,7 @@ const MAX_ENDPOINT_BYTES: usize = 2_048;
 const MAX_LANGUAGE_BYTES: usize = 35;
 
 /// See [`Store`](crate::Store), of which it is a part.
-pub trait NotifyStore: Send + Sync + 'static {
+pub trait NotificationStore: UserStore {
     /// The browser is this user's from now on, and nobody else's of the site; a newer subscription of the same endpoint takes the
     /// place of the older. Answers users who have no browser left by it. `device`: which of the user's it is, where the site keeps
     /// devices; with it the browser is [signed out](crate::DeviceStore::sign_out), and one that is signed out already is not kept.

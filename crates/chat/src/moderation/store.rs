@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use super::DeviceBan;
+use crate::users::store::UserStore;
 use crate::{
     By, ChangedMessage, ConversationId, Done, Held, Level, MemberChanged, Refusal, Revision, Seq, Settings,
-    SiteId, SiteRole, Sub, Timestamp, UserId, UserRow,
+    SiteId, SiteRole, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
-pub trait ModerationStore: Send + Sync + 'static {
+pub trait ModerationStore: UserStore {
     /// Keeps what was reported as it is now, with the messages around it and what it said before (see [`ReportRow::former`]). Who reports
     /// must be able to read it. A message that was deleted longer than [`EVIDENCE_MS`](super::EVIDENCE_MS) ago is
     /// [`Refusal::NoSuchMessage`], and so is one whose author was erased. The same by the same user
@@ -54,6 +55,14 @@ pub trait ModerationStore: Send + Sync + 'static {
     fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>);
     /// All that may not come in, of all sites.
     fn device_bans(&self, done: Done<Vec<DeviceBan>>);
+    /// How many messages the user has written, counted up to `most`; the newest ones may be missing.
+    fn written(&self, user: UserId, most: u32, done: Done<u32>);
+    /// The user has reached this level; one that is set, or higher, stays. Answers the user as they are then.
+    fn keep_level(&self, user: UserId, level: crate::Level, done: Done<Option<UserRow>>);
+    /// All users whose standing on their site differs from that of others: few. It may block.
+    fn standings(&self) -> Result<Vec<UserRow>, StoreError>;
+    /// When the next sanction ends that has an end. It may block.
+    fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError>;
 }
 
 /// A new report.

@@ -5,17 +5,20 @@
 
 use std::sync::Arc;
 
+use crate::rooms::invitations::RoomRequestStore;
+use crate::rooms::invite_links::LinkStore;
 use crate::rooms::{
     LeftReason, Markers, MemberAction, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers,
     RoomName, RoomSanction, Standing,
 };
+use crate::users::store::UserStore;
 use crate::{
-    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, MemberSanction, MessageKind,
-    NewRich, Position, Refusal, Seq, SiteId, Timestamp, UserId, UserRow,
+    ConversationId, ConversationRow, Done, MemberSanction, Position, Refusal, SiteId, Timestamp, UserId,
+    UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
-pub trait RoomStore: Send + Sync + 'static {
+pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
     /// Makes a room with `owner` as its only member.
     fn create_room(
         &self,
@@ -71,22 +74,7 @@ pub trait RoomStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     );
-    /// Stores a message in a room, as [`Store::append`](crate::Store::append) does in a direct conversation. Makes a page's room, and makes
-    /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](crate::mentioned)), and for
-    /// all where it names the room and the sender may. What is left of a call ([`MessageKind::Call`](crate::MessageKind::Call)) is
-    /// stored for any member, muted or not, and moves neither their markers nor their slow mode.
-    fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>);
 
-    /// As [`Store::history`](crate::Store::history), for who may read. None in the place of the id: nobody has begun that page's room.
-    fn room_history(
-        &self,
-        room: RoomName,
-        asker: UserId,
-        before: Option<Seq>,
-        after: Option<Seq>,
-        limit: u32,
-        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
-    );
     /// Owners, moderators, members, muted ones, each by name and id. `query` is a case-insensitive start of a word of the name.
     fn members(
         &self,
@@ -108,17 +96,10 @@ pub trait RoomStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<SanctionedPage, Refusal>>,
     );
-    /// The numbers of a room's members, if `asker` may write there, slow mode aside;
-    /// [`Refusal::RoomTooLarge`] where they are more than `most`.
-    fn few_members(
-        &self,
-        room: ConversationId,
-        asker: UserId,
-        most: u32,
-        done: Done<Result<Vec<UserId>, Refusal>>,
-    );
     /// All members of a room, and of `users` those who are among them.
     fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>);
+    /// How many rooms that the user owns were made since then.
+    fn rooms_made(&self, user: UserId, since: Timestamp, done: Done<u32>);
     /// Public and announcement rooms that are of no page, by name. `query` is a case-insensitive start of the name.
     fn rooms(
         &self,
@@ -215,30 +196,4 @@ pub struct RoomsPage {
 pub struct SanctionedPage {
     pub rows: Vec<(MemberRow, MemberSanction)>,
     pub next: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Post {
-    pub room: RoomName,
-    pub from: UserId,
-    pub kind: MessageKind,
-    pub client_id: Box<str>,
-    pub body: Box<str>,
-    pub time: Timestamp,
-    pub reply_to: Option<Seq>,
-    /// As in [`append_with_files`](crate::FileStore::append_with_files).
-    pub files: Vec<FileId>,
-    pub rich: Option<Box<NewRich>>,
-}
-
-#[derive(Debug, Clone)]
-pub struct Posted {
-    pub appended: crate::Appended,
-    /// The sender became a member of a page's room by it: before the message.
-    pub joined: Option<Joined>,
-    /// The members at that commit, by number, the sender among them. Empty if the message was a repetition.
-    pub members: Arc<Vec<u32>>,
-    pub files: Vec<File>,
-    /// Where in its thread it is.
-    pub thread: Option<InThread>,
 }

@@ -1,12 +1,12 @@
 //! The part of the port that is about rooms: every request as what to do and whom to tell.
 
 use chat::{
-    ConversationId, Done, HistoryPage, Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Position,
-    Post, Posted, Refusal, RoomChange, RoomChanged, RoomLimits, RoomMembers, RoomName, RoomSanction,
-    RoomStore, RoomsPage, SanctionedPage, Seq, SiteId, Timestamp, UserId,
+    ConversationId, Done, Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Position, Refusal,
+    RoomChange, RoomChanged, RoomLimits, RoomMembers, RoomName, RoomSanction, RoomStore, RoomsPage,
+    SanctionedPage, SiteId, Timestamp, UserId,
 };
 
-use super::{change, history, list, member, post};
+use super::{change, list, member};
 use crate::sqlite::Sqlite;
 use crate::writer;
 
@@ -81,24 +81,6 @@ impl RoomStore for Sqlite {
         self.write(act, done);
     }
 
-    fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>) {
-        let bytes = post.body.len();
-        let job = writer::write(move |batch| post::post(batch, &post, limits), |outcome, _| done(outcome));
-        self.shared.write(job, bytes);
-    }
-
-    fn room_history(
-        &self,
-        room: RoomName,
-        asker: UserId,
-        before: Option<Seq>,
-        after: Option<Seq>,
-        limit: u32,
-        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
-    ) {
-        self.read(move |db| history(db, &room, asker, before, after, limit), done);
-    }
-
     fn members(
         &self,
         room: ConversationId,
@@ -126,16 +108,6 @@ impl RoomStore for Sqlite {
         self.read(move |db| list::sanctioned(db, room, asker, after.as_deref(), limit, now), done);
     }
 
-    fn few_members(
-        &self,
-        room: ConversationId,
-        asker: UserId,
-        most: u32,
-        done: Done<Result<Vec<UserId>, Refusal>>,
-    ) {
-        self.read(move |db| list::few(db, room, asker, most), done);
-    }
-
     fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>) {
         self.read(move |db| list::all(db, room, &users), done);
     }
@@ -149,5 +121,9 @@ impl RoomStore for Sqlite {
         done: Done<RoomsPage>,
     ) {
         self.read(move |db| list::rooms(db, site, query.as_deref(), after.as_deref(), limit), done);
+    }
+
+    fn rooms_made(&self, user: UserId, since: Timestamp, done: Done<u32>) {
+        self.read(move |db| member::made_since(db, user, since), done);
     }
 }

@@ -28,7 +28,7 @@ pub trait FileStore: Send + Sync + 'static {
     fn complete_file(&self, id: FileId, found: FileFound, done: Done<Option<FileRow>>);
     /// Removes files that are in no message; answers those that it has removed.
     fn remove_files(&self, files: Vec<FileId>, done: Done<Vec<FileId>>);
-    /// As [`Store::append`](crate::Store::append), with files: 1 to [`MOST_FILES`](crate::messages::files::MOST_FILES) complete ones of the sender, which
+    /// As [`MessageStore::append`](crate::MessageStore::append), with files: 1 to [`MOST_FILES`](crate::messages::files::MOST_FILES) complete ones of the sender, which
     /// were made for this conversation and are in no message; else [`Refusal::NoSuchFile`]. With what else the message bears they may be
     /// none. Files of what is forwarded stay where they are and are in both messages from then on; where one is gone, it is
     /// [`Refusal::NoSuchMessage`], and where [`may_send_files`](crate::messages::files::may_send_files) says no, that.

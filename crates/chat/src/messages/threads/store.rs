@@ -5,11 +5,11 @@ use crate::{ConversationId, Done, HistoryPage, Refusal, Seq, StoredMessage, User
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
 ///
-/// [`RoomStore::post`](crate::RoomStore::post) with a thread puts the message into the thread below that root, gives it the next number there, and lets its
+/// [`MessageStore::post`](crate::MessageStore::post) with a thread puts the message into the thread below that root, gives it the next number there, and lets its
 /// sender, the root's, and members whom it names follow the thread; the sender has read all of it. A root that is not there, was deleted,
 /// or is a reply in a thread itself is [`Refusal::NoSuchMessage`].
 pub trait ThreadStore: Send + Sync + 'static {
-    /// As [`Store::history`](crate::Store::history), of the replies below `root`.
+    /// As [`MessageStore::history`](crate::MessageStore::history), of the replies below `root`.
     #[allow(clippy::too_many_arguments, reason = "the command")]
     fn thread_history(
         &self,

@@ -1,0 +1,16 @@
+//! The slice of the port to storage for accounts.
+
+use crate::account::devices::DeviceStore;
+use crate::account::erasure::EraseStore;
+use crate::account::export::ExportStore;
+use crate::account::guest_merge::MergeStore;
+use crate::account::profile::ProfileStore;
+use crate::users::store::UserStore;
+
+/// A slice of [`Store`](crate::Store): the sum of what its features declare beside themselves.
+pub trait AccountStore:
+    UserStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore
+{
+}
+
+impl<T: UserStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore> AccountStore for T {}

@@ -1,0 +1,200 @@
+//! The slice of the port to storage for messages and conversations.
+
+use std::sync::Arc;
+
+use crate::contacts::message_requests::RequestStore;
+use crate::messages::files::FileStore;
+use crate::messages::gather::UnpublishedPage;
+use crate::messages::held::HeldStore;
+use crate::messages::retention::RetentionStore;
+use crate::messages::rich::{InThread, NewRich};
+use crate::messages::search::Word;
+use crate::messages::stickers::StickerStore;
+use crate::messages::threads::ThreadStore;
+use crate::rooms::{Joined, RoomLimits, RoomName};
+use crate::users::store::UserStore;
+use crate::{
+    Append, Appended, ChangedMessage, ConversationChange, ConversationId, ConversationList, ConversationRow,
+    Done, File, FileId, HistoryPage, MessageChange, MessageKind, Position, Refusal, Revision, Seq,
+    StoredMessage, Timestamp, UserId,
+};
+
+/// A slice of [`Store`](crate::Store), whose promises about queues, order and crashes hold here too.
+pub trait MessageStore:
+    UserStore + RequestStore + FileStore + HeldStore + RetentionStore + StickerStore + ThreadStore
+{
+    /// Stores a message: assigns the next gap-free seq and a position, creates the conversation on its first
+    /// message, un-archives it for both, moves the sender's markers up to it, counts a mention where the
+    /// body names the other member as `@sub` (followed by no letter, digit, `_` or `-`). A `reply_to` that is
+    /// no earlier seq of the conversation is dropped.
+    /// A (sender, client id) seen before changes nothing and answers as then, with `repeated`.
+    fn append(&self, append: Append, done: Done<Appended>);
+    /// Stores a message in a room, as [`MessageStore::append`](crate::MessageStore::append) does in a direct conversation. Makes a page's room, and makes
+    /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](crate::mentioned)), and for
+    /// all where it names the room and the sender may. What is left of a call ([`MessageKind::Call`](crate::MessageKind::Call)) is
+    /// stored for any member, muted or not, and moves neither their markers nor their slow mode.
+    fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>);
+    /// Edits, deletes, pins or reacts to a message, where [`may_change`](crate::may_change), in a room
+    /// [`may_change_in_room`](crate::may_change_in_room), and [`room_for`](crate::room_for) allow it; a seq that is not there is [`Refusal::NoSuchMessage`]. It takes a
+    /// position, which is the message's version from then on, and changes both members' views, but no seq, no marker
+    /// and no activity. One pin more than [`MOST_PINNED`](crate::MOST_PINNED) is [`Refusal::TooManyPinned`], and what is deleted is
+    /// pinned no more. An unread mention is counted or not by the body as it is now. The body that was there is kept
+    /// as a [`Revision`]; reactions to a deleted message are not.
+    ///
+    /// Votes go by [`Poll::may_vote`](crate::Poll::may_vote); what has no poll is [`Refusal::BadValue`].
+    ///
+    /// A change without effect is answered with `changed` false.
+    /// Where [`is_gathered`](crate::is_gathered) holds, the message is marked as unpublished in the same transaction.
+    fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>);
+    /// Gives an unpublished message a new version and removes its mark, in one transaction. Answers the message as nobody
+    /// in particular sees it; None where it is not unpublished.
+    fn publish_gathered(&self, conversation: ConversationId, seq: Seq, done: Done<Option<ChangedMessage>>);
+    /// Messages that are unpublished, site by site; of one site, those that changed first at the front.
+    fn unpublished(&self, page: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>);
+    /// Moves a member's markers forward (never back; clipped to the newest seq; read implies received).
+    /// Answers the markers after it; `moved` says whether anything changed.
+    fn mark(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        received: Seq,
+        read: Seq,
+        done: Done<MarkerRow>,
+    );
+    /// Changes how a member sees a conversation. One more than [`MOST_PINNED`](crate::MOST_PINNED) is
+    /// [`Refusal::TooManyPinned`]. Reading on takes away that it was marked unread.
+    fn change_conversation(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        change: ConversationChange,
+        done: Done<Result<(ConversationRow, Position), Refusal>>,
+    );
+    /// Newest activity first, pinned before all others.
+    fn conversations(
+        &self,
+        user: UserId,
+        list: ConversationList,
+        after: Option<String>,
+        limit: u32,
+        done: Done<ConversationsPage>,
+    );
+    /// At most `limit` messages next to `before` or `after` (both None: the newest), ascending, as `reader` sees them.
+    fn history(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<HistoryPage>,
+    );
+    /// As [`MessageStore::history`](crate::MessageStore::history), for who may read. None in the place of the id: nobody has begun that page's room.
+    fn room_history(
+        &self,
+        room: RoomName,
+        asker: UserId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
+    );
+    /// At most `limit` messages from the first of `time` or later on, ascending, for who may read the conversation. Times of a
+    /// conversation grow with its seqs; where a clock went back, the page begins at one of the messages around it.
+    fn history_since(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        time: Timestamp,
+        limit: u32,
+        done: Done<Result<HistoryPage, Refusal>>,
+    );
+    /// One message, for who may read the conversation.
+    fn message(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        seq: Seq,
+        done: Done<Result<StoredMessage, Refusal>>,
+    );
+    /// The pinned messages, newest first, for who may read the conversation.
+    fn pins(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        done: Done<Result<Vec<StoredMessage>, Refusal>>,
+    );
+    /// Messages that have all the words, newest first: of the user's conversations (of rooms a bounded number), or of one that
+    /// the user may read. A message may be found some time after it was stored; one that was deleted is not found.
+    fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>);
+    /// The bodies that a message had before, oldest first: the first one, those of the last [`EVIDENCE_MS`](crate::EVIDENCE_MS), and
+    /// earlier ones as far as there is room for them, see [`drops_revision`](crate::drops_revision).
+    fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>);
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    pub room: RoomName,
+    pub from: UserId,
+    pub kind: MessageKind,
+    pub client_id: Box<str>,
+    pub body: Box<str>,
+    pub time: Timestamp,
+    pub reply_to: Option<Seq>,
+    /// As in [`append_with_files`](crate::FileStore::append_with_files).
+    pub files: Vec<FileId>,
+    pub rich: Option<Box<NewRich>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Posted {
+    pub appended: crate::Appended,
+    /// The sender became a member of a page's room by it: before the message.
+    pub joined: Option<Joined>,
+    /// The members at that commit, by number, the sender among them. Empty if the message was a repetition.
+    pub members: Arc<Vec<u32>>,
+    pub files: Vec<File>,
+    /// Where in its thread it is.
+    pub thread: Option<InThread>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeMessage {
+    pub conversation: ConversationId,
+    pub seq: Seq,
+    pub by: UserId,
+    pub change: MessageChange,
+    pub time: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    pub user: UserId,
+    pub words: Vec<Word>,
+    pub conversation: Option<ConversationId>,
+    pub after: Option<String>,
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPage {
+    pub hits: Vec<StoredMessage>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarkerRow {
+    pub received: Seq,
+    pub read: Seq,
+    pub unread: u64,
+    pub moved: bool,
+    /// The other one is told too. Who has asked is not told whether it was read.
+    pub told: bool,
+    pub position: Position,
+}
+
+#[derive(Debug, Clone)]
+pub struct ConversationsPage {
+    pub rows: Vec<ConversationRow>,
+    pub next: Option<String>,
+}

@@ -1,0 +1,150 @@
+//! The slice of messages and conversations: each request as what to do and whom to answer.
+
+use chat::{
+    Append, Appended, ChangeMessage, ChangedMessage, ConversationChange, ConversationId, ConversationList,
+    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, MessageChange, MessageStore,
+    Position, Post, Posted, Refusal, Revision, RoomLimits, RoomName, Search, Seq, StoredMessage, Timestamp,
+    UnpublishedPage, UserId,
+};
+
+use crate::port::read;
+use crate::sqlite::Sqlite;
+use crate::{conversation, message_change, room, search, writer};
+
+impl MessageStore for Sqlite {
+    fn append(&self, append: Append, done: Done<Appended>) {
+        let bytes = append.body.len();
+        let job = writer::write(move |batch| super::append(batch, &append), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
+    }
+
+    fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>) {
+        let bytes = post.body.len();
+        let job =
+            writer::write(move |batch| room::post::post(batch, &post, limits), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
+    }
+
+    fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
+        let bytes = match &change.change {
+            MessageChange::Edit(body) => body.len(),
+            MessageChange::Delete
+            | MessageChange::React { .. }
+            | MessageChange::Pin(_)
+            | MessageChange::Vote(_)
+            | MessageChange::ClosePoll
+            | MessageChange::Preview(_) => 0,
+        };
+        let job =
+            writer::write(move |batch| message_change::change(batch, &change), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
+    }
+
+    fn publish_gathered(&self, conversation: ConversationId, seq: Seq, done: Done<Option<ChangedMessage>>) {
+        self.write(move |batch| message_change::publish(batch, conversation, seq), done);
+    }
+
+    fn unpublished(&self, page: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>) {
+        self.read(move |db| message_change::unpublished(db, page), done);
+    }
+
+    fn mark(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        received: Seq,
+        read: Seq,
+        done: Done<MarkerRow>,
+    ) {
+        let mark = if conversation.is_room() { room::change::mark } else { conversation::mark };
+        self.write(move |batch| mark(batch, conversation, user, received, read), done);
+    }
+
+    fn change_conversation(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        change: ConversationChange,
+        done: Done<Result<(ConversationRow, Position), Refusal>>,
+    ) {
+        let set = if conversation.is_room() { room::change::change_view } else { conversation::change };
+        let bytes = change.draft.as_deref().map_or(0, str::len);
+        let job =
+            writer::write(move |batch| set(batch, conversation, user, &change), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
+    }
+
+    fn conversations(
+        &self,
+        user: UserId,
+        list: ConversationList,
+        after: Option<String>,
+        limit: u32,
+        done: Done<ConversationsPage>,
+    ) {
+        self.read(move |db| conversation::page(db, user, list, after.as_deref(), limit), done);
+    }
+
+    fn history(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<HistoryPage>,
+    ) {
+        self.read(move |db| super::history(db, reader, conversation, before, after, limit), done);
+    }
+
+    fn room_history(
+        &self,
+        room: RoomName,
+        asker: UserId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
+    ) {
+        self.read(move |db| room::history(db, &room, asker, before, after, limit), done);
+    }
+
+    fn history_since(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        time: Timestamp,
+        limit: u32,
+        done: Done<Result<HistoryPage, Refusal>>,
+    ) {
+        self.read(move |db| super::history_since(db, reader, conversation, time, limit), done);
+    }
+
+    fn message(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        seq: Seq,
+        done: Done<Result<StoredMessage, Refusal>>,
+    ) {
+        self.read(move |db| super::one(db, reader, conversation, seq), done);
+    }
+
+    fn pins(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        done: Done<Result<Vec<StoredMessage>, Refusal>>,
+    ) {
+        self.read(move |db| message_change::pins(db, reader, conversation), done);
+    }
+
+    fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
+        // After other reads: a common word may take a while.
+        self.shared.read_last(read(move |db| search::search(db, &wanted), done));
+    }
+
+    fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>) {
+        self.read(move |db| message_change::revisions(db, conversation, seq), done);
+    }
+}

@@ -1,0 +1,95 @@
+//! Sign-in: a known user without news costs reads only; all others are written first.
+
+use std::sync::Arc;
+
+use chat::{Done, Met, ResumeFrom, SignInStore, SiteId, Snapshot, Timestamp, TokenUser, UserId, UserRow};
+
+use crate::fault::Outcome;
+use crate::port::read;
+use crate::reader::{self, Read};
+use crate::sqlite::{Shared, Sqlite};
+use crate::user::{self, Seen};
+use crate::writer::{self, Batch};
+use crate::{meta, moderation, resume};
+
+impl SignInStore for Sqlite {
+    fn renew_user(&self, site: SiteId, user: TokenUser, now: Timestamp, done: Done<UserRow>) {
+        self.write(move |batch| Ok(put_token_user(batch, site, &user, now)?.0), done);
+    }
+
+    fn sign_in(
+        &self,
+        site: SiteId,
+        user: TokenUser,
+        from: ResumeFrom,
+        now: Timestamp,
+        met: Met,
+        done: Done<(UserRow, Snapshot)>,
+    ) {
+        let shared = Arc::clone(&self.shared);
+        let sub = user.profile.sub.clone();
+        let look_up = reader::read(
+            move |db| user::by_sub(db, site, &sub),
+            move |outcome| match outcome {
+                Err(error) => {
+                    done(Err(error));
+                    None
+                }
+                Ok(Some(row)) if row.is_as(&user.profile) && !row.differs_in_role(user.role) => {
+                    met(&row).then(|| view(row, from, done))
+                }
+                Ok(_) => {
+                    sign_in_changed(&shared, site, user, from, now, met, done);
+                    None
+                }
+            },
+        );
+        self.shared.read_last(look_up);
+    }
+
+    fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>) {
+        self.read(move |db| resume::snapshot(db, user, from, meta::epoch(db)?), done);
+    }
+}
+
+fn put_token_user(
+    batch: &mut Batch<'_>,
+    site: SiteId,
+    user: &TokenUser,
+    now: Timestamp,
+) -> Outcome<(UserRow, Seen)> {
+    let (row, seen) = user::put_with_number(batch, site, &user.profile, now)?;
+    Ok((moderation::role::follow(batch.db, row, user.role, now)?, seen))
+}
+
+/// The view of a user who has signed in, once the node has met them.
+fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<dyn Read> {
+    let id = row.id;
+    read(
+        move |db| resume::snapshot(db, id, from, meta::epoch(db)?),
+        Box::new(move |outcome| done(outcome.map(|snapshot| (row, snapshot)))),
+    )
+}
+
+/// A user who is new, or whose profile or role has changed.
+fn sign_in_changed(
+    shared: &Arc<Shared>,
+    site: SiteId,
+    user: TokenUser,
+    from: ResumeFrom,
+    now: Timestamp,
+    met: Met,
+    done: Done<(UserRow, Snapshot)>,
+) {
+    let job = writer::write(
+        move |batch| put_token_user(batch, site, &user, now),
+        move |outcome, after| match outcome {
+            Err(error) => done(Err(error)),
+            Ok((row, _)) if !met(&row) => {}
+            // Nobody else has known this user until now: there is nothing to see.
+            Ok((row, Seen::New)) => done(Ok((row, resume::empty(after.committed)))),
+            Ok((row, _)) => after.shared.read(view(row, from, done)),
+        },
+    );
+    shared.write_patiently(job);
+}
