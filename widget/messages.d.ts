@@ -843,6 +843,7 @@ declare module 'virtual:messages' {
       stateClosed: string;
       noReports: string;
       noReportsHint: string;
+      recordNone: string;
       reportedBy(name: string): string;
       lookedAfterBy(name: string): string;
       takenBack: string;

@@ -1,11 +1,12 @@
 // Online members, for a member without chats.
 
 import { direct, type Person } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
 import { useAppContext, useClient, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
+import { useDirectory } from '../contacts/use_directory.ts';
 import { usePresences } from '../contacts/use_presences.ts';
 import css from './online_now.css?inline';
 
@@ -20,29 +21,20 @@ export function OnlineNow() {
   const words = useWords('contacts');
   const me = useTopic('me', one => one.me());
   const contacts = useTopic('contacts', one => one.contacts());
-  const [directory, setDirectory] = useState<readonly Person[]>([]);
   const open = me?.open === true;
+  const directory = useDirectory(open);
   usePresences();
 
-  useEffect(() => {
-    if (!open) return;
-    let wanted = true;
-    client.people().then(
-      page => wanted && setDirectory(page.people),
-      () => undefined,
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [client, open]);
-
-  const known = [...contacts.contacts.filter(contact => contact.state === 'contact'), ...directory];
+  const known = [
+    ...contacts.contacts.filter(contact => contact.state === 'contact'),
+    ...(directory.data ?? []),
+  ];
   const here = new Map<string, Person>();
   for (const person of known) {
     const isHere = (person.presence ?? client.presence(person.user).presence) === 'online';
     if (isHere && person.user !== me?.user && here.size < MOST) here.set(person.user, person);
   }
-  if (here.size === 0) return null;
+  if (here.size === 0) return directory.failed ? <LoadFailed onRetry={directory.retry} /> : null;
   return (
     <ul class="here-now" aria-label={words.hereNow}>
       {Array.from(here.values(), person => (

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAppContext, useClient, useTopic, useWatch, useWording } from '../../app_context.tsx';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
@@ -35,13 +36,14 @@ export function ContactsTab() {
   const list = useTopic('contacts', one => one.contacts());
   const directory = useDirectory(me?.open === true);
   const search = useSearch(query.trim());
+  const isSearch = query.trim() !== '';
   const users = useMemo(() => watched(visible), [visible]);
   useWatch(users, 'last_seen');
   const presences = usePresences();
 
   useEffect(() => client.loadContacts(), [client]);
   // Where only contacts see each other the server searches nobody: then all contacts are needed here.
-  const needsAll = query.trim() !== '' && me?.open === false && list.more && !list.loading;
+  const needsAll = isSearch && me?.open === false && list.more && !list.loading;
   const askedAt = useRef(-1);
   useEffect(() => {
     // Once for each page: one that is refused brings nothing, and is not asked for again.
@@ -53,33 +55,36 @@ export function ContactsTab() {
     const known = {
       contacts: list.contacts,
       more: list.more,
-      directory: directory.people,
+      directory: directory.data ?? [],
       me: me?.user,
       presenceOf: (user: string) => client.presence(user).presence,
     };
-    return query.trim() === '' ? sections(known, words) : found(query, known, search.people);
+    return isSearch ? found(query, known, search.data ?? []) : sections(known, words);
     // `presences` counts the changes.
-  }, [client, list, directory.people, me, query, search.people, words, presences]);
+  }, [client, list, directory.data, me, query, isSearch, search.data, words, presences]);
+  const isSettled = isSearch && !search.loading && !search.failed;
   useEffect(() => {
-    if (query.trim() !== '' && !search.loading) announce(words.results(rows.length));
-  }, [announce, words, query, search.loading, rows.length]);
+    if (isSettled) announce(words.results(rows.length));
+  }, [announce, words, isSettled, rows.length]);
 
   const nothing = rows.length === 0;
-  const loading = query.trim() === '' ? list.loading || directory.loading : search.loading;
+  const failed = isSearch ? search.failed : directory.failed;
+  const loading = isSearch ? search.loading : list.loading || directory.loading;
   return (
     <>
       <div class="list-tools">
         <SearchField label={words.search} value={query} onChange={setQuery} />
       </div>
+      {failed && <LoadFailed onRetry={isSearch ? search.retry : directory.retry} />}
       {nothing && loading ? (
         <Skeleton />
-      ) : nothing && query.trim() !== '' ? (
+      ) : nothing && failed ? null : nothing && isSearch ? (
         <Empty icon="search" title={words.nobodyFound(query.trim())} hint={words.nobodyFoundHint} />
       ) : nothing ? (
         <Empty icon="people" title={words.noContacts} hint={words.noContactsHint} />
       ) : (
         <VirtualList
-          key={query.trim() === '' ? 'all' : 'found'}
+          key={isSearch ? 'found' : 'all'}
           label={words.people}
           rows={rows}
           keyOf={keyOf}
@@ -88,12 +93,13 @@ export function ContactsTab() {
           draw={(row, tabIndex) => <DrawnRow row={row} tabIndex={tabIndex} />}
           onVisible={setVisible}
           onNearEnd={() => {
-            if (query.trim() !== '') return;
+            if (isSearch) return;
             if (list.more && !list.loading) client.loadContacts();
-            else directory.loadMore();
+            else if (directory.more !== 'failed') directory.loadMore();
           }}
         />
       )}
+      {!isSearch && directory.more === 'failed' && <LoadFailed onRetry={directory.loadMore} />}
     </>
   );
 }

@@ -1,73 +1,37 @@
-// Pages of the site's directory, as far as they are looked at.
+// Pages of the site's directory, as far as they are looked at; and people by the start of their name.
 
-import type { Person } from '@kith/client';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { useClient, useTopic } from '../../app_context.tsx';
+import { type Person, RequestError } from '@kith/client';
+import { useCallback } from 'preact/hooks';
+import { useClient } from '../../app_context.tsx';
+import { type Pages, type Request, usePages, useRequest } from '../../ui/request/use_request.ts';
 
-interface Found {
-  people: readonly Person[];
-  loading: boolean;
-}
-
-const NOBODY: readonly Person[] = [];
 /** Typing goes faster than asking. */
 const SEARCH_DELAY = 200;
 
-export function useDirectory(open: boolean): Found & { loadMore(): void } {
+/** `open`: all members of the site see each other. */
+export function useDirectory(open: boolean): Pages<Person> {
   const client = useClient();
-  const [pages, setPages] = useState<Found & { next?: string | undefined }>({
-    people: NOBODY,
-    loading: open,
-  });
-  const busy = useRef(false);
-  const next = useRef<string | undefined>(undefined);
-  const done = useRef(false);
-  const online = useTopic('status', one => one.status()).state === 'online';
-
-  const loadMore = useCallback(() => {
-    if (!open || busy.current || done.current) return;
-    busy.current = true;
-    client.people(undefined, next.current).then(
-      page => {
-        busy.current = false;
-        next.current = page.next;
-        done.current = page.next === undefined;
-        setPages(before => ({ people: [...before.people, ...page.people], loading: false }));
-      },
-      () => {
-        busy.current = false;
-        setPages(before => ({ ...before, loading: false }));
-      },
-    );
-  }, [client, open]);
-  useEffect(() => {
-    if (online) loadMore();
-  }, [online, loadMore]);
-  return { people: pages.people, loading: pages.loading, loadMore };
+  const load = useCallback(
+    async (after?: string) => {
+      const { people, next } = await client.people(undefined, after);
+      return { items: people, next };
+    },
+    [client],
+  );
+  return usePages(open ? load : undefined);
 }
 
-export function useSearch(query: string): Found {
+/** Without a query it asks for nothing. */
+export function useSearch(query: string): Request<readonly Person[]> {
   const client = useClient();
-  const [found, setFound] = useState<Found & { query: string }>({
-    query: '',
-    people: NOBODY,
-    loading: false,
-  });
-  useEffect(() => {
-    if (query === '') return;
-    let wanted = true;
-    const timer = setTimeout(() => {
-      client.people(query).then(
-        page => wanted && setFound({ query, people: page.people, loading: false }),
-        // A site where only contacts see each other refuses; what is found here still counts.
-        () => wanted && setFound({ query, people: NOBODY, loading: false }),
-      );
-    }, SEARCH_DELAY);
-    return () => {
-      wanted = false;
-      clearTimeout(timer);
-    };
+  const load = useCallback(async () => {
+    try {
+      return (await client.people(query)).people;
+    } catch (error) {
+      // A site where only contacts see each other refuses: what the caller finds on this device still counts.
+      if (error instanceof RequestError && error.code === 'not_allowed') return [];
+      throw error;
+    }
   }, [client, query]);
-  if (query === '') return { people: NOBODY, loading: false };
-  return { people: found.people, loading: found.query !== query };
+  return useRequest(query === '' ? undefined : load, { delay: SEARCH_DELAY, keep: true });
 }

@@ -3,6 +3,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EmojiRequest } from '../../app_context.tsx';
 import { placeIn } from '../../ui/menu/menu.tsx';
+import { RequestView } from '../../ui/request/request.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
@@ -59,7 +60,9 @@ export function Picker({
   const { onSticker } = request;
   const stickers = useStickers(onSticker !== undefined);
   const [list, setList] = useState<'emoji' | 'stickers'>('emoji');
-  const showsStickers = list === 'stickers' && stickers.length > 0;
+  // Without stickers there is no second list; after a failed load nobody knows, and the list says so.
+  const hasStickers = stickers.failed || (stickers.data?.length ?? 0) > 0;
+  const showsStickers = list === 'stickers' && hasStickers;
   const sections = useMemo(() => {
     if (query.trim() !== '')
       return [
@@ -133,7 +136,7 @@ export function Picker({
         style={place && { left: `${place.left}px`, top: `${place.top}px` }}
         onKeyDown={onKeyDown}
       >
-        {stickers.length > 0 && (
+        {hasStickers && (
           <div class="picker-lists">
             <Segmented<'emoji' | 'stickers'>
               label={`${words.emoji}, ${words.stickers}`}
@@ -149,13 +152,17 @@ export function Picker({
         )}
         {showsStickers ? (
           <div class="picker-list">
-            <Stickers
-              stickers={stickers}
-              onPick={sticker => {
-                picked.current = () => onSticker?.(sticker);
-                onClose();
-              }}
-            />
+            <RequestView request={stickers}>
+              {all => (
+                <Stickers
+                  stickers={all}
+                  onPick={sticker => {
+                    picked.current = () => onSticker?.(sticker);
+                    onClose();
+                  }}
+                />
+              )}
+            </RequestView>
           </div>
         ) : (
           <>

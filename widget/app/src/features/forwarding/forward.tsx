@@ -1,13 +1,16 @@
 // Where a message is forwarded to: a chat of one's own, or somebody of the directory.
 
-import { type ConversationKey, direct, isRoom, type Message, type Person } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { type ConversationKey, direct, isRoom, type Message } from '@kith/client';
+import { useState } from 'preact/hooks';
 import { useAppContext, useFace, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
+import { useSearch } from '../contacts/use_directory.ts';
 import css from '../message_extras/message_extras.css?inline';
 import { silenced } from '../rooms/may_write.ts';
 
@@ -20,7 +23,6 @@ interface Props {
 }
 
 const MOST_CHATS = 30;
-const WAIT_MS = 250;
 
 export function Forward({ from, message, onClose }: Props) {
   useStyles(css);
@@ -28,7 +30,7 @@ export function Forward({ from, message, onClose }: Props) {
   const words = useWords('forwarding');
   const [query, setQuery] = useState('');
   const chats = useTopic('conversations', one => one.conversations('main')).keys;
-  const people = usePeople(query.trim());
+  const people = useSearch(query.trim());
   const wanted = query.trim().toLocaleLowerCase();
   const mayTake = (key: ConversationKey) => {
     const { room, with: face } = client.conversation(key);
@@ -36,7 +38,9 @@ export function Forward({ from, message, onClose }: Props) {
     return wanted === '' || face.name.toLocaleLowerCase().includes(wanted);
   };
   const found = chats.filter(mayTake).slice(0, MOST_CHATS);
-  const others = people.filter(one => !found.includes(direct(one.user)));
+  const listed = query.trim() === '' ? [] : (people.data ?? []);
+  const others = listed.filter(one => !found.includes(direct(one.user)));
+  const nothing = found.length + others.length === 0;
   const send = (to: ConversationKey, name: string) => {
     client.rich().then(
       rich => {
@@ -69,7 +73,11 @@ export function Forward({ from, message, onClose }: Props) {
           </li>
         ))}
       </ul>
-      {found.length + others.length === 0 && <p class="sheet-hint forward-none">{words.forwardNothing}</p>}
+      {people.failed && <LoadFailed onRetry={people.retry} />}
+      {nothing && people.loading && <Skeleton />}
+      {nothing && !people.loading && !people.failed && (
+        <p class="sheet-hint forward-none">{words.forwardNothing}</p>
+      )}
     </Sheet>
   );
 }
@@ -83,24 +91,4 @@ function Chat({ of: key, onPick }: { of: ConversationKey; onPick(name: string): 
       <bdi class="clip grow">{face.name}</bdi>
     </button>
   );
-}
-
-function usePeople(query: string): readonly Person[] {
-  const { client } = useAppContext();
-  const [people, setPeople] = useState<readonly Person[]>([]);
-  useEffect(() => {
-    if (query === '') return setPeople([]);
-    let wants = true;
-    const timer = setTimeout(() => {
-      client.people(query).then(
-        page => wants && setPeople(page.people),
-        () => undefined,
-      );
-    }, WAIT_MS);
-    return () => {
-      wants = false;
-      clearTimeout(timer);
-    };
-  }, [client, query]);
-  return people;
 }

@@ -1,11 +1,13 @@
 // The room of an invitation link, and the button to join it.
 
-import { type Client, type Invited, RequestError } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { type Client, type ConversationKey, type Invited, RequestError } from '@kith/client';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { kindOf } from '../connection/connection_problem.ts';
 import { online } from '../connection/wait_until_online.ts';
@@ -29,44 +31,27 @@ export function InviteCard({ hash, onDone }: Props) {
   const { client, openChat, announce } = useAppContext();
   const words = useWords('inviteLinks');
   const aboutRooms = useWords('rooms');
-  const [invited, setInvited] = useState<Invited>();
-  const [failed, setFailed] = useState<unknown>();
+  // A page may let a visitor sign in without leaving it: after a failure it is loaded again with the next connection.
+  const load = useCallback(() => lookAt(client, hash), [client, hash]);
+  const request = useRequest(load);
+  const { data: invited } = request;
+  const [notJoined, setNotJoined] = useState<unknown>();
+  const failed = request.failed ? request.error : notJoined;
   const [busy, setBusy] = useState(false);
+  const open = useEffectEvent((key: ConversationKey) => {
+    onDone();
+    openChat(key);
+  });
   useEffect(() => {
-    let wanted = true;
-    let waits = false;
-    const look = () =>
-      lookAt(client, hash).then(
-        one => {
-          if (!wanted) return;
-          setFailed(undefined);
-          if (one.key === undefined) return setInvited(one);
-          onDone();
-          openChat(one.key);
-        },
-        (error: unknown) => {
-          if (!wanted) return;
-          setFailed(error);
-          waits = kindOf(client.status()) === 'signed_out';
-          if (waits) letWait(hash);
-        },
-      );
-    // A page may let one sign in without leaving it.
-    const leave = client.subscribe('status', () => {
-      if (!waits || client.status().state !== 'online') return;
-      waits = false;
-      void look();
-    });
-    void look();
-    return () => {
-      wanted = false;
-      leave();
-    };
-  }, [client, hash]);
+    if (invited?.key !== undefined) open(invited.key);
+  }, [invited, open]);
+  useEffect(() => {
+    if (request.failed && kindOf(client.status()) === 'signed_out') letWait(hash);
+  }, [client, hash, request.failed]);
   const join = () => {
     if (busy) return;
     setBusy(true);
-    setFailed(undefined);
+    setNotJoined(undefined);
     joinBy(client, hash).then(
       key => {
         onDone();
@@ -75,7 +60,7 @@ export function InviteCard({ hash, onDone }: Props) {
       },
       (error: unknown) => {
         setBusy(false);
-        setFailed(error);
+        setNotJoined(error);
       },
     );
   };
@@ -87,7 +72,7 @@ export function InviteCard({ hash, onDone }: Props) {
     if (code !== 'offline') return failureOf(failed, aboutRooms);
     return kindOf(client.status()) === 'signed_out' ? words.invitationSignIn : words.invitationOffline;
   };
-  if (invited === undefined && failed === undefined) return null;
+  if (request.loading || invited?.key !== undefined) return null;
   if (invited === undefined || over) {
     return (
       <Sheet title={over ? words.invitationOver : words.invitation} onClose={onDone}>
@@ -96,6 +81,11 @@ export function InviteCard({ hash, onDone }: Props) {
             {why()}
           </p>
           <div class="sheet-buttons">
+            {!over && (
+              <button type="button" class="button" onClick={request.retry}>
+                {words.tryAgain}
+              </button>
+            )}
             <button type="button" class="button button-main" onClick={onDone}>
               {words.invitationOk}
             </button>

@@ -1,10 +1,11 @@
 // The links that invite into a room: making one, and those that hold.
 
 import { type Conversation, type Link, RequestError } from '@kith/client';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
-import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { RequestView } from '../../ui/request/request.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useTopic } from '../../app_context.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
@@ -27,37 +28,23 @@ export function InviteLinkList({ conversation }: { conversation: Conversation })
   const aboutRooms = useWords('rooms');
   const [days, setDays] = useState<number>(7);
   const [people, setPeople] = useState<number>(0);
-  const [links, setLinks] = useState<readonly Link[]>();
   const [made, setMade] = useState<string>();
   const [failed, setFailed] = useState<string>();
   const [busy, setBusy] = useState(false);
   const title = useRef<HTMLHeadingElement>(null);
   const { key } = conversation;
 
+  const load = useCallback(async () => (await client.invitations()).links(key), [client, key]);
+  const links = useRequest(load);
+  const inWords = (error: unknown): string => {
+    const code = error instanceof RequestError ? error.code : undefined;
+    if (code === 'too_many_invitations') return words.linkTooMany;
+    return code === 'not_allowed' ? words.linkNotAllowed : failureOf(error, aboutRooms);
+  };
   const fail = (error: unknown) => {
     setBusy(false);
-    const code = error instanceof RequestError ? error.code : undefined;
-    if (code === 'too_many_invitations') setFailed(words.linkTooMany);
-    else if (code === 'not_allowed') setFailed(words.linkNotAllowed);
-    else setFailed(failureOf(error, aboutRooms));
+    setFailed(inWords(error));
   };
-  useEffect(() => {
-    let wanted = true;
-    client
-      .invitations()
-      .then(one => one.links(key))
-      .then(
-        now => wanted && setLinks(now),
-        (error: unknown) => {
-          if (!wanted) return;
-          setLinks([]);
-          fail(error);
-        },
-      );
-    return () => {
-      wanted = false;
-    };
-  }, [client, key]);
   const make = () => {
     if (busy) return;
     setBusy(true);
@@ -68,7 +55,7 @@ export function InviteLinkList({ conversation }: { conversation: Conversation })
       .then(link => {
         setBusy(false);
         setMade(link.code);
-        setLinks((before = []) => [link, ...before]);
+        links.update(before => [link, ...before]);
         announce(words.linkMade);
       }, fail);
   };
@@ -82,7 +69,7 @@ export function InviteLinkList({ conversation }: { conversation: Conversation })
           .invitations()
           .then(one => one.takeBackLink(key, code))
           .then(left => {
-            setLinks(left);
+            links.update(() => left);
             setFailed(undefined);
             announce(words.linkRevoked);
             // The focused element was removed.
@@ -136,23 +123,25 @@ export function InviteLinkList({ conversation }: { conversation: Conversation })
       <h3 ref={title} class="section-title" tabIndex={-1}>
         {words.activeLinks}
       </h3>
-      {links === undefined ? (
-        <Skeleton />
-      ) : links.length === 0 ? (
-        <p class="invitation-hint invitation-none">{words.linksNone}</p>
-      ) : (
-        <ul class="invitation-list">
-          {links.map(one => (
-            <StandingLink
-              key={one.code}
-              link={one}
-              room={conversation.with.name}
-              isNew={one.code === made}
-              onTakeBack={() => takeBack(one)}
-            />
-          ))}
-        </ul>
-      )}
+      <RequestView
+        request={links}
+        empty={<p class="invitation-hint invitation-none">{words.linksNone}</p>}
+        failure={inWords}
+      >
+        {all => (
+          <ul class="invitation-list">
+            {all.map(one => (
+              <StandingLink
+                key={one.code}
+                link={one}
+                room={conversation.with.name}
+                isNew={one.code === made}
+                onTakeBack={() => takeBack(one)}
+              />
+            ))}
+          </ul>
+        )}
+      </RequestView>
     </div>
   );
 }

@@ -1,9 +1,11 @@
 // A link to a message: made from it, and followed when a page is opened by one.
 
 import { type Client, type ConversationKey, RequestError } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { online } from '../connection/wait_until_online.ts';
 
@@ -31,30 +33,27 @@ interface Props {
 export function Follow({ hash, onDone }: Props) {
   const { client, openChat } = useAppContext();
   const words = useWords('messageLinks');
-  const [why, setWhy] = useState<'refused' | 'offline'>();
+  const load = useCallback(() => follow(client, hash), [client, hash]);
+  const { data: found, failed, error, loading, retry } = useRequest(load);
+  const open = useEffectEvent((to: { key: ConversationKey; seq: number }) => {
+    onDone();
+    openChat(to.key, to.seq);
+  });
   useEffect(() => {
-    let wants = true;
-    follow(client, hash).then(
-      found => {
-        if (!wants) return;
-        onDone();
-        openChat(found.key, found.seq);
-      },
-      (error: unknown) => {
-        const offline = error instanceof RequestError && error.code === 'offline';
-        if (wants) setWhy(offline ? 'offline' : 'refused');
-      },
-    );
-    return () => {
-      wants = false;
-    };
-  }, [client, hash]);
-  if (why === undefined) return null;
+    if (found) open(found);
+  }, [found, open]);
+  if (!failed || loading) return null;
+  const isOffline = error instanceof RequestError && error.code === 'offline';
   return (
     <Sheet title={words.linkTitle} onClose={onDone}>
       <div class="sheet-form">
-        <p class="sheet-hint">{why === 'offline' ? words.linkOffline : words.linkRefused}</p>
+        <p class="sheet-hint">{isOffline ? words.linkOffline : words.linkRefused}</p>
         <div class="sheet-buttons">
+          {isOffline && (
+            <button type="button" class="button" onClick={retry}>
+              {words.tryAgain}
+            </button>
+          )}
           <button type="button" class="button button-main" onClick={onDone}>
             {words.linkOk}
           </button>

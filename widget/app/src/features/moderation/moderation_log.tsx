@@ -1,42 +1,36 @@
 // The record of moderators' acts, newest first.
 
 import type { AuditEntry } from '@kith/client';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback } from 'preact/hooks';
 import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
-import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { NextPage, RequestView } from '../../ui/request/request.tsx';
+import { usePages } from '../../ui/request/use_request.ts';
 import { useWords } from '../../wording/late_words.ts';
 
 export function ModerationLog() {
   const { client } = useAppContext();
   const words = useWords('moderation');
-  const [rows, setRows] = useState<readonly AuditEntry[]>();
-  const [next, setNext] = useState<string>();
   const load = useCallback(
-    (after?: string) =>
-      client.audit(after).then(
-        page => {
-          setRows(before => [...(after ? (before ?? []) : []), ...page.entries]);
-          setNext(page.next);
-        },
-        () => setRows(before => before ?? []),
-      ),
+    async (after?: string) => {
+      const { entries, next } = await client.audit(after);
+      return { items: entries, next };
+    },
     [client],
   );
-  useEffect(() => void load(), [load]);
-  if (rows === undefined) return <Skeleton />;
+  const pages = usePages(load);
   return (
-    <ol class="audit" aria-label={words.record}>
-      {rows.map(one => (
-        <Entry key={one.number} entry={one} />
-      ))}
-      {next !== undefined && (
-        <li>
-          <button type="button" class="button" onClick={() => load(next)}>
-            {words.more}
-          </button>
-        </li>
+    <RequestView request={pages} empty={<p class="sheet-hint audit-none">{words.recordNone}</p>}>
+      {entries => (
+        <>
+          <ol class="audit" aria-label={words.record}>
+            {entries.map(one => (
+              <Entry key={one.number} entry={one} />
+            ))}
+          </ol>
+          <NextPage pages={pages} text={words.more} />
+        </>
       )}
-    </ol>
+    </RequestView>
   );
 }
 

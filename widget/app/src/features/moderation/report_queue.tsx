@@ -4,7 +4,8 @@ import { direct, type Report, type ReportState, room } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
-import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { NextPage, RequestView } from '../../ui/request/request.tsx';
+import { usePages } from '../../ui/request/use_request.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';
@@ -51,45 +52,43 @@ export function ModerationSheet({ onClose }: { onClose(): void }) {
 function Reports({ state, onLeave }: { state: ReportState; onLeave(): void }) {
   const { client } = useAppContext();
   const words = useWords('moderation');
-  const [rows, setRows] = useState<readonly Report[]>();
-  const [next, setNext] = useState<string>();
   const load = useCallback(
-    (after?: string) =>
-      client.reports(state, after).then(
-        page => {
-          setRows(before => [...(after ? (before ?? []) : []), ...page.reports]);
-          setNext(page.next);
-        },
-        () => setRows(before => before ?? []),
-      ),
+    async (after?: string) => {
+      const { reports, next } = await client.reports(state, after);
+      return { items: reports, next };
+    },
     [client, state],
   );
-  useEffect(() => void load(), [load]);
+  const pages = usePages(load, { refresh: true });
+  const { update } = pages;
   const changed = useCallback(
     (now: Report) =>
-      setRows(before => {
-        const rest = (before ?? []).filter(one => one.report !== now.report);
+      update(before => {
+        const rest = before.filter(one => one.report !== now.report);
         if (now.state !== state) return rest;
         return [...rest, now].sort((a, b) => b.report - a.report);
       }),
-    [state],
+    [update, state],
   );
   useEffect(() => client.on('report', changed), [client, changed]);
-  if (rows === undefined) return <Skeleton />;
-  if (rows.length === 0) return <Empty icon="check" title={words.noReports} hint={words.noReportsHint} />;
   return (
-    <ul class="reports" aria-label={words.reports}>
-      {rows.map(one => (
-        <ReportCard key={one.report} report={one} onChanged={changed} onLeave={onLeave} />
-      ))}
-      {next !== undefined && (
-        <li class="reports-more">
-          <button type="button" class="button" onClick={() => load(next)}>
-            {words.more}
-          </button>
-        </li>
+    <RequestView
+      request={pages}
+      empty={<Empty icon="check" title={words.noReports} hint={words.noReportsHint} />}
+    >
+      {reports => (
+        <ul class="reports" aria-label={words.reports}>
+          {reports.map(one => (
+            <ReportCard key={one.report} report={one} onChanged={changed} onLeave={onLeave} />
+          ))}
+          {pages.hasMore && (
+            <li class="reports-more">
+              <NextPage pages={pages} text={words.more} />
+            </li>
+          )}
+        </ul>
       )}
-    </ul>
+    </RequestView>
   );
 }
 

@@ -1,10 +1,12 @@
 // The messages that somebody has pinned, one at a time, above those of the chat.
 
-import type { ConversationKey, Message } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { type ConversationKey, type Message, RequestError } from '@kith/client';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useClient, useTopic } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
+import { type Request, useRequest } from '../../ui/request/use_request.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { isLeftOut } from '../message/blocked_author.ts';
@@ -23,10 +25,13 @@ export function PinnedBar({ conversation: key, onJump }: Props) {
   const words = useWords('pinnedMessages');
   const client = useClient();
   useTopic('contacts', one => one.contacts());
-  const pins = usePins(key);
+  const { data: pins = NONE, failed, error, retry } = usePins(key);
   const [at, setAt] = useState(0);
   const index = Math.min(at, pins.length - 1);
   const pin = pins[index];
+  // The banner above says that there is no connection; with the next one the pins are loaded again.
+  const isOffline = error instanceof RequestError && error.code === 'offline';
+  if (failed && !isOffline && pin === undefined) return <LoadFailed onRetry={retry} />;
   if (pin === undefined) return null;
   const text = isLeftOut(key, pin, client) ? '…' : plainOf(pin.body).replace(/\s+/gu, ' ').slice(0, 200);
   return (
@@ -49,32 +54,28 @@ export function PinnedBar({ conversation: key, onJump }: Props) {
   );
 }
 
+const NONE: readonly Message[] = [];
+
 /** Newest first. */
-function usePins(key: ConversationKey): readonly Message[] {
+function usePins(key: ConversationKey): Request<readonly Message[]> {
   const client = useClient();
-  const [pins, setPins] = useState<readonly Message[]>([]);
-  const online = useTopic('status', one => one.status()).state === 'online';
+  const load = useCallback(() => client.pins(key), [client, key]);
+  // An answer includes the changes before it; those after it are events.
+  const request = useRequest(load, { refresh: true });
+  const { update } = request;
   useEffect(() => {
-    if (!online) return;
-    let wanted = true;
-    // The answer includes changes that happened while this part did not listen.
-    client.pins(key).then(
-      all => wanted && setPins(all),
-      () => undefined,
-    );
     const stop = client.on('changed', one => {
-      if (one.key === key) setPins(before => put(before, one.message.seq, one.message));
+      if (one.key === key) update(before => put(before, one.message.seq, one.message));
     });
     const stopToo = client.on('unpinned', one => {
-      if (one.key === key) setPins(before => put(before, one.seq));
+      if (one.key === key) update(before => put(before, one.seq));
     });
     return () => {
-      wanted = false;
       stop();
       stopToo();
     };
-  }, [client, key, online]);
-  return pins;
+  }, [client, key, update]);
+  return request;
 }
 
 /** `message`: absent where it is known only that it is not pinned. */

@@ -1,11 +1,13 @@
 // On the tab about oneself: what one says, who may see one, and whom one has blocked.
 
 import type { Profile } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback } from 'preact/hooks';
 import { Icon, type IconName } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useTopic } from '../../app_context.tsx';
 import { lazy } from '../../ui/lazy/lazy.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
@@ -21,17 +23,15 @@ export function Account() {
   useStyles(css);
   const { client, show } = useAppContext();
   const words = useWords('profile');
-  const [profile, setProfile] = useState<Profile>();
-  const online = useTopic('status', one => one.status().state) === 'online';
-  useEffect(() => {
-    if (online) askProfile(client).then(setProfile, () => undefined);
-  }, [client, online]);
+  const load = useCallback(() => askProfile(client), [client]);
+  const { data: profile, failed, retry, update } = useRequest(load, { refresh: true });
   const blocked = useTopic('contacts', one => one.contacts()).contacts.filter(one => one.state === 'blocked');
   const mayRemove = profile?.own?.may_remove === true;
-  const open = profile && { profile, onChanged: (now: Profile) => setProfile(now) };
+  const open = profile && { profile, onChanged: (now: Profile) => update(() => now) };
   return (
     <>
       <h3 class="section-title">{words.account}</h3>
+      {failed && profile === undefined && <LoadFailed onRetry={retry} />}
       <div class="choices">
         <Row
           icon="smile"

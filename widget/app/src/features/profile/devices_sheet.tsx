@@ -1,10 +1,11 @@
 // In which browsers and apps the member is signed in, and the way to sign one out from here.
 
 import { type Client, type Device, type Event, RequestError, type Unnumbered } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useState } from 'preact/hooks';
 import { useAppContext, useNow } from '../../app_context.tsx';
+import { RequestView } from '../../ui/request/request.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
-import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './profile.css?inline';
@@ -21,23 +22,18 @@ export function DevicesSheet({ onClose }: { onClose: () => void }) {
   useStyles(css);
   const { client, announce } = useAppContext();
   const words = useWords('profile');
-  const [devices, setDevices] = useState<readonly Device[]>();
+  const load = useCallback(() => askDevices(client, { t: 'devices' }), [client]);
+  const request = useRequest(load);
   const [failed, setFailed] = useState(false);
-  const change = (request: Unnumbered) =>
-    askDevices(client, request).then(
-      now => {
-        setDevices(now);
-        setFailed(false);
-        return true;
-      },
-      () => {
-        setFailed(true);
-        return false;
-      },
-    );
-  useEffect(() => void change({ t: 'devices' }), [client]);
   const signOut = (one: Device) =>
-    change({ t: 'sign_out', device: one.device }).then(done => done && announce(words.deviceIsOut));
+    askDevices(client, { t: 'sign_out', device: one.device }).then(
+      left => {
+        request.update(() => left);
+        setFailed(false);
+        announce(words.deviceIsOut);
+      },
+      () => setFailed(true),
+    );
   return (
     <Sheet title={words.devices} onClose={onClose}>
       {failed && (
@@ -45,15 +41,15 @@ export function DevicesSheet({ onClose }: { onClose: () => void }) {
           {words.profileFailed.other}
         </p>
       )}
-      {devices === undefined ? (
-        !failed && <Skeleton />
-      ) : (
-        <ul class="blocked-list">
-          {devices.map(one => (
-            <Row key={one.device} device={one} onSignOut={() => signOut(one)} />
-          ))}
-        </ul>
-      )}
+      <RequestView request={request}>
+        {devices => (
+          <ul class="blocked-list">
+            {devices.map(one => (
+              <Row key={one.device} device={one} onSignOut={() => signOut(one)} />
+            ))}
+          </ul>
+        )}
+      </RequestView>
       <p class="sheet-form privacy-note">{words.devicesHint}</p>
     </Sheet>
   );

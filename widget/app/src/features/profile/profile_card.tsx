@@ -1,13 +1,15 @@
 // The profile of somebody: who they are, how they are, and what can be done with them.
 
-import type { KnownPerson, Presence, Profile } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { type KnownPerson, type Presence, RequestError } from '@kith/client';
+import { useCallback, useEffect } from 'preact/hooks';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { contactActions } from '../contacts/contact_actions.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
@@ -26,15 +28,13 @@ export function ProfileCard({ user, onClose }: Props) {
   useStyles(css);
   const { client } = useAppContext();
   const words = useWords('profile');
-  const [profile, setProfile] = useState<Profile | 'gone'>();
   const person = useTopic(`person:${user}`, one => one.person(user));
   const view = useTopic(`presence:${user}`, one => one.presence(user));
   const me = client.me()?.user === user;
   useEffect(() => client.watch([user], 'last_seen'), [client, user]);
-  useEffect(() => {
-    askProfile(client, user).then(setProfile, () => setProfile('gone'));
-  }, [client, user]);
-  const known = profile === 'gone' ? undefined : profile;
+  const load = useCallback(() => askProfile(client, user), [client, user]);
+  const { data: known, failed, error, retry } = useRequest(load);
+  const isGone = error instanceof RequestError && error.code === 'no_such_user';
   const presence = me ? known?.presence : view.presence;
   return (
     <Sheet title={me ? words.yourProfile : words.profile} onClose={onClose}>
@@ -46,7 +46,8 @@ export function ProfileCard({ user, onClose }: Props) {
         <Tags person={person} role={known?.role} />
         {presence && <Here presence={presence} lastSeen={view.lastSeen ?? known?.last_seen} />}
         {known?.status && <LabeledText status={known.status} until={known.status_until} />}
-        {profile === 'gone' && <p class="profile-hint">{words.profileGone}</p>}
+        {failed &&
+          (isGone ? <p class="profile-hint">{words.profileGone}</p> : <LoadFailed onRetry={retry} />)}
       </div>
       {!me && <Actions person={person} onClose={onClose} />}
     </Sheet>

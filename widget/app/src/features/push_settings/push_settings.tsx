@@ -3,10 +3,12 @@
 import type { Messages } from 'virtual:messages';
 import type { NotificationSettings, NotificationsChange, QuietHours } from '@kith/client';
 import type { Push, PushError, PushState } from '@kith/loader/stage';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext } from '../../app_context.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { minutesOf, offsetNow, timeOf } from './clock_time.ts';
@@ -15,56 +17,63 @@ import css from './push_settings.css?inline';
 /** The initial quiet hours. */
 const NIGHT = { from: 22 * 60, to: 7 * 60 };
 
+/** Where no page is around the widget. */
+const NO_PUSH: Promise<Push | undefined> = Promise.resolve(undefined);
+
 type Failure = keyof Messages['pushSettings']['notifyFailed'];
 
 export function PushSettings() {
   useStyles(css);
   const { client, push: fetchPush } = useAppContext();
   const words = useWords('pushSettings');
-  const [push, setPush] = useState<Push>();
-  const [state, setState] = useState<PushState>();
-  const [settings, setSettings] = useState<NotificationSettings>();
+  const load = useCallback(() => client.notifications(), [client]);
+  const request = useRequest(load);
+  const { data: settings, update } = request;
+  const loadPush = useCallback(() => fetchPush?.() ?? NO_PUSH, [fetchPush]);
+  const pushRequest = useRequest(loadPush);
+  const { data: push } = pushRequest;
+  /** Undefined until it was switched here. */
+  const [switched, setSwitched] = useState<PushState>();
+  const state = switched ?? push?.state();
   const [failed, setFailed] = useState<Failure>();
   const [busy, setBusy] = useState(false);
-  const change = (what?: NotificationsChange) =>
-    client.notifications(what).then(now => {
-      setFailed(undefined);
-      setSettings(now);
-      return now;
-    });
+  const change = useCallback(
+    async (what?: NotificationsChange) => {
+      try {
+        const now = await client.notifications(what);
+        setFailed(undefined);
+        update(() => now);
+      } catch {
+        setFailed('offline');
+      }
+    },
+    [client, update],
+  );
   useEffect(() => {
     const { quiet } = settings ?? {};
     // Quiet hours follow the clock of the member, also on journeys and when the clock changes.
     if (quiet && quiet.offset !== offsetNow()) void change({ quiet: { ...quiet, offset: offsetNow() } });
-  }, [settings]);
-  useEffect(() => {
-    change().catch(() => setFailed('offline'));
-    fetchPush?.().then(
-      part => {
-        setPush(part);
-        setState(part.state());
-      },
-      () => setFailed('offline'),
-    );
-  }, []);
+  }, [settings, change]);
   const turn = () => {
     if (busy || push === undefined) return;
     setBusy(true);
     (state === 'on' ? push.turnOff() : push.turnOn())
       .then(
-        () => change().catch(() => setFailed('offline')),
+        () => change(),
         (error: Partial<PushError>) => setFailed(error.why ?? 'offline'),
       )
       .finally(() => {
         setBusy(false);
-        setState(push.state());
+        setSwitched(push.state());
       });
   };
-  const set = (what: NotificationsChange) => change(what).catch(() => setFailed('offline'));
   const canPush = settings === undefined || settings.key !== undefined;
 
+  // The switch needs both: either may be tried again by itself.
+  const failedToLoad = [request, pushRequest].find(one => one.failed && one.data === undefined);
   return (
     <>
+      {failedToLoad && <LoadFailed text={words.notifyFailed.offline} onRetry={failedToLoad.retry} />}
       {canPush && (
         <div class="choices">
           <Switch
@@ -85,9 +94,11 @@ export function PushSettings() {
         </p>
       )}
       {settings && (state === 'on' || settings.devices > 0) && (
-        <Details words={words} settings={settings} onChange={set} />
+        <Details words={words} settings={settings} onChange={change} />
       )}
-      {settings?.mail && <Mail words={words} mail={settings.mail} onChange={after => set({ mail: after })} />}
+      {settings?.mail && (
+        <Mail words={words} mail={settings.mail} onChange={after => change({ mail: after })} />
+      )}
     </>
   );
 }

@@ -1,14 +1,16 @@
 // The members who have seen a message of one's own, and those to whom it was delivered.
 
 import type { ConversationKey, Member } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { RequestView } from '../../ui/request/request.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from './seen_by.css?inline';
-import { allMembers, type SeenBy, seenBy } from './seen_by.ts';
+import { allMembers, seenBy } from './seen_by.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
@@ -23,31 +25,22 @@ export function SeenBySheet({ conversation, seq, onClose }: Props) {
   useStyles(css);
   const { client } = useAppContext();
   const words = useWords('message');
-  const [state, setState] = useState<SeenBy | 'failed'>();
-  useEffect(() => {
-    let wanted = true;
-    allMembers(client, conversation).then(
-      members => wanted && setState(seenBy(members, seq, client.me()?.user)),
-      () => wanted && setState('failed'),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [client, conversation, seq]);
+  const load = useCallback(
+    async () => seenBy(await allMembers(client, conversation), seq, client.me()?.user),
+    [client, conversation, seq],
+  );
+  const request = useRequest(load);
   return (
     <Sheet title={words.seenBy} onClose={onClose}>
-      {state === 'failed' && (
-        <p class="sheet-failed seen-note" role="alert">
-          {words.somethingFailed}
-        </p>
-      )}
-      {state !== undefined && state !== 'failed' && (
-        <>
-          <People title={words.seenBy} people={state.seen} nobody={words.seenByNobody} />
-          {state.delivered.length > 0 && <People title={words.deliveredTo} people={state.delivered} />}
-          <p class="sheet-hint seen-note">{words.seenByHint}</p>
-        </>
-      )}
+      <RequestView request={request}>
+        {({ seen, delivered }) => (
+          <>
+            <People title={words.seenBy} people={seen} nobody={words.seenByNobody} />
+            {delivered.length > 0 && <People title={words.deliveredTo} people={delivered} />}
+            <p class="sheet-hint seen-note">{words.seenByHint}</p>
+          </>
+        )}
+      </RequestView>
     </Sheet>
   );
 }

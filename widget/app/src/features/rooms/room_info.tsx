@@ -5,6 +5,7 @@ import {
   direct,
   type Member,
   type MemberAction,
+  type Person,
   type Role,
   type RoomView,
 } from '@kith/client';
@@ -12,6 +13,7 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
+import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import barCss from '../../ui/header_bar/header_bar.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
@@ -20,6 +22,8 @@ import '../../ui/icon/lazy_shapes.ts';
 import { type AppContextValue, useAppContext, useTopic, useWatch } from '../../app_context.tsx';
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
+import { LoadFailed, RequestView } from '../../ui/request/request.tsx';
+import { usePages } from '../../ui/request/use_request.ts';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
@@ -37,6 +41,8 @@ const sanctionPart = lazy(() => import('./sanction_form.tsx'), 'SanctionForm');
 const sanctionedPart = lazy(() => import('./sanction_list.tsx'), 'SanctionList');
 const linksPart = lazy(() => import('../invite_links/invite_link_list.tsx'), 'InviteLinkList');
 
+/** Typing goes faster than asking. */
+const SEARCH_DELAY = 200;
 const ROW = 60;
 const heightOf = () => ROW;
 const keyOf = (one: Member) => one.user;
@@ -169,58 +175,34 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
 /** Pages of the list, as far as it is looked at; begins anew with each query. */
 function useMembers({ key }: Conversation, query: string) {
   const { client } = useAppContext();
-  const [state, setState] = useState<{
-    query: string;
-    members: readonly Member[];
-    next?: string | undefined;
-  }>();
-  const busy = useRef(false);
-  useEffect(() => {
-    let wanted = true;
-    const timer = setTimeout(
-      () => {
-        client.members(key, query).then(
-          page => wanted && setState({ query, members: page.members, next: page.next }),
-          () => wanted && setState({ query, members: [] }),
-        );
-      },
-      query === '' ? 0 : 200,
-    );
-    return () => {
-      wanted = false;
-      clearTimeout(timer);
-    };
-  }, [client, key, query]);
-  const more = () => {
-    const next = state?.next;
-    if (busy.current || next === undefined) return;
-    busy.current = true;
-    client.members(key, query, next).then(
-      page => {
-        busy.current = false;
-        setState(old => old && { query, members: [...old.members, ...page.members], next: page.next });
-      },
-      () => {
-        busy.current = false;
-      },
-    );
-  };
-  const changed = useCallback((member: Member) => {
-    setState(old => {
-      if (old === undefined) return old;
-      const rest = old.members.filter(one => one.user !== member.user);
-      const at = old.members.findIndex(one => one.user === member.user);
-      return { ...old, members: member.role ? rest.toSpliced(at === -1 ? 0 : at, 0, member) : rest };
-    });
-  }, []);
-  return { members: state?.members, more, changed };
+  const load = useCallback(
+    async (after?: string) => {
+      const { members, next } = await client.members(key, query, after);
+      return { items: members, next };
+    },
+    [client, key, query],
+  );
+  const pages = usePages(load, { delay: query === '' ? 0 : SEARCH_DELAY, keep: true });
+  const { update } = pages;
+  const changed = useCallback(
+    (member: Member) =>
+      update(before => {
+        const rest = before.filter(one => one.user !== member.user);
+        const at = before.findIndex(one => one.user === member.user);
+        return member.role ? rest.toSpliced(at === -1 ? 0 : at, 0, member) : rest;
+      }),
+    [update],
+  );
+  return { pages, changed };
 }
 
 function Members({ conversation, room }: { conversation: Conversation; room: RoomView }) {
   const words = useWords('rooms');
+  const aboutPeople = useWords('contacts');
   const [query, setQuery] = useState('');
   const [visible, setVisible] = useState<readonly Member[]>([]);
-  const { members, more, changed } = useMembers(conversation, query.trim());
+  const wanted = query.trim();
+  const { pages, changed } = useMembers(conversation, wanted);
   // Of ten thousand only those on the screen are asked for.
   useWatch(visible.map(one => one.user));
   return (
@@ -228,28 +210,34 @@ function Members({ conversation, room }: { conversation: Conversation; room: Roo
       <div class="list-tools">
         <SearchField label={words.searchMembers} value={query} onChange={setQuery} />
       </div>
-      {members === undefined ? (
-        <Skeleton />
-      ) : (
-        <VirtualList
-          key={query}
-          label={words.members}
-          rows={members}
-          keyOf={keyOf}
-          heightOf={heightOf}
-          draw={(one, tabIndex) => (
-            <MemberRow
-              member={one}
-              conversation={conversation}
-              room={room}
-              tabIndex={tabIndex}
-              onChanged={changed}
-            />
-          )}
-          onVisible={setVisible}
-          onNearEnd={more}
-        />
-      )}
+      <RequestView
+        request={pages}
+        empty={
+          <Empty icon="search" title={aboutPeople.nobodyFound(wanted)} hint={aboutPeople.nobodyFoundHint} />
+        }
+      >
+        {members => (
+          <VirtualList
+            key={query}
+            label={words.members}
+            rows={members}
+            keyOf={keyOf}
+            heightOf={heightOf}
+            draw={(one, tabIndex) => (
+              <MemberRow
+                member={one}
+                conversation={conversation}
+                room={room}
+                tabIndex={tabIndex}
+                onChanged={changed}
+              />
+            )}
+            onVisible={setVisible}
+            onNearEnd={pages.more === 'failed' ? undefined : pages.loadMore}
+          />
+        )}
+      </RequestView>
+      {pages.more === 'failed' && <LoadFailed onRetry={pages.loadMore} />}
     </>
   );
 }
@@ -344,6 +332,8 @@ function memberActions(
   ];
 }
 
+const NOBODY: readonly Person[] = [];
+
 function Invite({ conversation: { key } }: { conversation: Conversation }) {
   const { client, announce } = useAppContext();
   const words = useWords('rooms');
@@ -353,7 +343,9 @@ function Invite({ conversation: { key } }: { conversation: Conversation }) {
   const [failed, setFailed] = useState<string>();
   const found = useSearch(query.trim());
   const contacts = useTopic('contacts', one => one.contacts()).contacts;
-  const people = query.trim() === '' ? contacts.filter(one => one.state === 'contact') : found.people;
+  const wanted = query.trim();
+  const people = wanted === '' ? contacts.filter(one => one.state === 'contact') : (found.data ?? NOBODY);
+  const isEmpty = wanted !== '' && people.length === 0;
   const invite = (user: string, name: string) =>
     client.changeMember(key, user, 'invite').then(
       ({ requested }) => {
@@ -372,6 +364,11 @@ function Invite({ conversation: { key } }: { conversation: Conversation }) {
           </p>
         )}
       </div>
+      {found.failed && <LoadFailed onRetry={found.retry} />}
+      {isEmpty && found.loading && <Skeleton />}
+      {isEmpty && !found.loading && !found.failed && (
+        <Empty icon="search" title={aboutPeople.nobodyFound(wanted)} hint={aboutPeople.nobodyFoundHint} />
+      )}
       <VirtualList
         key={query}
         label={aboutPeople.people}

@@ -1,7 +1,7 @@
 // One's own rooms, the directory of the site's, and making a new one.
 
 import { type ConversationKey, isRoom, type KnownPerson, type ListedRoom, type RoomView } from '@kith/client';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useMemo, useState } from 'preact/hooks';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
@@ -10,6 +10,8 @@ import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { RoomMark } from '../chats/chat_row.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useClient, useTopic } from '../../app_context.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
+import { type Pages, usePages } from '../../ui/request/use_request.ts';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
@@ -47,7 +49,7 @@ export function RoomsTab() {
       return [{ kind: 'room', id: key, key, face, room, own: true }];
     });
     const known = new Set(own.map(row => row.id));
-    const others = (directory.rooms ?? [])
+    const others = (directory.data ?? [])
       .filter(one => !known.has(one.key))
       .map((one): Row => ({ kind: 'room', id: one.key, ...one, own: false }));
     return [
@@ -56,7 +58,7 @@ export function RoomsTab() {
       ...(others.length > 0 ? [{ kind: 'heading', id: 'all', text: words.allRooms } as const] : []),
       ...others,
     ];
-  }, [client, list, directory.rooms, query, words]);
+  }, [client, list, directory.data, query, words]);
 
   if (creating) {
     return (
@@ -74,7 +76,8 @@ export function RoomsTab() {
       <div class="list-tools">
         <SearchField label={words.searchRooms} value={query} onChange={setQuery} />
       </div>
-      {rows.length === 0 && directory.rooms === undefined ? (
+      {directory.failed && <LoadFailed onRetry={directory.retry} />}
+      {rows.length === 0 && directory.failed ? null : rows.length === 0 && directory.loading ? (
         <Skeleton />
       ) : rows.length === 0 && query.trim() !== '' ? (
         <Empty icon="search" title={words.noRoomFound(query.trim())} hint={words.noRoomFoundHint} />
@@ -89,9 +92,10 @@ export function RoomsTab() {
           heightOf={heightOf}
           stopsAt={stopsAt}
           draw={(row, tabIndex) => <DrawnRow row={row} tabIndex={tabIndex} />}
-          onNearEnd={directory.more}
+          onNearEnd={directory.more === 'failed' ? undefined : directory.loadMore}
         />
       )}
+      {directory.more === 'failed' && <LoadFailed onRetry={directory.loadMore} />}
       <div class="room-buttons">
         <button type="button" class="button button-main" onClick={() => setCreating(true)}>
           <Icon name="plus" />
@@ -131,45 +135,14 @@ function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
 }
 
 /** Pages of the directory as far as they are looked at; begins anew with each query and with each connection. */
-function useRooms(query: string) {
+function useRooms(query: string): Pages<ListedRoom> {
   const client = useClient();
-  const [state, setState] = useState<{
-    query: string;
-    rooms: readonly ListedRoom[];
-    next?: string | undefined;
-  }>();
-  const online = useTopic('status', one => one.status()).state === 'online';
-  const busy = useRef(false);
-  useEffect(() => {
-    if (!online) return;
-    let wanted = true;
-    const timer = setTimeout(
-      () => {
-        client.rooms(query).then(
-          page => wanted && setState({ query, rooms: page.rooms, next: page.next }),
-          () => wanted && setState({ query, rooms: [] }),
-        );
-      },
-      query === '' ? 0 : SEARCH_DELAY,
-    );
-    return () => {
-      wanted = false;
-      clearTimeout(timer);
-    };
-  }, [client, query, online]);
-  const more = () => {
-    const next = state?.next;
-    if (busy.current || next === undefined) return;
-    busy.current = true;
-    client.rooms(query, next).then(
-      page => {
-        busy.current = false;
-        setState(old => old && { ...old, rooms: [...old.rooms, ...page.rooms], next: page.next });
-      },
-      () => {
-        busy.current = false;
-      },
-    );
-  };
-  return { rooms: state?.rooms, more };
+  const load = useCallback(
+    async (after?: string) => {
+      const { rooms, next } = await client.rooms(query, after);
+      return { items: rooms, next };
+    },
+    [client, query],
+  );
+  return usePages(load, { delay: query === '' ? 0 : SEARCH_DELAY, keep: true, refresh: true });
 }

@@ -10,8 +10,11 @@ import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import barCss from '../../ui/header_bar/header_bar.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { plainOf } from '../message_text/formatting.ts';
 import { excerpt, marked, type Piece } from './highlight.ts';
@@ -51,7 +54,7 @@ export function ChatSearch({
         <h2 class="chat-name clip grow">{words.searchIn(conversation.with.name)}</h2>
         {corner}
       </div>
-      <Pane within={conversation.key} onClose={onBack} onFound={onBack} />
+      <Pane within={conversation.key} onClose={onBack} onPicked={onBack} />
     </>
   );
 }
@@ -66,12 +69,12 @@ interface PaneProps {
   within?: ConversationKey;
   onClose(): void;
   /** Something was chosen. */
-  onFound?(): void;
+  onPicked?(): void;
 }
 
 const LIST = 'search-found';
 
-function Pane({ within, onClose, onFound }: PaneProps) {
+function Pane({ within, onClose, onPicked }: PaneProps) {
   useStyles(barCss);
   useStyles(choicesCss);
   useStyles(css);
@@ -82,20 +85,25 @@ function Pane({ within, onClose, onFound }: PaneProps) {
   const input = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const query = typed.trim() === '' ? '' : typed;
-  const { results, loading, more } = useSearchResults(query, within);
+  const { results, loading, retry, more, moreFailed } = useSearchResults(query, within);
   useLayoutEffect(() => input.current?.focus({ preventScroll: true }), []);
-  useEffect(() => setChosen(0), [results?.query]);
-  useEffect(() => {
+  // Once for each query: a further page of its results is announced by its focus, and moves no choice.
+  const found = results?.query;
+  const onFound = useEffectEvent(() => {
+    setChosen(0);
     if (results) announce(words.found(count(results)));
-  }, [announce, words, results?.query]);
+  });
+  useEffect(() => {
+    if (found !== undefined) onFound();
+  }, [found, onFound]);
 
   const pick = (key: ConversationKey, at?: number) => {
     openChat(key, at);
-    onFound?.();
+    onPicked?.();
   };
   const groups = results ? groupsOf(results, pick) : [];
   if (results?.next !== undefined) {
-    groups.at(-1)?.options.push({ id: 'found-more', draw: () => <More />, pick: more });
+    groups.at(-1)?.options.push({ id: 'found-more', draw: () => <More failed={moreFailed} />, pick: more });
   }
   const options = groups.flatMap(one => one.options);
   const current = options[Math.min(chosen, options.length - 1)];
@@ -148,36 +156,46 @@ function Pane({ within, onClose, onFound }: PaneProps) {
           title={words.searchTitle}
           hint={within ? words.searchHereHint : words.searchHint}
         />
-      ) : options.length > 0 || loading ? (
-        <div ref={list} class="found" id={LIST} role="listbox" aria-label={words.results} aria-busy={loading}>
-          {groups.map(group => (
-            <div key={group.title} role="group" aria-label={words[group.title]}>
-              <div class="section-title" aria-hidden="true">
-                {words[group.title]}
+      ) : options.length === 0 && loading ? (
+        <Skeleton />
+      ) : options.length === 0 && results?.failed ? (
+        <LoadFailed onRetry={retry} />
+      ) : options.length > 0 ? (
+        <>
+          {results?.failed && <LoadFailed onRetry={retry} />}
+          <div
+            ref={list}
+            class="found"
+            id={LIST}
+            role="listbox"
+            aria-label={words.results}
+            aria-busy={loading}
+          >
+            {groups.map(group => (
+              <div key={group.title} role="group" aria-label={words[group.title]}>
+                <div class="section-title" aria-hidden="true">
+                  {words[group.title]}
+                </div>
+                {group.options.map(one => (
+                  <button
+                    key={one.id}
+                    type="button"
+                    tabIndex={-1}
+                    id={one.id}
+                    role="option"
+                    class="found-row"
+                    aria-selected={one === current}
+                    onClick={one.pick}
+                  >
+                    {one.draw()}
+                  </button>
+                ))}
               </div>
-              {group.options.map(one => (
-                <button
-                  key={one.id}
-                  type="button"
-                  tabIndex={-1}
-                  id={one.id}
-                  role="option"
-                  class="found-row"
-                  aria-selected={one === current}
-                  onClick={one.pick}
-                >
-                  {one.draw()}
-                </button>
-              ))}
-            </div>
-          ))}
-        </div>
+            ))}
+          </div>
+        </>
       ) : (
-        <Empty
-          icon="search"
-          title={words.nothingFound(query.trim())}
-          hint={results?.failed ? words.loadFailed : words.nothingFoundHint}
-        />
+        <Empty icon="search" title={words.nothingFound(query.trim())} hint={words.nothingFoundHint} />
       )}
     </>
   );
@@ -297,7 +315,7 @@ function Hit({
   );
 }
 
-function More() {
+function More({ failed }: { failed: boolean }) {
   const words = useWords('search');
-  return <span class="found-text found-next">{words.more}</span>;
+  return <span class="found-text found-next">{failed ? words.tryAgain : words.more}</span>;
 }

@@ -1,8 +1,9 @@
 // The site's stickers in the picker: the second of its two lists.
 
 import type { Client, Sticker } from '@kith/client';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
+import { type Request, useRequest } from '../../ui/request/use_request.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { Picture } from '../files/picture.tsx';
 import css from './sticker.css?inline';
@@ -11,25 +12,17 @@ import { fileOf } from './sticker.tsx';
 /** Of last time, until the server has answered. */
 const known = new WeakMap<Client, readonly Sticker[]>();
 
-/** Empty where there are none, or none are wanted. */
-export function useStickers(wanted: boolean): readonly Sticker[] {
+/** Without an answer it has those of last time. */
+export function useStickers(wanted: boolean): Request<readonly Sticker[]> {
   const client = useClient();
-  const [stickers, setStickers] = useState(() => known.get(client) ?? []);
-  useEffect(() => {
-    if (!wanted) return;
-    client
-      .rich()
-      .then(one => one.stickers())
-      .then(
-        all => {
-          known.set(client, all);
-          setStickers(all);
-        },
-        // Without a connection there are those of last time.
-        () => undefined,
-      );
-  }, [client, wanted]);
-  return wanted ? stickers : [];
+  const load = useCallback(async () => {
+    const all = await (await client.rich()).stickers();
+    known.set(client, all);
+    return all;
+  }, [client]);
+  const request = useRequest(wanted ? load : undefined);
+  const data = wanted ? (request.data ?? known.get(client)) : undefined;
+  return { ...request, data, failed: request.failed && data === undefined };
 }
 
 export function Stickers({

@@ -1,14 +1,16 @@
 // A thread in the place of its room's chat, and the list of the threads that a member follows.
 
-import type { Client, Conversation, ConversationKey, Message, ThreadView } from '@kith/client';
+import type { Client, Conversation, ConversationKey, Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import barCss from '../../ui/header_bar/header_bar.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useSource } from '../../app_context.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
+import { RequestView } from '../../ui/request/request.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import type { Wording } from '../../wording/wording.ts';
@@ -132,23 +134,11 @@ interface ListProps {
 export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
   useStyles(barCss);
   useStyles(css);
-  const { client, announce } = useAppContext();
+  const { client } = useAppContext();
   const words = useWords('threads');
   const { key } = conversation;
-  const [threads, setThreads] = useState<readonly ThreadView[]>();
-  useEffect(() => {
-    let wants = true;
-    client
-      .rich()
-      .then(rich => rich.threads(key))
-      .then(
-        all => wants && setThreads(all),
-        () => announce(words.loadFailed),
-      );
-    return () => {
-      wants = false;
-    };
-  }, [client, key, announce, words]);
+  const load = useCallback(async () => (await client.rich()).threads(key), [client, key]);
+  const request = useRequest(load, { refresh: true });
   return (
     <>
       <div class="bar chat-bar">
@@ -165,20 +155,23 @@ export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
         {corner}
       </div>
       <div class="tab-panel">
-        {threads?.length === 0 && <p class="sheet-hint forward-none">{words.threadsNone}</p>}
-        <ul class="threads-list">
-          {threads?.map(({ root, unread }) => (
-            <li key={root.id}>
-              <button type="button" class="threads-row" onClick={() => onOpen(root.seq ?? 0)}>
-                <LabeledText class="threads-root">{gistIn(key, root, client, words)}</LabeledText>
-                <span>
-                  {words.replies(root.replies?.count ?? 0)}
-                  {unread > 0 && <b class="threads-new"> · {words.threadNew(unread)}</b>}
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
+        <RequestView request={request} empty={<p class="sheet-hint forward-none">{words.threadsNone}</p>}>
+          {threads => (
+            <ul class="threads-list">
+              {threads.map(({ root, unread }) => (
+                <li key={root.id}>
+                  <button type="button" class="threads-row" onClick={() => onOpen(root.seq ?? 0)}>
+                    <LabeledText class="threads-root">{gistIn(key, root, client, words)}</LabeledText>
+                    <span>
+                      {words.replies(root.replies?.count ?? 0)}
+                      {unread > 0 && <b class="threads-new"> · {words.threadNew(unread)}</b>}
+                    </span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+        </RequestView>
       </div>
     </>
   );

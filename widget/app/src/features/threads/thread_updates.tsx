@@ -1,10 +1,11 @@
 // Above a room: that there is something new in threads that one follows.
 
 import type { ConversationKey } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useClient, useTopic } from '../../app_context.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import css from '../message_extras/message_extras.css?inline';
@@ -23,24 +24,13 @@ export function ThreadUpdates({ conversation: key, onOpen }: Props) {
   useStyles(css);
   const client = useClient();
   const words = useWords('threads');
-  const [unread, setUnread] = useState(0);
   const newest = useTopic(`timeline:${key}`, one => one.timeline(key).messages.findLast(isReply)?.seq);
-  useEffect(() => {
-    let wants = true;
-    const timer = setTimeout(() => {
-      client
-        .rich()
-        .then(rich => rich.threads(key))
-        .then(
-          all => wants && setUnread(all.reduce((sum, one) => sum + one.unread, 0)),
-          () => undefined,
-        );
-    }, WAIT_MS);
-    return () => {
-      wants = false;
-      clearTimeout(timer);
-    };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new reply is a reason to ask again
+  const load = useCallback(async () => {
+    const threads = await (await client.rich()).threads(key);
+    return threads.reduce((sum, one) => sum + one.unread, 0);
   }, [client, key, newest]);
+  const { data: unread = 0 } = useRequest(load, { delay: WAIT_MS, keep: true });
   if (unread === 0) return null;
   return (
     <button type="button" class="threads-mark" onClick={onOpen}>

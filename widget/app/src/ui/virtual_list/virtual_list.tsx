@@ -15,7 +15,7 @@ interface Props<Row> {
   draw(row: Row, tabIndex: 0 | -1): ComponentChildren;
   onVisible?(rows: readonly Row[]): void;
   /** The end is near: more may be loaded. */
-  onNearEnd?(): void;
+  onNearEnd?: (() => void) | undefined;
 }
 
 /** Rows above and below the viewport that exist as well, so that scrolling meets no blank. */
