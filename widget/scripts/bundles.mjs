@@ -25,6 +25,8 @@ const BUNDLES = {
     'app/src/features/toasts/sound_preference.ts',
     'app/src/ui/icon/call_shapes.ts',
     'app/src/ui/icon/lazy_shapes.ts',
+    'app/src/ui/request/use_request.ts',
+    'app/src/ui/use_effect_event/',
     'app/src/wording/late_words.ts',
     'client/src/stored_group_call.ts',
   ],

@@ -34,7 +34,7 @@ export function useOverlays(below: Below, phone: boolean): Overlays {
       confirm: asked => setQuestion({ ...asked, from: root?.activeElement as HTMLElement }),
       show: (part, props) => setCover({ part: part as Part<Closable>, props }),
     }),
-    [below],
+    [below, announce, root, wording],
   );
   const close = useCallback(() => {
     setMenu(undefined);

@@ -40,7 +40,7 @@ export function Shell({ stage, shell, alerts, dispatcher, wording }: Props) {
     dispatcher.listen(() => redraw(undefined));
     alerts.listen(() => redraw(undefined));
     return shell.subscribe(() => redraw(undefined));
-  }, [shell]);
+  }, [shell, alerts, dispatcher]);
   const state = shell.state();
   const announcement = useRef<(text: string) => void>(() => {});
   const theme = useTheme(stage.settings.theme, stage.root.host);
@@ -67,13 +67,14 @@ export function Shell({ stage, shell, alerts, dispatcher, wording }: Props) {
           ? [{ icon: 'expand', text: wording.expand, run: shell.toggleExpanded }]
           : [],
     }),
-    [stage, wording, shell, full, phone],
+    [stage, wording, shell, dispatcher, full, phone],
   );
   const { context, covered, layer, close } = useOverlays(below, phone);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each chat that is asked for uncovers the panel
   useLayoutEffect(close, [state.asked]);
 
   // Effects of what is inside run before: the live region listens.
-  useEffect(alerts.readOut, [alerts]);
+  useEffect(() => alerts.readOut(), [alerts]);
   const notices = alerts.notices();
   const toast = notices && (
     <Lazy part={toastPart} props={{ notices, onScreen: shell.shows }} onFailed={ignored} />
@@ -333,7 +334,7 @@ function ListPane({
       for (const part of PARTS) fetchPart(part as Part<never>, words).catch(() => undefined);
     }, FETCH_DELAY);
     return () => clearTimeout(timer);
-  }, []);
+  }, [client, words]);
   const titles: Record<Tab, string> = {
     chats: words.chats,
     contacts: words.contacts,
@@ -371,6 +372,7 @@ function useFirstFocus(
 ) {
   const { takesFocus } = useAppContext();
   const before = useRef<ConversationKey | undefined>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a window that changes its size moves no focus
   useLayoutEffect(() => {
     const element = panel.current;
     if (element === null || !takesFocus()) return;

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import css from './autocomplete.css?inline';
 import { type AutocompleteHandle, SUGGESTIONS_ID } from './handle.ts';
 import { type Trigger, triggerAt } from './trigger.ts';
@@ -40,35 +41,41 @@ export function Autocomplete({ handle, field, text, conversation, onInsert, desc
   const [chosen, setChosen] = useState(0);
   const dismissed = useRef<string>(undefined);
 
+  const find = useEffectEvent((trigger: Trigger) =>
+    // Without an answer nothing is suggested, and the text stays as it was typed.
+    suggestions(client, conversation, trigger, words.everybody).catch(() => []),
+  );
+  const show = useEffectEvent((trigger: Trigger, items: readonly Suggestion[]) => {
+    const [only] = items;
+    if (trigger.kind === 'finished_emoji') {
+      setList(undefined);
+      if (only) onInsert(only.piece, trigger.length);
+      return;
+    }
+    setList(items.length > 0 ? { trigger, items } : undefined);
+    setChosen(0);
+    if (items.length > 0) announce(words.suggestions(items.length));
+  });
+  // Asked again for each text, and for nothing else.
   useEffect(() => {
     const trigger = triggerAt(text, field.current?.selectionStart ?? text.length);
     if (trigger === undefined || text === dismissed.current) return setList(undefined);
     let wanted = true;
-    const show = (items: readonly Suggestion[]) => {
-      if (!wanted) return;
-      const [only] = items;
-      if (trigger.kind === 'finished_emoji') {
-        setList(undefined);
-        if (only) onInsert(only.piece, trigger.length);
-        return;
-      }
-      setList(items.length > 0 ? { trigger, items } : undefined);
-      setChosen(0);
-      if (items.length > 0) announce(words.suggestions(items.length));
+    const ask = async () => {
+      const items = await find(trigger);
+      if (wanted) show(trigger, items);
     };
-    const ask = () => suggestions(client, conversation, trigger, words.everybody).then(show, () => show([]));
     const timer = setTimeout(ask, trigger.kind === 'mention' ? ASK_DELAY : 0);
     return () => {
       wanted = false;
       clearTimeout(timer);
     };
-    // Asked again for each text, and for nothing else.
-  }, [text]);
+  }, [text, field]);
   const current = list?.items[chosen];
   useEffect(() => {
     describe(current && optionId(current));
     return () => describe(undefined);
-  }, [current]);
+  }, [current, describe]);
 
   const pick = (one: Suggestion | undefined) => {
     if (list === undefined || one === undefined) return;

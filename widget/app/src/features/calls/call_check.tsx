@@ -1,12 +1,14 @@
 // Before a call: does the microphone hear, does the camera see, and does the network let calls through?
 
 import type { Messages } from 'virtual:messages';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { CloseButton } from '../../ui/close_button/close_button.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useClient } from '../../app_context.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { listen } from './audio_level.ts';
 import css from './call_check.css?inline';
@@ -28,12 +30,12 @@ export function CallCheck({ onClose }: { onClose: () => void }) {
   const [problem, setProblem] = useState<Problem>();
   const look = () =>
     setTracks({ ...(own.mic && { mic: own.mic }), ...(own.camera && { camera: own.camera }) });
-  const open = async (what: 'mic' | 'camera', id?: string) => {
+  const open = useEffectEvent(async (what: 'mic' | 'camera', id?: string) => {
     setProblem(await own.open(what, id));
     // It may have been closed while the browser asked.
     if (sheet.current === null) own.closeAll();
     else look();
-  };
+  });
   useEffect(() => {
     void open('mic');
     return () => own.closeAll();
@@ -42,7 +44,7 @@ export function CallCheck({ onClose }: { onClose: () => void }) {
     const from = root?.activeElement as HTMLElement | null | undefined;
     sheet.current?.focus();
     return () => from?.focus();
-  }, []);
+  }, [root]);
   const choose = (kind: DeviceKind, id: string) => {
     chooseDevice(kind, id);
     if (kind === 'mic' || (kind === 'camera' && own.camera)) void open(kind, id);
@@ -117,19 +119,15 @@ function Level({ track }: { track: MediaStreamTrack | undefined }) {
 function Reached() {
   const client = useClient();
   const words = useWords('calls');
-  const [found, setFound] = useState<Reach | 'failed'>();
-  const ask = () => {
-    setFound(undefined);
-    reach(client).then(setFound, () => setFound('failed'));
-  };
-  useEffect(ask, []);
-  const failed = found === 'failed' ? words.reachSays.unknown : undefined;
-  const at = found === undefined || found === 'failed' ? undefined : found;
+  const load = useCallback(() => reach(client), [client]);
+  const { data, loading, failed: hasFailed, retry } = useRequest(load);
+  const failed = hasFailed ? words.reachSays.unknown : undefined;
+  const at = loading || hasFailed ? undefined : data;
   return (
     <div class="check-reach">
       <h3 class="check-title">{words.checkReach}</h3>
       <div role="status">
-        {found === undefined && <p class="call-hint">{words.checking}</p>}
+        {loading && <p class="call-hint">{words.checking}</p>}
         {at && (
           <ul>
             {at.asked && (
@@ -140,8 +138,8 @@ function Reached() {
         )}
         {(failed ?? at) && <p class="check-verdict">{failed ?? (at && words.reachSays[verdict(at)])}</p>}
       </div>
-      {found !== undefined && (
-        <button type="button" class="button" onClick={ask}>
+      {!loading && (
+        <button type="button" class="button" onClick={retry}>
           <Icon name="retry" />
           {words.tryAgain}
         </button>

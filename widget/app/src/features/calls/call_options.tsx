@@ -23,7 +23,7 @@ export function CallOptions({ session, shown, video, onSpeaker, onCheck }: Props
   const choose = (kind: DeviceKind, id: string) => {
     chooseDevice(kind, id);
     if (kind === 'speaker') onSpeaker(id);
-    else void session.useDevice(kind, id);
+    else void session.switchDevice(kind, id);
   };
   const flip = () => {
     const at = cameras.findIndex(one => one.id === shown.own?.getSettings().deviceId);

@@ -47,7 +47,7 @@ export function CallRoot({ dispatcher, beside }: { dispatcher: CallDispatcher; b
       leave();
       session.destroy();
     };
-  }, [session]);
+  }, [session, dispatcher]);
   useEffect(() => client.on('message', message => knows(client, message)), [client]);
 
   const shown = session.shown();

@@ -464,7 +464,7 @@ describe('a call that is up', () => {
     expect(connections[0]?.senders[1]?.track).toBeNull();
     await one.session.setCamera(true);
     expect(connections[0]?.senders[1]?.track?.kind).toBe('video');
-    await one.session.useDevice('mic', 'm2');
+    await one.session.switchDevice('mic', 'm2');
     expect(given.filter(track => track.kind === 'audio').map(track => track.stopped)).toEqual([true, false]);
   });
 });

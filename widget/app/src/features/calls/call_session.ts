@@ -139,7 +139,7 @@ export class CallSession {
     await this.#pictureChanged();
   }
 
-  async useDevice(what: 'mic' | 'camera', deviceId: string): Promise<void> {
+  async switchDevice(what: 'mic' | 'camera', deviceId: string): Promise<void> {
     if (what === 'mic' || this.#own.camera) await this.#reopen(what, deviceId);
   }
 

@@ -110,5 +110,5 @@ function useFocusHome(frame: { current: HTMLElement | null }, root: ShadowRoot |
         root?.querySelector<HTMLElement>('.composer-field') ?? root?.querySelector<HTMLElement>('.launcher');
       home?.focus({ preventScroll: true });
     };
-  }, []);
+  }, [frame, root]);
 }

@@ -1,6 +1,7 @@
 // A stream that is seen, and one that is heard.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 
 interface SightProps {
   stream: MediaStream | undefined;
@@ -20,7 +21,7 @@ export function Sight({ stream, label, class: name, element }: SightProps) {
     one.srcObject = stream ?? null;
     // Without a picture yet it waits for one, and another stream ends the waiting.
     if (stream) one.play().catch(() => undefined);
-  }, [stream]);
+  }, [stream, element]);
   // biome-ignore lint/a11y/useMediaCaption: nobody writes down what is said in a call.
   return <video ref={video} class={name} aria-label={label} playsInline autoplay />;
 }
@@ -35,20 +36,22 @@ interface VoiceProps {
 }
 
 export function Voice({ stream, speaker, element, onSilenced }: VoiceProps) {
+  const silenced = useEffectEvent(onSilenced);
   useEffect(() => {
     const one = element.current;
     if (one === null) return;
     one.srcObject = stream ?? null;
     if (stream === undefined) return;
     one.play().then(
-      () => onSilenced(false),
-      (error: { name?: string }) => error.name === 'NotAllowedError' && onSilenced(true),
+      () => silenced(false),
+      (error: { name?: string }) => error.name === 'NotAllowedError' && silenced(true),
     );
-  }, [stream]);
+  }, [stream, element]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another stream begins at the loudspeaker of the system
   useEffect(() => {
     const one = element.current as (HTMLAudioElement & { setSinkId?(id: string): Promise<void> }) | null;
     if (speaker !== undefined) one?.setSinkId?.(speaker).catch(() => undefined);
-  }, [speaker, stream]);
+  }, [speaker, stream, element]);
   // biome-ignore lint/a11y/useMediaCaption: nobody writes down what is said in a call.
   return <audio ref={element} />;
 }

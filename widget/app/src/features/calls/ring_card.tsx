@@ -134,7 +134,7 @@ export function useFocusKey(element: { current: HTMLElement | null }, root: Shad
     };
     addEventListener('keydown', onKeyDown, { capture: true });
     return () => removeEventListener('keydown', onKeyDown, { capture: true });
-  }, [root]);
+  }, [root, element]);
 }
 
 /** Keeps Tab inside an element that covers everything. */

@@ -1,6 +1,6 @@
 // Moves an element over the page, by pointer and by keys.
 
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useState } from 'preact/hooks';
 import { type Spot, stepped, within } from './window_position.ts';
 
 interface Drag {
@@ -15,12 +15,15 @@ let left: Spot | undefined;
 
 export function useDrag(element: { current: HTMLElement | null }, off: boolean): Drag {
   const [spot, setSpot] = useState<Spot | undefined>(left);
-  const move = (wanted: Spot) => {
-    const box = element.current?.getBoundingClientRect();
-    if (box === undefined) return;
-    left = within({ width: innerWidth, height: innerHeight }, box, wanted);
-    setSpot(left);
-  };
+  const move = useCallback(
+    (wanted: Spot) => {
+      const box = element.current?.getBoundingClientRect();
+      if (box === undefined) return;
+      left = within({ width: innerWidth, height: innerHeight }, box, wanted);
+      setSpot(left);
+    },
+    [element],
+  );
   // It may grow, and the page may get smaller.
   useLayoutEffect(() => {
     const look = () => left && !off && move(left);
@@ -33,7 +36,7 @@ export function useDrag(element: { current: HTMLElement | null }, off: boolean):
       removeEventListener('resize', look);
       grown?.disconnect();
     };
-  }, [off]);
+  }, [off, element, move]);
   return {
     spot: off ? undefined : spot,
     onPointerDown(event) {

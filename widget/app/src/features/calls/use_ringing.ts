@@ -3,6 +3,7 @@
 import { isQuiet } from '@kith/client/do_not_disturb';
 import { useEffect, useState } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { soundIsOn } from '../toasts/sound_preference.ts';
 import type { CallView } from './call_view.ts';
@@ -15,23 +16,24 @@ export function useRinging(shown: CallView | undefined): () => void {
   const words = useWords('calls');
   const stage = shown?.stage;
   const [silent, setSilent] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each stage may sound again
   useEffect(() => setSilent(false), [stage]);
+  const title = useEffectEvent(() => shown && words.isCalling[shown.media](client.person(shown.user).name));
   useEffect(() => {
     if (stage === 'calling') return ring('waits', soundIsOn);
-    if (shown?.stage !== 'ringing' || silent) return;
+    if (stage !== 'ringing' || silent) return;
     const stops: (() => void)[] = [];
     let over = false;
     void isQuiet(client).then(quiet => {
       if (over || quiet) return;
       // The member may go to another tab while it rings, and the sound goes with them.
       stops.push(ring('rings', () => client.inFront() && soundIsOn()));
-      const title = words.isCalling[shown.media](client.person(shown.user).name);
-      if (client.inFront()) stops.push(ringOutside(title, location.host));
+      if (client.inFront()) stops.push(ringOutside(title() ?? '', location.host));
     });
     return () => {
       over = true;
       for (const stop of stops) stop();
     };
-  }, [stage, silent]);
+  }, [client, stage, silent]);
   return () => setSilent(true);
 }

@@ -46,7 +46,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   }, [client, key]);
   useEffect(() => {
     if (conversation.key !== key) onMoved(conversation.key);
-  }, [conversation.key, key]);
+  }, [conversation.key, key, onMoved]);
   // As the server decides it; before the first welcome it decides alone.
   const me = useTopic('me', one => one.me());
   const open = me?.open !== false;

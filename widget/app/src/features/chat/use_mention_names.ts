@@ -18,6 +18,7 @@ export function useMentionNames(messages: readonly Message[], room: boolean): Na
       for (const one of leave) one();
     };
   }, [client, senders]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` counts the names that came
   return useMemo(() => {
     const known = new Map(senders.split('\n').map(user => [user, client.person(user).name]));
     const me = client.me();
@@ -28,6 +29,5 @@ export function useMentionNames(messages: readonly Message[], room: boolean): Na
       // An unknown user is shown as the written text.
       return name === user ? undefined : name;
     };
-    // `turn` counts the names that came.
   }, [client, senders, room, words, turn]);
 }

@@ -52,12 +52,15 @@ export function Composer({ conversation, source, label, writing }: Props) {
 
   // The draft may have been written, or sent, in another tab. Before anything is painted, as the focus is set: whoever
   // types at once would otherwise lose the first letters.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the typed text is compared when the draft changes, and never puts the draft back
   useLayoutEffect(() => {
     if (editing) return;
     if (document.activeElement === null || draft === '' || text === '' || !isFocused(field.current))
       setText(draft);
   }, [draft, field, editing]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
   useLayoutEffect(() => grow(field.current), [text, field]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a window that changes its size moves no focus
   useLayoutEffect(() => {
     // On a phone the keyboard would cover what one wants to read first.
     if (editing || (takesFocus() && !matchMedia(PHONE).matches))

@@ -51,6 +51,7 @@ export function ContactsTab() {
     askedAt.current = list.contacts.length;
     client.loadContacts();
   }, [client, needsAll, list.contacts.length]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `presences` counts the changes of what `client.presence` returns
   const rows = useMemo(() => {
     const known = {
       contacts: list.contacts,
@@ -60,7 +61,6 @@ export function ContactsTab() {
       presenceOf: (user: string) => client.presence(user).presence,
     };
     return isSearch ? found(query, known, search.data ?? []) : sections(known, words);
-    // `presences` counts the changes.
   }, [client, list, directory.data, me, query, isSearch, search.data, words, presences]);
   const isSettled = isSearch && !search.loading && !search.failed;
   useEffect(() => {

@@ -3,7 +3,8 @@
 import { type Person, RequestError } from '@kith/client';
 import { useCallback } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
-import { type Pages, type Request, usePages, useRequest } from '../../ui/request/use_request.ts';
+import { type Pages, usePages } from '../../ui/request/use_pages.ts';
+import { type Request, useRequest } from '../../ui/request/use_request.ts';
 
 /** Typing goes faster than asking. */
 const SEARCH_DELAY = 200;

@@ -4,6 +4,7 @@
 import type { Client, SentFile } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import { pixels } from './blurhash.ts';
 import { fetchFile } from './file_url.ts';
 
@@ -21,9 +22,12 @@ export function Picture({ file, whole = false, veiled = false, label, onLost }: 
   const client = useClient();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [here, setHere] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the id names the picture, and its link may be a newer one each time
   useLayoutEffect(() => {
     if (canvas.current && !here) blur(canvas.current, file);
   }, [file.id]);
+  const lost = useEffectEvent(onLost);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above
   useEffect(() => {
     if (veiled) return;
     let wanted = true;
@@ -33,12 +37,12 @@ export function Picture({ file, whole = false, veiled = false, label, onLost }: 
         draw(canvas.current, bitmap);
         setHere(true);
       },
-      () => wanted && onLost(),
+      () => wanted && lost(),
     );
     return () => {
       wanted = false;
     };
-  }, [client, file.id, whole, veiled]);
+  }, [client, file.id, whole, veiled, lost]);
   return <canvas ref={canvas} class={here ? 'picture is-here' : 'picture'} role="img" aria-label={label} />;
 }
 

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import type { ConversationSource } from '../chat/conversation_source.ts';
 import type { AttachHandle } from './attach_files.tsx';
 import { type Item, trayOf } from './upload_tray.ts';
@@ -49,8 +50,10 @@ export function TrayView({ handle, conversation, source, picked, onChange }: Pro
     if (taken.has(picked)) return;
     taken.add(picked);
     if (tray.add(picked) > 0) announce(words.tooMany);
-  }, [picked, tray]);
-  useLayoutEffect(() => onChange(tray.items.length), [tray.items.length]);
+  }, [picked, tray, announce, words]);
+  const changed = useEffectEvent(onChange);
+  const count = tray.items.length;
+  useLayoutEffect(() => changed(count), [count]);
   useEffect(() => {
     const failed = tray.items.map(item => failure(item, words, most)).find(text => text !== undefined) ?? '';
     if (failed !== said.current && failed !== '') announce(failed);

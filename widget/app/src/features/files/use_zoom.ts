@@ -26,6 +26,7 @@ export function useZoom(of: string | undefined) {
     setZoom(old => inside(next(old), size, { x: element.clientWidth, y: element.clientHeight }));
   }, []);
   const step = useCallback((factor: number, at?: Point) => change(old => zoomed(old, factor, at)), [change]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture begins as a whole
   useLayoutEffect(() => setZoom(WHOLE), [of]);
 
   useLayoutEffect(() => {

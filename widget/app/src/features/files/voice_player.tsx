@@ -1,6 +1,6 @@
 // Plays a voice message by Web Audio, which needs nothing of the page's policy: its waveform, and a slider over it.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext } from '../../app_context.tsx';
@@ -37,12 +37,12 @@ export function VoicePlayer({ fetch, duration, peaks }: Props) {
   const [length, setLength] = useState(duration);
   const [measured, setMeasured] = useState<string>();
 
-  const stop = () => {
+  const stop = useCallback(() => {
     source.current?.stop();
     source.current = undefined;
     setPlaying(false);
-  };
-  useEffect(() => stop, []);
+  }, []);
+  useEffect(() => stop, [stop]);
 
   const play = async (from: number) => {
     silence?.();

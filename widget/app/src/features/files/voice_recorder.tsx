@@ -1,11 +1,12 @@
 // Records a voice message: the level while it records, then a preview, which is sent or discarded.
 
 import type { Conversation } from '@kith/client';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext } from '../../app_context.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import type { ConversationSource } from '../chat/conversation_source.ts';
 import { LevelMeter } from './level_meter.ts';
 import { peaksOf } from './peaks.ts';
@@ -49,48 +50,42 @@ export function VoiceRecorder({ conversation, source, replyTo, onDone }: Props) 
   const [levels, setLevels] = useState('');
   const [recorded, setRecorded] = useState<Recorded>();
 
-  const release = () => {
+  const release = useCallback(() => {
     meter.current?.close();
     for (const track of recorder.current?.stream.getTracks() ?? []) track.stop();
-  };
+  }, []);
+  const refused = useEffectEvent(() => {
+    announce(words.noMicrophone);
+    onDone(false);
+  });
   useEffect(() => {
     let wanted = true;
-    navigator.mediaDevices.getUserMedia({ audio: true }).then(
-      stream => {
-        if (!wanted) {
-          for (const track of stream.getTracks()) track.stop();
-          return;
-        }
-        const mimeType = TYPES.find(one => MediaRecorder.isTypeSupported(one));
-        recorder.current = new MediaRecorder(stream, {
-          ...(mimeType && { mimeType }),
-          audioBitsPerSecond: 32_000,
-        });
-        recorder.current.start();
-        const measured = () => setLevels(peaksOf(meter.current?.levels.slice(-SHOWN_LEVELS) ?? []));
-        meter.current = new LevelMeter(stream, measured);
-        setBegan(Date.now());
-        send.current?.focus();
-      },
-      () => {
-        announce(words.noMicrophone);
-        onDone(false);
-      },
-    );
+    navigator.mediaDevices.getUserMedia({ audio: true }).then(stream => {
+      if (!wanted) {
+        for (const track of stream.getTracks()) track.stop();
+        return;
+      }
+      const mimeType = TYPES.find(one => MediaRecorder.isTypeSupported(one));
+      recorder.current = new MediaRecorder(stream, {
+        ...(mimeType && { mimeType }),
+        audioBitsPerSecond: 32_000,
+      });
+      recorder.current.start();
+      const measured = () => setLevels(peaksOf(meter.current?.levels.slice(-SHOWN_LEVELS) ?? []));
+      meter.current = new LevelMeter(stream, measured);
+      setBegan(Date.now());
+      send.current?.focus();
+    }, refused);
     return () => {
       wanted = false;
       release();
     };
-  }, []);
+  }, [release]);
   useEffect(() => {
     if (began === undefined || recorded) return;
     const timer = setInterval(() => setPassed(Date.now() - began), 200);
     return () => clearInterval(timer);
   }, [began, recorded]);
-  useEffect(() => {
-    if (passed > LONGEST_MS) void stop();
-  }, [passed]);
-
   /** Ends the recording, and answers what was recorded. */
   const stop = (): Promise<Recorded | undefined> => {
     const { current } = recorder;
@@ -108,6 +103,10 @@ export function VoiceRecorder({ conversation, source, replyTo, onDone }: Props) 
       current.stop();
     });
   };
+  const stopLate = useEffectEvent(() => void stop());
+  useEffect(() => {
+    if (passed > LONGEST_MS) stopLate();
+  }, [passed]);
   const finish = async () => {
     const all = await stop();
     if (all === undefined) return;

@@ -3,6 +3,7 @@
 import type { ConversationKey, Media } from '@kith/client';
 import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { tabStorage } from '../calls/call_storage.ts';
 import { GroupCallSession } from './group_call_session.ts';
@@ -36,20 +37,20 @@ export function GroupCallRoot({ wish, onCheck }: { wish: GroupCallWish; onCheck(
   const shown = session.shown();
   const stage = shown?.stage;
   const before = useRef<readonly Tile[] | undefined>(undefined);
-  useEffect(() => {
-    if (stage !== 'in') {
-      before.current = undefined;
-      return;
-    }
-    const tiles = shown?.tiles ?? [];
-    const { came, went } = comings(before.current ?? tiles, tiles);
-    before.current = tiles;
+  const tiles = shown?.tiles;
+  const announceChanges = useEffectEvent((now: readonly Tile[]) => {
+    const { came, went } = comings(before.current ?? now, now);
+    before.current = now;
     const said = [
       ...came.map(user => words.cameIn(client.person(user).name)),
       ...went.map(user => words.wentOut(client.person(user).name)),
     ];
     if (said.length > 0) announce(said.join(' '));
-  }, [stage, shown?.tiles]);
+  });
+  useEffect(() => {
+    if (stage === 'in') announceChanges(tiles ?? []);
+    else before.current = undefined;
+  }, [stage, tiles]);
   return shown ? (
     <GroupCallWindow key={shown.room} session={session} shown={shown} onCheck={onCheck} />
   ) : null;

@@ -137,7 +137,7 @@ export class GroupCallSession {
     await this.#pictureChanged();
   }
 
-  async useDevice(what: 'mic' | 'camera', deviceId: string): Promise<void> {
+  async switchDevice(what: 'mic' | 'camera', deviceId: string): Promise<void> {
     if (what === 'mic' || this.#own.camera) await this.#reopen(what, deviceId);
   }
 

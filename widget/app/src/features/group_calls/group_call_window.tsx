@@ -36,12 +36,12 @@ export function GroupCallWindow({ session, shown, onCheck }: Props) {
   const { frame, drag, phone, large, options, setOptions } = pane;
   useEffect(() => {
     if (root?.activeElement === null && document.activeElement === document.body) frame.current?.focus();
-  }, []);
+  }, [root, frame]);
 
   const choose = (kind: DeviceKind, id: string) => {
     chooseDevice(kind, id);
     if (kind === 'speaker') setSpeaker(id);
-    else void session.useDevice(kind, id);
+    else void session.switchDevice(kind, id);
   };
   const pictures = shown.tiles.length + 1;
   const columns = columnsFor(pictures, phone && large);

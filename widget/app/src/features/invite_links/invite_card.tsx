@@ -44,7 +44,7 @@ export function InviteCard({ hash, onDone }: Props) {
   });
   useEffect(() => {
     if (invited?.key !== undefined) open(invited.key);
-  }, [invited, open]);
+  }, [invited]);
   useEffect(() => {
     if (request.failed && kindOf(client.status()) === 'signed_out') letWait(hash);
   }, [client, hash, request.failed]);

@@ -41,7 +41,7 @@ export function Follow({ hash, onDone }: Props) {
   });
   useEffect(() => {
     if (found) open(found);
-  }, [found, open]);
+  }, [found]);
   if (!failed || loading) return null;
   const isOffline = error instanceof RequestError && error.code === 'offline';
   return (

@@ -4,7 +4,7 @@ import type { AuditEntry } from '@kith/client';
 import { useCallback } from 'preact/hooks';
 import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { NextPage, RequestView } from '../../ui/request/request.tsx';
-import { usePages } from '../../ui/request/use_request.ts';
+import { usePages } from '../../ui/request/use_pages.ts';
 import { useWords } from '../../wording/late_words.ts';
 
 export function ModerationLog() {

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { NextPage, RequestView } from '../../ui/request/request.tsx';
-import { usePages } from '../../ui/request/use_request.ts';
+import { usePages } from '../../ui/request/use_pages.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';

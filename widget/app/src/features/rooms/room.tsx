@@ -268,13 +268,17 @@ function SlowMode({ conversation: { key }, room }: { conversation: Conversation;
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
   const last = timeline.messages.findLast(one => one.mine && one.state !== 'failed');
   const [now, setNow] = useState(Date.now);
-  const left = last === undefined ? 0 : Math.ceil((last.time + room.slowMs - now) / 1_000);
+  const until = last === undefined ? 0 : last.time + room.slowMs;
+  const left = Math.ceil((until - now) / 1_000);
   useEffect(() => {
-    setNow(Date.now());
-    if (left <= 0) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const tick = () => {
+      setNow(Date.now());
+      if (Date.now() >= until) clearInterval(timer);
+    };
+    const timer = setInterval(tick, 1_000);
+    tick();
     return () => clearInterval(timer);
-  }, [last?.id, left > 0]);
+  }, [until]);
   if (left <= 0) return null;
   return (
     <p class="room-slow" role="timer">

@@ -23,7 +23,7 @@ import { type AppContextValue, useAppContext, useTopic, useWatch } from '../../a
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { LoadFailed, RequestView } from '../../ui/request/request.tsx';
-import { usePages } from '../../ui/request/use_request.ts';
+import { usePages } from '../../ui/request/use_pages.ts';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';
@@ -61,6 +61,7 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
   const words = useWords('rooms');
   const [part, setPart] = useState<'members' | 'settings' | 'invite' | 'links' | 'sanctioned'>('members');
   const back = useRef<HTMLButtonElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus goes to the way back of each part
   useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
   const { room, with: face } = conversation;
   if (room === undefined) return null;

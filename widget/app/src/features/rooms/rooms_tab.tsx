@@ -11,7 +11,7 @@ import { RoomMark } from '../chats/chat_row.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useClient, useTopic } from '../../app_context.tsx';
 import { LoadFailed } from '../../ui/request/request.tsx';
-import { type Pages, usePages } from '../../ui/request/use_request.ts';
+import { type Pages, usePages } from '../../ui/request/use_pages.ts';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { VirtualList } from '../../ui/virtual_list/virtual_list.tsx';

@@ -5,7 +5,7 @@ import { useCallback, useRef, useState } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { NextPage, RequestView } from '../../ui/request/request.tsx';
-import { usePages } from '../../ui/request/use_request.ts';
+import { usePages } from '../../ui/request/use_pages.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';

@@ -95,7 +95,7 @@ function Pane({ within, onClose, onPicked }: PaneProps) {
   });
   useEffect(() => {
     if (found !== undefined) onFound();
-  }, [found, onFound]);
+  }, [found]);
 
   const pick = (key: ConversationKey, at?: number) => {
     openChat(key, at);

@@ -6,6 +6,7 @@ import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
+import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { gistOf } from '../message_text/plain_text.ts';
 import type { Toast } from './message_alerts.ts';
@@ -27,13 +28,15 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
   const where = isRoom(key) ? words.inRoom({ name, room: conversation.with.name }) : name;
   const [held, setHeld] = useState(false);
 
+  const done = useEffectEvent(onDone);
   // Time passes while somebody can see it, and does not hold it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a newer message begins anew
   useEffect(() => {
     if (held) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = () => {
       clearTimeout(timer);
-      timer = document.visibilityState === 'visible' ? setTimeout(onDone, SHOWN_MS) : undefined;
+      timer = document.visibilityState === 'visible' ? setTimeout(done, SHOWN_MS) : undefined;
     };
     look();
     document.addEventListener('visibilitychange', look);
@@ -41,11 +44,14 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', look);
     };
-    // A newer message begins anew.
-  }, [held, message.id]);
+  }, [held, message.id, done]);
+  const readOut = useEffectEvent(() =>
+    announce(words.said(client.person(message.from).name) + gistOf(message)),
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each message is announced once
   useEffect(() => {
-    if (unheard) announce(words.said(client.person(message.from).name) + gistOf(message));
-  }, [unheard, message.id]);
+    if (unheard) readOut();
+  }, [unheard, message.id, readOut]);
 
   return (
     <div

@@ -64,7 +64,7 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
     const { chat, at: where } = shell.state();
     if (chat !== undefined) {
       shell.back();
-      open(chat, where?.seq);
+      current.current.open(chat, where?.seq);
     }
     stage.launcher.hidden = true;
     return () => {
@@ -193,7 +193,7 @@ function useFocusBack(strip: { current: HTMLElement | null }, isOpen: boolean): 
     const root = strip.current?.getRootNode() as ShadowRoot | undefined;
     if (before.current && !isOpen && root?.activeElement === null) chatsButton(strip)?.focus();
     before.current = isOpen;
-  }, [isOpen]);
+  }, [isOpen, strip]);
 }
 
 function chatsButton(strip: { current: HTMLElement | null }): HTMLElement | null | undefined {

@@ -23,7 +23,7 @@ export function Head({ conversation: key, onOpen, onClose, onMoved }: Props) {
   const { unread } = conversation;
   useEffect(() => {
     if (conversation.key !== key) onMoved(conversation.key);
-  }, [conversation.key, key]);
+  }, [conversation.key, key, onMoved]);
   return (
     <button
       type="button"

@@ -1,7 +1,7 @@
 // A part of the interface that is fetched when it is used first, and its words with it.
 
 import type { ComponentType, VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useWording } from '../../app_context.tsx';
 import type { Fetchable } from '../../wording/late_words.ts';
 import type { Wording } from '../../wording/wording.ts';
@@ -63,6 +63,8 @@ export function Lazy<P extends object>({ part, props, meanwhile, canWait, onFail
   const wording = useWording();
   const [, redraw] = useState(0);
   const Part = here.get(part) as ComponentType<P> | undefined;
+  const failed = useRef(onFailed);
+  failed.current = onFailed;
   useEffect(() => {
     if (Part !== undefined) return;
     let wanted = true;
@@ -78,11 +80,11 @@ export function Lazy<P extends object>({ part, props, meanwhile, canWait, onFail
     }
     coming.then(
       () => wanted && redraw(turn => turn + 1),
-      () => wanted && onFailed?.(),
+      () => wanted && failed.current?.(),
     );
     return () => {
       wanted = false;
     };
-  }, [part, Part]);
+  }, [part, Part, canWait, wording]);
   return Part === undefined ? (meanwhile ?? null) : <Part {...props} />;
 }

@@ -5,7 +5,8 @@ import { useWording } from '../../app_context.tsx';
 import { Skeleton } from '../skeleton/skeleton.tsx';
 import { useStyles } from '../styles/use_styles.ts';
 import css from './request.css?inline';
-import type { Pages, Request } from './use_request.ts';
+import type { Pages } from './use_pages.ts';
+import type { Request } from './use_request.ts';
 
 type Shown<T> = Pick<Request<T>, 'data' | 'failed' | 'error' | 'retry'>;
 

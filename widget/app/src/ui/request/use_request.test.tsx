@@ -6,15 +6,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing } from '../../../test/draw.ts';
 import { Empty } from '../empty_state/empty_state.tsx';
 import { RequestView } from './request.tsx';
-import {
-  type Load,
-  type LoadPage,
-  type Pages,
-  type Request,
-  type RequestOptions,
-  usePages,
-  useRequest,
-} from './use_request.ts';
+import { type LoadPage, type Pages, usePages } from './use_pages.ts';
+import { type Load, type Request, type RequestOptions, useRequest } from './use_request.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

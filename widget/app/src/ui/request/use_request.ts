@@ -1,6 +1,6 @@
 // Loads something from the server, and says whether it is loading, failed or there.
 
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useClient, useTopic } from '../../app_context.tsx';
 
 /** Memoise it: another function is another request. The signal ends when nobody waits for the answer any more. */
@@ -101,78 +101,5 @@ export function useRequest<T>(
     error: failed ? answer.error : undefined,
     retry,
     update,
-  };
-}
-
-export interface Page<T> {
-  items: readonly T[];
-  /** Where the next page begins. */
-  next?: string | undefined;
-}
-
-/** Memoise it: another function is another list. */
-export type LoadPage<T> = (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
-
-export interface Pages<T> extends Omit<Request<Page<T>>, 'data' | 'update'> {
-  /** The items of all loaded pages; undefined until the first page is loaded. */
-  data: readonly T[] | undefined;
-  hasMore: boolean;
-  /** Of the next page. */
-  more: 'idle' | 'loading' | 'failed';
-  /** Loads the next page, if there is one that is not being loaded. */
-  loadMore(): void;
-  update(change: (items: readonly T[]) => readonly T[]): void;
-}
-
-/** A list in pages, as far as it is looked at. Begins anew with each `load`. */
-export function usePages<T>(load: LoadPage<T> | undefined, options?: RequestOptions): Pages<T> {
-  const loadFirst = useCallback(
-    (signal: AbortSignal): Promise<Page<T>> => load?.(undefined, signal) ?? Promise.resolve({ items: [] }),
-    [load],
-  );
-  const { data: page, update, ...request } = useRequest(load && loadFirst, options);
-  const [more, setMore] = useState<Pages<T>['more']>('idle');
-  const leaving = useRef<AbortController>(undefined);
-  const next = page?.next;
-
-  // The next page of another list is not wanted any more.
-  useEffect(() => {
-    setMore('idle');
-    return () => {
-      leaving.current?.abort();
-      leaving.current = undefined;
-    };
-  }, [load]);
-
-  const loadNext = useCallback(async () => {
-    if (load === undefined || next === undefined || leaving.current !== undefined) return;
-    const here = new AbortController();
-    leaving.current = here;
-    setMore('loading');
-    try {
-      const { items, next: after } = await load(next, here.signal);
-      if (here.signal.aborted) return;
-      // A first page that was loaded again meanwhile begins the list anew.
-      update(before => (before.next === next ? { items: [...before.items, ...items], next: after } : before));
-      setMore('idle');
-    } catch {
-      if (here.signal.aborted) return;
-      setMore('failed');
-    }
-    leaving.current = undefined;
-  }, [load, next, update]);
-  const loadMore = useCallback(() => void loadNext(), [loadNext]);
-  const updateItems = useCallback(
-    (change: (items: readonly T[]) => readonly T[]) =>
-      update(before => ({ ...before, items: change(before.items) })),
-    [update],
-  );
-  return {
-    ...request,
-    data: page?.items,
-    hasMore: next !== undefined,
-    more,
-    loadMore,
-    update: updateItems,
   };
 }
