@@ -21,7 +21,7 @@ const PEER: ([u8; 4], u16) = ([8, 8, 4, 4], 7_000);
 
 fn main() {
     let began = Instant::now();
-    let here = RelayAddress { bind: [9, 9, 9, 9].into(), told: [9, 9, 9, 9].into() };
+    let here = RelayAddress { bind: [9, 9, 9, 9].into(), external: [9, 9, 9, 9].into() };
     let config = CallsConfig {
         udp: Vec::new(),
         streams: Vec::new(),

@@ -1,4 +1,4 @@
-//! One relay: whose it is, and which peers it may speak with.
+//! One relay: its owner and its permitted peers.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -15,25 +15,25 @@ const PERMISSION_LIFE: Duration = Duration::from_secs(300);
 /// RFC 8656 §12.
 const CHANNEL_LIFE: Duration = Duration::from_secs(600);
 
-/// A client that asks for more is refused: a browser has a permission for each candidate of the other side.
+/// Most permissions of a client; a browser has one for each candidate of the other side.
 const MOST_PERMISSIONS: usize = 64;
 const MOST_CHANNELS: usize = 64;
 
 pub(crate) struct Allocation {
     pub(crate) client: Client,
-    /// Where the client's packets come from, as it was told.
+    /// Source address of the client's packets, as sent to the client.
     pub(crate) from: SocketAddr,
-    /// Whom it belongs to, and what its requests are signed with (RFC 8656 §5).
+    /// The owner, and the key of its requests (RFC 8656 §5).
     pub(crate) name: Box<str>,
     pub(crate) key: Key,
     pub(crate) share: Share,
-    /// Of the request that made it: a repetition gets the same answer.
+    /// Transaction of the request that created it: a repetition gets the same answer.
     pub(crate) transaction: Transaction,
     pub(crate) fingerprint: bool,
     pub(crate) lifetime: u32,
     pub(crate) expires: Instant,
     pub(crate) what_for: For,
-    /// Of a check: no refresh is good for longer.
+    /// End of a network check; a refresh cannot exceed it.
     pub(crate) ends: Option<Instant>,
     pub(crate) address: RelayAddress,
     /// None until it has a socket.
@@ -43,10 +43,10 @@ pub(crate) struct Allocation {
     channels: Vec<Channel>,
 }
 
-/// The relay of the other family: a dual allocation (RFC 8656 §7.2) is two with one client, of which each has its own peers and end.
+/// The relay of the other family: a dual allocation (RFC 8656 §7.2) is two linked ones, each with its own peers and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Other {
-    /// Not asked for, or over.
+    /// Not requested, or ended.
     None,
     Is(RelayId),
     Refused(Refusal),
@@ -70,7 +70,7 @@ impl Family {
         }
     }
 
-    /// From the first byte of an attribute, which RFC 8489 §14.1 numbers.
+    /// From the family byte of an attribute (RFC 8489 §14.1).
     pub(crate) fn numbered(value: &[u8]) -> Option<Family> {
         match value.first()? {
             1 => Some(Family::V4),
@@ -100,10 +100,10 @@ struct Channel {
     until: Instant,
 }
 
-/// Why there is no such channel or permission.
+/// Why a channel or permission is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotBound {
-    /// The number or the peer is bound otherwise (RFC 8656 §12.2).
+    /// The number or the peer has another binding (RFC 8656 §12.2).
     Taken,
     TooMany,
 }
@@ -148,7 +148,7 @@ impl Allocation {
         }
     }
 
-    /// RFC 8656 §10.2: installs a permission or begins its time anew.
+    /// RFC 8656 §10.2: installs a permission or restarts its lifetime.
     pub(crate) fn permit(&mut self, ip: IpAddr, now: Instant) -> Result<(), NotBound> {
         let until = now + PERMISSION_LIFE;
         if let Some(permission) = self.permissions.iter_mut().find(|permission| permission.ip == ip) {
@@ -163,7 +163,7 @@ impl Allocation {
         Ok(())
     }
 
-    /// RFC 8656 §12.2: binds, or begins the time of the same binding anew.
+    /// RFC 8656 §12.2: binds, or restarts the lifetime of the same binding.
     pub(crate) fn bind(&mut self, number: u16, peer: SocketAddr, now: Instant) -> Result<(), NotBound> {
         self.channels.retain(|channel| channel.until > now);
         let until = now + CHANNEL_LIFE;
@@ -193,23 +193,23 @@ impl Allocation {
         Some(channel.number)
     }
 
-    /// A peer may send if its address is permitted, whatever its port (RFC 8656 §9). One with a channel may as well: a client that
-    /// keeps the channel alive means the peer, and some forget that its permission ends earlier.
+    /// A peer may send if its address is permitted, from any port (RFC 8656 §9). A peer with a channel may, too: a client that refreshes
+    /// the channel wants the peer, and some clients do not refresh the permission, which ends earlier.
     pub(crate) fn permits(&self, ip: IpAddr, now: Instant) -> bool {
         self.permissions.iter().any(|permission| permission.ip == ip && permission.until > now)
     }
 
     pub(crate) fn family(&self) -> Family {
-        Family::of(self.address.told)
+        Family::of(self.address.external)
     }
 
-    /// It has its socket, and its time is not over.
+    /// It has a socket and has not expired.
     pub(crate) fn is_alive(&self, now: Instant) -> bool {
         self.expires > now && self.port.is_some()
     }
 
-    /// The address that peers see, and that the client got. None until it has a socket.
+    /// The relayed address for peers and client. None until it has a socket.
     pub(crate) fn relayed(&self) -> Option<SocketAddr> {
-        Some(SocketAddr::new(self.address.told, self.port?))
+        Some(SocketAddr::new(self.address.external, self.port?))
     }
 }

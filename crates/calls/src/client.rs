@@ -1,11 +1,11 @@
-//! The client's side of STUN and TURN, as far as tests and loads need it: requests with credentials, and what came of them.
+//! A STUN and TURN client for tests and load plans: requests with credentials, and their answers.
 
 use std::net::SocketAddr;
 
 use crate::Key;
 use crate::stun::{Class, Message, Transaction, Writer, attribute, method};
 
-/// One client with its credentials. It sends nothing: its requests are bytes, and answers are given to it.
+/// One client with its credentials. It opens no socket: it returns requests as bytes and takes answers.
 #[derive(Debug, Clone)]
 pub struct Caller {
     name: String,
@@ -19,13 +19,13 @@ pub struct Caller {
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
-    /// A success; that of an allocation has both addresses.
+    /// A success; for an allocation with both addresses.
     Success {
         relayed: Option<SocketAddr>,
         mapped: Option<SocketAddr>,
         lifetime: Option<u32>,
     },
-    /// Ask again: it wanted credentials, or newer ones, and the caller knows them now.
+    /// Repeat the request: the server required credentials or a newer nonce, which the client has now.
     Again,
     Refused(u16),
 }
@@ -34,7 +34,7 @@ pub enum Heard {
 const TRANSPORT_UDP: u32 = 17 << 24;
 
 impl Caller {
-    /// `first` tells its transactions from others'.
+    /// `first` distinguishes its transactions from those of others.
     pub fn new(name: &str, password: &str, first: u64) -> Caller {
         Caller {
             name: name.to_owned(),
@@ -46,7 +46,7 @@ impl Caller {
         }
     }
 
-    /// A request with what `attributes` writes, and credentials once it has a nonce.
+    /// A request with the attributes of `attributes`, and credentials once it has a nonce.
     pub fn request(&mut self, method: u16, attributes: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
         self.transactions += 1;
         let mut transaction: Transaction = [0; 12];
@@ -64,7 +64,7 @@ impl Caller {
         bytes
     }
 
-    /// A relay over UDP. `ipv6`: of that family.
+    /// Requests a relay over UDP, with `ipv6` of that family.
     pub fn allocate(&mut self, ipv6: bool) -> Vec<u8> {
         self.request(method::ALLOCATE, |message| {
             message.u32(attribute::REQUESTED_TRANSPORT, TRANSPORT_UDP);
@@ -105,7 +105,7 @@ impl Caller {
         bytes
     }
 
-    /// Understands an answer. None: it is none.
+    /// Parses an answer. None: the bytes are not an answer.
     pub fn hear(&mut self, bytes: &[u8]) -> Option<Heard> {
         let message = Message::parse(bytes).ok()?;
         match message.class() {
@@ -128,13 +128,13 @@ impl Caller {
         }
     }
 
-    /// The key of its requests, once the server has asked for one.
+    /// The key of its requests, once the server has required one.
     pub fn key(&self) -> Option<Key> {
         self.key
     }
 }
 
-/// A message of a channel, as it goes over UDP.
+/// A ChannelData message over UDP.
 pub fn channel_data(channel: u16, data: &[u8]) -> Vec<u8> {
     let mut bytes = channel.to_be_bytes().to_vec();
     bytes.extend_from_slice(&(data.len() as u16).to_be_bytes());

@@ -1,4 +1,4 @@
-//! What an operator may set of the calls role.
+//! Settings of the calls role.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -9,10 +9,10 @@ use edge::{AddressLimit, Listener};
 
 use crate::Credentials;
 
-/// Whether a call that credentials were made for is still there, and its user in it. May lock, must not wait.
+/// Whether the call of these credentials exists, with the user in it. It may lock, but must not block on I/O.
 pub type IsLive = Arc<dyn Fn(CallOf) -> bool + Send + Sync>;
 
-/// A user's part in a call, by the numbers in a name.
+/// A user's place in a call, by the numbers in a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallOf {
     pub site: u32,
@@ -20,49 +20,49 @@ pub struct CallOf {
     pub call: u64,
 }
 
-/// Whether data may be relayed to an address. There is no default: an answer that is always yes opens the network behind us.
+/// Whether data may be relayed to an address. It has no default, because permitting every address would open the network behind us.
 pub type MayRelay = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
 #[derive(Clone)]
 pub struct CallsConfig {
-    /// Where datagrams are taken; port 0 lets the system choose. A machine with several addresses names each: answers to what
-    /// comes to a wildcard leave from the address that the system prefers.
+    /// Addresses for datagrams; port 0 lets the system choose. List each address of a machine with several: answers from a wildcard
+    /// address leave from the one that the system prefers.
     pub udp: Vec<SocketAddr>,
     /// TCP and TLS.
     pub streams: Vec<Listener>,
-    /// Of each family at most one counts. Without one, its relays are refused.
+    /// Only the first of each family is used. A family without one has no relays.
     pub relays: Vec<RelayAddress>,
-    /// Of which relays get theirs.
+    /// Range of relay ports.
     pub ports: RangeInclusive<u16>,
     pub credentials: Credentials,
     pub may_relay: MayRelay,
     pub is_live: IsLive,
     pub quotas: Quotas,
-    /// Bytes per second and address by which answers to unproven sources may be longer than their questions. 0: no limit.
+    /// Bytes per second and address by which answers to unproven sources may exceed their requests. 0: no limit.
     pub excess_bytes_per_second: u64,
     /// Connections over TCP and TLS.
     pub max_connections: usize,
-    /// Of them, those of one address.
+    /// Connections of one address.
     pub per_address: Option<AddressLimit>,
-    /// A table of descriptors for each worker (`EdgeConfig::private_descriptor_tables`): relays beyond the limit of the process.
+    /// A descriptor table for each worker (`EdgeConfig::private_descriptor_tables`), for more relays than the limit of the process.
     pub private_descriptors: bool,
 }
 
-/// Where relays of a family are.
+/// Addresses of the relays of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RelayAddress {
     /// The address to which sockets are bound.
     pub bind: IpAddr,
-    /// The address that clients get: the same, or that of a NAT in front which keeps ports.
-    pub told: IpAddr,
+    /// The address for clients: the same, or that of a NAT that keeps ports.
+    pub external: IpAddr,
 }
 
 /// 0: no limit, everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quotas {
-    /// Relays of this node at one time.
+    /// Most relays of this node at one time.
     pub relays: u32,
-    /// Of a user, of an address (an IPv6 /64 is one), and of a site.
+    /// Limits of a user, of an address (IPv6: a /64), and of a site.
     pub user_relays: u32,
     pub address_relays: u32,
     pub site_relays: u32,

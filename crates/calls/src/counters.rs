@@ -1,4 +1,4 @@
-//! What the calls role has counted; all workers count into one of these.
+//! Counters of the calls role, shared by all workers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,19 +6,19 @@ use crate::refusal::Refusal;
 
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Binding requests that were answered.
+    /// Answered Binding requests.
     pub bindings: Count,
-    /// Relays made since the start.
+    /// Relays created since the start.
     pub allocations: Count,
-    /// Datagrams that are no STUN, or not as they should be.
+    /// Datagrams that are not STUN, or malformed.
     pub strange: Count,
-    /// Questions of unproven sources that got no answer, because it would have been longer.
+    /// Requests of unproven sources without an answer, because it would have exceeded the request.
     pub unanswered: Count,
-    /// Data without permission, of a peer or for one.
+    /// Data without permission, from or to a peer.
     pub not_permitted: Count,
-    /// Data that a bandwidth quota dropped.
+    /// Data dropped by a bandwidth quota.
     pub over_bandwidth: Count,
-    /// Datagrams that the system did not take, or a slow client's connection.
+    /// Datagrams that the system, or a slow client's connection, did not accept.
     pub unsent: Count,
     refusals: [Count; Refusal::ALL.len()],
 }
@@ -26,7 +26,7 @@ pub struct Counters {
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
-/// How often one kind of refusal was told.
+/// Number of refusals of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
     pub word: &'static str,
@@ -67,7 +67,7 @@ mod tests {
         }
         let counters = Counters::default();
         counters.refused(Refusal::Quota);
-        let told: Vec<Refused> = counters.refusals().filter(|refused| refused.times > 0).collect();
-        assert_eq!(told, [Refused { word: "quota", times: 1 }]);
+        let refused: Vec<Refused> = counters.refusals().filter(|refused| refused.times > 0).collect();
+        assert_eq!(refused, [Refused { word: "quota", times: 1 }]);
     }
 }

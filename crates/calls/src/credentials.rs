@@ -1,4 +1,4 @@
-//! Names and passwords that end: draft-uberti-behave-turn-rest-00 §2.2, on the wire RFC 8489 §9.2's long-term credentials.
+//! Short-lived names and passwords: draft-uberti-behave-turn-rest-00 §2.2, on the wire the long-term credentials of RFC 8489 §9.2.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use ring::hmac;
 
 use crate::CallOf;
 
-/// The realm of clients' keys. Short, because it is in answers to those who have proven nothing yet.
+/// The realm of clients' keys. Short, because answers to unproven sources contain it.
 pub(crate) const REALM: &str = "kith";
 
-/// A name is some numbers; more is nobody's whom we know.
+/// Longest name: a few numbers.
 const NAME_BYTES: usize = 128;
 
-/// The secret that is shared with who hands out names and passwords.
+/// The secret that is shared with the issuer of names and passwords.
 #[derive(Clone)]
 pub struct Credentials {
     secret: hmac::Key,
@@ -24,15 +24,15 @@ pub struct Credentials {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; 16]);
 
-/// The user, as far as calls know.
+/// The user of credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner<'a> {
-    /// Our number of the site; 0 where the name has none: another program that knows the secret has made it.
+    /// Our number of the site; 0 for names of another program with the secret.
     pub(crate) site: u64,
-    /// The owner of the quota: site and user, or all behind the time in names of other programs.
+    /// The owner of the quota: site and user, or everything behind the time in names of other programs.
     pub(crate) user: &'a str,
     pub(crate) what_for: For,
-    /// In seconds since 1970.
+    /// Expiry in seconds since 1970.
     pub(crate) until: u64,
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Owner<'a> {
 pub(crate) enum For {
     /// Relays for as long as the call lasts.
     Call(CallOf),
-    /// To look whether a relay can be had. It relays nothing, and ends soon.
+    /// A network check: a relay without data for a short time.
     Check,
-    /// Another program that knows the secret has made it, and answers for it.
+    /// Issued by another program with the secret, which is responsible for it.
     Anything,
 }
 
@@ -73,13 +73,13 @@ impl Key {
         Key(hash.finalize().into())
     }
 
-    /// As messages are signed with it.
+    /// The form that signs messages.
     pub fn hmac(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0)
     }
 }
 
-/// It is in no log.
+/// Keeps it out of logs.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key")
@@ -92,7 +92,7 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Reads a name: `SECONDS:SITE-USER-CALL`, numbers in hex, `SECONDS:SITE-USER-check`, or `SECONDS:ANYTHING` of other programs.
+/// Parses a name: `SECONDS:SITE-USER-CALL` with numbers in hex, `SECONDS:SITE-USER-check`, or `SECONDS:ANYTHING` of other programs.
 pub(crate) fn owner(name: &str) -> Option<Owner<'_>> {
     let (until, rest) = name.split_once(':').filter(|_| name.len() <= NAME_BYTES)?;
     let until = until.parse().ok()?;
@@ -104,7 +104,7 @@ pub(crate) fn owner(name: &str) -> Option<Owner<'_>> {
     Some(Owner { site, user, what_for, until })
 }
 
-/// `SITE-USER`, and what is behind it.
+/// `SITE-USER`, and the rest.
 fn ours(rest: &str) -> Option<(&str, For)> {
     let (user, what_for) = rest.rsplit_once('-')?;
     let (site, number) = user.split_once('-')?;

@@ -1,20 +1,20 @@
-//! Datagrams by the batch: one call to the system for many, where it can (Linux).
+//! Datagrams in batches: one system call for many (Linux).
 
 use std::net::{SocketAddr, UdpSocket};
 
 use crate::Packet;
 use crate::counters::Counters;
 
-/// Taken from a socket by one call.
+/// Datagrams per call.
 pub(crate) const BATCH: usize = 32;
 
-/// The longest datagram (RFC 768 over IPv4; what IPv6 could carry beyond is nobody's).
+/// The longest datagram (RFC 768 over IPv4; IPv6 jumbograms are not used).
 const LONGEST: usize = 65_507;
 
-/// Room of one, with that around it which messages to clients need.
+/// Buffer of one datagram, with space for the header and padding of messages to clients.
 const STRIDE: usize = (Packet::BEFORE + LONGEST + Packet::AFTER).next_multiple_of(64);
 
-/// Buffers of a worker for what comes. Of the 2 MiB only the pages are backed that a datagram was ever in.
+/// A worker's receive buffers. The system backs only the used pages of these 2 MiB.
 pub(crate) struct Inbound {
     buffer: Vec<u8>,
     arrived: [Arrived; BATCH],
@@ -28,14 +28,14 @@ struct Arrived {
     length: usize,
 }
 
-/// Where a datagram leaves.
+/// The socket of an outgoing datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Via {
     Listener(u8),
     Relay(u32),
 }
 
-/// Datagrams to send at the end of a turn, many by one call.
+/// Datagrams to send at the end of a turn, many with one call.
 #[derive(Default)]
 pub(crate) struct Outbound {
     bytes: Vec<u8>,
@@ -50,22 +50,22 @@ struct Staged {
     end: usize,
 }
 
-/// More than this is not gathered.
+/// Largest batch in bytes.
 const MOST_STAGED: usize = 256;
 const MOST_BYTES: usize = 256 * 1024;
 
 impl Inbound {
     pub(crate) fn new() -> Inbound {
-        let nobody = SocketAddr::from(([0, 0, 0, 0], 0));
+        let unspecified = SocketAddr::from(([0, 0, 0, 0], 0));
         Inbound {
             buffer: vec![0; STRIDE * BATCH],
-            arrived: [Arrived { from: nobody, length: 0 }; BATCH],
+            arrived: [Arrived { from: unspecified, length: 0 }; BATCH],
             #[cfg(target_os = "linux")]
             headers: linux::Headers::new(),
         }
     }
 
-    /// Takes what is there, up to a batch. Fewer than that: there is no more.
+    /// Receives up to a batch. A smaller batch means that the socket is empty.
     pub(crate) fn receive(&mut self, socket: &UdpSocket, is_ipv6: bool) -> usize {
         #[cfg(target_os = "linux")]
         return self.headers.receive(socket, is_ipv6, &mut self.buffer, &mut self.arrived);
@@ -114,7 +114,7 @@ impl Outbound {
         socket_of: impl Fn(Via) -> Option<&'s UdpSocket>,
         counters: &Counters,
     ) {
-        // By socket, and each socket's in the order in which they came.
+        // Sorted by socket, in the order of their arrival.
         self.staged.sort_unstable_by_key(|staged| (staged.via, staged.start));
         for run in self.staged.chunk_by(|one, next| one.via == next.via) {
             let sent = socket_of(run[0].via).map_or(0, |socket| send(socket, run, &self.bytes));
@@ -128,7 +128,7 @@ impl Outbound {
     }
 }
 
-/// Answers how many were sent.
+/// Returns the number of sent datagrams.
 fn send(socket: &UdpSocket, run: &[Staged], bytes: &[u8]) -> usize {
     #[cfg(target_os = "linux")]
     if run.len() > 1 {
@@ -151,7 +151,7 @@ mod linux {
     use super::{Arrived, BATCH, LONGEST, STRIDE, Staged};
     use crate::Packet;
 
-    /// One set for each family: the system leaves the length of the last address in it, and takes it as room for the next.
+    /// One set for each family, because the system leaves the length of the last address in it and uses it as the capacity for the next.
     pub(super) struct Headers {
         v4: MultiHeaders<SockaddrIn>,
         v6: MultiHeaders<SockaddrIn6>,
@@ -193,15 +193,15 @@ mod linux {
             [IoSliceMut::new(&mut room[Packet::BEFORE..Packet::BEFORE + LONGEST])]
         });
         let received = recvmmsg(socket.as_raw_fd(), headers, slices.iter_mut(), MsgFlags::MSG_DONTWAIT, None);
-        // Nothing there, or an error of the network that is not ours to mend.
+        // The socket is empty, or the network had an error.
         let Ok(received) = received else { return 0 };
         let mut count = 0;
         for message in received {
-            // A datagram without a sender is none; its place stays empty.
+            // A datagram without a sender is ignored; its place stays empty.
             let from = message.address.map(&address);
-            let nobody = SocketAddr::from(([0, 0, 0, 0], 0));
+            let unspecified = SocketAddr::from(([0, 0, 0, 0], 0));
             arrived[count] = Arrived {
-                from: from.unwrap_or(nobody),
+                from: from.unwrap_or(unspecified),
                 length: if from.is_some() { message.bytes } else { 0 },
             };
             count += 1;
@@ -209,7 +209,7 @@ mod linux {
         count
     }
 
-    /// Sent by one call. More is sent by several.
+    /// Datagrams per call.
     const TOGETHER: usize = 16;
 
     pub(super) fn send(socket: &UdpSocket, run: &[Staged], bytes: &[u8]) -> usize {
@@ -217,7 +217,7 @@ mod linux {
     }
 
     fn send_part(socket: &UdpSocket, part: &[Staged], bytes: &[u8]) -> usize {
-        // Those behind the last are made like it, and not sent.
+        // Unused entries repeat the last one, and are not sent.
         let nth = |index: usize| &part[index.min(part.len() - 1)];
         let addresses: [SocketAddrAny; TOGETHER] = from_fn(|index| nth(index).to.as_any());
         let slices: [[IoSlice<'_>; 1]; TOGETHER] =
@@ -237,7 +237,7 @@ mod linux {
                     sent += count;
                 }
                 Err(rustix::io::Errno::AGAIN) => return sent,
-                // This one cannot go where it should; the next may.
+                // This datagram cannot be sent; the next one may.
                 Ok(_) | Err(_) => next += 1,
             }
         }
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_keeps_its_order_and_what_cannot_go_costs_only_itself() {
+    fn a_batch_keeps_its_order_and_drops_only_unsendable_datagrams() {
         for host in ["127.0.0.1:0", "[::1]:0"] {
             let (Ok(from), Ok(to)) = (UdpSocket::bind(host), UdpSocket::bind(host)) else { continue };
             to.set_nonblocking(true).unwrap();

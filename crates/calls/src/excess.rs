@@ -1,7 +1,7 @@
-//! Nobody can use us to flood others: who has not proven to be where its packets say gets little more than it has sent.
+//! Limits amplification: a source that has not proven its address gets little more than it has sent.
 //!
-//! A datagram's source may be forged, and answers go there. Those that are no longer than the question are always given; the rest
-//! of the others comes out of a small budget of each address, and when that is spent there is no answer at all.
+//! A datagram's source may be forged, and answers go to it. An answer that is not longer than its request is always sent. The excess of a
+//! longer one is charged to a small budget of the address. When the budget is spent, no answer is sent.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::rate::Rate;
 
-/// Addresses share budgets by chance where there are more of them; so the table never grows. 64 KiB.
+/// More addresses than entries share budgets at random, so the table never grows. 64 KiB.
 const BUDGETS: usize = 8_192;
 
 pub(crate) struct Excess {
@@ -25,7 +25,7 @@ impl Excess {
         Excess { per_second, hasher: RandomState::new(), budgets }
     }
 
-    /// Whether an answer of that many bytes may be given. `now` in nanoseconds.
+    /// Whether an answer of this length may be sent. `now` in nanoseconds.
     pub(crate) fn allows(&self, client: SocketAddr, question: usize, answer: usize, now: u64) -> bool {
         let excess = answer.saturating_sub(question);
         if excess == 0 || self.per_second == 0 {
@@ -33,7 +33,7 @@ impl Excess {
         }
         let whose = match client.ip() {
             IpAddr::V4(ip) => u64::from(u32::from(ip)),
-            // One subscriber has a whole /64 of them.
+            // One subscriber has a whole /64.
             IpAddr::V6(ip) => (u128::from(ip) >> 64) as u64,
         };
         let budget = self.hasher.hash_one(whose) as usize % BUDGETS;

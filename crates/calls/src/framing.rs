@@ -1,17 +1,17 @@
-//! Where messages end in a stream (RFC 8656 §12.5, RFC 8489 §6.2.2): their own lengths say it.
+//! Message boundaries in a stream, from the messages' lengths (RFC 8656 §12.5, RFC 8489 §6.2.2).
 
 use crate::stun::{HEADER, padded};
 
 /// The first frame of a stream's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framed {
-    /// The message has this length; the next begins after so many bytes.
+    /// A message of this length; the next begins after `next` bytes.
     Whole {
         message: usize,
         next: usize,
     },
     Incomplete,
-    /// Neither STUN nor data of a channel: nothing behind it can be trusted either.
+    /// Neither STUN nor data of a channel; the rest of the stream cannot be trusted.
     Broken,
 }
 

@@ -1,4 +1,4 @@
-//! The sockets around the machine: a worker of `edge` owns the connections, the datagrams, and the relays of its clients.
+//! The sockets around the machine: a worker of `edge` owns the connections, datagrams and relays of its clients.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -15,25 +15,25 @@ use crate::datagrams::{BATCH, Inbound, Outbound, Via};
 use crate::relays::{Relays, unbound};
 use crate::{CallsConfig, Client, Counters, Framed, Machine, Output, Shared, Sites, Step, frame};
 
-/// Numbers of listeners begin here; below are the slots of relays.
+/// Registered sockets: numbers from here on are listeners, lower ones are slots of relays.
 const LISTENER: u32 = 1 << 31;
 
-/// Batches of one socket before others have their turn.
+/// Batches of one socket per turn.
 const BATCHES: usize = 4;
 
-/// Receive buffer of a listener. The system gives less if its own limit is lower.
+/// Receive buffer of a listener; the system's limit may reduce it.
 const LISTENER_BUFFER: usize = 4 << 20;
 
-/// Data for a client that reads slowly is dropped from here on, as a network would.
+/// Pending data above which data for a slow client is dropped, as a network would do.
 const MOST_UNREAD: usize = 128 * 1024;
 
-/// A connection without a relay for so long is over.
+/// A connection without a relay is closed after this time.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// ALPN of RFC 7443: some clients offer it, and would be turned away by a server that knows only others.
+/// ALPN of RFC 7443: some clients offer it, and a server without it would reject them.
 const PROTOCOLS: [&[u8]; 2] = [b"stun.turn", b"stun.nat-discovery"];
 
-/// The running role.
+/// The running calls role.
 pub struct Calls {
     edge: Edge,
     udp: Vec<SocketAddr>,
@@ -41,7 +41,7 @@ pub struct Calls {
     sites: Arc<Sites>,
 }
 
-/// Starts it with so many workers. Returns when all of them listen.
+/// Starts the workers. Returns when all of them listen.
 pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
     let mut key = [0; 32];
     SystemRandom::new().fill(&mut key).map_err(|_| io::Error::other("the system gives no random numbers"))?;
@@ -54,7 +54,7 @@ pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
     let shared = Arc::new(Shared::new(config, &key, Instant::now()));
     let (counters, sites) = (shared.counters(), shared.sites());
     let (_, inboxes) = edge::mailboxes::<()>(workers);
-    // COMPAT(turnutils_uclient, 2026): it takes each record for one message, and drops those in which it finds two.
+    // COMPAT(turnutils_uclient, 2026): it treats each record as one message, and drops records with two.
     let records = Records::PerSend;
     let edge_config = EdgeConfig {
         listeners,
@@ -66,7 +66,7 @@ pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
     };
     let (failed, failures) = mpsc::channel();
     let edge = Edge::start(edge_config, inboxes, move |_| {
-        // Here, on the worker's own thread: a descriptor of another table would mean nothing.
+        // On the worker's own thread, because a descriptor of another table would be invalid.
         let sockets = shared.config().udp.iter().map(|address| listen(*address));
         let listeners = sockets.collect::<io::Result<Vec<_>>>().unwrap_or_else(|error| {
             let _ = failed.send(error);
@@ -81,12 +81,12 @@ pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
 }
 
 impl Calls {
-    /// Where it takes datagrams, with real ports, in the order of the configuration;
+    /// Its addresses for datagrams, with real ports, in the order of the configuration;
     pub fn udp_addrs(&self) -> &[SocketAddr] {
         &self.udp
     }
 
-    /// and connections.
+    /// and its addresses for connections.
     pub fn stream_addrs(&self) -> &[SocketAddr] {
         self.edge.local_addrs()
     }
@@ -103,7 +103,7 @@ impl Calls {
         Arc::clone(&self.sites)
     }
 
-    /// New connections see this certificate.
+    /// New connections get this certificate.
     pub fn reload_tls(&self, config: &ServerConfig) {
         for listener in 0..self.edge.local_addrs().len() {
             self.edge.reload_tls(listener, tls(config));
@@ -122,11 +122,11 @@ pub fn tls(config: &ServerConfig) -> Arc<ServerConfig> {
     Arc::new(config)
 }
 
-/// An address that is ours, and what keeps its port until the workers have it: nothing, where it was named.
+/// A local address, and the socket that reserves a chosen port until the workers have bound it.
 fn reserve(address: SocketAddr) -> io::Result<(SocketAddr, Option<UdpSocket>)> {
     let socket = unbound(address)?;
     if address.port() != 0 {
-        // Somebody else's would take a part of our clients.
+        // Another process on the port would receive a part of our clients.
         return socket.bind(&address.into()).map(|()| (address, None));
     }
     socket.set_reuse_port(true)?;
@@ -135,11 +135,11 @@ fn reserve(address: SocketAddr) -> io::Result<(SocketAddr, Option<UdpSocket>)> {
     Ok((socket.local_addr()?, Some(socket)))
 }
 
-/// A worker's socket. All workers have one on the same address: the system gives each the clients of a part of all 5-tuples.
+/// A worker's socket. All workers have one on the same address; the system distributes clients by their 5-tuple.
 fn listen(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = unbound(address)?;
     socket.set_reuse_port(true)?;
-    // As much as there is.
+    // As much as the system permits.
     let _ = socket.set_recv_buffer_size(LISTENER_BUFFER);
     let _ = socket.set_send_buffer_size(LISTENER_BUFFER);
     socket.bind(&address.into())?;
@@ -185,7 +185,7 @@ impl Gateway {
         }
     }
 
-    fn hear_clients(&mut self, index: usize, conns: &mut Conns<'_, Conn>) {
+    fn receive_from_clients(&mut self, index: usize, conns: &mut Conns<'_, Conn>) {
         let now = conns.now();
         for _ in 0..BATCHES {
             let Some(listener) = self.listeners.get(index) else { return };
@@ -211,7 +211,7 @@ impl Gateway {
         conns.look_again(LISTENER | index as u32);
     }
 
-    fn hear_peers(&mut self, slot: u32, conns: &mut Conns<'_, Conn>) {
+    fn receive_from_peers(&mut self, slot: u32, conns: &mut Conns<'_, Conn>) {
         let now = conns.now().instant;
         for _ in 0..BATCHES {
             let Some(relay) = self.relays.get(slot) else { return };
@@ -287,7 +287,7 @@ impl Protocol for Gateway {
 
     fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> Conn {
         io.set_timer(Some(IDLE));
-        // A socket for both families names IPv4 as RFC 4291 §2.5.5.2 has it; the client must hear its own address.
+        // A socket of both families maps IPv4 (RFC 4291 §2.5.5.2); the client needs its own address.
         Conn { from: SocketAddr::new(accepted.peer.ip().to_canonical(), accepted.peer.port()) }
     }
 
@@ -340,8 +340,8 @@ impl Protocol for Gateway {
 
     fn readable(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
         match number.checked_sub(LISTENER) {
-            Some(listener) => self.hear_clients(listener as usize, conns),
-            None => self.hear_peers(number, conns),
+            Some(listener) => self.receive_from_clients(listener as usize, conns),
+            None => self.receive_from_peers(number, conns),
         }
     }
 

@@ -1,11 +1,11 @@
-//! STUN (RFC 8489) and TURN (RFC 8656): what brings two members together where their networks do not.
+//! A STUN (RFC 8489) and TURN (RFC 8656) server, for members whose networks do not connect directly.
 //!
-//! [`Machine`] is the protocol: it takes a message, who sent it and what time it is, and says what to do. It opens no socket, reads
-//! no clock, and allocates nothing for what it passes on. [`start`] puts sockets around it: a worker of `edge` per core, which owns the
-//! clients' connections (TCP, TLS), the datagrams of its listeners, and a socket for each relay.
+//! [`Machine`] is the protocol: it takes a message, its source and the time, and returns the next action. It opens no socket, reads no
+//! clock, and allocates nothing for relayed data. [`start`] adds the sockets: a worker of `edge` per core, which owns the clients'
+//! connections (TCP, TLS), the datagrams of its listeners, and a socket for each relay.
 //!
-//! Deliberately not here: who may call whom, and users at all. All that is shared with `chat` is the secret from which names and
-//! passwords are made for a while. Nor are TCP relays (RFC 6062) and mobility (RFC 8016), which browsers do not use.
+//! Deliberately not here: users, and the permission to call. It shares only the secret for short-lived names and passwords with
+//! `chat`. TCP relays (RFC 6062) and mobility (RFC 8016) are missing, because browsers do not use them.
 //!
 //! Read first: [`Machine`], [`Step`], `gateway.rs`.
 

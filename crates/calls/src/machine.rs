@@ -1,4 +1,4 @@
-//! The protocol of one worker: messages in, and for each at most one thing to do.
+//! The protocol of one worker: messages in, at most one action out for each.
 
 mod requests;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::stun::{self, Message, attribute, method, padded};
 use crate::{CallsConfig, RelayAddress};
 
-/// So often a relay is asked whether its call is still there.
+/// Interval at which a relay checks that its call still exists.
 const LOOKED_AT_EVERY: Duration = Duration::from_secs(5);
 
 /// The client: the 5-tuple of RFC 8656 §3.2, of which our side is the listener or the connection.
@@ -33,18 +33,18 @@ pub enum Client {
     Stream(Handle),
 }
 
-/// Names a relay of a worker for its whole life.
+/// Identifies a relay of a worker for its whole life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RelayId {
     pub slot: u32,
     pub generation: u32,
 }
 
-/// The effect of a client's message. Never more than one, so that nobody makes us send more packets than they sent.
+/// The effect of a client's message. Never more than one, so that a client cannot make us send more packets than it sent.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step<'a> {
     Nothing,
-    /// Back to who has sent the message.
+    /// To the sender of the message.
     Answer(&'a [u8]),
     ToPeer {
         relay: RelayId,
@@ -56,7 +56,7 @@ pub enum Step<'a> {
 /// A further effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
-    /// A socket on this address, and then [`Machine::opened`].
+    /// Open a socket on this address, then call [`Machine::opened`].
     Open {
         relay: RelayId,
         address: RelayAddress,
@@ -67,7 +67,7 @@ pub enum Output {
     },
 }
 
-/// A datagram of a peer, with room around it in which it becomes a message to the client without being moved.
+/// A datagram of a peer, with space around it for the header of the message to the client, so that it is not moved.
 #[derive(Debug)]
 pub struct Packet<'p> {
     buffer: &'p mut [u8],
@@ -81,19 +81,19 @@ pub struct Shared {
     pub(crate) sites: Arc<Sites>,
     nonces: Nonces,
     excess: Excess,
-    /// Bandwidths are counted from here.
+    /// Reference time of the bandwidth counters.
     began: Instant,
 }
 
-/// One worker's allocations. They stay with it, because their clients' packets do: the system chooses the worker by the 5-tuple.
+/// One worker's allocations. They belong to the worker for ever, because the system chooses the worker of a client by the 5-tuple.
 pub struct Machine {
     shared: Arc<Shared>,
-    /// Of this worker.
+    /// Relays of this worker.
     most: usize,
     allocations: Slab<Allocation>,
-    /// Of two, the one that leads to the other.
+    /// A client's relay; of two, the first one, which refers to the other.
     relays_by_client: HashMap<Client, RelayId>,
-    /// When to look at whom. One entry for each; one that goes on is put back.
+    /// Times of the next check, one entry per relay; a continuing relay is put back.
     due: BinaryHeap<Reverse<(Instant, RelayId)>>,
     outputs: VecDeque<Output>,
     answer: Vec<u8>,
@@ -101,12 +101,12 @@ pub struct Machine {
 }
 
 impl<'p> Packet<'p> {
-    /// Bytes in front of the data,
+    /// Space in front of the data,
     pub const BEFORE: usize = stun::DATA_INDICATION;
     /// and behind it.
     pub const AFTER: usize = 3;
 
-    /// `buffer`: room, data of that length, room. None if there is too little.
+    /// `buffer`: space, data of that length, space. None if it is too small.
     pub fn new(buffer: &'p mut [u8], length: usize) -> Option<Packet<'p>> {
         let fits = length <= usize::from(u16::MAX) && buffer.len() >= Packet::BEFORE + length + Packet::AFTER;
         fits.then_some(Packet { buffer, length })
@@ -116,7 +116,7 @@ impl<'p> Packet<'p> {
         let start = Packet::BEFORE - 4;
         self.buffer[start..start + 2].copy_from_slice(&number.to_be_bytes());
         self.buffer[start + 2..start + 4].copy_from_slice(&(self.length as u16).to_be_bytes());
-        // RFC 8656 §12.5: padded over TCP and TLS, and need not be over UDP.
+        // RFC 8656 §12.5: padding is required over TCP and TLS only.
         let end = if is_padded { self.pad() } else { Packet::BEFORE + self.length };
         &self.buffer[start..end]
     }
@@ -128,7 +128,7 @@ impl<'p> Packet<'p> {
         &self.buffer[Packet::BEFORE - head..end]
     }
 
-    /// Answers where whole words end. The buffer had other packets before: nobody gets to see of them.
+    /// Clears the padding up to whole words and returns the end: the buffer may contain bytes of earlier packets.
     fn pad(&mut self) -> usize {
         let end = Packet::BEFORE + padded(self.length);
         self.buffer[Packet::BEFORE + self.length..end].fill(0);
@@ -137,7 +137,7 @@ impl<'p> Packet<'p> {
 }
 
 impl Shared {
-    /// `key`: chance, of which nonces are made.
+    /// `key`: random bytes for nonces.
     pub fn new(config: CallsConfig, key: &[u8; 32], began: Instant) -> Shared {
         Shared {
             counters: Arc::default(),
@@ -165,7 +165,7 @@ impl Shared {
         now.saturating_duration_since(self.began).as_nanos() as u64
     }
 
-    /// Our own address is a peer only where a relay may be: nobody reaches other services of this machine through us.
+    /// On our own address, only relays are permitted peers, so that other services of this machine cannot be reached through us.
     fn may_send_to(&self, peer: SocketAddr) -> bool {
         self.may_permit(peer.ip()) && (!self.is_ours(peer.ip()) || self.config.ports.contains(&peer.port()))
     }
@@ -175,7 +175,7 @@ impl Shared {
     }
 
     fn is_ours(&self, ip: IpAddr) -> bool {
-        self.config.relays.iter().any(|relay| relay.told == ip || relay.bind == ip)
+        self.config.relays.iter().any(|relay| relay.external == ip || relay.bind == ip)
     }
 }
 
@@ -207,7 +207,7 @@ impl Machine {
         self.relays_by_client.contains_key(&client)
     }
 
-    /// A message of a client: one datagram, or what [`frame`](crate::frame) has found in a stream. `from` is where it comes from.
+    /// A message of a client: one datagram, or one [`frame`](crate::frame) of a stream. `from` is its source.
     pub fn handle_input<'a>(
         &'a mut self,
         client: Client,
@@ -227,7 +227,7 @@ impl Machine {
         }
     }
 
-    /// A datagram has come to a relay. Answers who gets it, and how.
+    /// A datagram for a relay. Returns its receiver and form.
     pub fn handle_peer_input<'p>(
         &mut self,
         relay: RelayId,
@@ -253,8 +253,8 @@ impl Machine {
         Some((allocation.client, message))
     }
 
-    /// The socket of an [`Output::Open`] is there, on this port, or cannot be had. Answers what the client hears of it: once, where
-    /// it has asked for two.
+    /// The socket of an [`Output::Open`] is open on this port, or failed. Returns the answer to the client: one for a request of two
+    /// relays.
     pub fn opened(&mut self, relay: RelayId, port: Option<u16>) -> Option<(Client, &[u8])> {
         let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else {
             // Ended before it began.
@@ -288,14 +288,14 @@ impl Machine {
         Some((client, &self.answer))
     }
 
-    /// A connection is over, and its relays with it (RFC 8656 §7.2 would let them live; nobody could reach them).
+    /// A connection has ended, and its relays with it (RFC 8656 §7.2 would keep them, but no client could reach them).
     pub fn client_gone(&mut self, client: Client) {
         while let Some(relay) = self.relays_by_client.get(&client).copied() {
             self.end(relay);
         }
     }
 
-    /// Ends what has not been refreshed, and the relays of calls that are over. To be called now and then: a relay that is over and not ended yet relays nothing.
+    /// Ends expired relays, and relays of ended calls. Call it regularly; an expired relay forwards nothing before.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(Reverse((at, relay))) = self.due.peek().copied() {
             if at > now {
@@ -334,12 +334,12 @@ impl Machine {
             stun::Class::Indication if message.method() == method::SEND => {
                 self.send(client, message, now.instant)
             }
-            // Keep-alives (RFC 8445 §11), and what only servers say.
+            // Keep-alives (RFC 8445 §11), and messages that only servers send.
             stun::Class::Indication | stun::Class::Success | stun::Class::Error => Step::Nothing,
         }
     }
 
-    /// RFC 8656 §11.2. Whatever is wrong with it, nobody is told.
+    /// RFC 8656 §11.2. Errors get no answer.
     fn send<'a>(&mut self, client: Client, message: &Message<'a>, now: Instant) -> Step<'a> {
         const KNOWN: [u16; 2] = [attribute::XOR_PEER_ADDRESS, attribute::DATA];
         let (Some(to), Some(data)) =
@@ -386,7 +386,7 @@ impl Machine {
         pass(&self.shared, &allocation.share, relay, to, data, now)
     }
 
-    /// The relay is over: its socket goes.
+    /// The relay has ended: close its socket.
     fn end(&mut self, relay: RelayId) {
         self.forget(relay);
         self.outputs.push_back(Output::Close { relay });
@@ -417,7 +417,7 @@ impl Machine {
         }
     }
 
-    /// Its socket, or that of the other family, is still to come, and the answer with it.
+    /// Whether its socket, or that of the other family, is still being opened, before the answer.
     fn is_awaited(&mut self, relay: RelayId) -> bool {
         let mut has_none = |relay: RelayId| {
             let allocation = self.allocations.get_mut(relay.slot, relay.generation);
@@ -430,7 +430,7 @@ impl Machine {
     }
 }
 
-/// Its time is not over, nor the call that it is for.
+/// Whether neither its lifetime nor its call has ended.
 fn is_wanted(shared: &Shared, allocation: &Allocation, now: Instant) -> bool {
     let is_live = match allocation.what_for {
         For::Call(call) => (shared.config.is_live)(call),
@@ -439,7 +439,7 @@ fn is_wanted(shared: &Shared, allocation: &Allocation, now: Instant) -> bool {
     is_live && allocation.expires > now && allocation.ends.is_none_or(|ends| ends > now)
 }
 
-/// The first of a client's relays that is alive and wanted.
+/// The first live relay of a client that fits.
 fn of_client<'m>(
     relays_by_client: &HashMap<Client, RelayId>,
     allocations: &'m mut Slab<Allocation>,

@@ -1,4 +1,4 @@
-//! Who uses how much: quotas of users and sites, and what each site has relayed.
+//! Quotas of users, addresses and sites, and the relayed bytes of each site.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,10 +10,10 @@ use crate::counters::Count;
 use crate::credentials::Owner;
 use crate::rate::Rate;
 
-/// Sites that have a meter of their own; those beyond share one, under number 0. Only who knows the secret can name a site.
+/// Sites with their own meter; further ones share one, under number 0. Only programs with the secret can name a site.
 const METERS: usize = 10_000;
 
-/// All sites that relay, and users who do at the moment. Looked at when a relay comes or goes, never for data.
+/// All sites with relays, and users with relays at the moment. Read when a relay is created or ends, never for data.
 #[derive(Debug)]
 pub struct Sites {
     quotas: Quotas,
@@ -31,7 +31,7 @@ struct Table {
 #[derive(Debug, Default)]
 pub struct Site {
     pub number: u64,
-    /// Relays now.
+    /// Present number of relays.
     open: AtomicU64,
     /// Bytes of data from clients to peers, and back.
     pub to_peers: Count,
@@ -39,14 +39,14 @@ pub struct Site {
     rate: Rate,
 }
 
-/// Or an address.
+/// A user or an address.
 #[derive(Debug, Default)]
 struct User {
     open: AtomicU64,
     rate: Rate,
 }
 
-/// A relay's part in the quotas, given back when it is dropped.
+/// A relay's share of the quotas, released when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     sites: Arc<Sites>,
@@ -57,7 +57,7 @@ pub(crate) struct Share {
     from: IpAddr,
 }
 
-/// Which way data goes.
+/// Direction of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     ToPeer,
@@ -96,28 +96,28 @@ impl Sites {
         Some(Share { sites: Arc::clone(self), site, user, name, address, from })
     }
 
-    /// All meters there are.
+    /// All meters.
     pub fn each(&self) -> Vec<Arc<Site>> {
         let mut sites: Vec<Arc<Site>> = self.lock().sites.values().cloned().collect();
         sites.sort_unstable_by_key(|site| site.number);
         sites
     }
 
-    /// Nothing panics while it is held but for lack of memory.
+    /// Only lack of memory can panic while it is held.
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Site {
-    /// Relays now.
+    /// Present number of relays.
     pub fn open(&self) -> u64 {
         self.open.load(Ordering::Relaxed)
     }
 }
 
 impl Share {
-    /// Whether so many bytes may pass. `now` in nanoseconds.
+    /// Whether these bytes may pass. `now` in nanoseconds.
     pub(crate) fn take(&self, bytes: usize, way: Way, now: u64) -> bool {
         let quotas = &self.sites.quotas;
         let may = self.user.rate.take(bytes, quotas.user_bytes_per_second, now)
@@ -137,7 +137,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         let mut table = self.sites.lock();
         self.site.open.fetch_sub(1, Ordering::Relaxed);
-        // Counted under the lock, so that nobody takes a part of a user who goes.
+        // Counted under the lock, so that a new relay cannot join a user entry that is being removed.
         if self.user.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             table.users.remove(&self.name);
         }
@@ -147,7 +147,7 @@ impl Drop for Share {
     }
 }
 
-/// An IPv6 address stands for the 2^64 of its network, which are one customer's (RFC 4291 §2.5.4).
+/// An IPv6 address counts as its /64 network, which is one customer's (RFC 4291 §2.5.4).
 fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
@@ -163,7 +163,7 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
     #[test]
-    fn an_address_has_so_many_relays_whoever_asks() {
+    fn an_address_has_a_limit_of_relays_over_all_users() {
         let sites = sites(Quotas { user_relays: 0, address_relays: 2, ..Quotas::default() });
         let open = |user, from: &str| sites.open(owner(1, user), from.parse().unwrap());
         let kept = [open("1-a", "2001:db8::1").unwrap(), open("1-b", "2001:db8::2").unwrap()];
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_and_a_site_have_so_many_relays_and_get_them_back() {
+    fn quotas_of_relays_hold_for_users_and_sites_and_are_released() {
         let sites = sites(Quotas { user_relays: 2, site_relays: 3, ..Quotas::default() });
         let mut kept =
             vec![sites.open(owner(1, "1-a"), HERE).unwrap(), sites.open(owner(1, "1-a"), HERE).unwrap()];

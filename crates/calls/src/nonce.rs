@@ -1,17 +1,17 @@
-//! Nonces that nobody keeps: when it was made, and a tag that only we can make for this time and this client.
+//! Stateless nonces: the time of creation, and a tag that only we can compute for this time and client.
 
 use std::net::{IpAddr, SocketAddr};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::hmac;
 
-/// How long one is good for. RFC 8489 §9.2.4 leaves it to us; clients get the next with a 438.
+/// Lifetime of a nonce. RFC 8489 §9.2.4 leaves it to us; clients get the next one with a 438.
 const LIFE_SECONDS: u32 = 600;
 
 /// Four bytes of the time and eight of the tag, in base64.
 pub(crate) const LENGTH: usize = 16;
 
-/// Eight bytes of HMAC-SHA256: who guesses has one try in 2^64 per packet, and then has no password.
+/// Eight bytes of HMAC-SHA256: a guess succeeds once in 2^64 packets, and the attacker still has no password.
 const TAG: usize = 8;
 
 pub(crate) struct Nonces {
@@ -21,9 +21,9 @@ pub(crate) struct Nonces {
 /// The validity of a client's nonce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Made by us for this address: the packet comes from where it says.
+    /// Ours, for this address: the packet's source is proven.
     Good,
-    /// Too old, of another client, or nobody's.
+    /// Too old, of another client, or forged.
     Stale,
 }
 
@@ -50,7 +50,7 @@ impl Nonces {
         let (at, tag) = raw.split_at(4);
         let at = [at[0], at[1], at[2], at[3]];
         let age = seconds(unix_ms).wrapping_sub(u32::from_be_bytes(at));
-        // No early way out, so that time tells nothing of the tag.
+        // Constant time, so that timing reveals nothing about the tag.
         let differs =
             self.tag(at, client).iter().zip(tag).fold(0, |sum, (ours, theirs)| sum | (ours ^ theirs));
         if differs == 0 && age <= LIFE_SECONDS { Found::Good } else { Found::Stale }
@@ -70,7 +70,7 @@ impl Nonces {
     }
 }
 
-/// Enough to tell the age; it wraps in 2106.
+/// Enough for the age; it wraps in 2106.
 fn seconds(unix_ms: u64) -> u32 {
     (unix_ms / 1_000) as u32
 }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_nonce_of_ours_is_stale() {
+    fn a_foreign_nonce_is_stale() {
         let nonces = Nonces::new(&[7; 32]);
         let client = "192.0.2.1:4000".parse().unwrap();
         let good = nonces.make(client, NOW);

@@ -1,15 +1,15 @@
-//! So much per second, and no more at once than a second's worth: one number that many threads share.
+//! A rate per second with a burst of one second: one number that many threads share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The virtual scheduling algorithm (ITU-T I.371, annex A): when all that was taken will have been earned, in nanoseconds.
+/// The virtual scheduling algorithm (ITU-T I.371, annex A): the time at which the taken amount conforms, in nanoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Rate(AtomicU64);
 
 impl Rate {
-    /// Takes `amount`, if there is as much. `per_second` 0: no limit. `now` in nanoseconds of a clock that does not go back.
+    /// Takes `amount` if it is available. `per_second` 0: no limit. `now` in nanoseconds of a monotonic clock.
     pub(crate) fn take(&self, amount: usize, per_second: u64, now: u64) -> bool {
         if per_second == 0 {
             return true;
@@ -48,14 +48,14 @@ mod tests {
                     taken += amount as u64;
                 }
                 let earned = u128::from(per_second) * u128::from(now + SECOND) / u128::from(SECOND);
-                // Each time it rounds down by less than one.
+                // Each call rounds down by less than one.
                 prop_assert!(u128::from(taken) <= earned + 200);
             }
         }
     }
 
     #[test]
-    fn what_is_spent_comes_back() {
+    fn a_spent_budget_refills() {
         let rate = Rate::default();
         assert!(rate.take(100, 100, 0));
         assert!(!rate.take(1, 100, 0));

@@ -1,4 +1,4 @@
-//! What a client is told when it gets nothing.
+//! Refusals of a client's request.
 
 /// With the codes of RFC 8489 §14.8 and RFC 8656 §19.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Refusal {
         }
     }
 
-    /// For people who look at their packets; in the specification's words.
+    /// The reason phrase of the specification.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Refusal::BadRequest => "Bad Request",
@@ -68,7 +68,7 @@ impl Refusal {
         }
     }
 
-    /// In metrics.
+    /// The label in metrics.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Refusal::BadRequest => "bad_request",

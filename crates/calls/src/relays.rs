@@ -9,15 +9,15 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::{RelayAddress, RelayId};
 
-/// Ports tried for one relay. Where nine of ten are taken, one in forty relays finds none by so many.
+/// Ports tried for one relay. With nine of ten ports in use, one in forty relays finds none.
 const TRIES: usize = 32;
 
 pub(crate) struct Relays {
     ports: RangeInclusive<u16>,
     random: SystemRandom,
-    /// By the slots of the machine.
+    /// By slot of the machine.
     sockets: Vec<Option<Relay>>,
-    /// Where a NAT in front has another address than we: told, and ours.
+    /// With a NAT in front: the external address, and ours.
     behind: Vec<(IpAddr, IpAddr)>,
 }
 
@@ -29,16 +29,16 @@ pub(crate) struct Relay {
 
 impl Relays {
     pub(crate) fn new(ports: RangeInclusive<u16>, addresses: &[RelayAddress]) -> Relays {
-        let behind = addresses.iter().filter(|it| it.bind != it.told && !it.bind.is_unspecified());
+        let behind = addresses.iter().filter(|it| it.bind != it.external && !it.bind.is_unspecified());
         Relays {
             ports,
             random: SystemRandom::new(),
             sockets: Vec::new(),
-            behind: behind.map(|it| (it.told, it.bind)).collect(),
+            behind: behind.map(|it| (it.external, it.bind)).collect(),
         }
     }
 
-    /// RFC 8656 §7.2: a port that nobody guesses. Answers it.
+    /// RFC 8656 §7.2: binds a random port. Returns it.
     pub(crate) fn open(&mut self, id: RelayId, address: RelayAddress, even: bool) -> io::Result<u16> {
         let mut tries = TRIES;
         let (socket, port) = loop {
@@ -69,18 +69,20 @@ impl Relays {
         self.sockets.get(slot as usize)?.as_ref()
     }
 
-    /// Where a peer really is that was named by the address of the NAT in front of us: another relay of this node.
+    /// The real address of a peer behind the NAT's external address: another relay of this node.
     pub(crate) fn inward(&self, peer: SocketAddr) -> SocketAddr {
-        match self.behind.iter().find(|(told, _)| *told == peer.ip()) {
+        match self.behind.iter().find(|(external, _)| *external == peer.ip()) {
             Some((_, ours)) if self.ports.contains(&peer.port()) => SocketAddr::new(*ours, peer.port()),
             _ => peer,
         }
     }
 
-    /// And as what clients know a peer that is one of our relays.
+    /// The external address of a peer that is one of our relays.
     pub(crate) fn outward(&self, peer: SocketAddr) -> SocketAddr {
         match self.behind.iter().find(|(_, ours)| *ours == peer.ip()) {
-            Some((told, _)) if self.ports.contains(&peer.port()) => SocketAddr::new(*told, peer.port()),
+            Some((external, _)) if self.ports.contains(&peer.port()) => {
+                SocketAddr::new(*external, peer.port())
+            }
             _ => peer,
         }
     }
@@ -95,7 +97,7 @@ impl Relays {
     }
 }
 
-/// A socket that does not block, and takes its own family only.
+/// A non-blocking socket of one family only.
 pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = unbound(address)?;
     socket.bind(&address.into())?;
@@ -104,7 +106,7 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
 
 pub(crate) fn unbound(address: SocketAddr) -> io::Result<Socket> {
     let domain = Domain::for_address(address);
-    // One call to the system where it can, three elsewhere.
+    // One system call on Linux, three elsewhere.
     #[cfg(target_os = "linux")]
     let socket = Socket::new(domain, Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
     #[cfg(not(target_os = "linux"))]
@@ -121,7 +123,7 @@ pub(crate) fn unbound(address: SocketAddr) -> io::Result<Socket> {
 mod tests {
     use super::*;
 
-    const HERE: RelayAddress = RelayAddress { bind: LOOPBACK, told: LOOPBACK };
+    const HERE: RelayAddress = RelayAddress { bind: LOOPBACK, external: LOOPBACK };
     const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
     fn id(slot: u32, generation: u32) -> RelayId {
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_port_is_left_there_is_an_error_and_not_another_port() {
+    fn without_a_free_port_a_connection_fails() {
         let taken = UdpSocket::bind((LOOPBACK, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         let mut relays = Relays::new(port..=port, &[HERE]);
@@ -152,7 +154,7 @@ mod tests {
     #[test]
     fn behind_a_nat_our_own_relays_are_reached_without_it() {
         let address = |text: &str| text.parse().unwrap();
-        let behind = RelayAddress { bind: address("10.0.0.5"), told: address("198.51.100.7") };
+        let behind = RelayAddress { bind: address("10.0.0.5"), external: address("198.51.100.7") };
         let relays = Relays::new(50_000..=60_000, &[behind]);
         let at = |text: &str| text.parse::<SocketAddr>().unwrap();
         assert_eq!(relays.inward(at("198.51.100.7:50001")), at("10.0.0.5:50001"));

@@ -1,4 +1,4 @@
-//! Messages of STUN (RFC 8489 §5) and the attributes that TURN adds (RFC 8656 §18): read in place, written into a buffer.
+//! STUN messages (RFC 8489 §5) with the attributes of TURN (RFC 8656 §18): read in place, written into a buffer.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -54,33 +54,33 @@ pub mod attribute {
     pub const XOR_MAPPED_ADDRESS: u16 = 0x0020;
     pub const RESERVATION_TOKEN: u16 = 0x0022;
     pub const ADDITIONAL_ADDRESS_FAMILY: u16 = 0x8000;
-    /// COMPAT(coturn 4.6, 2026): the number of the same in drafts of it, which Debian's turnutils_uclient uses.
+    /// COMPAT(coturn 4.6, 2026): the number in drafts, which Debian's turnutils_uclient uses.
     pub const ADDITIONAL_ADDRESS_FAMILY_DRAFT: u16 = 0x8032;
     pub const ADDRESS_ERROR_CODE: u16 = 0x8001;
     pub const SOFTWARE: u16 = 0x8022;
     pub const FINGERPRINT: u16 = 0x8028;
 }
 
-/// Attributes from here on may be ignored by who does not know them (RFC 8489 §14).
+/// Unknown attributes from here on may be ignored (RFC 8489 §14).
 const OPTIONAL: u16 = 0x8000;
 
-/// A message whose form is right: header, attributes within it, and its fingerprint if it has one.
+/// A well-formed message: header, attributes within its length, and a valid fingerprint if it has one.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
     bytes: &'a [u8],
-    /// Where the attributes end that count (RFC 8489 §14.5: none does behind the integrity but the fingerprint).
+    /// End of the valid attributes (RFC 8489 §14.5: behind the integrity only the fingerprint).
     end: usize,
-    /// Where the integrity begins.
+    /// Start of the integrity attribute.
     integrity: Option<usize>,
     has_fingerprint: bool,
 }
 
-/// It is not STUN, or not as RFC 8489 §6.3 wants it: nobody answers.
+/// Not STUN, or malformed by RFC 8489 §6.3: it gets no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotStun;
 
 impl<'a> Message<'a> {
-    /// `bytes` are one message and nothing else.
+    /// `bytes` must be exactly one message.
     pub fn parse(bytes: &'a [u8]) -> Result<Message<'a>, NotStun> {
         let (Some(kind), Some(length), Some(cookie)) = (u16_at(bytes, 0), u16_at(bytes, 2), bytes.get(4..8))
         else {
@@ -127,7 +127,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Its bits lie around those of the class (RFC 8489 §5, figure 3).
+    /// Its bits are interleaved with those of the class (RFC 8489 §5, figure 3).
     pub fn method(&self) -> u16 {
         let kind = u16::from_be_bytes([self.bytes[0], self.bytes[1]]);
         kind & 0x000f | kind >> 1 & 0x0070 | kind >> 2 & 0x0f80
@@ -147,10 +147,10 @@ impl<'a> Message<'a> {
         self.integrity.is_some()
     }
 
-    /// Whether its integrity is there and made with this key. `scratch` is overwritten.
+    /// Whether it has a valid integrity for this key. `scratch` is overwritten.
     pub fn is_signed_with(&self, key: &hmac::Key, scratch: &mut Vec<u8>) -> bool {
         let Some(at) = self.integrity else { return false };
-        // RFC 8489 §14.5: of all before it, as if the message ended with it.
+        // RFC 8489 §14.5: over all bytes before it, with the length as if the message ended with it.
         scratch.clear();
         scratch.extend_from_slice(&self.bytes[..at]);
         scratch[2..4].copy_from_slice(&length_field(at + 4 + INTEGRITY));
@@ -158,7 +158,7 @@ impl<'a> Message<'a> {
         hmac::verify(key, scratch, tag).is_ok()
     }
 
-    /// Those that count, in their order.
+    /// The valid attributes, in order.
     pub fn attributes(&self) -> impl Iterator<Item = (u16, &'a [u8])> + use<'a> {
         let (bytes, end) = (self.bytes, self.end);
         let mut at = HEADER;
@@ -169,7 +169,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// The first of its kind: others of the same are ignored (RFC 8489 §14).
+    /// The first of its kind; further ones are ignored (RFC 8489 §14).
     pub fn attribute(&self, kind: u16) -> Option<&'a [u8]> {
         self.attributes().find(|(found, _)| *found == kind).map(|(_, value)| value)
     }
@@ -206,13 +206,13 @@ impl<'a> Message<'a> {
         Some(u16::from(*value.get(2)? & 7) * 100 + u16::from(*value.get(3)?))
     }
 
-    /// Attributes that must be understood, and are not among `known`.
+    /// Attributes outside `known` that require comprehension.
     pub fn unknown<'k>(&self, known: &'k [u16]) -> impl Iterator<Item = u16> + use<'a, 'k> {
         self.attributes().map(|(kind, _)| kind).filter(|kind| *kind < OPTIONAL && !known.contains(kind))
     }
 }
 
-/// Writes a message behind what `buffer` holds: attributes in any order, then the integrity, then the fingerprint.
+/// Appends a message to `buffer`: attributes in any order, then the integrity, then the fingerprint.
 #[derive(Debug)]
 pub struct Writer<'b> {
     buffer: &'b mut Vec<u8>,
@@ -236,7 +236,7 @@ impl<'b> Writer<'b> {
         Writer { buffer, start }
     }
 
-    /// Goes on with the one message that the buffer holds.
+    /// Continues the single message in the buffer.
     pub(crate) fn resume(buffer: &'b mut Vec<u8>) -> Writer<'b> {
         Writer { buffer, start: 0 }
     }
@@ -295,11 +295,11 @@ impl<'b> Writer<'b> {
     }
 }
 
-/// Room that [`data_indication`] needs in front of the data.
+/// Space that [`data_indication`] needs in front of the data.
 pub(crate) const DATA_INDICATION: usize = HEADER + 4 + 20 + 4;
 
-/// The head of a Data indication (RFC 8656 §11.4) for `length` bytes from `peer`, written at the end of `room`, so that the data
-/// need not be moved. Answers how long it is. Indications are answered by nobody: their transaction says nothing.
+/// Writes the header of a Data indication (RFC 8656 §11.4) for `length` bytes from `peer` at the end of `room`, so that the data is not
+/// moved. Returns its length. Indications get no answer, so their transaction has no meaning.
 pub(crate) fn data_indication(peer: SocketAddr, length: usize, room: &mut [u8; DATA_INDICATION]) -> usize {
     let address = if peer.is_ipv4() { 8 } else { 20 };
     let head = HEADER + 4 + address + 4;
@@ -317,7 +317,7 @@ pub(crate) fn data_indication(peer: SocketAddr, length: usize, room: &mut [u8; D
     head
 }
 
-/// RFC 8489 §14.2. `with`: cookie and transaction. Answers the length.
+/// RFC 8489 §14.2. `with`: cookie and transaction. Returns the length.
 fn mask(address: SocketAddr, with: &[u8], value: &mut [u8]) -> usize {
     let port = (address.port() ^ 0x2112).to_be_bytes();
     let mut put = |family: u8, octets: &[u8]| {
@@ -333,7 +333,7 @@ fn mask(address: SocketAddr, with: &[u8], value: &mut [u8]) -> usize {
     }
 }
 
-/// Of all before it; the length in the header counts it already (RFC 8489 §14.7).
+/// Over all bytes before it; the length in the header includes it already (RFC 8489 §14.7).
 fn fingerprint(before: &[u8]) -> u32 {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&before[..2]);
@@ -342,12 +342,12 @@ fn fingerprint(before: &[u8]) -> u32 {
     sum.finalize() ^ FINGERPRINT_XOR
 }
 
-/// The length in a header, of a message of so many bytes.
+/// The length field of a message with this many bytes.
 fn length_field(bytes: usize) -> [u8; 2] {
     ((bytes - HEADER) as u16).to_be_bytes()
 }
 
-/// Attributes fill whole words (RFC 8489 §14).
+/// Attributes are padded to whole words (RFC 8489 §14).
 pub(crate) fn padded(length: usize) -> usize {
     length.next_multiple_of(4)
 }

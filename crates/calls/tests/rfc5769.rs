@@ -48,7 +48,7 @@ fn the_request_is_read() {
 }
 
 #[test]
-fn the_answers_say_the_address() {
+fn the_answers_contain_the_address() {
     for (hex, expected) in
         [(ANSWER, "192.0.2.1:32853"), (ANSWER_V6, "[2001:db8:1234:5678:11:2233:4455:6677]:32853")]
     {
@@ -75,7 +75,7 @@ fn the_long_term_request_is_signed_with_its_key() {
 }
 
 #[test]
-fn what_was_changed_is_not_taken() {
+fn a_changed_message_is_rejected() {
     let whole = bytes(REQUEST);
     for index in 0..whole.len() {
         let mut changed = whole.clone();
@@ -89,7 +89,7 @@ fn what_was_changed_is_not_taken() {
 
 /// Our padding is zeros where the sample has spaces and letters, so the bytes differ there and in what is computed of them.
 #[test]
-fn what_we_write_is_the_same_but_for_padding() {
+fn our_message_equals_the_specifications_except_for_padding() {
     for (hex, address) in
         [(ANSWER, "192.0.2.1:32853"), (ANSWER_V6, "[2001:db8:1234:5678:11:2233:4455:6677]:32853")]
     {

@@ -28,10 +28,10 @@ fn talk(line: &mut dyn Line, caller: &mut Caller) {
     let (length, from) = peer.recv_from(&mut buffer).unwrap();
     assert_eq!((from, &buffer[..length]), (relayed, &b"without a channel"[..]));
     peer.send_to(b"and back", relayed).unwrap();
-    let told = line.receive();
-    let told = Message::parse(&told).expect("an indication");
-    assert_eq!(told.attribute(attribute::DATA), Some(&b"and back"[..]));
-    assert_eq!(told.address(attribute::XOR_PEER_ADDRESS), Some(address));
+    let indication = line.receive();
+    let indication = Message::parse(&indication).expect("an indication");
+    assert_eq!(indication.attribute(attribute::DATA), Some(&b"and back"[..]));
+    assert_eq!(indication.address(attribute::XOR_PEER_ADDRESS), Some(address));
 
     succeed(line, caller, |caller| caller.bind(0x4000, address));
     for number in 0..100u8 {
@@ -68,7 +68,7 @@ fn over_tcp() {
 }
 
 #[test]
-fn an_address_has_its_share_of_connections_and_gets_it_back() {
+fn an_address_has_a_limit_of_connections() {
     let per_address = Some(AddressLimit::new(2, |_| false));
     let calls = start(CallsConfig { per_address, ..config() });
     let address = calls.stream_addrs()[0];
@@ -214,7 +214,7 @@ fn two_members_meet_at_their_relays() {
 }
 
 #[test]
-fn what_breaks_its_stream_is_closed_and_its_relay_with_it() {
+fn a_broken_stream_is_closed_with_its_relay() {
     let calls = start(config());
     let (mut line, mut anna) = (tcp(calls.stream_addrs()[0]), caller(1));
     allocate(&mut line, &mut anna);
@@ -230,7 +230,7 @@ fn what_breaks_its_stream_is_closed_and_its_relay_with_it() {
 }
 
 #[test]
-fn a_port_that_somebody_has_is_not_shared() {
+fn a_port_of_another_server_is_not_shared() {
     let taken = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let config = CallsConfig { udp: vec![taken.local_addr().unwrap()], ..config() };
     assert_eq!(calls::start(config, 2).err().map(|error| error.kind()), Some(std::io::ErrorKind::AddrInUse));

@@ -1,4 +1,4 @@
-//! How many connections one address may have: an IPv4 address, or the /64 network of an IPv6 one, since a single customer has all of that.
+//! Limits the connections of one address: an IPv4 address, or the /64 network of an IPv6 one, which is one customer's.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -16,8 +16,8 @@ pub struct AddressLimit {
 }
 
 impl AddressLimit {
-    /// `exempt`: addresses that stand for many clients, such as a reverse proxy. Their connections are not counted, unless the
-    /// protocol knows better ([`Io::count_for`](crate::Io::count_for)).
+    /// `exempt`: addresses of many clients, such as a reverse proxy. Their connections are not counted, unless the protocol
+    /// names the client ([`Io::count_for`](crate::Io::count_for)).
     pub fn new(connections: u32, exempt: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> AddressLimit {
         AddressLimit { connections, exempt: Arc::new(exempt) }
     }
@@ -29,19 +29,19 @@ impl fmt::Debug for AddressLimit {
     }
 }
 
-/// Where a connection is counted. Fits into a gap of its slot.
+/// The bucket that counts a connection. Fits into the padding of its slot.
 pub(crate) type Bucket = NonZeroU16;
 
-/// The address has as many connections as it may have.
+/// The address has reached its limit.
 #[derive(Debug)]
 pub(crate) struct TooMany;
 
 /// Open connections by address.
 ///
-/// A table of fixed size without locks: addresses are spread over its buckets by a hash with a secret key, and those that share one
-/// are counted together. So a count is never too low, and too high by the connections divided by 65,535 on average: 15 of
-/// a million. An attacker who fills the buckets of its own addresses hits another address with a chance of one in 65,535 for
-/// each, and nobody can aim.
+/// A table of fixed size without locks. A hash with a secret key spreads addresses over its buckets, and addresses in one bucket are
+/// counted together. So a count is never too low, and too high by the connections divided by 65,535 on average: 15 of a million.
+/// An attacker who fills the buckets of its own addresses hits another address with a chance of one in 65,535 for each, and
+/// cannot choose it.
 pub(crate) struct AddressCounts {
     limit: Option<AddressLimit>,
     buckets: Box<[AtomicU32]>,
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_its_share_and_gets_it_back() {
+    fn an_address_has_a_limit_and_its_end_releases_it() {
         let counts = counts(2);
         let here = address("192.0.2.1");
         let first = counts.admit(here).unwrap().unwrap();

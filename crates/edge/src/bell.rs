@@ -1,4 +1,4 @@
-//! What wakes a worker that sleeps in `epoll_wait`.
+//! Wakes a worker that sleeps in `epoll_wait`.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -8,21 +8,21 @@ use mio::{Interest, Registry, Token};
 
 use crate::system::means_the_same;
 
-/// Rung from any thread. All bells of an edge are made before its workers start, so that with private descriptor tables
-/// their numbers mean the same in all of them.
+/// Any thread can ring it. All bells of an edge are created before its workers start, so that private descriptor tables have them
+/// under the same numbers.
 #[derive(Debug)]
 pub(crate) struct Bell {
-    /// The writing end; None only while it is dropped.
+    /// The writing end; None only during the drop.
     ring: Option<OwnedFd>,
     #[cfg(not(target_os = "linux"))]
-    hear: std::os::unix::net::UnixStream,
+    read_end: std::os::unix::net::UnixStream,
 }
 
 impl Bell {
-    /// Fails only when the bell is full, and then it is ringing.
+    /// Fails only when the counter is full, and then the worker is awake.
     ///
-    /// On a worker with a private table that is older than the bell (of another edge), nothing can be done: that bell's
-    /// worker finds its mail at its next tick.
+    /// Does nothing on a worker whose private table is older than the bell (of another edge): that bell's worker finds its mail at
+    /// its next tick.
     pub(crate) fn ring(&self) {
         if let Some(ring) = &self.ring
             && means_the_same(ring.as_raw_fd())
@@ -37,7 +37,7 @@ impl Drop for Bell {
         if let Some(ring) = self.ring.take()
             && !means_the_same(ring.as_raw_fd())
         {
-            // Here the number belongs to somebody else.
+            // This thread's table has another file under the number.
             std::mem::forget(ring);
         }
     }
@@ -56,7 +56,7 @@ impl Bell {
     }
 
     /// Edge-triggered, every ring is an event: the counter need not be read. It is full after 2^64 rings.
-    pub(crate) fn hear(&self) {}
+    pub(crate) fn drain(&self) {}
 
     #[cfg(test)]
     pub(crate) fn has_rung(&self) -> bool {
@@ -67,22 +67,22 @@ impl Bell {
 #[cfg(not(target_os = "linux"))]
 impl Bell {
     pub(crate) fn new() -> io::Result<Bell> {
-        let (ring, hear) = std::os::unix::net::UnixStream::pair()?;
+        let (ring, read_end) = std::os::unix::net::UnixStream::pair()?;
         ring.set_nonblocking(true)?;
-        hear.set_nonblocking(true)?;
-        Ok(Bell { ring: Some(ring.into()), hear })
+        read_end.set_nonblocking(true)?;
+        Ok(Bell { ring: Some(ring.into()), read_end })
     }
 
     pub(crate) fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
-        registry.register(&mut SourceFd(&self.hear.as_raw_fd()), token, Interest::READABLE)
+        registry.register(&mut SourceFd(&self.read_end.as_raw_fd()), token, Interest::READABLE)
     }
 
-    pub(crate) fn hear(&self) {
-        while matches!(io::Read::read(&mut &self.hear, &mut [0; 64]), Ok(64)) {}
+    pub(crate) fn drain(&self) {
+        while matches!(io::Read::read(&mut &self.read_end, &mut [0; 64]), Ok(64)) {}
     }
 
     #[cfg(test)]
     pub(crate) fn has_rung(&self) -> bool {
-        io::Read::read(&mut &self.hear, &mut [0; 64]).is_ok()
+        io::Read::read(&mut &self.read_end, &mut [0; 64]).is_ok()
     }
 }

@@ -1,4 +1,4 @@
-//! What an operator may set of the connection layer, with defaults that suit a small machine.
+//! Settings of the connection layer, with defaults for a small machine.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,18 +25,18 @@ impl Listener {
         Listener { addr, tls: None, require_tls: false, reserved: None }
     }
 
-    /// Takes TLS connections only.
+    /// Accepts TLS connections only.
     pub fn tls(addr: SocketAddr, tls: tls::Acceptor) -> Listener {
         Listener { tls: Some(tls), require_tls: true, ..Listener::plain(addr) }
     }
 
-    /// Takes plain and TLS connections on one port.
+    /// Accepts plain and TLS connections on one port.
     pub fn both(addr: SocketAddr, tls: tls::Acceptor) -> Listener {
         Listener { tls: Some(tls), ..Listener::plain(addr) }
     }
 
-    /// Takes the address now, before `Edge::start` does: nobody else can listen there from here on, and where somebody
-    /// does, this fails. Connections that come in between are not answered.
+    /// Binds the address now, before `Edge::start`, so that no other process can listen there. Fails if one does. Connections before
+    /// `Edge::start` get no answer.
     pub fn reserve(&mut self) -> io::Result<()> {
         let reservation = listen::reserve(self.addr)?;
         self.addr = reservation.addr();
@@ -45,29 +45,29 @@ impl Listener {
     }
 }
 
-/// How what is sent is cut into records of TLS. By RFC 8446 §5.1 it means nothing.
+/// How output is divided into TLS records. Boundaries have no meaning by RFC 8446 §5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Records {
-    /// As few as possible: what is sent in one turn goes together.
+    /// As few as possible: all output of one turn is sent together.
     Full,
-    /// One for each send, as long as one can be: for protocols with peers that take a record for a message.
+    /// One for each send, up to the largest size: for peers that treat a record as a message.
     PerSend,
 }
 
 #[derive(Debug, Clone)]
 pub struct EdgeConfig {
     pub listeners: Vec<Listener>,
-    /// Of all workers together; what comes beyond is accepted and closed at once, and counted. Default 1,000,000.
+    /// Of all workers together; further connections are accepted, closed at once, and counted. Default 1,000,000.
     pub max_connections: usize,
     /// Connections per address. Default None: no limit.
     pub per_address: Option<AddressLimit>,
-    /// New connections per listener and loop turn, so that a rush does not starve those who are here. Default 64.
+    /// New connections per listener and loop turn, so that a burst does not delay existing connections. Default 64.
     pub accepts_per_turn: usize,
-    /// TLS handshakes that a worker has begun and not finished; more wait their turn unread. Default 1,024.
+    /// TLS handshakes in progress per worker; further ones wait unread. Default 1,024.
     pub handshakes_in_flight: usize,
     /// TLS handshakes that a worker begins per loop turn: each costs a signature. Default 16.
     pub handshakes_per_turn: usize,
-    /// How long a connection may stay without its first byte, or without a finished handshake. Default 10 s.
+    /// Time limit for the first byte and for a finished handshake. Default 10 s.
     pub first_byte_timeout: Duration,
     /// Received bytes that the protocol has not consumed; more closes the connection. Default 128 KiB.
     pub input_limit: usize,
@@ -75,29 +75,28 @@ pub struct EdgeConfig {
     pub output_soft_limit: usize,
     /// Pending output above which the connection is closed. Default 1 MiB.
     pub output_limit: usize,
-    /// Memory for pending output of all connections, an equal share for each worker. Above it the connections with most
-    /// pending output are told to [`reclaim`](crate::Protocol::reclaim) it. Looked at every 200 ms. Bytes that are encrypted
-    /// already, at most 36 KiB per TLS connection, are not in it. Default 256 MiB.
+    /// Memory for pending output of all connections, an equal share for each worker. Above it the connections with the most pending
+    /// output have to [`reclaim`](crate::Protocol::reclaim) it. Checked every 200 ms. Encrypted bytes, at most 36 KiB per TLS
+    /// connection, are not included. Default 256 MiB.
     pub output_memory: usize,
     /// How long a closing connection may take to flush, and then to close its own side. Default 5 s.
     pub linger: Duration,
-    /// Unused buffers that a worker keeps for the moment. Default 256 KiB.
+    /// Unused buffers that a worker keeps for reuse. Default 256 KiB.
     pub pool_limit: usize,
-    /// A descriptor table per worker thread, so that the limit of open files counts per worker (Linux only). On a
-    /// worker's thread only descriptors that were open before `Edge::start` mean what they mean elsewhere, internet
-    /// sockets excepted: start runtimes that workers wake and open log files first, and let protocols open, use and
-    /// close no files of other threads, and start no threads. Default off.
+    /// A descriptor table per worker thread, so that the limit of open files counts per worker (Linux only). A worker's thread has the
+    /// same descriptors as other threads only if they were open before `Edge::start` and are not internet sockets. So start runtimes
+    /// that workers wake, and open log files, before. Protocols must not open, use or close files of other threads, or start threads.
+    /// Default off.
     pub private_descriptor_tables: bool,
     /// TCP_USER_TIMEOUT (RFC 5482): how long written bytes may stay unacknowledged before the kernel gives the
     /// connection up. None leaves it to the system. Default 60 s. Linux only.
     ///
-    /// A peer that vanishes while nothing is written is the protocol's to find, by heartbeats or by silence. There are no
-    /// keepalive probes (RFC 9293 §3.8.4): Linux sends those of some seconds in one moment, tens of thousands where a
-    /// million are silent; what the next queue drops of them counts against healthy peers.
+    /// The protocol has to detect a peer that vanishes while nothing is written, by heartbeats or silence. Keepalive probes
+    /// (RFC 9293 §3.8.4) are off: Linux sends the probes of some seconds in one burst, tens of thousands with a million silent peers.
+    /// Probes that the next queue drops then end healthy connections.
     pub user_timeout: Option<Duration>,
-    /// SO_SNDBUF and SO_RCVBUF of every connection, in bytes, of which Linux takes twice as many (socket(7)). Bounds what the
-    /// kernel holds for a peer that has stopped reading, and how much may be on its way over a long line. None: the
-    /// kernel sizes both by need. Default None.
+    /// SO_SNDBUF and SO_RCVBUF of every connection, in bytes; Linux doubles them (socket(7)). Bounds the kernel's memory for a peer
+    /// that has stopped reading, and the bytes in flight on a long path. None: the kernel sizes both by need. Default None.
     pub socket_buffer: Option<usize>,
     /// Default [`Records::Full`].
     pub records: Records,

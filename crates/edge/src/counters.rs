@@ -1,4 +1,4 @@
-//! What happened, counted: read by metrics from any thread, written by one worker each.
+//! Event counters: each written by one worker, read by metrics from any thread.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -32,12 +32,12 @@ impl Counters {
         *self.last_over_address_limit.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
     }
 
-    /// The address that was refused last because of `per_address`, for a log line that helps.
+    /// The last address that `per_address` refused, for the log.
     pub fn last_over_address_limit(&self) -> Option<IpAddr> {
         *self.last_over_address_limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The sum over all workers. Not a snapshot of one moment, but no event is ever missed or counted twice.
+    /// The sum over all workers. Not a snapshot of one moment, but each event is counted exactly once.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
         for tally in &self.workers {
@@ -49,7 +49,7 @@ impl Counters {
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// One worker's counters. A cache line boundary of its own: two workers never write to the same line.
+        /// One worker's counters, aligned to a cache line, so that two workers never write to the same line.
         #[derive(Debug, Default)]
         #[repr(align(128))]
         pub(crate) struct Tally { $(pub(crate) $name: Count),* }
@@ -72,17 +72,17 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Connections taken from a listener.
+    /// Connections accepted from a listener.
     accepted,
-    /// Connections made by us.
+    /// Outgoing connections.
     connected,
     /// Connections that are open now (not a sum over time).
     open,
     /// Accepted and closed at once: `max_connections` was reached.
     over_limit,
-    /// The same: `per_address` was reached. Or the protocol was told so of a client behind a proxy.
+    /// Accepted and closed at once: `per_address` was reached, also for a client behind a proxy.
     over_address_limit,
-    /// Accepted and closed at once, or left to wait: the limit of open files was reached.
+    /// Accepted and closed at once, or not accepted: the limit of open files was reached.
     no_descriptors,
     /// Other failures of accept.
     accept_errors,
@@ -98,7 +98,7 @@ counters! {
     /// Connections that lost their pending output because all output took more than `output_memory`.
     output_reclaimed,
     closed_by_us,
-    /// By us too, but not all output could be flushed.
+    /// Closed by us before all output was flushed.
     closed_unflushed,
     closed_by_peer,
     closed_error,
@@ -112,7 +112,7 @@ counters! {
     turns,
 }
 
-/// A number with one writer, so that counting is a load and a store, not a locked instruction.
+/// A number with one writer, so that an increment is a load and a store instead of a locked instruction.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 

@@ -1,9 +1,9 @@
-//! How many files, and so connections, this process may have open.
+//! The limit of open files, and so of connections, of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the soft limit of open files to the hard one and answers what holds now. Where it cannot be raised, private
-/// descriptor tables carry further (`EdgeConfig::private_descriptor_tables`).
+/// Raises the soft limit of open files to the hard one and returns the limit in force. If the hard limit is too low, use private
+/// descriptor tables (`EdgeConfig::private_descriptor_tables`).
 pub fn raise_descriptor_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });

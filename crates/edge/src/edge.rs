@@ -1,4 +1,4 @@
-//! All workers of a process: started, spoken to, stopped.
+//! Starts, controls and stops all workers of a process.
 
 use std::io;
 use std::net::SocketAddr;
@@ -40,9 +40,9 @@ impl Edge {
         Edge::start_all(vec![Gateway::new(config, inboxes, make)])
     }
 
-    /// Starts one worker per inbox, on threads `edge-0`, `edge-1`…, and each carries all of these gateways. A gateway
-    /// has its own listeners, connections, mailboxes, limits and counters; none reaches those of another. Returns when
-    /// all workers listen, or with the first error, and then none runs. Without listeners it only makes connections.
+    /// Starts one worker per inbox, on threads `edge-0`, `edge-1`…; each carries all of these gateways. A gateway has its own
+    /// listeners, connections, mailboxes, limits and counters. Returns when all workers listen, or with the first error, and then
+    /// none runs. Without listeners a gateway only makes outgoing connections.
     pub fn start_all(gateways: Vec<Gateway>) -> io::Result<Edge> {
         let invalid = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         if gateways.is_empty() || gateways.len() > MAX_GATEWAYS {
@@ -81,7 +81,7 @@ impl Edge {
             edge.spawn(plan, report.clone())?;
         }
         drop(report);
-        // A worker that panics while it starts reports nothing; the channel ends without it.
+        // A worker that panics during its start reports nothing; then the channel closes.
         let started = reports.iter().take(workers).collect::<io::Result<Vec<()>>>()?.len();
         if started < workers {
             return Err(io::Error::other("a worker ended while it started"));
@@ -89,7 +89,7 @@ impl Edge {
         Ok(edge)
     }
 
-    /// A gateway, by its number among those that were started.
+    /// A gateway, by its index in [`Edge::start_all`].
     pub fn gateway(&self, number: usize) -> &RunningGateway {
         &self.gateways[number]
     }
@@ -109,19 +109,19 @@ impl Edge {
         self.gateway(0).reload_tls(listener, config)
     }
 
-    /// False if a worker has ended by itself, which only a bug of ours can cause: say so in readiness checks.
+    /// False if a worker has ended by itself, which only a bug of ours can cause. Use it in readiness checks.
     pub fn all_workers_run(&self) -> bool {
         self.threads.iter().all(|thread| !thread.is_finished())
     }
 
-    /// Closes the listeners; connections go on.
+    /// Closes the listeners; connections continue.
     pub fn stop_accepting(&self) {
         self.control.stop_accepting.store(true, Ordering::Relaxed);
         self.ring();
     }
 
-    /// Flushes what was sent, for so long at most, closes all connections and waits for the workers to end. Mail that
-    /// was sent before is heard.
+    /// Flushes output within the given time, closes all connections and waits for the workers to end. Mail that was sent before is
+    /// still handled.
     pub fn stop(mut self, flush: Duration) {
         self.end(flush);
     }

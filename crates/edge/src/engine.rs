@@ -20,16 +20,16 @@ use crate::slot::{Flags, Line, Slot, Stage, Waiting};
 use crate::wire::Wire;
 use crate::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 
-/// One read. All connections of a worker share the buffer.
+/// Bytes of one read. All connections of a worker share the buffer.
 pub(crate) const READ_SIZE: usize = 64 * 1024;
 
-/// Reads from one connection per turn; then the others have theirs.
+/// Reads from one connection per turn, so that other connections are read too.
 const READS_PER_TURN: usize = 4;
 
-/// How often a turn looks again at those who sent more while it was flushing.
+/// How often a turn repeats for connections that sent more during the flush.
 const FLUSH_ROUNDS: usize = 4;
 
-/// A buffer that was not needed for so long is freed.
+/// An unused buffer is freed after this time.
 const TICKS_UNTIL_UNUSED: u32 = 20;
 
 /// A record that opens with this byte is a TLS handshake (RFC 8446 §5.1); no text protocol begins so.
@@ -41,7 +41,7 @@ pub(crate) struct Engine<P: Protocol> {
     pub(crate) shared: Shared,
     scratch: Vec<u8>,
     ceiling: Ceiling,
-    /// Of the mail that is being handled.
+    /// Recipients of the current mail.
     recipients: Vec<Handle>,
 }
 
@@ -50,9 +50,9 @@ pub(crate) struct Engine<P: Protocol> {
 pub(crate) struct Ready {
     pub(crate) readable: bool,
     pub(crate) writable: bool,
-    /// The peer's end is behind what there is to read.
+    /// The peer has closed its side, behind the readable bytes.
     pub(crate) read_closed: bool,
-    /// Both directions are over: reset, or closed by the peer after we closed our side.
+    /// Both directions are closed: reset, or closed by the peer after we closed our side.
     pub(crate) hung_up: bool,
 }
 
@@ -74,7 +74,7 @@ impl<P: Protocol> Engine<P> {
         self.shared.tally().turns.add(1);
     }
 
-    /// A connection was accepted. The protocol hears of it with its first bytes.
+    /// A connection was accepted. The protocol is called with its first bytes.
     pub(crate) fn admit(
         &mut self,
         wire: Wire,
@@ -94,7 +94,7 @@ impl<P: Protocol> Engine<P> {
         self.shared.handle(slot, generation)
     }
 
-    /// Its socket could not be used after all.
+    /// Its socket is unusable.
     pub(crate) fn dismiss(&mut self, handle: Handle) {
         if self.slots.get_mut(handle.slot(), handle.generation()).is_some() {
             self.close(handle.slot(), Closed::Error);
@@ -117,7 +117,7 @@ impl<P: Protocol> Engine<P> {
             line.flags.put(Flags::BLOCKED, false);
             self.shared.mark_dirty(line, slot);
         }
-        // Also while paused: the edge does not come again.
+        // Also while paused, because the event is edge-triggered.
         if ready.read_closed {
             line.flags.put(Flags::END_AHEAD, true);
         }
@@ -126,7 +126,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// Reads on where a turn's share was used up.
+    /// Continues reads that reached their share of a turn.
     pub(crate) fn read_more(&mut self) {
         for slot in std::mem::take(&mut self.shared.more) {
             if let Some((_, entry)) = self.slots.at(slot)
@@ -141,7 +141,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// A socket of the protocol's own has something.
+    /// A socket that the protocol registered is readable.
     pub(crate) fn readable(&mut self, number: u32) {
         let Engine { protocol, slots, shared, .. } = self;
         let mut conns = Conns { slots, shared };
@@ -192,7 +192,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// Fires the timers that are due. Answers whether a tick has begun.
+    /// Fires due timers. Returns whether a tick has begun.
     pub(crate) fn timers(&mut self) -> bool {
         let until = self.shared.tick();
         let mut began = false;
@@ -229,8 +229,8 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// Writes what was sent, closes what was closed. What that brings up in turn is done a few times over; the rest is
-    /// left to the next turn, so that the loop comes back to its sockets.
+    /// Writes pending output and closes connections. Their callbacks may cause more of both, which is repeated a few times; the
+    /// next turn does the rest, so that the loop polls its sockets again.
     pub(crate) fn finish_turn(&mut self) {
         for _ in 0..FLUSH_ROUNDS {
             if self.shared.dirty.is_empty() {
@@ -243,7 +243,7 @@ impl<P: Protocol> Engine<P> {
         self.keep_output_memory();
     }
 
-    /// There is work that no event will announce.
+    /// Whether work is left that causes no event.
     pub(crate) fn has_work(&self) -> bool {
         !self.shared.dirty.is_empty()
             || !self.shared.more.is_empty()
@@ -251,7 +251,7 @@ impl<P: Protocol> Engine<P> {
             || self.shared.handshakes.can_begin()
     }
 
-    /// Closes everything, with a chance to flush first. Connections end as [`Closed::Stopping`].
+    /// Flushes and closes all connections. They end as [`Closed::Stopping`].
     pub(crate) fn begin_stop(&mut self) {
         for slot in self.slots.slots() {
             let Some((_, entry)) = self.slots.at(slot) else { continue };
@@ -271,7 +271,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// The connection attempt has come to something. True if it is there.
+    /// The connection attempt has ended. True if it succeeded.
     fn connecting(&mut self, slot: u32, ready: Ready) -> bool {
         let Some((_, entry)) = self.slots.at(slot) else { return false };
         if !ready.writable && !ready.hung_up {
@@ -294,7 +294,7 @@ impl<P: Protocol> Engine<P> {
         true
     }
 
-    /// One of ours is there, its handshake too. True if it still is.
+    /// An outgoing connection and its handshake are established. True if it is still open.
     fn established(&mut self, slot: u32) -> bool {
         let Some((_, entry)) = self.slots.at(slot) else { return false };
         self.shared.mark_dirty(&mut entry.line, slot);
@@ -322,12 +322,12 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// True if there may be more to read.
+    /// True if more bytes may be readable.
     fn read_once(&mut self, slot: u32, scratch: &mut [u8]) -> bool {
         let Some((_, entry)) = self.slots.at(slot) else { return false };
         let flags = &mut entry.line.flags;
         if flags.any(Flags::PAUSED | Flags::ENDED | Flags::CONNECTING | Flags::QUEUED) {
-            // Not listed: who resumes looks.
+            // Not listed: a resume checks for input.
             let paused = flags.has(Flags::PAUSED);
             flags.put(Flags::MORE, paused || flags.has(Flags::MORE));
             return false;
@@ -345,8 +345,8 @@ impl<P: Protocol> Engine<P> {
             }
             Ok(n) => {
                 self.shared.tally().bytes_in.add(n as u64);
-                // A short read has emptied the socket; what comes after it is a new edge (epoll(7)). But the end may
-                // have come before it, and will not be announced again.
+                // A short read has emptied the socket; later bytes are a new edge (epoll(7)). But the end may have arrived
+                // before, and causes no further event.
                 let more = n == scratch.len() || entry.line.flags.has(Flags::END_AHEAD);
                 self.received(slot, &mut scratch[..n]);
                 more
@@ -383,7 +383,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// Tells the protocol of a connection that waited. False if that went wrong.
+    /// Calls `accept` for a waiting connection. False if it failed.
     pub(crate) fn accept(&mut self, slot: u32, accepted: Accepted) -> bool {
         let Engine { protocol, slots, shared, .. } = self;
         let Some((generation, entry)) = slots.at(slot) else { return false };
@@ -401,7 +401,7 @@ impl<P: Protocol> Engine<P> {
         true
     }
 
-    /// Shows the protocol what it has not consumed, and `bytes` behind it.
+    /// Passes unconsumed input and then `bytes` to the protocol.
     fn deliver(&mut self, slot: u32, bytes: &mut [u8]) {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         if entry.line.flags.has(Flags::CLOSING) {
@@ -431,7 +431,7 @@ impl<P: Protocol> Engine<P> {
         let limit = self.shared.limits.input_limit;
         let Some((_, entry)) = self.slots.at(slot) else { return };
         let flags = entry.line.flags;
-        // A paused connection may be in the middle of a read; that is at most one read more.
+        // A paused connection may be in the middle of a read, which adds at most one read.
         if rest.0.len() > limit && !flags.any(Flags::PAUSED | Flags::CLOSING) {
             return self.close(slot, Closed::InputLimit);
         }
@@ -442,7 +442,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// The peer will send no more.
+    /// The peer has closed its side.
     fn ended(&mut self, slot: u32) {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         entry.line.flags.put(Flags::ENDED, true);
@@ -482,7 +482,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// Does for one connection what its callbacks asked for.
+    /// Carries out the requests of one connection's callbacks.
     fn attend(&mut self, slot: u32) {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         let line = &mut entry.line;
@@ -503,7 +503,7 @@ impl<P: Protocol> Engine<P> {
         self.flush(slot);
     }
 
-    /// Reads data that arrived while reading was paused, or was left over: it causes no event of its own.
+    /// Reads input that arrived during a pause, or was left over: it causes no event.
     fn resume(&mut self, slot: u32) {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         let flags = &mut entry.line.flags;
@@ -544,13 +544,13 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// Closes a connection whose last words are with the kernel.
+    /// Closes a connection whose output is in the kernel's buffer.
     fn finish(&mut self, slot: u32) {
         let Engine { protocol, slots, shared, scratch, .. } = self;
         let Some((generation, entry)) = slots.at(slot) else { return };
         let flags = entry.line.flags;
         if flags.has(Flags::STOPPING) {
-            // Unread input would turn the close into a reset that overtakes our last words.
+            // Unread input would turn the close into a reset that overtakes our output.
             let _ = entry.line.wire.read(scratch);
             return self.close(slot, Closed::Stopping);
         }
@@ -592,7 +592,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// Calls the protocol about an open connection. None if there is none, or it panicked and is closed now.
+    /// Calls the protocol for an open connection. None if it does not exist, or the call panicked and the connection is closed now.
     fn call<R>(&mut self, slot: u32, act: impl FnOnce(&mut P, &mut P::Conn, &mut Io<'_>) -> R) -> Option<R> {
         let Engine { protocol, slots, shared, .. } = self;
         let (generation, entry) = slots.at(slot)?;
@@ -609,14 +609,14 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// The panic hook has printed what and where; this says what it cost.
+    /// The panic hook has printed message and place; this counts and logs the consequence.
     fn panicked(&mut self, within: &'static str) {
         self.shared.tally().panics.add(1);
         tracing::error!(worker = self.shared.worker, within, "the protocol panicked; the worker continues");
     }
 }
 
-/// Gives back what a line holds. Its socket is all that stays.
+/// Releases the buffers of a line. Only its socket stays.
 fn release(line: &mut Line, shared: &mut Shared) {
     if let Some(input) = line.input.take() {
         shared.pool.give_remainder(input);

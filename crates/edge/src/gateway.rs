@@ -1,4 +1,4 @@
-//! A gateway to start: its settings, its mailboxes, and how its protocol's values are made.
+//! A gateway to start: its settings, its mailboxes, and the constructor of its protocol's values.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,8 +25,8 @@ pub struct Gateway {
 impl Gateway {
     /// With one inbox for each worker. `make` is called on each worker's thread with the worker's number.
     ///
-    /// The settings count for this gateway alone: its listeners, limits and buffers. Only
-    /// `private_descriptor_tables` is about the threads, and has to be the same for all gateways.
+    /// The settings apply to this gateway alone: its listeners, limits and buffers. Only `private_descriptor_tables` applies to the
+    /// threads, and must be equal for all gateways.
     pub fn new<P>(
         config: EdgeConfig,
         mut inboxes: Vec<Inbox<P::Mail>>,
@@ -52,7 +52,7 @@ impl Gateway {
         Gateway { config, workers, host: Box::new(host) }
     }
 
-    /// Takes the addresses. Answers what its owner keeps, and its part for each worker.
+    /// Binds the addresses. Returns the owner's part, and the part for each worker.
     pub(crate) fn prepare(self, reservations: &[Reservation]) -> (RunningGateway, Vec<MakeHosted>) {
         let Gateway { config, workers, host } = self;
         let running = RunningGateway {
@@ -79,7 +79,7 @@ impl Gateway {
     }
 }
 
-/// A gateway that runs on the workers of an [`Edge`](crate::Edge).
+/// A running gateway of an [`Edge`](crate::Edge).
 pub struct RunningGateway {
     local_addrs: Vec<SocketAddr>,
     tls: Vec<Option<tls::Acceptor>>,
@@ -87,7 +87,7 @@ pub struct RunningGateway {
 }
 
 impl RunningGateway {
-    /// Where it listens, in the order of its configuration, with real ports.
+    /// Its addresses, in the order of its configuration, with real ports.
     pub fn local_addrs(&self) -> &[SocketAddr] {
         &self.local_addrs
     }
@@ -96,7 +96,7 @@ impl RunningGateway {
         Arc::clone(&self.counters)
     }
 
-    /// New connections on a listener see this certificate. False if the listener has no TLS.
+    /// New connections on a listener get this certificate. False if the listener has no TLS.
     pub fn reload_tls(&self, listener: usize, config: Arc<ServerConfig>) -> bool {
         let Some(Some(acceptor)) = self.tls.get(listener) else { return false };
         acceptor.replace(config);

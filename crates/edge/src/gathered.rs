@@ -1,14 +1,14 @@
-//! Connections whose output waits for more, and when their wait is over.
+//! Connections whose output waits for more, with the end of their wait.
 
-/// A connection waits for this many ticks at most, half of it in the middle.
+/// A connection waits for this many ticks at most, and for half of them on average.
 const TICKS: usize = 2;
 
-/// A list for each tick of the wait, so that not all are written at one moment. One that was written early, because
-/// something would not wait, may be in its list again; it is written once.
+/// A list for each tick of the wait, so that not all are written at one moment. A connection that was written early, because of
+/// output that does not wait, may be in its list again; it is written once.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     lists: [Vec<u32>; TICKS],
-    /// The tick up to which all is written.
+    /// All lists up to this tick are written.
     seen: u32,
 }
 
@@ -17,12 +17,12 @@ impl Gathered {
         self.lists[slot as usize % TICKS].push(slot);
     }
 
-    /// Takes those whose wait ends with `tick` or has ended in ticks that were missed.
+    /// Takes the connections whose wait ends with `tick`, or ended in missed ticks.
     pub(crate) fn due(&mut self, tick: u32) -> Vec<u32> {
         let passed = tick.saturating_sub(self.seen).min(TICKS as u32);
         let due = (0..passed).flat_map(|back| {
             let list = &mut self.lists[(tick - back) as usize % TICKS];
-            // A room that has gone quiet leaves nothing behind.
+            // Frees the list after a burst.
             std::mem::take(list)
         });
         let due = due.collect();
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_due_once_within_its_ticks() {
+    fn each_connection_is_due_once_within_its_ticks() {
         let mut gathered = Gathered::default();
         (0..4).for_each(|slot| gathered.add(slot));
         assert_eq!(gathered.due(1), [1, 3]);
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_was_held_up_makes_good_for_every_tick() {
+    fn a_delayed_worker_catches_up_every_tick() {
         let mut gathered = Gathered::default();
         assert!(gathered.due(8).is_empty());
         (0..4).for_each(|slot| gathered.add(slot));

@@ -1,7 +1,7 @@
-//! The name of a connection.
+//! The identifier of a connection.
 
-/// A connection: worker, gateway, slot, generation. A handle of a connection that is gone never reaches a new one
-/// (until its slot was reused 2^24 times).
+/// A connection: worker, gateway, slot, generation. A handle of a closed connection never reaches a new one (until its slot was
+/// reused 2^24 times).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(u64);
 
@@ -14,8 +14,8 @@ pub(crate) const MAX_WORKERS: usize = 255;
 /// More gateways than this do not fit in a handle.
 pub(crate) const MAX_GATEWAYS: usize = 8;
 
-/// The gateway's number lies between the slot's bits. The bit above it is never set in the handle of a connection:
-/// a gateway may set it in a slot's number for names of its own.
+/// The gateway's number is between the slot's bits. The bit above it is never set in the handle of a connection: a gateway may set it
+/// in a slot's number for identifiers of its own.
 const GATEWAY_SHIFT: u32 = 28;
 const GATEWAY_MASK: u32 = (MAX_GATEWAYS as u32 - 1) << GATEWAY_SHIFT;
 

@@ -22,24 +22,24 @@ use crate::spare_descriptor::SpareDescriptor;
 use crate::wire::Wire;
 use crate::{Handle, Now, Protocol};
 
-/// Work on mail per turn ([`Protocol::work`]): a long batch is sliced, sockets have their turn in between.
+/// Work on mail per turn ([`Protocol::work`]): a long batch is sliced, and sockets are polled in between.
 const WORK_PER_TURN: usize = 1024;
 
-/// A worker's loop calls each of its gateways through this. The loop does not know their protocols: it makes a few virtual
-/// calls per turn and one per event, and everything below them is compiled for the protocol.
+/// A worker's loop calls each of its gateways through this trait. The loop does not know their protocols: it makes a few virtual
+/// calls per turn and one per event. All code below is compiled for the protocol.
 pub(crate) trait Hosted {
     fn begin_turn(&mut self, now: Now);
 
-    /// A socket of a connection is ready.
+    /// The socket of a connection is ready.
     fn ready(&mut self, handle: Handle, ready: Ready);
 
-    /// A socket of the protocol's own can be read.
+    /// A socket that the protocol registered is readable.
     fn readable(&mut self, number: u32);
 
     /// A listener has connections to accept.
     fn can_accept(&mut self, index: usize);
 
-    /// Reads on where a turn's share was used up, begins handshakes, and handles mail. Answers how much work the mail was.
+    /// Continues reads that reached their share of a turn, begins handshakes, and handles mail. Returns the work of the mail.
     fn work(&mut self) -> usize;
 
     fn timers(&mut self);
@@ -48,28 +48,28 @@ pub(crate) trait Hosted {
 
     fn stop_accepting(&mut self);
 
-    /// Carries out the mail that was sent before the stop, and begins to close all connections.
+    /// Handles mail from before the stop, and begins to close all connections.
     fn begin_stop(&mut self);
 
     /// Flushes until the deadline. True when all connections are closed.
     fn stopped(&mut self, deadline: Instant) -> bool;
 
-    /// Writes what was sent.
+    /// Writes pending output.
     fn end_turn(&mut self);
 
-    /// There is work that nobody will announce.
+    /// Whether work is left that causes no event.
     fn is_behind(&self) -> bool;
 
-    /// False if there is mail. True: the next mail will ring.
+    /// False if mail is waiting. True: the next mail will ring the bell.
     fn may_sleep(&self) -> bool;
 
-    /// After a sleep: senders need not ring.
+    /// After a sleep: senders need not ring the bell.
     fn woke(&self);
 
     fn until_next_tick(&self, now: Instant) -> Duration;
 }
 
-/// What the parts of a gateway on all workers share.
+/// State that the parts of a gateway on all workers share.
 pub(crate) struct Setup {
     pub(crate) workers: usize,
     pub(crate) config: EdgeConfig,
@@ -79,7 +79,7 @@ pub(crate) struct Setup {
     pub(crate) addresses: Arc<AddressCounts>,
 }
 
-/// Where a part of a gateway runs.
+/// The worker of a gateway's part.
 pub(crate) struct Place {
     pub(crate) worker: usize,
     /// Its number among the gateways of the worker.
@@ -102,7 +102,7 @@ pub(crate) struct HostedGateway<P: Protocol> {
 struct Listening {
     socket: TcpListener,
     index: usize,
-    /// There may be connections to accept that no event will announce.
+    /// Connections may wait for an accept without a further event.
     pending: bool,
     /// Out of descriptors: not before the next tick.
     resting: bool,
@@ -140,7 +140,7 @@ impl<P: Protocol> HostedGateway<P> {
         })
     }
 
-    /// Answers how much work it was.
+    /// Returns the work.
     fn take_mail(&mut self) -> usize {
         if self.letters.is_empty() {
             let mut batch = Vec::from(std::mem::take(&mut self.letters));
@@ -159,7 +159,7 @@ impl<P: Protocol> HostedGateway<P> {
         work
     }
 
-    /// True if there may be another.
+    /// True if another one may wait.
     fn accept_one(&mut self, listening: &mut Listening, spare: &mut SpareDescriptor) -> bool {
         match listening.socket.accept() {
             Ok((socket, peer)) => {
@@ -189,13 +189,13 @@ impl<P: Protocol> HostedGateway<P> {
         }
     }
 
-    /// Accepts and closes one with the spare descriptor: clients that are told come back at another moment, those that
-    /// are left waiting hang. True if there may be another.
+    /// Accepts and closes one with the spare descriptor. A closed client retries later; one in the queue would hang. True if another
+    /// one may wait.
     fn turn_away(&mut self, listening: &mut Listening, spare: &mut SpareDescriptor) -> bool {
         let accepted = spare.lend(|| listening.socket.accept().map(drop));
         match accepted {
             Some(Ok(())) => self.engine.shared.tally().no_descriptors.add(1),
-            // accept(2) looks for a descriptor first, and says that there is none even if nobody is waiting.
+            // accept(2) allocates the descriptor first, so it fails even if no connection waits.
             Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => listening.pending = false,
             Some(Err(_)) => listening.resting = true,
             None => {

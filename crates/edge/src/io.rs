@@ -1,4 +1,4 @@
-//! What a protocol may ask of its connections.
+//! Operations of a protocol on its connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -22,7 +22,7 @@ use crate::tls::Session;
 use crate::wire::Wire;
 use crate::{Handle, Now, listen};
 
-/// More than this waits for nothing: a connection that keeps up must not look like one that does not.
+/// More output than this does not wait; otherwise a fast reader would look like a slow one.
 const GATHERED_BYTES: usize = 8 * 1024;
 
 /// Operations of a protocol on one connection.
@@ -49,13 +49,13 @@ impl Io<'_> {
         self.shared.now
     }
 
-    /// The address of the other side, asked of the system: no connection keeps it. None where it is gone.
+    /// The address of the other side, from the system, because connections do not store it. None if the connection is closed.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.line.wire.peer()
     }
 
-    /// Counts this connection for another address than its peer's: that of the client whom a trusted proxy speaks for. False where
-    /// that address has as many connections as it may have; then this one is not counted, and should be refused.
+    /// Counts this connection for the address of the client behind a trusted proxy instead of the peer's. False if that address has
+    /// reached its limit; then this connection is not counted, and should be refused.
     pub fn count_for(&mut self, client: IpAddr) -> bool {
         if let Some(bucket) = self.line.counted.take() {
             self.shared.addresses.release(bucket);
@@ -72,8 +72,8 @@ impl Io<'_> {
         }
     }
 
-    /// Appends to the output; written once at the end of the loop turn. Nothing is added to a connection that is
-    /// closing or over its output limit.
+    /// Appends to the output, which is written once at the end of the loop turn. A connection that is closing or over its output
+    /// limit ignores it.
     pub fn send(&mut self, bytes: &[u8]) {
         self.send_parts(&[bytes]);
     }
@@ -99,13 +99,12 @@ impl Io<'_> {
         self.waits = true;
     }
 
-    /// Bytes that wait to be written.
+    /// Pending bytes.
     pub fn outgoing(&self) -> usize {
         self.line.outgoing()
     }
 
-    /// Drops what waits and has not begun to be written: whole `send`s only, never part of one. Answers the bytes
-    /// dropped.
+    /// Drops pending `send`s of which no byte is written, never part of one. Returns the dropped bytes.
     pub fn drop_outgoing(&mut self) -> usize {
         let Some(output) = &mut self.line.output else { return 0 };
         let dropped = output.drop_unbegun();
@@ -123,7 +122,7 @@ impl Io<'_> {
         }
     }
 
-    /// Stops or resumes reading from the peer (backpressure). When it is resumed, what was not consumed comes again.
+    /// Stops or resumes reading from the peer (backpressure). A resume passes unconsumed input again.
     pub fn set_reading(&mut self, on: bool) {
         if on == self.line.flags.has(Flags::PAUSED) {
             self.line.flags.put(Flags::PAUSED, !on);
@@ -171,7 +170,7 @@ impl Io<'_> {
     }
 }
 
-/// A connection of our own.
+/// An outgoing connection.
 #[derive(Debug, Clone)]
 pub struct Connect {
     pub to: SocketAddr,
@@ -197,8 +196,7 @@ impl<C> Conns<'_, C> {
         self.shared.worker
     }
 
-    /// None if the connection is gone, or belongs to another worker or gateway. One that is closing is still there, but sends
-    /// nothing more.
+    /// None if the connection is closed, or belongs to another worker or gateway. A closing one still exists, but sends nothing more.
     pub fn get(&mut self, handle: Handle) -> Option<(&mut C, Io<'_>)> {
         if !self.shared.is_ours(handle) {
             return None;
@@ -208,9 +206,9 @@ impl<C> Conns<'_, C> {
         Some((conn, Io::new(&mut slot.line, self.shared, handle)))
     }
 
-    /// Begins a connection of our own. Never waits: `Protocol::connected` is called when it is there, `closed` if it does
-    /// not come about within `first_byte_timeout` (unless the protocol sets its own timer). What is sent before goes
-    /// out then. On an error nothing is called.
+    /// Begins an outgoing connection without waiting. `Protocol::connected` is called when it is established, `closed` if it fails or
+    /// takes longer than `first_byte_timeout` (unless the protocol sets its own timer). Earlier output is sent then. After an
+    /// error neither is called.
     pub fn connect(&mut self, connect: Connect, conn: C) -> io::Result<Handle> {
         let Some(registry) = &self.shared.registry else { return Err(io::ErrorKind::Unsupported.into()) };
         let Connect { to, from, tls } = connect;
@@ -234,20 +232,20 @@ impl<C> Conns<'_, C> {
         Ok(handle)
     }
 
-    /// A socket of the protocol's own, datagrams mostly: [`Protocol::readable`](crate::Protocol::readable) is called with
-    /// this number when something has come, until the socket is closed. It must not block.
+    /// Registers a socket of the protocol, mostly for datagrams. [`Protocol::readable`](crate::Protocol::readable) is called with this
+    /// number when it is readable, until it is closed. The socket must be non-blocking.
     pub fn watch(&mut self, socket: &impl AsRawFd, number: u32) -> io::Result<()> {
         let Some(registry) = &self.shared.registry else { return Err(io::ErrorKind::Unsupported.into()) };
         let source = Source::OwnSocket { gateway: self.shared.gateway, number };
         registry.register(&mut SourceFd(&socket.as_raw_fd()), source.token(), Interest::READABLE)
     }
 
-    /// More may be there than was read: it is told of the socket again in the next turn, when others had theirs.
+    /// Calls `readable` for the socket again in the next turn, for a protocol that stopped before the socket was empty.
     pub fn look_again(&mut self, number: u32) {
         self.shared.again.push(number);
     }
 
-    /// Every connection of this gateway on this worker, in no order. Costs a look at every slot.
+    /// Every connection of this gateway on this worker, in no order. Visits every slot.
     pub fn each(&mut self, mut act: impl FnMut(&mut C, Io<'_>)) {
         for slot in self.slots.slots() {
             if let Some((generation, found)) = self.slots.at(slot)

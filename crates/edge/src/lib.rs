@@ -1,11 +1,10 @@
 //! The connection layer: bytes in, bytes out, no protocol.
 //!
 //! One event-loop thread (a *worker*) per core owns its sockets for their whole life. A gateway plugs in a
-//! [`Protocol`]: a value per worker that is told what arrived and what time it is, and says through [`Io`]
-//! what to send and when to be woken. It never blocks and never sees a connection's socket, so the same value runs
-//! in tests without one. What stays per connection is one small slot; buffers exist only while they hold bytes.
-//! Workers can carry several gateways, which share their threads and nothing else ([`Edge::start_all`]).
-//! Datagrams come by sockets that a protocol brings itself and shows to its worker ([`Conns::watch`]).
+//! [`Protocol`]: a value per worker that receives input and the time, and uses [`Io`] for output and timers. It never blocks
+//! and never sees a connection's socket, so the same value runs in tests without one. A connection keeps one small slot;
+//! buffers exist only while they hold bytes. Workers can carry several gateways, which share their threads and nothing else
+//! ([`Edge::start_all`]). A protocol can register its own sockets for datagrams ([`Conns::watch`]).
 //!
 //! Deliberately not here: HTTP, WebSocket, JSON, XMPP, users.
 //!

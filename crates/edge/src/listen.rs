@@ -1,4 +1,4 @@
-//! Sockets: listening ones for each worker, and those of connections that we make.
+//! Sockets: listeners for each worker, and outgoing connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,11 +9,11 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::config::EdgeConfig;
 
-/// An address that nobody else can listen on: with SO_REUSEPORT, which workers need, a second server would silently share it.
+/// A reserved address. With SO_REUSEPORT, which workers need, a second server would silently share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Reservation {
     addr: SocketAddr,
-    /// Without SO_REUSEPORT, and listening: a socket that is only bound would not keep others away (socket(7)).
+    /// Without SO_REUSEPORT, and listening, because a socket that is only bound would not exclude others (socket(7)).
     alone: Arc<Mutex<Option<Socket>>>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Shared {
     _socket: Socket,
 }
 
-/// Finds the port where it is 0, and refuses one that somebody listens on.
+/// Chooses a port for 0, and refuses a port with a listener.
 pub(crate) fn reserve(addr: SocketAddr) -> io::Result<Reservation> {
     let alone = socket(addr)?;
     alone.set_reuse_address(true)?;
@@ -37,7 +37,7 @@ impl Reservation {
         self.addr
     }
 
-    /// From here on the address can be shared, by processes of this user.
+    /// Releases the reservation: processes of this user can share the address now.
     pub(crate) fn share(&self) -> io::Result<Shared> {
         self.alone.lock().unwrap_or_else(PoisonError::into_inner).take();
         let socket = socket(self.addr)?;
@@ -48,7 +48,7 @@ impl Reservation {
     }
 }
 
-/// A worker's own socket on a reserved address. What accepted connections inherit is set here once.
+/// A worker's own socket on a reserved address. Accepted connections inherit its options.
 pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpListener> {
     let socket = socket(addr)?;
     socket.set_reuse_address(true)?;
@@ -62,8 +62,8 @@ pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpLis
     }
     socket.bind(&addr.into())?;
     socket.listen(i32::try_from(config.backlog).unwrap_or(i32::MAX))?;
-    // Delays the acknowledgement of the first data until the answer, as after some exchanges anyway, so that it costs
-    // no packet of its own. listen(2) would reset the option.
+    // Delays the acknowledgement of the first data until the answer, so that it needs no packet of its own. listen(2) would reset
+    // the option.
     #[cfg(target_os = "linux")]
     socket.set_tcp_quickack(false)?;
     Ok(TcpListener::from_std(socket.into()))
@@ -71,20 +71,20 @@ pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpLis
 
 /// Source ports for connections from a given address, one after the other.
 ///
-/// Left to the system, bind would look for a port that nobody uses at all, which takes longer the more are in use (390 µs
-/// at 9,000 connections), where one that nobody uses *to the same peer* is enough.
+/// The system's bind would search for a port without any connection, which takes longer the more are in use (390 µs at 9,000
+/// connections). A port without a connection *to the same peer* is enough.
 pub(crate) struct SourcePorts {
     next: u16,
 }
 
-/// Above the ports of most services; those in use are skipped.
+/// Above the ports of most services; used ones are skipped.
 const FIRST_SOURCE_PORT: u16 = 20_000;
 
 /// Ports tried for one connection.
 const PORT_TRIES: usize = 64;
 
 impl SourcePorts {
-    /// Workers, their gateways and processes begin at different places, so as not to run after each other.
+    /// Workers, their gateways and processes begin at different ports, to avoid collisions.
     pub(crate) fn new(number: usize) -> SourcePorts {
         let spread = (number as u32 + 1).wrapping_mul(7919) ^ std::process::id().wrapping_mul(2_654_435_761);
         SourcePorts { next: FIRST_SOURCE_PORT + (spread % u32::from(u16::MAX - FIRST_SOURCE_PORT)) as u16 }
@@ -96,7 +96,7 @@ impl SourcePorts {
     }
 }
 
-/// Begins a connection; the socket becomes writable when it is there.
+/// Begins a connection; the socket becomes writable when it is established.
 pub(crate) fn connect(
     to: SocketAddr,
     from: Option<IpAddr>,
@@ -107,7 +107,7 @@ pub(crate) fn connect(
     loop {
         tries += 1;
         let socket = socket(to)?;
-        // Together with others on the same port, as long as the peers differ.
+        // Several connections share a port if their peers differ.
         socket.set_reuse_address(true)?;
         let begun = socket.bind(&SocketAddr::new(from, ports.next()).into()).and_then(|()| begin(socket, to));
         match begun {
@@ -132,7 +132,7 @@ fn is_taken(error: &io::Error) -> bool {
 }
 
 fn socket(addr: SocketAddr) -> io::Result<Socket> {
-    // Two system calls fewer per connection of ours than asking for it afterwards.
+    // Two system calls fewer per outgoing connection than a later query.
     #[cfg(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd"))]
     return Socket::new(Domain::for_address(addr), Type::STREAM.nonblocking(), Some(Protocol::TCP));
     #[cfg(not(any(
@@ -155,7 +155,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn connections_inherit_what_the_listener_has() {
+    fn connections_inherit_the_listeners_options() {
         let reserved = reserve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let config = EdgeConfig {
             user_timeout: Some(Duration::from_secs(7)),

@@ -1,29 +1,27 @@
-//! The way to workers from any thread.
+//! Sends mail to workers from any thread.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::bell::Bell;
 
-/// The weight that may wait in a mailbox, where nothing else is said: a million events for one session each, some
-/// 100 MB.
+/// The default limit on the weight in a mailbox: a million events for one session each, some 100 MB.
 pub const MAILBOX_WEIGHT: usize = 1 << 20;
 
-/// Mailboxes of `workers` workers and their receiving ends, each with room for [`MAILBOX_WEIGHT`]. Made before the edge
-/// starts, so that the domain has its way back before the first connection comes; what is sent before the start is
-/// there after it.
+/// Mailboxes of `workers` workers and their receiving ends, each limited to [`MAILBOX_WEIGHT`]. Created before the edge starts, so
+/// that the domain can send before the first connection; earlier mail is kept for the start.
 pub fn mailboxes<M: Send + 'static>(workers: usize) -> (Mailboxes<M>, Vec<Inbox<M>>) {
     bounded_mailboxes(workers, MAILBOX_WEIGHT)
 }
 
-/// [`mailboxes`] of which each has room for so much weight.
+/// [`mailboxes`] with this limit each.
 pub fn bounded_mailboxes<M: Send + 'static>(workers: usize, room: usize) -> (Mailboxes<M>, Vec<Inbox<M>>) {
     let boxes: Arc<[Mailbox<M>]> = (0..workers).map(|_| Mailbox::new(room)).collect();
     let inboxes = (0..workers).map(|worker| Inbox { boxes: Arc::clone(&boxes), worker }).collect();
     (Mailboxes { boxes }, inboxes)
 }
 
-/// The way to workers from any thread. Cheap to clone.
+/// Sends mail to workers from any thread. Cheap to clone.
 pub struct Mailboxes<M> {
     boxes: Arc<[Mailbox<M>]>,
 }
@@ -43,22 +41,21 @@ impl<M: Send + 'static> Mailboxes<M> {
     /// kept. Never blocks longer than another sender's push. Mail to a worker that does not exist or has stopped is
     /// dropped.
     ///
-    /// A mailbox whose mail has all the weight it has room for is full: then the mail is given back, and its sender
-    /// must have a way to go on without it. The last mail may be heavier than the room that is left. Weight counts until
-    /// the worker has handled the mail.
+    /// A mailbox that has reached its limit is full: then the mail is returned, and its sender must handle the loss. The last mail may
+    /// exceed the limit. Weight counts until the worker has handled the mail.
     ///
-    /// On a worker's own thread the wake-ups of others are put off to the end of the loop turn.
+    /// On a worker's own thread, wake-ups of other workers are deferred to the end of the loop turn.
     pub fn offer(&self, worker: usize, mail: M, weight: usize) -> Result<(), M> {
         self.push(worker, Letter { mail, weight: u32::try_from(weight).unwrap_or(u32::MAX) })
     }
 
     /// [`offer`](Self::offer) for mail that must not be lost: it has no weight and is never refused.
     ///
-    /// So its senders have to bound it. Only send what there are a few of for each connection: an answer to the request
-    /// for which a connection waits and reads nothing more, the end of a session, a note that a mailbox was full. Then a
-    /// mailbox holds a few of these for each of `max_connections`.
+    /// So its senders have to bound it. Send only a few for each connection: an answer for which a connection waits without further
+    /// reads, the end of a session, the notice of a full mailbox. Then a mailbox holds a few of these for each of
+    /// `max_connections`.
     pub fn send(&self, worker: usize, mail: M) {
-        // Without weight nothing is refused.
+        // Mail without weight is never refused.
         let _ = self.push(worker, Letter { mail, weight: 0 });
     }
 
@@ -88,8 +85,7 @@ pub(crate) struct Letter<M> {
     pub(crate) weight: u32,
 }
 
-/// An empty queue of mail keeps room for so many after a quiet moment: a burst of 1,500 would leave 200 kB in each of
-/// the two that take turns.
+/// Capacity of an empty queue after a quiet moment. A burst of 1,500 would leave 200 kB in each of the two alternating queues.
 pub(crate) const KEPT: usize = 32;
 
 /// A worker's end of its mailbox.
@@ -98,10 +94,9 @@ pub struct Inbox<M> {
     worker: usize,
 }
 
-/// No wake-up is lost: `awake` changes only under the lock that guards the mail. A worker turns it off only in the
-/// moment in which it sees that there is no mail ([`Inbox::may_sleep`]); whoever pushes afterwards finds it off, turns
-/// it on, and is the one who rings. The bell keeps a ring that comes before the worker really sleeps. Whoever pushes
-/// earlier is seen by that same look.
+/// No wake-up is lost, because `awake` changes only under the lock of the mail. A worker clears it only when it sees an empty queue
+/// ([`Inbox::may_sleep`]). A later sender finds it cleared, sets it, and rings the bell, which keeps a ring from before the sleep.
+/// Mail of an earlier sender is seen by the same check.
 struct Mailbox<M> {
     room: usize,
     queue: Mutex<Queue<M>>,
@@ -110,22 +105,22 @@ struct Mailbox<M> {
 
 struct Queue<M> {
     letters: Vec<Letter<M>>,
-    /// Of the letters, and of those that the worker has taken and not handled.
+    /// Weight of the letters, including those that the worker has taken but not handled.
     weight: usize,
-    /// The worker will look at the mail before it sleeps, or somebody has promised to ring.
+    /// The worker will check the mail before it sleeps, or a sender will ring the bell.
     awake: bool,
-    /// Nobody will ever take mail again.
+    /// The worker has ended.
     gone: bool,
 }
 
 impl<M> Mailbox<M> {
     fn new(room: usize) -> Mailbox<M> {
-        // Awake, because a worker looks before it sleeps for the first time.
+        // Awake, because a worker checks its mail before its first sleep.
         let queue = Queue { letters: Vec::new(), weight: 0, awake: true, gone: false };
         Mailbox { room, queue: Mutex::new(queue), bell: OnceLock::new() }
     }
 
-    /// A panic between lock and unlock is impossible but for lack of memory, and leaves the queue whole.
+    /// Only lack of memory can panic between lock and unlock, and it leaves the queue intact.
     fn lock(&self) -> MutexGuard<'_, Queue<M>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -136,7 +131,7 @@ impl<M> Inbox<M> {
         self.worker
     }
 
-    /// All mail there is: for tests that carry it to a [`Harness`](crate::testing::Harness) by hand.
+    /// All waiting mail, for tests that pass it to a [`Harness`](crate::testing::Harness).
     #[cfg(feature = "testing")]
     pub fn drain(&self) -> Vec<M> {
         let mut letters = Vec::new();
@@ -146,24 +141,24 @@ impl<M> Inbox<M> {
     }
 
     pub(crate) fn hang(&self, bell: Arc<Bell>) {
-        // An inbox starts one worker only, so that the bell is hung once.
+        // An inbox starts one worker only, so the bell is set once.
         let _ = self.boxes[self.worker].bell.set(bell);
     }
 
-    /// Takes all mail there is; `into` is empty and lends its memory to the next batch.
+    /// Takes all waiting mail; `into` is empty, and its memory is used for the next batch.
     pub(crate) fn take(&self, into: &mut Vec<Letter<M>>) {
         let mut queue = self.boxes[self.worker].lock();
         std::mem::swap(&mut queue.letters, into);
     }
 
-    /// Mail of this weight was taken and is handled: there is room for as much again.
+    /// Mail of this weight is handled, and no longer counts.
     pub(crate) fn handled(&self, weight: usize) {
         if weight > 0 {
             self.boxes[self.worker].lock().weight -= weight;
         }
     }
 
-    /// Gives the memory of a burst back, if all of it is taken.
+    /// Frees the memory of a burst after all of it is taken.
     pub(crate) fn shrink(&self) {
         let mut queue = self.boxes[self.worker].lock();
         if queue.letters.is_empty() {
@@ -171,14 +166,14 @@ impl<M> Inbox<M> {
         }
     }
 
-    /// False if there is mail. True: the next mail will ring.
+    /// False if mail is waiting. True: the next mail will ring the bell.
     pub(crate) fn may_sleep(&self) -> bool {
         let mut queue = self.boxes[self.worker].lock();
         queue.awake = !queue.letters.is_empty();
         !queue.awake
     }
 
-    /// After a sleep: senders need not ring.
+    /// After a sleep: senders need not ring the bell.
     pub(crate) fn woke(&self) {
         self.boxes[self.worker].lock().awake = true;
     }
@@ -189,19 +184,19 @@ impl<M> Drop for Inbox<M> {
         let mut queue = self.boxes[self.worker].lock();
         queue.gone = true;
         let letters = std::mem::take(&mut queue.letters);
-        // Mail may own mailboxes: it is dropped without the lock.
+        // Mail may own mailboxes, so it is dropped without the lock.
         drop(queue);
         drop(letters);
     }
 }
 
 thread_local! {
-    /// On a worker's thread: whom to wake at the end of this loop turn. None elsewhere.
+    /// On a worker's thread: the workers to wake at the end of this loop turn. None elsewhere.
     static PUT_OFF: RefCell<Option<Vec<Arc<Bell>>>> = const { RefCell::new(None) };
 }
 
 fn ring_or_put_off(bell: &Arc<Bell>) {
-    // The thread may be ending: then there is no later.
+    // If the thread is ending, the wake-up cannot be deferred.
     let put_off =
         PUT_OFF.try_with(|bells| bells.borrow_mut().as_mut().map(|bells| bells.push(Arc::clone(bell))));
     if !matches!(put_off, Ok(Some(()))) {
@@ -209,8 +204,8 @@ fn ring_or_put_off(bell: &Arc<Bell>) {
     }
 }
 
-/// While it lives, wake-ups on this thread wait for [`PutOff::ring`]. Dropping it rings too, so that a worker that dies
-/// leaves nobody asleep.
+/// While it lives, wake-ups on this thread wait for [`PutOff::ring`]. Dropping it rings too, so that a worker that panics leaves no
+/// other worker asleep.
 pub(crate) struct PutOff(());
 
 impl PutOff {
@@ -250,10 +245,10 @@ mod tests {
     }
 
     proptest! {
-        /// Every step is atomic, by the lock; so all that threads can do is some order of steps. In none of them does a
-        /// worker sleep while there is mail and nobody has rung or is going to.
+        /// The lock makes every step atomic, so threads can only produce some order of steps. In none of them does a worker sleep
+        /// with waiting mail and without a ring, past or pending.
         #[test]
-        fn nobody_sleeps_on_mail(
+        fn no_worker_sleeps_with_waiting_mail(
             steps in prop::collection::vec(
                 prop_oneof![
                     Just(Step::Send),
@@ -301,7 +296,7 @@ mod tests {
         }
     }
 
-    /// What the owner of a mailbox and its senders do.
+    /// The steps of a mailbox's owner and of its senders.
     #[derive(Debug, Clone)]
     enum Act {
         Offer(usize),
@@ -366,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_gives_its_memory_back_when_it_is_taken() {
+    fn a_burst_frees_its_memory_after_it_is_taken() {
         let (mailboxes, inboxes) = mailboxes::<u32>(1);
         (0..1_000).for_each(|mail| mailboxes.send(0, mail));
         let capacity = || inboxes[0].boxes[0].lock().letters.capacity();
@@ -379,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn mail_to_nobody_is_dropped() {
+    fn mail_to_a_missing_worker_is_dropped() {
         let (mailboxes, inboxes) = mailboxes::<Arc<()>>(1);
         let mail = Arc::new(());
         mailboxes.send(0, Arc::clone(&mail));

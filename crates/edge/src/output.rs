@@ -1,4 +1,4 @@
-//! What waits to be written to one connection, in order, and where each send ends.
+//! The pending output of one connection, in order, with the end of each send.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::IoSlice;
@@ -11,15 +11,14 @@ const COPY_UP_TO: usize = 512;
 /// Slices handed to one `writev`.
 pub(crate) const MAX_SLICES: usize = 32;
 
-/// Copied sends lie behind each other in one vector; a shared one stays where it is. Exists only while there is
-/// something to write.
+/// Copied sends follow each other in one vector; a shared one is a reference. Exists only while output is pending.
 #[derive(Default)]
 pub(crate) struct Output {
     sends: VecDeque<Send>,
     copied: Vec<u8>,
-    /// Where in `copied` the first byte that is not written yet lies.
+    /// Index in `copied` of the first unwritten byte.
     copied_from: usize,
-    /// Bytes of the first send that are written.
+    /// Written bytes of the first send.
     begun: usize,
     len: usize,
 }
@@ -72,14 +71,14 @@ impl Output {
         self.sends.push_back(Send::Shared(bytes));
     }
 
-    /// The first bytes to write, sends that lie side by side in one slice. Answers how many slices were filled.
+    /// The first bytes to write, with adjacent sends in one slice. Returns the number of filled slices.
     pub(crate) fn slices<'a>(&'a self, into: &mut [IoSlice<'a>; MAX_SLICES]) -> usize {
         let mut filled = 0;
         let mut run_from = self.copied_from;
         let mut run_to = run_from;
         let mut begun = self.begun;
         for send in &self.sends {
-            // Room for the run before this send, and for the send.
+            // One slice for the run before this send, and one for the send.
             if filled + 2 > MAX_SLICES {
                 break;
             }
@@ -121,7 +120,7 @@ impl Output {
         filled
     }
 
-    /// That many bytes are written.
+    /// Removes this many written bytes.
     pub(crate) fn advance(&mut self, mut written: usize) {
         self.len -= written;
         while let Some(first) = self.sends.front() {
@@ -141,7 +140,7 @@ impl Output {
         self.compact();
     }
 
-    /// Drops the sends of which no byte is written. Answers how many bytes that were.
+    /// Drops the sends of which no byte is written. Returns their bytes.
     pub(crate) fn drop_unbegun(&mut self) -> usize {
         let keep =
             if self.begun > 0 { self.sends.front().map_or(0, |send| send.len() - self.begun) } else { 0 };
@@ -151,7 +150,7 @@ impl Output {
         self.copied.truncate(self.copied_from + copied);
         self.len = keep;
         self.compact();
-        // A peer that reads nothing keeps this buffer for long.
+        // A peer that does not read would keep this buffer for long.
         self.copied.shrink_to_fit();
         self.sends.shrink_to_fit();
         dropped
@@ -172,7 +171,7 @@ impl Output {
         own
     }
 
-    /// Takes this output, which is about to be dropped, out of `shared`. Answers the bytes that nobody else holds.
+    /// Removes this output from `shared` before it is dropped. Returns the bytes without another holder.
     pub(crate) fn unmeasure(&self, shared: &mut SharedSends) -> usize {
         let mut freed = 0;
         for send in &self.sends {
@@ -196,7 +195,7 @@ impl Output {
         self.len = 0;
     }
 
-    /// Written bytes must not pile up in front of a connection that never gets empty.
+    /// Written bytes must not pile up in a connection that is never empty.
     fn compact(&mut self) {
         if self.copied_from == self.copied.len() {
             self.copied.clear();
@@ -213,7 +212,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Writes up to `room` bytes as a socket would.
+    /// Writes up to `room` bytes, like a socket.
     fn write(output: &mut Output, room: usize, wire: &mut Vec<u8>) {
         let mut slices = [IoSlice::new(&[]); MAX_SLICES];
         let filled = output.slices(&mut slices);
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_queue_gives_its_memory_back() {
+    fn a_dropped_queue_frees_its_memory() {
         let mut output = Output::default();
         (0..1_000).for_each(|_| output.push(&[&[7; 500]]));
         output.advance(100);
@@ -268,8 +267,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each send carries its number in every byte and its length is known: what reaches the wire must be
-        /// whole sends in order, with gaps only where `drop_unbegun` was called.
+        /// Each send has its number in every byte, and its length is known. The wire must get whole sends in order, with gaps only
+        /// where `drop_unbegun` was called.
         #[test]
         fn the_wire_sees_whole_sends_in_order(steps in prop::collection::vec(step(), 1..200)) {
             let mut output = Output::default();

@@ -1,8 +1,8 @@
-//! When a busy worker lets work gather before it looks again.
+//! Decides when a busy worker sleeps briefly to batch its work.
 
 use std::time::{Duration, Instant};
 
-/// How long a busy worker lets work gather. A sleep this short ends some 50 µs late.
+/// The sleep of a busy worker. A sleep this short ends some 50 µs late.
 pub(crate) const GATHER: Duration = Duration::from_micros(100);
 
 const WINDOW: Duration = Duration::from_millis(10);
@@ -10,11 +10,11 @@ const WINDOW: Duration = Duration::from_millis(10);
 /// A worker with more to do than this in a window is busy: 15,000 events and mails per second.
 const BUSY: usize = 150;
 
-/// Measures how much a worker has to do.
+/// Measures the load of a worker.
 ///
-/// With every event a turn of its own, a worker that is neither idle nor overloaded spends more time on falling asleep
-/// and waking up than on its work, and pushes aside whoever made the event, if that runs on the same core. Where a turn
-/// is wanted every few microseconds, it comes every 150 instead; where one is wanted every millisecond, at once.
+/// With one turn per event, a worker that is neither idle nor overloaded spends more time on sleeping and waking than on its work, and
+/// interrupts the thread that caused the event, if both share a core. With events every few microseconds, turns come every
+/// 150 µs instead; with an event every millisecond, at once.
 #[derive(Debug)]
 pub(crate) struct Pace {
     began: Instant,
@@ -27,7 +27,7 @@ impl Pace {
         Pace { began: now, done: 0, busy: false }
     }
 
-    /// A turn that began at `now` had so much to do.
+    /// Records the work of a turn that began at `now`.
     pub(crate) fn note(&mut self, work: usize, now: Instant) {
         self.done += work;
         let window = now.saturating_duration_since(self.began);
@@ -46,7 +46,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Whether a worker is busy after a second in which each turn, so often, has so much to do.
+    /// Whether a worker is busy after a second of turns at this interval with this work.
     fn busy(every: Duration, work: usize) -> bool {
         let start = Instant::now();
         let mut pace = Pace::new(start);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calm_ends_it_with_the_next_turn() {
+    fn a_calm_turn_ends_the_busy_state() {
         let start = Instant::now();
         let mut pace = Pace { began: start, done: 500, busy: true };
         pace.note(1, start + Duration::from_secs(1));

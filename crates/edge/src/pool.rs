@@ -1,24 +1,24 @@
-//! Buffers that no connection needs at the moment: few, small and bounded.
+//! Unused buffers for reuse: few, small and bounded.
 
 use crate::output::Output;
 
-/// A larger buffer is not kept: one big message must not make the next small one expensive in memory.
+/// A larger buffer is not kept, because a small message would then hold its memory.
 const LARGEST_KEPT: usize = 4 * 1024;
 
-/// Received bytes that wait for more.
+/// Received bytes of an incomplete message.
 #[derive(Default)]
 pub(crate) struct Remainder(pub(crate) Vec<u8>);
 
 /// Reusable buffers. Connections take one when they have data to keep, and return it when it is empty.
 pub(crate) struct Pool {
-    // Boxed because a connection holds one pointer, and the box is what is expensive to make.
+    // Boxed, because a connection holds one pointer, and the allocation of the box is the expensive part.
     #[expect(clippy::vec_box)]
     remainders: Vec<Box<Remainder>>,
     #[expect(clippy::vec_box)]
     outputs: Vec<Box<Output>>,
     kept: usize,
     limit: usize,
-    /// The least that was kept of each since the last [`Pool::shrink`]: nobody has needed so many.
+    /// The smallest number of each kind since the last [`Pool::shrink`]: that many were never needed.
     unused: (usize, usize),
 }
 
@@ -49,15 +49,15 @@ impl Pool {
     }
 
     pub(crate) fn give_output(&mut self, mut output: Box<Output>) {
-        // Shared bytes go first: they belong to somebody.
+        // Shared bytes first, because they have other holders.
         output.clear();
         if self.keeps(output.capacity()) {
             self.outputs.push(output);
         }
     }
 
-    /// Frees what nobody has needed since the last call. A few buffers that lie above a thousand closed connections in
-    /// the heap would keep the allocator from giving all of that back to the system.
+    /// Frees the buffers that were unused since the last call. A few buffers above the memory of a thousand closed connections would
+    /// keep the allocator from returning that memory to the system.
     pub(crate) fn shrink(&mut self) {
         for remainder in self.remainders.drain(..self.unused.0.min(self.remainders.len())) {
             self.kept -= cost(remainder.0.capacity());
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_gives_its_memory_back() {
+    fn a_burst_frees_its_memory() {
         let mut pool = Pool::new(64 * 1024);
         let mut outputs: Vec<_> = (0..1000).map(|_| pool.take_output()).collect();
         for output in &mut outputs {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_needs_is_freed() {
+    fn unused_buffers_are_freed() {
         let mut pool = Pool::new(64 * 1024);
         let outputs: Vec<_> = (0..10).map(|_| pool.take_output()).collect();
         outputs.into_iter().for_each(|output| pool.give_output(output));

@@ -1,4 +1,4 @@
-//! What the connections of a gateway share on one worker: time, timers, buffers, limits, counters.
+//! State that the connections of a gateway share on one worker: time, timers, buffers, limits, counters.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) listeners: Vec<Listener>,
     pub(crate) wheel: Wheel,
     pub(crate) pool: Pool,
-    /// Bytes that wait in all outputs, shared ones as often as they are shared.
+    /// Pending bytes of all outputs; shared bytes count once per output.
     pub(crate) outgoing: usize,
     /// Slots to attend to at the end of the turn.
     pub(crate) dirty: Vec<u32>,
@@ -38,22 +38,22 @@ pub(crate) struct Shared {
     pub(crate) gathered: Gathered,
     /// Slots with more to read than their share of a turn.
     pub(crate) more: Vec<u32>,
-    /// Sockets of the protocol's own, by number, which it wants to read in the next turn without an event.
+    /// Registered sockets, by number, that the protocol reads in the next turn without an event.
     pub(crate) again: Vec<u32>,
     pub(crate) handshakes: Handshakes,
-    /// Where all TLS connections decrypt and encrypt; empty in between.
+    /// Scratch buffer of all TLS connections; empty in between.
     pub(crate) plain: Vec<u8>,
     pub(crate) sealed: Vec<u8>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) addresses: Arc<AddressCounts>,
-    /// To watch the sockets of connections that we make; None without sockets.
+    /// Registers sockets of outgoing connections; None without sockets.
     pub(crate) registry: Option<Arc<Registry>>,
     pub(crate) ports: SourcePorts,
 }
 
-/// TLS handshakes as a server: those under way, and those that wait.
+/// TLS handshakes as a server: in progress, and waiting.
 pub(crate) struct Handshakes {
-    /// Still contains connections that are gone.
+    /// May contain closed connections.
     pub(crate) queue: VecDeque<Handle>,
     /// Beyond it a connection is closed.
     pub(crate) queue_limit: usize,
@@ -78,7 +78,7 @@ pub(crate) struct Limits {
     pub(crate) input_limit: usize,
     pub(crate) output_soft_limit: usize,
     pub(crate) output_limit: usize,
-    /// Of all connections of the worker.
+    /// For all connections of the worker.
     pub(crate) output_memory: usize,
     pub(crate) linger: Duration,
     pub(crate) first_byte_timeout: Duration,
@@ -123,8 +123,8 @@ impl Shared {
                 limit: config.handshakes_in_flight,
                 per_turn: config.handshakes_per_turn.max(1),
             },
-            // Reserved whole at the start, and touched only where TLS is used: a buffer that grew later would lie above
-            // the connections in the heap, and keep their memory from going back when they have left.
+            // Reserved at the start, and touched only with TLS. A buffer that grew later would lie above the connections in the
+            // heap, and their memory could not return to the system.
             plain: Vec::with_capacity(2 * READ_SIZE),
             sealed: Vec::with_capacity(SEALED_SIZE),
             counters,
@@ -146,12 +146,12 @@ impl Shared {
         self.counters.worker(self.worker)
     }
 
-    /// The tick in which this turn is.
+    /// The tick of this turn.
     pub(crate) fn tick(&self) -> u32 {
         1 + ticks(self.now.instant.saturating_duration_since(self.start), Round::Down)
     }
 
-    /// How long until the next tick begins.
+    /// Time until the next tick.
     pub(crate) fn until_next_tick(&self, now: Instant) -> Duration {
         let past = now.saturating_duration_since(self.start).as_nanos() % TICK.as_nanos();
         TICK - Duration::from_nanos(past as u64)
@@ -169,7 +169,7 @@ impl Shared {
         self.mark_dirty(line, slot);
     }
 
-    /// Has output written that was empty until now, some ticks later. Who has gone in the meantime is still in the list.
+    /// Writes output that was empty until now some ticks later. The list may contain closed connections.
     pub(crate) fn gather(&mut self, line: &Line, slot: u32) {
         if !line.flags.has(Flags::DIRTY) {
             self.gathered.add(slot);

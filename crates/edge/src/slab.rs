@@ -1,10 +1,10 @@
-//! Slots for connections, in chunks: growing copies nothing, and an empty chunk's memory goes back.
+//! Slots for connections, in chunks: growth copies nothing, and the memory of an empty chunk is freed.
 
 use std::collections::BTreeSet;
 
 use crate::handle::GENERATION_MASK;
 
-/// Slots per chunk. A vector that doubled would for a moment need three times its size.
+/// Slots per chunk. A doubling vector would need three times its size for a moment.
 const CHUNK: usize = 1024;
 
 /// A table of values by slot number. The lowest chunk with room is filled first, and in it the slot that was
@@ -12,7 +12,7 @@ const CHUNK: usize = 1024;
 pub struct Slab<T> {
     chunks: Vec<Chunk<T>>,
     with_room: BTreeSet<u32>,
-    /// One empty chunk stays, so that a single connection that comes and goes allocates nothing.
+    /// One empty chunk stays, so that a single short connection allocates nothing.
     spare: Option<u32>,
     len: usize,
 }
@@ -21,7 +21,7 @@ struct Chunk<T> {
     cells: Vec<Cell<T>>,
     free: Option<u16>,
     used: usize,
-    /// Where generations begin when the cells are made again: never below one that was handed out.
+    /// First generation of new cells: never below one that was used before.
     first_generation: u32,
 }
 
@@ -55,7 +55,7 @@ impl<T> Slab<T> {
         (self.chunks.len() * CHUNK) as u32
     }
 
-    /// Puts the value into a free slot and answers its number and generation.
+    /// Puts the value into a free slot and returns its number and generation.
     pub fn insert(&mut self, value: T) -> (u32, u32) {
         let index = self.chunk_with_room();
         let chunk = &mut self.chunks[index as usize];
@@ -75,7 +75,7 @@ impl<T> Slab<T> {
         if cell.generation == generation { cell.value.as_mut() } else { None }
     }
 
-    /// Whatever is in the slot now, with its generation.
+    /// The present value of the slot, with its generation.
     pub fn at(&mut self, slot: u32) -> Option<(u32, &mut T)> {
         let cell = self.cell(slot)?;
         let generation = cell.generation;
@@ -100,7 +100,7 @@ impl<T> Slab<T> {
         Some(value)
     }
 
-    /// Numbers of all slots in use. A copy, because what is done with them may remove some.
+    /// Numbers of all used slots. A copy, because the caller may remove some.
     pub(crate) fn slots(&self) -> Vec<u32> {
         let mut slots = Vec::with_capacity(self.len);
         for (index, chunk) in self.chunks.iter().enumerate() {
@@ -145,7 +145,7 @@ impl<T> Chunk<T> {
             cell.value = Some(value);
             return number;
         }
-        // Reserved whole, touched one by one: the kernel backs only the pages that were used.
+        // Reserved as a whole and touched one by one, so the kernel backs used pages only.
         if self.cells.capacity() == 0 {
             self.cells.reserve_exact(CHUNK);
         }

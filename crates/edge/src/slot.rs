@@ -1,4 +1,4 @@
-//! What stays per connection.
+//! The state that a connection keeps.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,15 +16,15 @@ pub(crate) struct Slot<C> {
 }
 
 pub(crate) enum Stage<C> {
-    /// Not known to the protocol yet: no first byte, or no finished handshake.
+    /// Before `accept`: no first byte, or no finished handshake.
     Waiting(Waiting),
     Open(C),
-    /// The protocol has been told that it is over; what the peer still sends is read and thrown away for a while, since
-    /// closing a socket with unread input would reset it and destroy our last words on their way.
+    /// After `closed`: further input is read and discarded for a while, because closing a socket with unread input would reset it and
+    /// destroy our output in flight.
     Lingering,
 }
 
-/// The arguments of `accept`. Packed, so that the slot is no larger than the protocol's own state.
+/// The arguments of `accept`. Packed, so that the slot is not larger than with the protocol's state.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiting {
     ip: IpAddr,
@@ -46,12 +46,12 @@ impl Waiting {
 pub(crate) struct Line {
     pub(crate) wire: Wire,
     pub(crate) flags: Flags,
-    /// Where its address is counted.
+    /// The bucket that counts its address.
     pub(crate) counted: Option<Bucket>,
     pub(crate) timer: Timer,
-    /// Received and not consumed.
+    /// Unconsumed input.
     pub(crate) input: Option<Box<Remainder>>,
-    /// Sent and not written.
+    /// Pending output.
     pub(crate) output: Option<Box<Output>>,
     pub(crate) tls: Option<Box<Session>>,
 }
@@ -74,18 +74,18 @@ impl Line {
         self.output.as_ref().map_or(0, |output| output.len()) + unsent.map_or(0, |unsent| unsent.0.len())
     }
 
-    /// One of ours that is not ready to be used.
+    /// An outgoing connection that is not ready.
     pub(crate) fn is_young(&self) -> bool {
         self.flags.has(Flags::CONNECTING) || self.tls.as_ref().is_some_and(|session| session.handshaking)
     }
 }
 
-/// The small states of a line.
+/// Flags of a line.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Flags(u16);
 
 impl Flags {
-    /// In the list of those to attend to at the end of the turn.
+    /// In the list for the end of the turn.
     pub(crate) const DIRTY: u16 = 1;
     /// The protocol has closed it; it flushes.
     pub(crate) const CLOSING: u16 = 1 << 1;
@@ -95,28 +95,27 @@ impl Flags {
     pub(crate) const OVER_LIMIT: u16 = 1 << 3;
     /// Output has passed the soft limit and was not empty since.
     pub(crate) const OVER_SOFT: u16 = 1 << 4;
-    /// The protocol does not want to read.
+    /// The protocol has paused reading.
     pub(crate) const PAUSED: u16 = 1 << 5;
-    /// It wants again; there may be input that no event will announce.
+    /// The protocol has resumed reading; input may wait without an event.
     pub(crate) const RESUMED: u16 = 1 << 6;
-    /// The socket takes no more until it says so.
+    /// The socket is full until it becomes writable.
     pub(crate) const BLOCKED: u16 = 1 << 7;
     /// The peer has closed its side.
     pub(crate) const ENDED: u16 = 1 << 8;
-    /// It had before we closed ours.
+    /// The peer closed its side before we closed ours.
     pub(crate) const BY_PEER: u16 = 1 << 9;
-    /// One of ours that is not connected yet.
+    /// An outgoing connection in progress.
     pub(crate) const CONNECTING: u16 = 1 << 10;
     /// Closing because the worker stops.
     pub(crate) const STOPPING: u16 = 1 << 11;
-    /// In the list of those that had more to read than their share of a turn; or paused, and there was something to
-    /// read since.
+    /// In the list of connections with more input than their share of a turn; or paused, with input since.
     pub(crate) const MORE: u16 = 1 << 12;
-    /// The system has announced the peer's end; it is behind what there is to read.
+    /// The system has reported the peer's end, behind the readable bytes.
     pub(crate) const END_AHEAD: u16 = 1 << 13;
-    /// Its ClientHello waits for its turn.
+    /// Its ClientHello waits.
     pub(crate) const QUEUED: u16 = 1 << 14;
-    /// Counted among the handshakes in flight.
+    /// Counted as a handshake in progress.
     pub(crate) const IN_FLIGHT: u16 = 1 << 15;
 
     pub(crate) fn has(self, flag: u16) -> bool {

@@ -1,11 +1,11 @@
-//! What an event of the system is about, packed into the number by which the system names it to us.
+//! The source of a system event, packed into its token.
 
 use mio::Token;
 
 use crate::Handle;
 use crate::handle::MAX_WORKERS;
 
-/// What a worker waits for.
+/// A source of events of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Connection(Handle),
@@ -14,19 +14,19 @@ pub(crate) enum Source {
         gateway: usize,
         index: usize,
     },
-    /// A socket that a gateway's protocol has brought itself, by the protocol's number.
+    /// A socket that a protocol has registered, by the protocol's number.
     OwnSocket {
         gateway: usize,
         number: u32,
     },
-    /// There is mail, or the owner of all workers wants something.
+    /// Mail, or a command of the edge.
     Bell,
 }
 
-/// The number of no worker: all but connections begin with it.
+/// A number that no worker has: all sources except connections begin with it.
 const NO_WORKER: u64 = (MAX_WORKERS as u64) << 56;
 
-/// The kinds of what is no connection.
+/// Kinds of sources other than connections.
 const OWN_SOCKET: u64 = 0;
 const LISTENER: u64 = 1;
 const BELL: u64 = 2;
@@ -64,7 +64,7 @@ mod tests {
     use crate::handle::{GENERATION_MASK, MAX_GATEWAYS};
 
     #[test]
-    fn every_source_is_told_from_every_other() {
+    fn every_source_has_its_own_token() {
         let mut sources = vec![Source::Bell];
         for gateway in 0..MAX_GATEWAYS {
             for (worker, slot) in [(0, 0), (0, 7), (MAX_WORKERS - 1, (1 << 28) - 1)] {

@@ -1,8 +1,8 @@
-//! A descriptor kept for the moment in which there is none left.
+//! A reserve descriptor for the moment when all others are used.
 
 use std::fs::File;
 
-/// Without it, a full table would leave new connections hanging unanswered, and the listener ready for ever.
+/// Without it, a full table would leave new connections without an answer, and the listener ready for ever.
 pub(crate) struct SpareDescriptor(Option<File>);
 
 impl SpareDescriptor {
@@ -10,7 +10,7 @@ impl SpareDescriptor {
         SpareDescriptor(open())
     }
 
-    /// Frees it while `act` runs. None if there was none to lend.
+    /// Frees it while `act` runs. None if it is not available.
     pub(crate) fn lend<R>(&mut self, act: impl FnOnce() -> R) -> Option<R> {
         if self.0.is_none() {
             self.0 = open();

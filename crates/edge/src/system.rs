@@ -1,7 +1,7 @@
-//! What only the system can do, and the compiler cannot vouch for: the one file with unsafe code (Linux).
+//! The only file with unsafe code: two system calls that the compiler cannot check (Linux).
 //!
 //! - A descriptor table per worker thread, so that the limit of open files counts per worker.
-//! - Free memory of the heap goes back to the system.
+//! - Returning free memory of the heap to the system.
 #![cfg_attr(target_os = "linux", allow(unsafe_code))] // the only file that may
 
 use std::cell::RefCell;
@@ -9,15 +9,15 @@ use std::io;
 use std::os::fd::RawFd;
 
 thread_local! {
-    /// On a thread with a table of its own: the descriptors that were copied into it, sorted. They are the only ones
-    /// whose number means the same here as on other threads.
+    /// On a thread with its own table: the descriptors that were copied into it, sorted. Only these have the same meaning here as on
+    /// other threads.
     static SHARED_MEANING: RefCell<Option<Vec<RawFd>>> = const { RefCell::new(None) };
 }
 
-/// Whether the number names the same file on this thread as where it was opened: always, but for a thread with a table
-/// of its own. Who would use or close a descriptor of another thread must ask.
+/// Whether the number names the same file on this thread as where it was opened: always, except on a thread with its own table. Call
+/// it before you use or close a descriptor of another thread.
 pub(crate) fn means_the_same(descriptor: RawFd) -> bool {
-    // A thread that ends has no table of its own any more to speak of; then better a leak than a wrong close.
+    // The thread-local value of an ending thread is gone; then a leak is better than a wrong close.
     SHARED_MEANING
         .try_with(|known| {
             known.borrow().as_ref().is_none_or(|known| known.binary_search(&descriptor).is_ok())
@@ -25,11 +25,11 @@ pub(crate) fn means_the_same(descriptor: RawFd) -> bool {
         .unwrap_or(false)
 }
 
-/// Gives this thread a table of its own: a copy of the process' table of this moment, without its internet sockets.
+/// Gives this thread its own table: a copy of the process' present table, without its internet sockets.
 ///
 /// All other descriptors keep their number: standard output, log files, the bells of workers, the wake-ups of async
-/// runtimes. Those that were opened before work on this thread as before. Internet sockets are closed here, since a
-/// forgotten copy would keep somebody else's listener or connection alive.
+/// runtimes. Older ones work on this thread as before. Internet sockets are closed here, because a forgotten copy would keep a
+/// listener or connection of another thread alive.
 #[cfg(target_os = "linux")]
 pub(crate) fn make_private() -> io::Result<()> {
     use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -66,13 +66,13 @@ pub(crate) fn make_private() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "private descriptor tables exist on Linux only"))
 }
 
-/// Of this thread's table.
+/// The descriptors of this thread's table.
 #[cfg(target_os = "linux")]
 fn open_descriptors() -> io::Result<Vec<RawFd>> {
     let listed = std::fs::read_dir("/proc/thread-self/fd")?
         .map(|entry| Ok(entry?.file_name().to_str().and_then(|name| name.parse().ok())))
         .collect::<io::Result<Vec<Option<RawFd>>>>()?;
-    // The listing itself was among them, and is closed now.
+    // The descriptor of the listing itself was among them, and is closed now.
     Ok(listed.into_iter().flatten().filter(|descriptor| is_open(*descriptor)).collect())
 }
 
@@ -95,9 +95,9 @@ fn borrowed<'a>(descriptor: RawFd) -> std::os::fd::BorrowedFd<'a> {
     unsafe { std::os::fd::BorrowedFd::borrow_raw(descriptor) }
 }
 
-/// Gives pages of the heap that hold nothing back to the system. Any thread may call it, but seldom, and when little else
-/// is to be done: it walks over all free pieces (7 to 20 ms for a million of them), and whoever must get memory from the
-/// heap meanwhile waits. Does nothing where the allocator is not glibc's.
+/// Returns empty pages of the heap to the system. Any thread may call it, but seldom, and when the node is calm: it walks over all
+/// free blocks (7 to 20 ms for a million of them), and allocations from the heap wait meanwhile. Does nothing with another
+/// allocator than glibc's.
 pub fn return_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -115,8 +115,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn free_memory_between_what_is_used_goes_back() {
-        // Pages that are free, each beside one that is not: what the allocator does not give back by itself.
+    fn free_memory_between_used_blocks_is_returned() {
+        // Free pages, each beside a used one, which the allocator does not return by itself.
         let mut pages: Vec<Option<Box<[u8]>>> = (0..2_048).map(|_| Some(vec![1; 16_384].into())).collect();
         pages.iter_mut().step_by(2).for_each(|page| *page = None);
         let before = resident();

@@ -38,7 +38,7 @@ struct Peer {
     ended: bool,
     reset: bool,
     written: Vec<u8>,
-    /// How many more bytes it takes; None is without end.
+    /// How many more bytes it reads; None: no limit.
     room: Option<usize>,
     saw_end: bool,
     closed: Option<Closed>,
@@ -51,7 +51,7 @@ impl<P: Protocol> Harness<P> {
         Harness::with_worker(config, 0, 1, protocol)
     }
 
-    /// As worker `worker` of `workers`, for protocols that care.
+    /// As worker `worker` of `workers`, for protocols that use the number.
     pub fn with_worker(mut config: EdgeConfig, worker: usize, workers: usize, protocol: P) -> Harness<P> {
         if config.listeners.is_empty() {
             config.listeners.push(Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
@@ -68,7 +68,7 @@ impl<P: Protocol> Harness<P> {
         self.connect_as(Accepted { peer, listener: 0, tls: false })
     }
 
-    /// A connection of which the protocol is told `accepted`.
+    /// A connection with these arguments of `accept`.
     pub fn connect_as(&mut self, accepted: Accepted) -> Handle {
         let handle = self.admit(accepted.peer, accepted.listener);
         self.engine.accept(handle.slot(), accepted);
@@ -76,12 +76,12 @@ impl<P: Protocol> Harness<P> {
         handle
     }
 
-    /// A connection that has not sent its first byte: what it is fed decides, as on a socket, whether it speaks TLS.
+    /// A connection before its first byte, which decides about TLS, as on a socket.
     pub fn connect_silent(&mut self, listener: usize) -> Handle {
         self.admit(SocketAddr::from((Ipv4Addr::LOCALHOST, 40_000)), listener)
     }
 
-    /// The peer sends bytes. They wait while the protocol does not read, or are lost if the connection is gone.
+    /// The peer sends bytes. They wait while the protocol does not read, and are lost if the connection is closed.
     pub fn feed(&mut self, handle: Handle, bytes: &[u8]) {
         self.peer(handle).borrow_mut().to_us.extend_from_slice(bytes);
         self.ready(handle, Ready { readable: true, ..Ready::default() });
@@ -116,7 +116,7 @@ impl<P: Protocol> Harness<P> {
         self.engine.slots.get_mut(handle.slot(), handle.generation()).map_or(0, |slot| slot.line.outgoing())
     }
 
-    /// Lets time pass, tick by tick, firing timers on the way.
+    /// Advances the time, tick by tick, and fires timers.
     pub fn advance(&mut self, time: Duration) {
         let target = self.now.instant + time;
         let target_unix_ms = self.now.unix_ms + time.as_millis() as u64;
@@ -205,7 +205,7 @@ impl<P: Protocol> Harness<P> {
     fn finish(&mut self) {
         self.engine.turn_ends();
         self.engine.finish_turn();
-        // A worker would take another turn at once; a protocol that never comes to rest would hang the test.
+        // A worker would take another turn at once; here a protocol without rest would hang the test.
         for _ in 0..10_000 {
             if !self.engine.has_work() {
                 return;
@@ -271,7 +271,7 @@ impl Pipe {
     }
 }
 
-/// One end of a TLS connection fed by hand, for fuzzing: the state that a worker keeps, without its socket.
+/// One end of a TLS connection without a socket, for fuzzing.
 pub struct TlsEnd {
     session: Session,
     pool: Pool,
@@ -286,7 +286,7 @@ impl TlsEnd {
         Ok(TlsEnd { session: Session::client(config, name)?, pool: Pool::new(1 << 20) })
     }
 
-    /// Takes bytes of the peer; answers what the protocol would see. No bytes begin a client's handshake.
+    /// Takes bytes of the peer; returns the plaintext. Without bytes it begins a client's handshake.
     pub fn receive(&mut self, bytes: &mut [u8]) -> Result<Vec<u8>, rustls::Error> {
         let mut plain = Vec::new();
         self.session.receive(bytes, &mut plain, &mut self.pool).map(|_| plain)

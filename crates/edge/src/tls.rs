@@ -1,4 +1,4 @@
-//! TLS by rustls: certificates from files, exchanged while running.
+//! TLS with rustls: certificates from files, replaceable at runtime.
 
 mod session;
 
@@ -24,7 +24,7 @@ impl Acceptor {
         Acceptor { current: Arc::new(ArcSwap::new(config)) }
     }
 
-    /// New connections use it from now on; those that are open keep what they have.
+    /// New connections use it from now on; open ones keep the old one.
     pub fn replace(&self, config: Arc<ServerConfig>) {
         self.current.store(config);
     }
@@ -86,7 +86,7 @@ pub fn server_config(
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config.ticketer = rustls::crypto::ring::Ticketer::new()?;
     config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
-    // One ticket per handshake instead of two: half the bytes and the work; a browser asks again with each handshake.
+    // One ticket per handshake instead of two: half the bytes and the work. A browser gets a new one with each handshake.
     config.send_tls13_tickets = 1;
     Ok(Arc::new(config))
 }

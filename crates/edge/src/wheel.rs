@@ -5,7 +5,7 @@ use std::time::Duration;
 /// One tick of the wheel. A timer fires up to this late, never early.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// Ticks of one turn of the wheel; what is due later is looked at once per turn and put back.
+/// Ticks of one turn of the wheel; later timers are visited once per turn and put back.
 const BUCKETS: u32 = 1024;
 
 /// The timer of a connection: eight bytes.
@@ -13,7 +13,7 @@ const BUCKETS: u32 = 1024;
 pub(crate) struct Timer {
     /// The tick at which it fires; 0 while it is not set.
     deadline: u32,
-    /// The tick whose bucket holds the entry that counts; 0 while none does. Entries elsewhere are stale.
+    /// The tick whose bucket has the valid entry; 0 if none. Entries elsewhere are stale.
     armed: u32,
 }
 
@@ -24,11 +24,11 @@ impl Timer {
     }
 }
 
-/// Moving a timer later, or clearing it, only writes to the connection; the entry is found too early and put back.
-/// Moving it nearer adds an entry and leaves the old one to be ignored.
+/// Moving a timer later, or clearing it, only writes to the connection; its entry is visited too early and put back. Moving it
+/// earlier adds an entry; the old one is ignored.
 pub(crate) struct Wheel {
     buckets: Box<[Vec<u32>]>,
-    /// The last tick that was handed out.
+    /// The last returned tick.
     now: u32,
     entries: usize,
 }
@@ -60,7 +60,7 @@ impl Wheel {
         timer.deadline = 0;
     }
 
-    /// Goes one tick on, if `until` is not reached: answers the tick and the slots to be shown to [`Wheel::visit`].
+    /// Advances by one tick unless `until` is reached: returns the tick and the slots for [`Wheel::visit`].
     pub(crate) fn step(&mut self, until: u32) -> Option<(u32, Vec<u32>)> {
         if self.now >= until {
             return None;
@@ -71,7 +71,7 @@ impl Wheel {
         Some((self.now, due))
     }
 
-    /// Whether the timer of a slot that came out of the bucket of `tick` fires; if it is due later it is put back.
+    /// Whether the timer of a slot from the bucket of `tick` fires; a later one is put back.
     pub(crate) fn visit(&mut self, timer: &mut Timer, slot: u32, tick: u32) -> bool {
         if timer.armed != tick {
             return false;
@@ -88,8 +88,8 @@ impl Wheel {
         true
     }
 
-    /// Forgets all entries, so that the owner can arm each live timer again with [`Wheel::rearm`]. Called when most
-    /// entries are stale: a protocol that moves its timer nearer over and over must not fill memory.
+    /// Removes all entries, so that the owner can arm each live timer again with [`Wheel::rearm`]. Called when most entries are stale: a
+    /// protocol that keeps moving its timer earlier must not fill memory.
     pub(crate) fn forget_entries(&mut self) {
         for bucket in &mut self.buckets {
             *bucket = Vec::new();

@@ -44,8 +44,7 @@ impl Wire {
         }
     }
 
-    /// Lets the events of this socket come under its handle, both directions once and for all: edges cost nothing
-    /// while nothing happens.
+    /// Registers this socket under its handle for both directions once, edge-triggered: idle sockets cost nothing.
     pub(crate) fn watch(&mut self, registry: &Registry, handle: Handle) -> io::Result<()> {
         match self {
             Wire::Tcp(socket) => {
@@ -57,7 +56,7 @@ impl Wire {
         }
     }
 
-    /// None where the connection is gone.
+    /// None if the connection is closed.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         match self {
             Wire::Tcp(socket) => socket.peer_addr().ok(),
@@ -66,10 +65,10 @@ impl Wire {
         }
     }
 
-    /// Whether a connection that we make is there.
+    /// Whether an outgoing connection is established.
     pub(crate) fn connected(&mut self) -> io::Result<()> {
         match self {
-            // One call where all is well; why not says the other.
+            // One call in the normal case; the other returns the error.
             Wire::Tcp(socket) => match socket.peer_addr() {
                 Ok(_) => Ok(()),
                 Err(error) => Err(socket.take_error()?.unwrap_or(error)),
@@ -79,7 +78,7 @@ impl Wire {
         }
     }
 
-    /// The protocol's connection is over; the socket may live on a little, to linger.
+    /// The protocol's connection has ended; the socket may linger for a while.
     pub(crate) fn note_closed(&mut self, why: Closed) {
         match self {
             Wire::Tcp(_) => {

@@ -17,14 +17,14 @@ use crate::pace::{GATHER, Pace};
 use crate::source::Source;
 use crate::spare_descriptor::SpareDescriptor;
 
-/// Events taken from the kernel at once.
+/// Events per `epoll_wait`.
 const EVENTS: usize = 1024;
 
-/// How the owner of all workers speaks to them; then it rings.
+/// Commands of the edge to a worker; the bell follows.
 #[derive(Debug, Default)]
 pub(crate) struct Control {
     pub(crate) stop_accepting: AtomicBool,
-    /// Flush until then, close, and end.
+    /// Flush until this time, close, and end.
     pub(crate) stop: OnceLock<Instant>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Plan {
     pub(crate) control: Arc<Control>,
 }
 
-/// Makes a gateway's part of a worker, on the worker's thread.
+/// Creates a gateway's part of a worker, on the worker's thread.
 pub(crate) type MakeHosted = Box<dyn FnOnce(Place) -> io::Result<Box<dyn Hosted>> + Send>;
 
 pub(crate) struct Worker {
@@ -58,7 +58,7 @@ impl Worker {
         let poll = Poll::new()?;
         bell.register(poll.registry(), Source::Bell.token())?;
         let registry = Arc::new(poll.registry().try_clone()?);
-        // One time for all, so that their ticks begin together.
+        // One time for all gateways, so that their ticks begin together.
         let now = clock();
         let place = |gateway| Place {
             worker,
@@ -117,14 +117,14 @@ impl Worker {
         self.gateways.iter_mut().for_each(act);
     }
 
-    /// Waits for something to do, not longer than the next tick.
+    /// Waits for an event, not longer than the next tick.
     fn sleep(&mut self, events: &mut Events) {
         let idle = !self.is_behind() && self.gateways.iter().all(|gateway| gateway.may_sleep());
         let timeout = if idle { self.until_next_tick() } else { Duration::ZERO };
         if let Err(error) = self.poll.poll(events, Some(timeout))
             && error.kind() != io::ErrorKind::Interrupted
         {
-            // Cannot happen on a descriptor that is ours; if it does, do not spin and do not fill the log.
+            // Cannot happen on our own descriptor; if it does, do not spin and do not fill the log.
             tracing::error!(worker = self.number, %error, "cannot wait for events");
             std::thread::sleep(timeout.max(Duration::from_millis(100)));
         }
@@ -138,14 +138,14 @@ impl Worker {
         self.gateways.iter().map(|gateway| gateway.until_next_tick(now)).min().unwrap_or(Duration::ZERO)
     }
 
-    /// There is work that nobody will announce.
+    /// Whether work is left that causes no event.
     fn is_behind(&self) -> bool {
         self.gateways.iter().any(|gateway| gateway.is_behind())
     }
 
     fn dispatch(&mut self, event: &Event) {
         match Source::of(event.token()) {
-            Source::Bell => self.bell.hear(),
+            Source::Bell => self.bell.drain(),
             Source::OwnSocket { gateway, number } => self.gateways[gateway].readable(number),
             Source::Listener { gateway, index } => self.gateways[gateway].can_accept(index),
             Source::Connection(handle) => {
@@ -170,7 +170,7 @@ impl Worker {
         }
     }
 
-    /// Stops if that was asked for. True when all is over.
+    /// Carries out a stop command. True when all connections are closed.
     fn stopped(&mut self) -> bool {
         let Some(&deadline) = self.control.stop.get() else { return false };
         if !self.stopping {
@@ -186,7 +186,7 @@ impl Worker {
 }
 
 fn clock() -> Now {
-    // A clock before 1970 is a broken one; zero is as good as any other answer.
+    // A clock before 1970 is broken; zero is as good as any other value.
     let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Now { instant: Instant::now(), unix_ms: unix.as_millis() as u64 }
 }

@@ -28,7 +28,7 @@ fn is_served(stream: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn an_address_has_its_share_of_all_workers_together_and_gets_it_back() {
+fn an_address_has_one_limit_over_all_workers() {
     let server = start(AddressLimit::new(3, |_| false));
     let addr = server.local_addrs()[0];
     let mut held: Vec<TcpStream> = (0..3)

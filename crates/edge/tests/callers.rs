@@ -156,7 +156,7 @@ fn a_certificate_for_another_name_is_refused() {
 }
 
 #[test]
-fn nobody_there_is_an_error() {
+fn a_failed_connection_is_an_error() {
     let pair = pair(|_| ());
     let gone = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     pair.calls.send(0, Call { connect: Connect { to: gone, from: None, tls: None }, say: b"" });

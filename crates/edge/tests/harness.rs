@@ -20,7 +20,7 @@ fn harness(change: impl FnOnce(&mut EdgeConfig)) -> (Harness<Echo>, Receiver<See
 }
 
 #[test]
-fn what_is_not_consumed_comes_again() {
+fn unconsumed_input_is_passed_again() {
     let (mut harness, _) = harness(|_| ());
     let peer = harness.connect();
     for byte in b"one\ntwo\nth" {
@@ -32,7 +32,7 @@ fn what_is_not_consumed_comes_again() {
 }
 
 #[test]
-fn a_slot_in_use_again_has_another_name() {
+fn a_reused_slot_has_another_handle() {
     let (mut harness, _) = harness(|_| ());
     let first = harness.connect();
     harness.feed(first, b"abort\n");
@@ -77,7 +77,7 @@ fn a_timer_that_is_moved_over_and_over_fires_once() {
 }
 
 #[test]
-fn who_says_nothing_is_closed_without_the_protocol() {
+fn a_silent_connection_is_closed_without_the_protocol() {
     let (mut harness, seen) = harness(|config| config.first_byte_timeout = Duration::from_secs(3));
     let peer = harness.connect_silent(0);
     harness.advance(Duration::from_millis(2900));
@@ -112,7 +112,7 @@ fn output_to_a_peer_that_does_not_read_is_bounded() {
 }
 
 #[test]
-fn who_is_behind_loses_whole_sends_and_is_told_when_it_has_caught_up() {
+fn a_slow_connection_loses_whole_sends_and_drained_follows() {
     let (mut harness, _) = harness(|_| ());
     let peer = harness.connect();
     harness.set_room(peer, Some(100));
@@ -194,7 +194,7 @@ fn line(len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn who_pauses_reads_nothing_until_it_resumes() {
+fn a_paused_connection_reads_nothing_until_it_resumes() {
     let (mut harness, seen) = harness(|_| ());
     let peer = harness.connect();
     harness.feed(peer, b"a\npause\nb\nc");
@@ -208,7 +208,7 @@ fn who_pauses_reads_nothing_until_it_resumes() {
 }
 
 #[test]
-fn resuming_reads_only_where_something_came() {
+fn resuming_reads_only_with_waiting_input() {
     let (mut harness, _) = harness(|_| ());
     let (quiet, heard) = (harness.connect(), harness.connect());
     for peer in [quiet, heard] {
@@ -265,7 +265,7 @@ fn a_panic_is_counted_and_closes_its_connection() {
 }
 
 #[test]
-fn panics_elsewhere_cost_what_they_were_about() {
+fn panics_elsewhere_close_the_affected_connections() {
     let (mut harness, seen) = harness(|_| ());
     let good = harness.connect();
     let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
@@ -282,7 +282,7 @@ fn panics_elsewhere_cost_what_they_were_about() {
 }
 
 #[test]
-fn a_panic_of_a_mail_closes_all_connections_it_was_for() {
+fn a_panic_in_a_mail_closes_all_its_recipients() {
     let (mut harness, seen) = harness(|_| ());
     let [half, unreached, other, gone] = [(); 4].map(|()| harness.connect());
     harness.reset(gone);
@@ -312,7 +312,7 @@ fn ticks_come_ten_times_a_second() {
 }
 
 #[test]
-fn what_may_wait_goes_out_in_one_write_within_two_ticks() {
+fn waiting_output_is_written_once_within_two_ticks() {
     let (mut harness, _) = harness(|_| ());
     harness.advance(Duration::from_millis(100));
     let peers = [harness.connect(), harness.connect()];
@@ -333,7 +333,7 @@ fn what_may_wait_goes_out_in_one_write_within_two_ticks() {
 }
 
 #[test]
-fn what_does_not_wait_takes_along_what_does() {
+fn output_without_delay_flushes_waiting_output() {
     let (mut harness, _) = harness(|_| ());
     let peer = harness.connect();
     harness.mail(Mail::SendSoon(peer, b"first\n".to_vec()));
@@ -358,7 +358,7 @@ fn much_does_not_wait() {
 }
 
 #[test]
-fn who_came_after_one_that_waited_gets_nothing_of_it() {
+fn a_reused_slot_gets_no_waiting_output() {
     let (mut harness, _) = harness(|_| ());
     let first = harness.connect();
     harness.mail(Mail::SendSoon(first, b"for the dead\n".to_vec()));

@@ -142,7 +142,7 @@ impl Protocol for Patient {
 }
 
 #[test]
-fn a_full_mailbox_gives_mail_back_until_its_worker_has_handled_what_waits() {
+fn a_full_mailbox_returns_mail_until_its_worker_has_handled_the_waiting_mail() {
     const SENDERS: usize = 4;
     const EACH: u32 = 1_000;
     const ROOM: usize = 100;

@@ -16,7 +16,7 @@ use edge::{Edge, EdgeConfig, Listener, mailboxes};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[test]
-fn who_cannot_be_held_is_turned_away_and_the_others_are_served() {
+fn connections_beyond_the_limit_are_refused_and_others_are_served() {
     let config = EdgeConfig {
         listeners: vec![Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))],
         ..EdgeConfig::default()

@@ -62,7 +62,7 @@ impl Protocol for Echo {
 }
 
 #[test]
-fn a_protocol_hears_of_its_own_socket_until_it_has_read_all() {
+fn a_protocol_is_called_for_its_socket_until_it_is_empty() {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.set_nonblocking(true).unwrap();
     let addr = socket.local_addr().unwrap();

@@ -75,7 +75,7 @@ fn echoes_and_closes() {
 }
 
 #[test]
-fn the_end_of_the_peer_is_told_after_its_last_words() {
+fn the_end_of_the_peer_follows_its_last_bytes() {
     let server = server(1, |_| ());
     let mut stream = server.connect();
     say(&mut stream, "last words\n");
@@ -87,7 +87,7 @@ fn the_end_of_the_peer_is_told_after_its_last_words() {
 }
 
 #[test]
-fn mail_reaches_connections_and_old_handles_reach_nobody() {
+fn mail_reaches_connections_and_old_handles_reach_none() {
     let server = server(2, |_| ());
     let mut stream = server.connect();
     say(&mut stream, "here\n");
@@ -126,7 +126,7 @@ fn a_panic_costs_its_own_connection() {
 }
 
 #[test]
-fn stop_flushes_what_was_sent() {
+fn stop_flushes_pending_output() {
     let server = server(1, |config| config.output_limit = 100_000_000);
     let mut stream = server.connect();
     for _ in 0..20 {
@@ -148,7 +148,7 @@ fn stop_flushes_what_was_sent() {
 /// Closing a socket with unread input resets it, and the reset overtakes what was sent before: the peer would not learn
 /// why it was refused.
 #[test]
-fn last_words_arrive_although_the_peer_keeps_talking() {
+fn final_output_arrives_although_the_peer_keeps_sending() {
     let server = server(1, |_| ());
     for _ in 0..20 {
         let mut stream = server.connect();
@@ -168,7 +168,7 @@ fn is_reset(error: std::io::Error) -> std::io::Result<()> {
 }
 
 #[test]
-fn stop_does_not_wait_for_those_who_do_not_read() {
+fn stop_does_not_wait_for_peers_that_do_not_read() {
     let server = server(1, |config| config.output_limit = 100_000_000);
     let mut stream = server.connect();
     for _ in 0..50 {
@@ -180,7 +180,7 @@ fn stop_does_not_wait_for_those_who_do_not_read() {
 }
 
 #[test]
-fn who_stops_accepting_keeps_what_it_has() {
+fn a_worker_that_stops_accepting_keeps_its_connections() {
     let server = server(2, |_| ());
     let mut stream = server.connect();
     say(&mut stream, "one\n");

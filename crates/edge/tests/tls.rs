@@ -201,7 +201,7 @@ fn one_port_serves_plain_and_tls() {
 }
 
 #[test]
-fn where_tls_is_required_plain_is_refused() {
+fn required_tls_refuses_plain_connections() {
     let mut tls = server(|config| config.listeners[0].require_tls = true);
     let plain = tls.harness.connect_silent(0);
     tls.harness.feed(plain, b"GET / HTTP/1.1\r\n");
@@ -210,7 +210,7 @@ fn where_tls_is_required_plain_is_refused() {
 }
 
 #[test]
-fn closing_says_so_and_hears_it() {
+fn closing_sends_and_receives_close_notify() {
     let mut tls = server(|_| ());
     let mut client = tls.connected();
     assert_eq!(client.say(&mut tls.harness, b"bye\nclose\n", usize::MAX), b"bye\n");
@@ -270,7 +270,7 @@ fn lines() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_is_sent_in_one_turn_goes_in_few_records() {
+fn output_of_one_turn_uses_few_records() {
     let mut tls = server(|config| config.output_soft_limit = usize::MAX);
     let mut client = tls.connected();
     client.say(&mut tls.harness, b"hello\n", usize::MAX);
@@ -281,7 +281,7 @@ fn what_is_sent_in_one_turn_goes_in_few_records() {
 }
 
 #[test]
-fn where_a_peer_takes_a_record_for_a_message_each_send_has_one() {
+fn each_send_is_one_record_if_the_peer_requires_it() {
     for room in [None, Some(0), Some(1), Some(100), Some(20_000)] {
         let mut tls = server(|config| {
             (config.records, config.output_soft_limit) = (edge::Records::PerSend, usize::MAX);
@@ -311,7 +311,7 @@ fn key_updates_are_answered() {
 /// A message of the handshake protocol may be cut anywhere (RFC 8446 §5.1), and we may have something to say between its
 /// parts. rustls panics if it is then not shown the first part again.
 #[test]
-fn a_key_update_in_two_parts_does_not_disturb_what_we_say_in_between() {
+fn a_key_update_in_two_parts_does_not_disturb_our_output() {
     let mut tls = server(|_| ());
     let mut client = tls.connected_extractable();
     assert_eq!(client.say(&mut tls.harness, b"hello\n", usize::MAX), b"hello\n");

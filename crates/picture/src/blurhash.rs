@@ -1,4 +1,4 @@
-//! A picture in some twenty letters, to be shown until it is there: BlurHash (<https://blurha.sh>) of 4 × 3 components.
+//! A placeholder for a picture in some twenty letters: BlurHash (<https://blurha.sh>) with 4 × 3 components.
 
 use std::f32::consts::PI;
 
@@ -31,7 +31,7 @@ pub(crate) fn of(picture: &RgbImage) -> String {
     hash
 }
 
-/// How much of this wave is in the picture, by colour.
+/// Amplitude of this wave in the picture, by colour.
 fn factor(picture: &RgbImage, i: u32, j: u32) -> [f32; 3] {
     let (width, height) = (picture.width() as f32, picture.height() as f32);
     let mut sums = [0.0; 3];

@@ -1,8 +1,8 @@
-//! Pictures of strangers, made anew.
+//! Re-encodes pictures of users.
 //!
-//! What comes out was decoded, turned upright, scaled, and encoded by us: metadata, trailing archives and broken headers
-//! are gone. A decoder is where bytes of strangers become indices, so this runs in a process of its own that may be
-//! ended (`kith picture`); nothing here reads a file, a clock or a network.
+//! The output is decoded, turned upright, scaled and encoded by us, so metadata, trailing archives and broken headers are gone. A
+//! decoder turns bytes of strangers into indices, so it runs in a process of its own that can be ended (`kith picture`). This crate
+//! reads no file, no clock and no network.
 //!
 //! Read first: [`remake`].
 
@@ -14,9 +14,9 @@ use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits};
 
-/// Longest file that is looked at, and most bytes of a decoded picture.
+/// Largest accepted file, and most bytes of a decoded picture.
 pub const MOST_BYTES: usize = 64 << 20;
-/// Most pixels of a picture: what a phone makes, and no more work than that.
+/// Most pixels of a picture: enough for a phone's camera.
 pub const MOST_PIXELS: u64 = 25_000_000;
 /// Longest side of a picture, and of its thumbnail.
 pub const LONGEST_SIDE: u32 = 2_560;
@@ -25,16 +25,16 @@ pub const THUMBNAIL_SIDE: u32 = 480;
 const QUALITY: u8 = 85;
 const THUMBNAIL_QUALITY: u8 = 75;
 
-/// A picture that was made anew.
+/// A re-encoded picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remade {
-    /// Of both.
+    /// Media type of both.
     pub media_type: &'static str,
     pub width: u32,
     pub height: u32,
     pub blurhash: String,
     pub bytes: Vec<u8>,
-    /// Empty where the picture is not larger than its thumbnail would be.
+    /// Empty if the picture is not larger than its thumbnail would be.
     pub thumbnail: Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ pub enum Refused {
     Broken(image::ImageError),
 }
 
-/// Decodes, turns upright, scales and encodes. Of an animation the first picture is taken.
+/// Decodes, turns upright, scales and encodes. Uses the first picture of an animation.
 pub fn remake(file: &[u8]) -> Result<Remade, Refused> {
     if file.len() > MOST_BYTES {
         return Err(Refused::TooLarge);
@@ -62,7 +62,7 @@ pub fn remake(file: &[u8]) -> Result<Remade, Refused> {
     let (width, height) = fitted(&upright, LONGEST_SIDE);
     let picture = match (width, height) == (upright.width(), upright.height()) {
         true => upright,
-        // Averages what falls on a pixel: quick, without a copy in floating point.
+        // Averages the source pixels of each pixel: quick, without a copy in floating point.
         false => upright.thumbnail_exact(width, height),
     };
     let (width, height) = fitted(&picture, THUMBNAIL_SIDE);
@@ -84,7 +84,7 @@ pub fn remake(file: &[u8]) -> Result<Remade, Refused> {
     })
 }
 
-/// Width and height are looked at before anything is taken for the pixels.
+/// Checks width and height before it allocates memory for the pixels.
 fn decode(file: &[u8], format: ImageFormat) -> Result<DynamicImage, Refused> {
     let mut decoder =
         ImageReader::with_format(Cursor::new(file), format).into_decoder().map_err(Refused::Broken)?;
@@ -106,7 +106,7 @@ fn decode(file: &[u8], format: ImageFormat) -> Result<DynamicImage, Refused> {
     Ok(picture)
 }
 
-/// The largest size of the same shape in which no side is longer; never larger than it is.
+/// The largest size of the same shape with no side longer than this; never larger than the original.
 fn fitted(picture: &DynamicImage, longest: u32) -> (u32, u32) {
     let (width, height) = (picture.width(), picture.height());
     if width.max(height) <= longest {
@@ -119,7 +119,7 @@ fn fitted(picture: &DynamicImage, longest: u32) -> (u32, u32) {
     (scaled(width), scaled(height))
 }
 
-/// Transparent pictures stay so. A drawing or a picture of a screen is smaller, and sharper, without loss.
+/// Transparent pictures become PNG. So do drawings and screenshots, which PNG keeps sharp, up to twice the size of a JPEG.
 fn encode(
     picture: &DynamicImage,
     is_drawing: bool,
@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Colours that change from place to place, as those of a photo do.
+    /// Colours that change from pixel to pixel, as in a photo.
     fn photo(width: u32, height: u32) -> DynamicImage {
         let pixel = |x: u32, y: u32| {
             let noise =
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_photo_is_turned_upright_and_loses_what_it_says_of_its_place() {
+    fn a_photo_is_turned_upright_and_loses_its_location() {
         let remade = remake(&dressed(&photo(600, 400), 6)).unwrap();
         assert_eq!((remade.width, remade.height, remade.media_type), (400, 600, "image/jpeg"));
         assert_eq!((sides(&remade.bytes), sides(&remade.thumbnail)), ((400, 600), (320, 480)));
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(noise.media_type, "image/jpeg", "a photo that somebody has saved without loss");
     }
 
-    /// IHDR says 60,000 × 60,000, and no pixel follows: nothing may be taken for it.
+    /// IHDR claims 60,000 × 60,000 without pixels: no memory may be allocated for it.
     #[test]
     fn a_bomb_of_pixels_is_refused_by_its_header() {
         let mut png = encode_as(&photo(4, 4), PNG, 0).unwrap();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_is_refused() {
+    fn an_invalid_picture_is_refused() {
         for bytes in [
             &b""[..],
             b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",

@@ -1,4 +1,4 @@
-//! Requests: who asks, and what they get or are refused.
+//! Requests: authentication, and their success or refusal.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,18 +15,18 @@ use crate::nonce::Found;
 use crate::refusal::Refusal;
 use crate::stun::{Class, Message, Transaction, Writer, attribute, method};
 
-/// RFC 8656 §3.2: what a client gets that asks for nothing, and the most.
+/// RFC 8656 §3.2: the default and the longest lifetime.
 const LIFETIME: u32 = 600;
 const MOST_LIFETIME: u32 = 3_600;
 
-/// A client that checks its network needs the answer, and no relay.
+/// Lifetime for a network check, which needs only the answer.
 const CHECK_LIFE: Duration = Duration::from_secs(15);
 
-/// COMPAT(RFC 5766 §11, 2026): RFC 8656 §12 ends them at 0x4fff, to leave room for other protocols on the client's side. Older
-/// clients, turnutils_uclient among them, choose from all that their RFC had.
+/// COMPAT(RFC 5766 §11, 2026): RFC 8656 §12 ends them at 0x4fff, to leave numbers for other protocols on the client's side. Older
+/// clients, such as turnutils_uclient, use the whole range of their RFC.
 const CHANNELS: std::ops::RangeInclusive<u16> = 0x4000..=0x7fff;
 
-/// Attributes that requests may have. DONT-FRAGMENT is not among them: RFC 8656 §7.2 lets us refuse it as unknown.
+/// Known attributes of requests. DONT-FRAGMENT is not among them: RFC 8656 §7.2 permits refusing it as unknown.
 const KNOWN: [u16; 10] = [
     attribute::USERNAME,
     attribute::REALM,
@@ -40,20 +40,20 @@ const KNOWN: [u16; 10] = [
     attribute::RESERVATION_TOKEN,
 ];
 
-/// Attributes that an error lists at most, so that it is not long because the question was.
+/// Most attributes that an error lists, so that a long request does not cause a long answer.
 const LISTED: usize = 4;
 
-/// Entries of relays that are gone, beside as many as there are relays.
+/// Stale entries in the heap, in addition to one per relay.
 const SPARE_ENTRIES: usize = 1_024;
 
-/// The author of a request, proven by its signature.
+/// The author of a signed request.
 struct Signed<'a> {
     name: &'a str,
     key: Key,
     what_for: For,
 }
 
-/// A request with its surroundings.
+/// A request with its context.
 #[derive(Clone, Copy)]
 struct Asked<'m, 'a> {
     client: Client,
@@ -99,7 +99,7 @@ impl Machine {
         }
     }
 
-    /// RFC 8489 §6.3.1: where the packet came from.
+    /// RFC 8489 §6.3.1: returns the source of the packet.
     fn binding(&mut self, asked: Asked<'_, '_>) -> Result<(), Refusal> {
         if asked.message.unknown(&KNOWN).next().is_some() {
             return Err(Refusal::UnknownAttribute);
@@ -114,7 +114,7 @@ impl Machine {
         Ok(())
     }
 
-    /// RFC 8489 §9.2.4. The nonce is looked at first: it says whether the packet comes from where it says, and costs less than a signature.
+    /// RFC 8489 §9.2.4. The nonce is checked first: it proves the source of the packet, and costs less than a signature.
     fn signed<'a>(&mut self, asked: Asked<'_, 'a>) -> Result<Signed<'a>, Refusal> {
         let Asked { client, from, message, now } = asked;
         if !message.has_integrity() {
@@ -143,7 +143,7 @@ impl Machine {
         if !message.is_signed_with(&key.hmac(), &mut self.scratch) {
             return Err(Refusal::Unauthorized);
         }
-        // RFC 8656 §5: else one with credentials of its own could take over another's relay.
+        // RFC 8656 §5: otherwise a client with other credentials could take over the relay.
         if !is_owners {
             return Err(Refusal::WrongCredentials);
         }
@@ -191,7 +191,7 @@ impl Machine {
         Ok(())
     }
 
-    /// RFC 8656 §7.2, in its order.
+    /// RFC 8656 §7.2, in the order of its steps.
     fn allocate(&mut self, asked: Asked<'_, '_>, signed: &Signed<'_>) -> Result<(), Refusal> {
         let Asked { client, message, .. } = asked;
         if let Some(relay) = self.relays_by_client.get(&client).copied() {
@@ -207,7 +207,7 @@ impl Machine {
                 self.pair(first, second);
                 Ok(())
             }
-            // The client gets what there is, and is told what there is not.
+            // The client gets the available family, and an error for the other.
             (Ok(one), Err(refusal)) | (Err(refusal), Ok(one)) => {
                 let known = refusal == Refusal::AddressFamily;
                 self.lacks_other(one, if known { refusal } else { Refusal::Capacity });
@@ -217,7 +217,7 @@ impl Machine {
         }
     }
 
-    /// A relay that waits for its socket.
+    /// Creates a relay that waits for its socket.
     fn begin(
         &mut self,
         asked: Asked<'_, '_>,
@@ -227,7 +227,7 @@ impl Machine {
     ) -> Result<RelayId, Refusal> {
         let Asked { client, from, message, now } = asked;
         let relays = &self.shared.config.relays;
-        let of_family = relays.iter().find(|it| Family::of(it.told) == family);
+        let of_family = relays.iter().find(|it| Family::of(it.external) == family);
         let address = *of_family.ok_or(Refusal::AddressFamily)?;
         if self.allocations.len() >= self.most {
             return Err(Refusal::Capacity);
@@ -253,7 +253,7 @@ impl Machine {
         let relay = RelayId { slot, generation };
         self.relays_by_client.entry(client).or_insert(relay);
         self.due.push(Reverse((now.instant + LOOKED_AT_EVERY, relay)));
-        // A client that allocates and frees without end leaves an entry each time.
+        // Repeated allocations and releases leave an entry each time.
         if self.due.len() > 2 * self.allocations.len() + SPARE_ENTRIES {
             let allocations = &mut self.allocations;
             self.due
@@ -271,20 +271,20 @@ impl Machine {
         }
     }
 
-    /// A request that was repeated because its answer was lost gets it again (RFC 8656 §7.2).
+    /// A request that was repeated after a lost answer gets the same answer (RFC 8656 §7.2).
     fn allocate_again(&mut self, relay: RelayId, transaction: Transaction) -> Result<(), Refusal> {
         let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else { return Ok(()) };
         if allocation.transaction != transaction {
             return Err(Refusal::AllocationMismatch);
         }
-        // Else the first answer is still to come.
+        // Otherwise the first answer follows.
         if !self.is_awaited(relay) {
             self.answer_allocated(relay);
         }
         Ok(())
     }
 
-    /// RFC 8656 §7.2, the answer; §7.3 says what is in it.
+    /// RFC 8656 §7.2, the answer, with the content of §7.3.
     pub(super) fn answer_allocated(&mut self, relay: RelayId) {
         self.answer.clear();
         let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else { return };
@@ -312,7 +312,7 @@ impl Machine {
         self.seal(key, fingerprint);
     }
 
-    /// There is no port for it.
+    /// No port is free.
     pub(super) fn refuse_allocation(&mut self, relay: RelayId) {
         self.answer.clear();
         let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else { return };
@@ -323,7 +323,7 @@ impl Machine {
         self.seal(key, fingerprint);
     }
 
-    /// RFC 8656 §8.2. Of two, the family says which; without it, both are meant.
+    /// RFC 8656 §8.2. The family selects one of two relays; without it, both are refreshed.
     fn refresh(&mut self, asked: Asked<'_, '_>) -> Result<(), Refusal> {
         let Asked { client, message, now, .. } = asked;
         let wanted = message.u32(attribute::LIFETIME).unwrap_or(LIFETIME);
@@ -337,7 +337,7 @@ impl Machine {
         let held = [held(Family::V4), held(Family::V6)];
         let is_meant = |(of, _): &(Family, RelayId)| family.is_none_or(|family| family == Some(*of));
         if held == [None, None] {
-            // A repetition, whose answer was lost, is answered like the first (RFC 8656 §8.2).
+            // A repetition after a lost answer gets the same answer (RFC 8656 §8.2).
             if wanted > 0 {
                 return Err(Refusal::AllocationMismatch);
             }
@@ -380,7 +380,7 @@ impl Machine {
         }
         for ip in peers().flatten().map(|peer| peer.ip()) {
             let allocation = for_peer(relays, allocations, client, Some(Family::of(ip)), now.instant)?;
-            allocation.permit(ip, now.instant).map_err(told)?;
+            allocation.permit(ip, now.instant).map_err(refusal_of)?;
         }
         Ok(())
     }
@@ -398,16 +398,16 @@ impl Machine {
         if !self.shared.may_send_to(peer) {
             return Err(Refusal::Forbidden);
         }
-        // A number is the client's, whichever relay it leads through.
+        // A channel number belongs to the client, across both relays.
         let has_other = |it: &Allocation| it.family() != family && it.peer_of(number, now.instant).is_some();
         if of_client(relays, allocations, client, now.instant, has_other).is_some() {
-            return Err(told(NotBound::Taken));
+            return Err(refusal_of(NotBound::Taken));
         }
         let allocation = for_peer(relays, allocations, client, Some(family), now.instant)?;
-        allocation.bind(number, peer, now.instant).map_err(told)
+        allocation.bind(number, peer, now.instant).map_err(refusal_of)
     }
 
-    /// RFC 8489 §6.3.1.1 and §9.2.4: what may be signed is.
+    /// RFC 8489 §6.3.1.1 and §9.2.4: signs every error that may be signed.
     fn refuse(&mut self, asked: Asked<'_, '_>, refusal: Refusal, key: Option<Key>) {
         self.answer.clear();
         let Asked { from, message, now, .. } = asked;
@@ -449,7 +449,7 @@ impl Machine {
     }
 }
 
-/// The relay by which a peer of this family is reached, or any.
+/// The relay for peers of this family, or any.
 fn for_peer<'m>(
     relays_by_client: &HashMap<Client, RelayId>,
     allocations: &'m mut Slab<Allocation>,
@@ -467,7 +467,7 @@ fn for_peer<'m>(
     Ok(allocation)
 }
 
-fn told(not: NotBound) -> Refusal {
+fn refusal_of(not: NotBound) -> Refusal {
     match not {
         NotBound::Taken => Refusal::BadRequest,
         NotBound::TooMany => Refusal::Capacity,

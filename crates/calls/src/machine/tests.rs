@@ -12,7 +12,7 @@ use crate::client::{Heard, channel_data};
 use crate::stun::Class;
 
 #[test]
-fn a_binding_request_is_told_where_it_came_from() {
+fn a_binding_request_gets_its_source_address() {
     let mut scene = Scene::new(config());
     for from in ["198.51.100.4:4000", "[2001:db8::4]:4000"] {
         let mut asking = At { from: addr(from), ..anna(4_000) };
@@ -24,7 +24,7 @@ fn a_binding_request_is_told_where_it_came_from() {
 }
 
 #[test]
-fn a_relay_takes_credentials_and_is_told_with_its_address() {
+fn a_relay_needs_credentials_and_the_client_gets_its_address() {
     let mut scene = Scene::new(config());
     let mut anna = anna(4_000);
     let first = anna.caller.allocate(false);
@@ -73,7 +73,7 @@ fn a_relay_ends_with_the_call_that_it_is_for() {
 }
 
 #[test]
-fn a_check_gets_a_relay_that_relays_nothing_and_ends_soon() {
+fn a_network_check_gets_a_short_relay_without_data() {
     let mut scene = Scene::new(config());
     let mut anna = named("1800000020:7-1f-check", 4_000);
     assert!(matches!(scene.allocate(&mut anna), Heard::Success { relayed: Some(_), .. }));
@@ -95,18 +95,22 @@ fn data_passes_both_ways_with_a_permission_and_with_a_channel() {
     let mut anna = scene.with_peer(peer);
     let send = anna.caller.send(peer, b"hello");
     assert_eq!(scene.say(&anna, &send), Got::ToPeer(peer, b"hello".to_vec()));
-    let indication = scene.hear_peer(0, peer, b"hello back").expect("it may");
+    let indication = scene.receive_from_peer(0, peer, b"hello back").expect("it may");
     let message = Message::parse(&indication).unwrap();
     assert_eq!((message.class(), message.method()), (Class::Indication, method::DATA));
     assert_eq!(message.address(attribute::XOR_PEER_ADDRESS), Some(peer));
     assert_eq!(message.attribute(attribute::DATA), Some(&b"hello back"[..]));
     let other_port = addr("8.8.4.4:7001");
-    assert!(scene.hear_peer(0, other_port, b"a permission is for all ports").is_some());
+    assert!(scene.receive_from_peer(0, other_port, b"a permission is for all ports").is_some());
 
     let bind = anna.caller.bind(0x4001, peer);
     assert!(matches!(scene.ask(&mut anna, &bind), Heard::Success { .. }));
     assert_eq!(scene.say(&anna, &channel_data(0x4001, b"hi")), Got::ToPeer(peer, b"hi".to_vec()));
-    assert_eq!(scene.hear_peer(0, peer, b"hey"), Some(channel_data(0x4001, b"hey")), "not padded over UDP");
+    assert_eq!(
+        scene.receive_from_peer(0, peer, b"hey"),
+        Some(channel_data(0x4001, b"hey")),
+        "not padded over UDP"
+    );
     let site = &scene.machine.shared.sites.each()[0];
     assert_eq!((site.number, site.to_peers.read()), (7, 7));
 }
@@ -118,8 +122,8 @@ fn over_a_stream_data_is_padded() {
     assert!(matches!(scene.allocate(&mut anna), Heard::Success { .. }));
     let bind = anna.caller.bind(0x4001, peer);
     assert!(matches!(scene.ask(&mut anna, &bind), Heard::Success { .. }));
-    let told = scene.hear_peer(0, peer, b"hello").expect("it may");
-    assert_eq!(told, [0x40, 1, 0, 5, b'h', b'e', b'l', b'l', b'o', 0, 0, 0]);
+    let data = scene.receive_from_peer(0, peer, b"hello").expect("it may");
+    assert_eq!(data, [0x40, 1, 0, 5, b'h', b'e', b'l', b'l', b'o', 0, 0, 0]);
     scene.machine.client_gone(anna.client);
     scene.outputs();
     assert!(scene.open.is_empty(), "the relay ends with its connection");
@@ -131,7 +135,7 @@ fn ipv6_relays_take_ipv6_peers_and_no_others() {
     let mut anna = scene.with_peer(peer);
     let send = anna.caller.send(peer, b"hello");
     assert_eq!(scene.say(&anna, &send), Got::ToPeer(peer, b"hello".to_vec()));
-    assert!(scene.hear_peer(0, peer, b"back").is_some());
+    assert!(scene.receive_from_peer(0, peer, b"back").is_some());
     let wrong = anna.caller.permit(&[addr(PEER)]);
     assert_eq!(refused(scene.ask(&mut anna, &wrong)), 443);
     let mut four = CallsConfig { relays: vec![relay_address("9.9.9.9")], ..config() };
@@ -150,7 +154,7 @@ fn permissions_channels_and_relays_end_if_they_are_not_refreshed() {
     assert!(matches!(scene.say(&anna, &send), Got::ToPeer(..)));
     scene.pass(2);
     assert_eq!(scene.say(&anna, &send), Got::Nothing, "RFC 8656 §9: 300 s");
-    assert_eq!(scene.hear_peer(0, peer, b"hello"), None);
+    assert_eq!(scene.receive_from_peer(0, peer, b"hello"), None);
     assert!(matches!(scene.say(&anna, &channel_data(0x4001, b"x")), Got::ToPeer(..)), "§12: 600 s");
     let refresh = anna.caller.refresh(700);
     let refreshed = Heard::Success { relayed: None, mapped: None, lifetime: Some(700) };
@@ -179,7 +183,7 @@ fn lifetimes_have_bounds_and_zero_ends_the_relay() {
 }
 
 #[test]
-fn taking_and_giving_back_without_end_leaves_nothing() {
+fn endless_allocation_and_release_leaves_no_entries() {
     let mut scene = Scene::new(config());
     let mut anna = scene.with_peer(addr(PEER));
     for _ in 0..3_000 {
@@ -217,16 +221,16 @@ fn bandwidth_beyond_the_quota_is_dropped() {
     let mut anna = scene.with_peer(peer);
     let send = anna.caller.send(peer, &[0; 900]);
     assert!(matches!(scene.say(&anna, &send), Got::ToPeer(..)));
-    assert!(scene.hear_peer(0, peer, &[0; 900]).is_some());
+    assert!(scene.receive_from_peer(0, peer, &[0; 900]).is_some());
     assert_eq!(scene.say(&anna, &send), Got::Nothing);
-    assert_eq!(scene.hear_peer(0, peer, &[0; 900]), None);
+    assert_eq!(scene.receive_from_peer(0, peer, &[0; 900]), None);
     scene.pass(1);
     assert!(matches!(scene.say(&anna, &send), Got::ToPeer(..)));
     assert_eq!(scene.machine.shared.counters.over_bandwidth.read(), 2);
 }
 
 #[test]
-fn where_there_is_no_port_the_client_hears_it_and_nothing_stays() {
+fn without_a_free_port_the_client_gets_an_error_and_nothing_stays() {
     let mut scene = Scene::new(config());
     scene.next_port = None;
     assert_eq!(refused(scene.allocate(&mut anna(4_000))), 508);

@@ -1,4 +1,4 @@
-//! What an Allocate asks for, as far as its attributes say.
+//! The attributes of an Allocate request.
 
 use crate::allocation::Family;
 use crate::refusal::Refusal;
@@ -10,7 +10,7 @@ const UDP: u8 = 17;
 /// The requested properties of an allocation.
 pub(super) struct Wants {
     pub(super) family: Family,
-    /// And the other one beside it.
+    /// Also the other family.
     pub(super) both: bool,
     pub(super) port: Port,
 }
@@ -22,7 +22,7 @@ pub(super) enum Port {
     Even,
 }
 
-/// RFC 8656 §7.2, its steps about attributes.
+/// RFC 8656 §7.2, the steps for attributes.
 pub(super) fn wants(message: &Message<'_>) -> Result<Wants, Refusal> {
     match message.attribute(attribute::REQUESTED_TRANSPORT) {
         Some([UDP, ..]) => {}
@@ -42,7 +42,7 @@ pub(super) fn wants(message: &Message<'_>) -> Result<Wants, Refusal> {
     {
         return Err(Refusal::BadRequest);
     }
-    // Nothing was reserved: RFC 8656 §7.2 has this code for a port after it, and for a token that says nothing.
+    // Reservations are not supported: RFC 8656 §7.2 requires this code for a reserved port and for an unknown token.
     if token || reserves {
         return Err(Refusal::Capacity);
     }

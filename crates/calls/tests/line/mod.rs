@@ -19,7 +19,7 @@ pub(crate) fn config() -> CallsConfig {
     CallsConfig {
         udp: vec![any],
         streams: vec![Listener::plain(any)],
-        relays: vec![RelayAddress { bind: LOOPBACK, told: LOOPBACK }],
+        relays: vec![RelayAddress { bind: LOOPBACK, external: LOOPBACK }],
         // With those of peers, which are at the address of the relays here.
         ports: 20_000..=65_535,
         credentials: Credentials::new(SECRET),

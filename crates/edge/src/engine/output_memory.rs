@@ -1,8 +1,8 @@
-//! The ceiling for all output of a worker: peers that do not read must not take its memory.
+//! The limit for all pending output of a worker: peers that do not read must not use up its memory.
 //!
-//! The bytes that wait are counted as they come and go, which counts bytes that many connections share many times. So once a
-//! worker seems to be above its share, the memory is measured, and where it really is above, connections lose their queue, those
-//! with most in it first.
+//! Pending bytes are counted as they are added and removed, which counts bytes that connections share several times. So once the
+//! count exceeds the worker's share, the memory is measured. If it really exceeds the share, connections lose their queue, those
+//! with the most bytes first.
 
 use crate::Protocol;
 use crate::engine::Engine;
@@ -10,12 +10,12 @@ use crate::output::SharedSends;
 
 /// Ticks between two measurements while connections lose their queues.
 const EVERY: u32 = 2;
-/// Ticks after a measurement that found nothing to free.
+/// Ticks after a measurement without anything to free.
 const REST: u32 = 20;
-/// Each connection adds so many bytes to the growth that leads to the next measurement, because a measurement visits each.
+/// Bytes per connection that are added to the growth before the next measurement, because a measurement visits each.
 const GROWTH_PER_CONNECTION: usize = 128;
 
-/// When to measure next: at a tick, or earlier when more bytes wait.
+/// Time of the next measurement: a tick, or earlier when more bytes are pending.
 #[derive(Debug, Default)]
 pub(crate) struct Ceiling {
     next_tick: u32,
@@ -23,12 +23,12 @@ pub(crate) struct Ceiling {
 }
 
 impl<P: Protocol> Engine<P> {
-    /// Call at each tick and at the end of each turn. It costs nothing as long as less than half of the limit waits.
+    /// Call at each tick and at the end of each turn. It costs nothing while less than half of the limit is pending.
     pub(super) fn keep_output_memory(&mut self) {
         let limit = self.shared.limits.output_memory;
         let tick = self.shared.tick();
         let waiting = self.shared.outgoing;
-        // A buffer that grows has up to twice the room of what is in it.
+        // A growing buffer has up to twice the capacity of its content.
         if waiting <= limit / 2 || tick < self.ceiling.next_tick && waiting < self.ceiling.next_waiting {
             return;
         }

@@ -1,4 +1,4 @@
-//! Connections that speak TLS: their handshakes, one after the other, and their bytes.
+//! TLS connections: their handshakes, one after the other, and their bytes.
 
 use crate::engine::Engine;
 use crate::engine::write::write_unsent;
@@ -6,12 +6,12 @@ use crate::slot::{Flags, Stage};
 use crate::tls::Session;
 use crate::{Accepted, Closed, Protocol};
 
-/// One full record. A client has nothing to say behind its hello until it is answered.
+/// One full record. A client sends nothing after its hello until it gets an answer.
 const LARGEST_HELLO: usize = 5 + (1 << 14);
 
 impl<P: Protocol> Engine<P> {
-    /// A ClientHello has begun. Its handshake costs a signature and some memory, so it waits until few enough others
-    /// are under way; plain connections and those who are here do not wait with it.
+    /// A ClientHello has begun. Its handshake costs a signature and some memory, so it waits until few enough others are in
+    /// progress. Plain and established connections do not wait.
     pub(super) fn queue_handshake(&mut self, slot: u32, bytes: &[u8]) {
         let Some((generation, entry)) = self.slots.at(slot) else { return };
         let shared = &mut self.shared;
@@ -26,7 +26,7 @@ impl<P: Protocol> Engine<P> {
         shared.handshakes.queue.push_back(handle);
     }
 
-    /// Begins the handshakes whose turn has come. Once per loop turn.
+    /// Begins the next waiting handshakes. Called once per loop turn.
     pub(crate) fn begin_handshakes(&mut self) {
         for _ in 0..self.shared.handshakes.per_turn {
             if self.shared.handshakes.are_full() {
@@ -34,7 +34,7 @@ impl<P: Protocol> Engine<P> {
             }
             let Some(handle) = self.shared.handshakes.queue.pop_front() else { return };
             let slot = handle.slot();
-            // It may have gone while it waited.
+            // It may have been closed while it waited.
             let Some(entry) = self.slots.get_mut(slot, handle.generation()) else { continue };
             let Stage::Waiting(waiting) = entry.stage else { continue };
             entry.line.flags.put(Flags::QUEUED, false);
@@ -51,12 +51,12 @@ impl<P: Protocol> Engine<P> {
             self.shared.tally().handshakes_begun.add(1);
             self.received_tls(slot, &mut hello.0);
             self.shared.pool.give_remainder(hello);
-            // The event for data that arrived meanwhile is over.
+            // Data that arrived meanwhile causes no further event.
             self.read(slot);
         }
     }
 
-    /// One of ours is connected: say hello.
+    /// An outgoing connection is established: send ClientHello.
     pub(super) fn begin_our_handshake(&mut self, slot: u32) {
         self.shared.tally().handshakes_begun.add(1);
         self.received_tls(slot, &mut []);
@@ -90,7 +90,7 @@ impl<P: Protocol> Engine<P> {
         self.shared.plain = plain;
     }
 
-    /// The end of a TCP connection that speaks TLS, without the peer's close_notify.
+    /// The end of a TLS connection's TCP stream, without the peer's close_notify.
     pub(super) fn truncated(&mut self, slot: u32) {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         entry.line.flags.put(Flags::ENDED, true);
@@ -101,7 +101,7 @@ impl<P: Protocol> Engine<P> {
         self.close(slot, Closed::Tls);
     }
 
-    /// True if the connection is still there.
+    /// True if the connection is still open.
     fn handshake_done(&mut self, slot: u32) -> bool {
         let Some((_, entry)) = self.slots.at(slot) else { return false };
         self.shared.tally().handshakes_done.add(1);
@@ -119,7 +119,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// The alert says what was wrong (RFC 8446 §6.2); whether it arrives is not our concern.
+    /// The alert names the error (RFC 8446 §6.2); its delivery does not matter.
     fn close_after_alert(&mut self, slot: u32) {
         if let Some((_, entry)) = self.slots.at(slot) {
             let _ = write_unsent(&mut entry.line, &mut self.shared);

@@ -1,4 +1,4 @@
-//! Output on its way to the socket: as it is, or encrypted.
+//! Writes output to the socket: plain, or encrypted.
 
 use std::io::{self, IoSlice};
 
@@ -7,26 +7,26 @@ use crate::output::MAX_SLICES;
 use crate::shared::Shared;
 use crate::slot::{Flags, Line};
 
-/// Plaintext encrypted at once: what is encrypted can neither be dropped nor be shared any more.
+/// Plaintext encrypted at once. Encrypted bytes can neither be dropped nor shared.
 const SEAL_AT_ONCE: usize = 32 * 1024;
 
 /// Most encrypted bytes that are sent together with the next output.
 const SENT_ALONG: usize = 4 * 1024;
 
-/// Room for that much, each slice in records of its own, and what rustls asks for beyond.
+/// Capacity for that, with each slice in its own records, and the extra capacity that rustls requires.
 pub(crate) const SEALED_SIZE: usize = SENT_ALONG + SEAL_AT_ONCE + MAX_SLICES * 3 * 261;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wrote {
     /// Nothing is pending.
     All,
-    /// The socket takes no more until it says so.
+    /// The socket is full until it becomes writable.
     Blocked,
-    /// There is more, but its handshake is not finished.
+    /// Output is pending, but the handshake is not finished.
     Held,
 }
 
-/// Writes what is pending, and for a closing TLS connection its close_notify.
+/// Writes pending output, and for a closing TLS connection its close_notify.
 pub(super) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     if line.tls.is_none() {
         return write_plain(line, shared);
@@ -38,7 +38,7 @@ pub(super) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrot
             return Ok(Wrote::All);
         }
         let unsent = session.unsent.as_ref().map_or(0, |unsent| unsent.0.len());
-        // The end of a handshake and the first output are one packet; more that waits goes first, or it would pile up.
+        // The end of a handshake and the first output share a packet. More pending bytes go first, or they would pile up.
         let goes_along = has_output && !session.handshaking && unsent <= SENT_ALONG;
         if !goes_along && write_unsent(line, shared)? == Wrote::Blocked {
             return Ok(Wrote::Blocked);
@@ -59,7 +59,7 @@ pub(super) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrot
     }
 }
 
-/// Writes what is encrypted already.
+/// Writes encrypted bytes.
 pub(super) fn write_unsent(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     let Some(session) = &mut line.tls else { return Ok(Wrote::All) };
     let Some(mut unsent) = session.take_unsent() else { return Ok(Wrote::All) };
@@ -93,7 +93,7 @@ fn write_plain(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     Ok(Wrote::All)
 }
 
-/// Encrypts the next part of the output and writes it behind what is `unsent`; there is kept what the socket does not take.
+/// Encrypts the next part of the output and writes it behind `unsent`, which keeps the bytes that the socket does not take.
 fn write_sealed(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     let (Some(session), Some(output)) = (&mut line.tls, &mut line.output) else { return Ok(Wrote::All) };
     let mut sealed = std::mem::take(&mut shared.sealed);
@@ -107,7 +107,7 @@ fn write_sealed(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     let mut room = SEAL_AT_ONCE;
     for slice in &slices[..filled] {
         if per_send && slice.len() > room && room < SEAL_AT_ONCE {
-            // Begun now, it would be cut into two.
+            // If it began now, it would be divided into two.
             break;
         }
         let part = &slice[..slice.len().min(room)];

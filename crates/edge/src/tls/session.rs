@@ -20,17 +20,17 @@ const RECORD_OVERHEAD: usize = 5 + 256;
 /// Plaintext of one record (RFC 8446 §5.1).
 const RECORD_PLAINTEXT: usize = 1 << 14;
 
-/// Keeps no buffer while idle: what is incomplete or unsent lies in buffers of the pool.
+/// Keeps no buffer while idle: incomplete or unsent bytes are in buffers of the pool.
 pub(crate) struct Session {
     side: Side,
-    /// Received, and not complete.
+    /// Received bytes of an incomplete record.
     unfinished: Option<Box<Remainder>>,
-    /// Encrypted, and not written.
+    /// Encrypted bytes that are not written.
     pub(crate) unsent: Option<Box<Remainder>>,
     pub(crate) handshaking: bool,
-    /// All that is unsent is a ticket for the next connection, for which nobody waits.
+    /// The unsent bytes are only a ticket for the next connection, for which no client waits.
     only_ticket: bool,
-    /// We have said that we send no more.
+    /// close_notify is sent.
     notified: bool,
 }
 
@@ -41,7 +41,7 @@ enum Side {
 
 /// The result of received bytes.
 pub(crate) struct Received {
-    /// The peer says that it sends no more (RFC 8446 §6.1): without it, an end is a truncation.
+    /// The peer's close_notify (RFC 8446 §6.1). Without it, an end is a truncation.
     pub(crate) ended: bool,
 }
 
@@ -65,8 +65,8 @@ impl Session {
         }
     }
 
-    /// Decrypts; appends what the protocol shall see to `plain`, and what the peer shall see to `unsent`. With no bytes
-    /// it begins a client's handshake. After an error, `unsent` holds the alert for the peer.
+    /// Decrypts: appends plaintext to `plain`, and bytes for the peer to `unsent`. Without bytes it begins a client's handshake. After an
+    /// error, `unsent` has the alert for the peer.
     pub(crate) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -77,7 +77,7 @@ impl Session {
         let (before, was_handshaking) = (unsent.0.len(), self.handshaking);
         let result = guarded(|| self.advance(bytes, plain, &mut unsent.0, pool));
         self.handshaking = self.side.is_handshaking();
-        // The peer's Finished is answered by tickets and nothing else (RFC 8446 §4.6.1).
+        // The answer to the peer's Finished consists of tickets only (RFC 8446 §4.6.1).
         let finished = was_handshaking && !self.handshaking && before == 0 && self.side.is_server_of_tls13();
         self.only_ticket = result.is_ok() && (finished || self.only_ticket && unsent.0.len() == before);
         self.keep_unsent(unsent, pool);
@@ -89,7 +89,7 @@ impl Session {
         guarded(|| self.write(sealed, Write::Data(plain)))
     }
 
-    /// Says once that we send no more. Answers whether there is something new in `unsent`.
+    /// Sends close_notify once. Returns whether `unsent` has new bytes.
     pub(crate) fn notify_close(&mut self, pool: &mut Pool) -> Result<bool, Error> {
         if std::mem::replace(&mut self.notified, true) || self.handshaking {
             return Ok(false);
@@ -100,7 +100,7 @@ impl Session {
         result.map(|()| true)
     }
 
-    /// Takes the encrypted bytes that are not written yet.
+    /// Takes the unwritten encrypted bytes.
     pub(crate) fn take_unsent(&mut self) -> Option<Box<Remainder>> {
         self.only_ticket = false;
         self.unsent.take()
@@ -114,19 +114,19 @@ impl Session {
         }
     }
 
-    /// Gives its buffers back; to be called before it is dropped.
+    /// Returns its buffers to the pool; call it before the drop.
     pub(crate) fn release(&mut self, pool: &mut Pool) {
         for buffer in [self.unfinished.take(), self.unsent.take()].into_iter().flatten() {
             pool.give_remainder(buffer);
         }
     }
 
-    /// Whether what is unsent may wait until something else is to be sent: a packet less.
+    /// Whether the unsent bytes may wait for the next output, which saves a packet.
     pub(crate) fn may_wait(&self) -> bool {
         self.only_ticket && self.unsent.is_some()
     }
 
-    /// Whether a record was begun and not completed.
+    /// Whether a record is incomplete.
     pub(crate) fn is_in_record(&self) -> bool {
         self.unfinished.is_some()
     }
@@ -163,7 +163,7 @@ impl Session {
 
     fn write(&mut self, sealed: &mut Vec<u8>, what: Write<'_>) -> Result<(), Error> {
         loop {
-            // rustls remembers positions in what is unfinished and would look for them in an empty buffer.
+            // rustls stores positions in the unfinished bytes and would look for them in an empty buffer.
             let mut nothing = [];
             let unfinished =
                 self.unfinished.as_mut().map_or(&mut nothing[..], |unfinished| &mut unfinished.0);
@@ -196,7 +196,7 @@ impl Side {
         }
     }
 
-    /// Processes all complete records. Answers how many bytes that were.
+    /// Processes all complete records. Returns their bytes.
     fn process(
         &mut self,
         bytes: &mut [u8],
@@ -234,19 +234,19 @@ impl Side {
     }
 }
 
-/// rustls works on what outsiders send. A panic of it is caught like one of the protocol: it costs one connection.
+/// rustls processes bytes from outside. A panic in it is caught like one of the protocol and costs one connection.
 fn guarded<R>(act: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
     catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err(Error::General("panicked".into())))
 }
 
 enum Step {
     Again,
-    /// The peer sends no more.
+    /// The peer has sent close_notify.
     Ended,
     Done,
 }
 
-/// Answers also how many bytes to discard from the front.
+/// Also returns the number of bytes to discard from the front.
 fn read_step<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
     plain: &mut Vec<u8>,
@@ -273,7 +273,7 @@ fn read_step<Data>(
         Ok(
             ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) | ConnectionState::Closed,
         ) => Ok(Step::Done),
-        // 0-RTT (RFC 8446 §8) can be replayed; we never offer it.
+        // 0-RTT (RFC 8446 §8) can be replayed, so we never offer it.
         Ok(_) => Err(Error::General("early data was not offered".into())),
         Err(error) => Err(error),
     };
@@ -286,7 +286,7 @@ enum Write<'a> {
     CloseNotify,
 }
 
-/// Answers how many bytes to discard, and whether it is written.
+/// Returns the number of bytes to discard, and whether it is written.
 fn write_step<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
     sealed: &mut Vec<u8>,

@@ -22,11 +22,11 @@ fn refresh(caller: &mut Caller, lifetime: u32, family: u32) -> Vec<u8> {
     })
 }
 
-/// Kinds and values.
+/// Attributes: kinds and values.
 type Attributes<'a> = &'a [(u16, &'a [u8])];
 
 /// The content of an answer: relays, and missing families with the reason.
-fn told(answer: &[u8]) -> (Vec<SocketAddr>, Vec<(u8, u16)>) {
+fn content_of(answer: &[u8]) -> (Vec<SocketAddr>, Vec<(u8, u16)>) {
     let message = Message::parse(answer).expect("ours are right");
     assert_eq!(message.class(), Class::Success);
     let of =
@@ -38,7 +38,7 @@ fn told(answer: &[u8]) -> (Vec<SocketAddr>, Vec<(u8, u16)>) {
     (relayed, missing)
 }
 
-/// Asks for both; answers what came.
+/// Requests both; returns the answer.
 fn ask_both(scene: &mut Scene, at: &mut At) -> (Vec<u8>, Vec<u8>) {
     let first = both(&mut at.caller);
     assert_eq!(scene.ask(at, &first), Heard::Again);
@@ -51,15 +51,15 @@ fn ask_both(scene: &mut Scene, at: &mut At) -> (Vec<u8>, Vec<u8>) {
 fn with_both() -> (Scene, At) {
     let (mut scene, mut anna) = (Scene::new(config()), anna(4_000));
     let (_, answer) = ask_both(&mut scene, &mut anna);
-    assert_eq!(told(&answer).0.len(), 2);
+    assert_eq!(content_of(&answer).0.len(), 2);
     (scene, anna)
 }
 
 #[test]
-fn one_answer_tells_both() {
+fn one_answer_has_both_relays() {
     let (mut scene, mut anna) = (Scene::new(config()), anna(4_000));
     let (request, answer) = ask_both(&mut scene, &mut anna);
-    assert_eq!(told(&answer), (vec![addr("9.9.9.9:50000"), addr("[2a00::9]:50001")], Vec::new()));
+    assert_eq!(content_of(&answer), (vec![addr("9.9.9.9:50000"), addr("[2a00::9]:50001")], Vec::new()));
     assert_eq!((scene.machine.relays(), scene.open.len()), (2, 2));
     assert_eq!(scene.machine.shared.sites.each()[0].open(), 2, "each counts");
     assert_eq!(scene.say(&anna, &request), Got::Answer(answer), "repeated: its answer was lost");
@@ -83,7 +83,7 @@ fn each_family_has_its_peers_and_a_channel_is_the_clients() {
     for (relay, peer) in [(0, four), (1, six)] {
         let send = anna.caller.send(peer, b"hello");
         assert_eq!(scene.say(&anna, &send), Got::ToPeer(peer, b"hello".to_vec()));
-        assert!(scene.hear_peer(relay, peer, b"back").is_some());
+        assert!(scene.receive_from_peer(relay, peer, b"back").is_some());
     }
     assert!(scene.succeeds(&mut anna, |caller| caller.bind(0x4001, four)));
     let taken = anna.caller.bind(0x4001, six);
@@ -91,7 +91,7 @@ fn each_family_has_its_peers_and_a_channel_is_the_clients() {
     assert!(scene.succeeds(&mut anna, |caller| caller.bind(0x4002, six)));
     for (number, relay, peer) in [(0x4001, 0, four), (0x4002, 1, six)] {
         assert_eq!(scene.say(&anna, &channel_data(number, b"hi")), Got::ToPeer(peer, b"hi".to_vec()));
-        assert_eq!(scene.hear_peer(relay, peer, b"hey"), Some(channel_data(number, b"hey")));
+        assert_eq!(scene.receive_from_peer(relay, peer, b"hey"), Some(channel_data(number, b"hey")));
     }
 }
 
@@ -141,7 +141,7 @@ fn each_family_lapses_by_itself_and_both_go_with_their_client() {
 }
 
 #[test]
-fn where_there_is_only_one_the_client_gets_it_and_is_told_why() {
+fn with_one_family_the_client_gets_it_and_the_reason_for_the_other() {
     let ip = |text: &str| text.parse::<IpAddr>().expect(text);
     let only = |text: &str| CallsConfig { relays: vec![relay_address(text)], ..config() };
     let mut one = config();
@@ -156,14 +156,14 @@ fn where_there_is_only_one_the_client_gets_it_and_is_told_why() {
     for (config, without, relayed, missing) in cases {
         let (mut scene, mut anna) = (Scene { without, ..Scene::new(config) }, anna(4_000));
         let (request, answer) = ask_both(&mut scene, &mut anna);
-        assert_eq!(told(&answer), (vec![addr(relayed)], vec![missing]));
+        assert_eq!(content_of(&answer), (vec![addr(relayed)], vec![missing]));
         assert_eq!((scene.machine.relays(), scene.open.len()), (1, 1));
         assert_eq!(scene.say(&anna, &request), Got::Answer(answer));
     }
 }
 
 #[test]
-fn where_there_is_neither_the_client_is_refused_and_nothing_stays() {
+fn without_any_family_the_client_is_refused_and_nothing_stays() {
     let (mut scene, mut anna) = (Scene::new(config()), anna(4_000));
     scene.next_port = None;
     let (_, answer) = ask_both(&mut scene, &mut anna);
@@ -173,7 +173,7 @@ fn where_there_is_neither_the_client_is_refused_and_nothing_stays() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn contradicting_settings_are_refused() {
     let cases: [(Attributes<'_>, u16); 6] = [
         (&[(attribute::ADDITIONAL_ADDRESS_FAMILY, &[1, 0, 0, 0])], 400),
         (&[(attribute::ADDITIONAL_ADDRESS_FAMILY, &[])], 400),

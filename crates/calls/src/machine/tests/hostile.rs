@@ -1,4 +1,4 @@
-//! What must not work: wrong, forged, stolen, endless.
+//! Attacks that must fail: malformed, forged, stolen and endless requests.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -21,7 +21,7 @@ fn nothing_passes_without_a_permission() {
     let send = anna.caller.send(stranger, b"hello");
     assert_eq!(scene.say(&anna, &send), Got::Nothing);
     assert_eq!(scene.say(&anna, &channel_data(0x4001, b"hello")), Got::Nothing);
-    assert_eq!(scene.hear_peer(0, stranger, b"hello"), None);
+    assert_eq!(scene.receive_from_peer(0, stranger, b"hello"), None);
     let bob = scene::anna(4_001);
     let send = anna.caller.send(peer, b"from another address");
     assert_eq!(scene.say(&bob, &send), Got::Nothing);
@@ -132,7 +132,7 @@ fn credentials_end_at_their_time() {
 }
 
 #[test]
-fn a_relay_belongs_to_who_made_it() {
+fn a_relay_belongs_to_its_creator() {
     let mut scene = Scene::new(config());
     let mut anna = scene.with_peer(addr(PEER));
     let other = "1800003600:7-2a";
@@ -160,7 +160,7 @@ fn a_relay_belongs_to_who_made_it() {
 }
 
 #[test]
-fn a_packet_that_was_overheard_is_worth_nothing_elsewhere() {
+fn a_captured_packet_is_useless_from_another_address() {
     let mut scene = Scene::new(config());
     let mut anna = anna(4_000);
     let first = anna.caller.allocate(false);
@@ -181,7 +181,7 @@ fn a_packet_that_was_overheard_is_worth_nothing_elsewhere() {
 }
 
 #[test]
-fn requests_that_are_wrong_are_told_why() {
+fn wrong_requests_get_the_reason() {
     let mut scene = Scene::new(config());
     let mut anna = anna(4_000);
     let first = anna.caller.allocate(false);
@@ -282,7 +282,7 @@ fn a_forged_source_gets_few_bytes_more_than_were_sent() {
 }
 
 #[test]
-fn what_is_no_stun_is_not_answered() {
+fn other_packets_than_stun_get_no_answer() {
     let mut scene = Scene::new(config());
     let mut anna = anna(4_000);
     let good = anna.caller.request(method::BINDING, |message| {
@@ -320,7 +320,7 @@ fn a_client_holds_a_bounded_number_of_permissions_and_channels() {
     assert_eq!(refusals, 100 - 63 + 100 - 64);
 }
 
-/// One act of somebody: what, who, and bytes for it.
+/// One random act of a client or peer.
 #[derive(Debug, Clone)]
 enum Act {
     Say(usize, Vec<u8>),
@@ -331,7 +331,7 @@ enum Act {
     Refresh(usize, u32),
     Allocate(usize, bool),
     Hear(usize, SocketAddr, Vec<u8>),
-    /// A request with a byte of it changed.
+    /// A request with one changed byte.
     Damaged(usize, prop::sample::Index, u8),
     Gone(usize),
     Pass(u64),
@@ -379,7 +379,7 @@ struct Permitted {
 
 impl Permitted {
     fn note(&mut self, who: usize, ip: IpAddr, now: Instant) {
-        // A channel's own life is longer than a permission's.
+        // A channel lives longer than a permission.
         self.until.insert((who, ip), now + Duration::from_secs(600));
     }
 
@@ -421,7 +421,7 @@ proptest! {
                 }
                 Act::Hear(relay, peer, data) => {
                     if relay < scene.open.len() {
-                        scene.hear_peer(relay, peer, &data);
+                        scene.receive_from_peer(relay, peer, &data);
                     }
                     continue;
                 }

@@ -16,7 +16,7 @@ pub(super) fn addr(text: &str) -> SocketAddr {
 
 pub(super) fn relay_address(text: &str) -> RelayAddress {
     let ip = text.parse().expect(text);
-    RelayAddress { bind: ip, told: ip }
+    RelayAddress { bind: ip, external: ip }
 }
 
 pub(super) fn config() -> CallsConfig {
@@ -36,12 +36,12 @@ pub(super) fn config() -> CallsConfig {
     }
 }
 
-/// A machine with its time, and sockets that are only numbers.
+/// A machine with its time; sockets are only numbers.
 pub(super) struct Scene {
     pub(super) machine: Machine,
     pub(super) now: Now,
     pub(super) next_port: Option<u16>,
-    /// On this address none can be had.
+    /// Sockets on this address fail.
     pub(super) without: Option<IpAddr>,
     pub(super) open: Vec<RelayId>,
 }
@@ -89,7 +89,7 @@ impl Scene {
         }
     }
 
-    /// Opens and closes what the machine asks for; answers what a client hears of it.
+    /// Opens and closes sockets for the machine; returns the answer to the client.
     pub(super) fn outputs(&mut self) -> Option<Vec<u8>> {
         let mut heard = None;
         while let Some(output) = self.machine.poll_output() {
@@ -137,7 +137,7 @@ impl Scene {
         at
     }
 
-    /// Asks until there is an answer that counts. False: refused, or none.
+    /// Repeats the request until it succeeds. False: refused, or no answer.
     pub(super) fn succeeds(&mut self, at: &mut At, request: impl Fn(&mut Caller) -> Vec<u8>) -> bool {
         for _ in 0..3 {
             let request = request(&mut at.caller);
@@ -150,7 +150,12 @@ impl Scene {
         false
     }
 
-    pub(super) fn hear_peer(&mut self, relay: usize, peer: SocketAddr, data: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn receive_from_peer(
+        &mut self,
+        relay: usize,
+        peer: SocketAddr,
+        data: &[u8],
+    ) -> Option<Vec<u8>> {
         let mut buffer = vec![0xee; Packet::BEFORE + data.len() + Packet::AFTER];
         buffer[Packet::BEFORE..Packet::BEFORE + data.len()].copy_from_slice(data);
         let packet = Packet::new(&mut buffer, data.len()).expect("there is room");
