@@ -22,8 +22,8 @@ function messages() {
   const out = [
     NOTICE,
     '# Commands and events\n',
-    'Every frame of the protocol as a TypeScript type; a field with `?` may be left out. How they travel and what is promised is on [the protocol’s page](../protocol.md);',
-    'the same types are in `widget/client/src/wire.ts`.\n',
+    'Look up a frame of the protocol here as a TypeScript type; a field with `?` may be left out. [The protocol](../protocol.md) has the rules, and',
+    '`widget/client/src/wire.ts` the same types.\n',
   ];
   for (const [heading, name, file] of [
     ['Commands', 'Command', 'command'],
@@ -92,14 +92,14 @@ const ADDRESSES = {
   'POST /v1/sse': 'A session as Server-Sent Events.',
   'POST /v1/poll': 'A session by long polling.',
   'POST /v1/send': 'Commands of a session of the three above, one per line.',
-  'GET /v1/echo': 'A WebSocket that says everything back, where `echo` is on; for conformance suites.',
+  'GET /v1/echo': 'A WebSocket echo, if the setting `echo` is on; for conformance suites.',
 };
 
 function rest() {
   const out = [
     NOTICE,
     '# Addresses of a node\n',
-    'Errors are `{"t":"error","code":…,"text":…}` with the [code](../protocol.md#codes)’s HTTP status. Tokens stand in `Authorization: Bearer …`, never in an address.\n',
+    'Errors are `{"t":"error","code":…,"text":…}` with the HTTP status of the [code](../protocol.md#codes). Tokens are in `Authorization: Bearer …`, never in an address.\n',
     '## Sessions\n',
     '| | |\n|---|---|',
     ...Object.entries(ADDRESSES).map(([address, about]) => `| \`${address}\` | ${about} |`),
@@ -110,7 +110,7 @@ function rest() {
   for (const address of Object.keys(ADDRESSES)) if (!known.has(address.split(' ')[1])) throw new Error(`the code has no ${address}`);
 
   for (const [heading, files] of ROUTERS) {
-    out.push(`## ${heading.title}\n`, ...(heading.about ? [`${heading.about}\n`] : []), '| address | methods | what |\n|---|---|---|');
+    out.push(`## ${heading.title}\n`, ...(heading.about ? [`${heading.about}\n`] : []), '| address | methods | purpose |\n|---|---|---|');
     for (const file of files) {
       const text = read(file);
       for (const { path, handlers } of routes(text)) {
@@ -129,12 +129,12 @@ const ROUTERS = [
     {
       title: 'A site’s own server',
       about:
-        'With a token that the site has signed like those of its members, with the role `service`, or `admin` for a person. Bodies and answers are JSON.',
+        'Requires a token that the site signs like those of its members, with the role `service`, or `admin` for a person. Bodies and answers are JSON.',
     },
     ['crates/web/src/site_api.rs'],
   ],
   [
-    { title: 'Stickers', about: 'Those of a site are changed with such a token, too; a picture is for everybody who knows its id.' },
+    { title: 'Stickers', about: 'Changes require such a token, too; a picture is open to everybody who knows its id.' },
     ['crates/web/src/site_api/stickers.rs'],
   ],
   [{ title: 'Files' }, ['crates/web/src/files/mod.rs']],
@@ -145,33 +145,33 @@ const ROUTERS = [
 /** Descriptions for handlers whose own comment says how and not what. */
 const SAID = {
   'GET /v1/sites/{site}': 'The site: `{"key","name","mode","guests","origins","public_url","keys":[{"kid","kind","of","created","expires","signed_out"}]}`; never a key.',
-  'PATCH /v1/sites/{site}': 'Changes `name`, `mode`, `guests` or `origins`; what is left out stays. Answers with the site.',
-  'POST /v1/sites/{site}/keys': 'Registers a public key in PEM: `{"public_key":"…","kid":"…","others_end_after":86400}`. Only with the role `service`. Answers with the site.',
-  'DELETE /v1/sites/{site}/keys/{kid}': 'Ends a key, at once or `after` so many seconds, and the sessions that it let in. Only with the role `service`. Answers with the site.',
-  'POST /v1/sites/{site}/sign-out': 'Ends sessions and refuses the tokens that were signed before: `{"kid":"…"}`, `{"guests":true}`, `{"everybody":true}`, or of all members without a body. Only with the role `service`.',
-  'GET /v1/sites/{site}/settings': 'The site’s [settings](settings.md), all of them.',
-  'PATCH /v1/sites/{site}/settings': 'Changes some: a JSON merge patch (RFC 7396), `null` brings the default back. Answers with all.',
+  'PATCH /v1/sites/{site}': 'Changes `name`, `mode`, `guests` or `origins`; other fields stay. Returns the site.',
+  'POST /v1/sites/{site}/keys': 'Registers a public key in PEM: `{"public_key":"…","kid":"…","others_end_after":86400}`. Only with the role `service`. Returns the site.',
+  'DELETE /v1/sites/{site}/keys/{kid}': 'Ends a key and its sessions, at once or `after` this number of seconds. Only with the role `service`. Returns the site.',
+  'POST /v1/sites/{site}/sign-out': 'Ends sessions and refuses older tokens: `{"kid":"…"}`, `{"guests":true}`, `{"everybody":true}`, or those of all members without a body. Only with the role `service`.',
+  'GET /v1/sites/{site}/settings': 'All [settings](settings.md) of the site.',
+  'PATCH /v1/sites/{site}/settings': 'Changes settings by a JSON merge patch (RFC 7396); `null` restores the default. Returns all settings.',
   'POST /v1/sites/{site}/import':
-    'Imports users, contacts, rooms and old messages: at most 1,000 [JSON lines](../operate.md#moving-a-community-in) and 1 MiB. Lines that were imported before change nothing. `late=append` appends messages that are older than the newest of their conversation. Only with the role `service`. Answers `{"added","known","expired","refused","errors":[{"line","text"}]}`.',
-  'POST /v1/sites/{site}/moderate': 'Warns, mutes, bans, deletes, gives roles: the body of the command [`moderate`](messages.md#moderate), without `t` and `rid`.',
-  'GET /v1/sites/{site}/reports': 'Reports of members, a page; `state`, `after`.',
-  'GET /v1/sites/{site}/audit': 'What moderators did, newest first, a page; `after`.',
+    'Imports users, contacts, rooms and old messages: at most 1,000 [JSON lines](../operate.md#moving-a-community-in) and 1 MiB. Imported lines change nothing the second time. `late=append` appends messages that are older than the newest of their conversation. Only with the role `service`. Returns `{"added","known","expired","refused","errors":[{"line","text"}]}`.',
+  'POST /v1/sites/{site}/moderate': 'Carries out an act of a moderator: the body of the command [`moderate`](messages.md#moderate), without `t` and `rid`.',
+  'GET /v1/sites/{site}/reports': 'A page of reports; parameters `state`, `after`.',
+  'GET /v1/sites/{site}/audit': 'A page of the record of moderation, newest first; parameter `after`.',
   'GET /v1/sites/{site}/users':
-    'All members by name, banned ones too, a page: `query` (the start of a word of a name), `after` (the `next` of the page before), `limit`. `{"users":[{"user","name","avatar","guest","role","banned","muted","shadow_banned","created","last_seen"}],"next"}`; what is not so is left out.',
-  'POST /v1/sites/{site}/users/{user}/erase': 'Ends an account, with or without what was written: `{"messages":true}`.',
-  'POST /v1/sites/{site}/merge': 'A guest who has signed up goes on as that member: `{"guest_token":"…","user":"…"}`.',
-  'GET /v1/sites/{site}/stickers': 'All of them: `{"stickers":[{"id","set","words","url","width","height"}]}`.',
-  'POST /v1/sites/{site}/stickers': 'One more: `{"set":"…","words":"…","picture":"BASE64"}`, at most 1 MiB. Answers with it.',
-  'DELETE /v1/sites/{site}/stickers/{sticker}': 'Removes one; what was sent keeps its words.',
+    'A page of all members by name, including banned ones: `query` (the start of a word of a name), `after` (the `next` of the page before), `limit`. `{"users":[{"user","name","avatar","guest","role","banned","muted","shadow_banned","created","last_seen"}],"next"}`; false fields are left out.',
+  'POST /v1/sites/{site}/users/{user}/erase': 'Erases a user, with `{"messages":true}` also their messages.',
+  'POST /v1/sites/{site}/merge': 'Turns a guest into a member: `{"guest_token":"…","user":"…"}`.',
+  'GET /v1/sites/{site}/stickers': 'All stickers: `{"stickers":[{"id","set","words","url","width","height"}]}`.',
+  'POST /v1/sites/{site}/stickers': 'Adds a sticker: `{"set":"…","words":"…","picture":"BASE64"}`, at most 1 MiB. Returns it.',
+  'DELETE /v1/sites/{site}/stickers/{sticker}': 'Removes a sticker; sent messages show its text.',
   'GET /v1/stickers/{site}/{sticker}': 'The picture, by the `url` of the sticker.',
-  'ANY /v1/files': 'An upload begins (tus 1.0.0); [how](../protocol.md#files).',
-  'ANY /v1/files/{site}/{id}': 'An upload goes on, is asked about, is given up.',
-  'GET /v1/files/{site}/{id}/{name}': 'The bytes, by a link that ends; ranges are answered.',
+  'ANY /v1/files': 'Begins an upload (tus 1.0.0); [details](../protocol.md#files).',
+  'ANY /v1/files/{site}/{id}': 'Continues, queries or cancels an upload.',
+  'GET /v1/files/{site}/{id}/{name}': 'The bytes, by a link that expires; supports ranges.',
   'GET /v1/room-pictures/{site}/{id}': 'The uploaded picture of a room, by the `picture` of the room.',
-  'POST /v1/ice': 'Servers for a call’s path, with a password for the hour, for a member’s token.',
-  'GET /healthz': '`ok`, as long as the process answers.',
-  'GET /readyz': 'Whether it takes new sessions now.',
-  'GET /metrics': 'Figures for Prometheus, by `Accept` as text or OpenMetrics; with the token of `metrics_token_file`, unless `metrics_public` is on.',
+  'POST /v1/ice': 'STUN and TURN servers with short-lived credentials, for a member’s token.',
+  'GET /healthz': '`ok` while the process runs.',
+  'GET /readyz': '200 if the node accepts new sessions, else 503.',
+  'GET /metrics': 'Metrics for Prometheus, by `Accept` as text or OpenMetrics; requires the token of `metrics_token_file`, unless `metrics_public` is on.',
 };
 
 function described(text, file, path, { method, name }) {
@@ -217,9 +217,9 @@ function settings() {
   return [
     NOTICE,
     '# Settings of a site\n',
-    'Set by `kith site set KEY NAME=VALUE`, by `PATCH /v1/sites/KEY/settings` ([REST](rest.md)), and shown by `kith site set KEY`. A change holds at once.',
+    'Look up a setting of a site here. Set it by `kith site set KEY NAME=VALUE` or by `PATCH /v1/sites/KEY/settings` ([REST](rest.md)); `kith site set KEY` shows all. A change applies at once.',
     'The settings of a node are in [For operators](../operate.md#settings).\n',
-    '| setting | values | default | what |\n|---|---|---|---|',
+    '| setting | values | default | effect |\n|---|---|---|---|',
     ...rows,
     '',
   ].join('\n');

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The users whose calls ring.
+/// The users who can call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallsFrom {
     Nobody,
-    /// Those who have agreed to be contacts.
+    /// Contacts only.
     Contacts,
-    /// Everybody who may write to them.
+    /// Every user who may write to the callee.
     Everyone,
 }
 
-/// How many a call may have at the most, whatever a site says: with six, each browser sends five pictures.
+/// Most participants of a call in a room, for all sites: with six, each browser sends five video streams.
 pub const MOST_IN_GROUP: u8 = 6;

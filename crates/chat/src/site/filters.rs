@@ -21,29 +21,33 @@ const ENTRY_BYTES: usize = 100;
 const PATTERNS: usize = 100;
 const PATTERN_BYTES: usize = 200;
 
-/// Nothing is filtered by default. Moderators may write everything.
+/// Filters of texts. Empty by default. They do not apply to moderators.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Filters {
-    /// Whole words, in small letters and in order.
+    /// Unwanted whole words, in lower case and sorted.
     pub words: Vec<String>,
+    /// Action for a message with one of `words`.
     pub words_act: FilterAct,
+    /// Whether links are allowed by default.
     pub links: Links,
-    /// Of links that are not wanted, or that alone are; in small letters and in order. Their subdomains are meant too.
+    /// Domains that are exceptions of `links`, in lower case and sorted, with their subdomains.
     pub domains: Vec<String>,
+    /// Action for a message with a forbidden link.
     pub links_act: FilterAct,
+    /// Regular expressions, each with its action.
     pub patterns: Vec<Pattern>,
 }
 
-/// The action on a message; the greater is the stronger.
+/// The action on a message; the greater one is stronger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FilterAct {
-    /// It is delivered, and put into the moderators' queue.
+    /// The message is delivered and reported to moderators.
     Flag,
-    /// Only its sender sees it until a moderator has approved it.
+    /// Only the sender sees the message until a moderator approves it.
     Hold,
-    /// It is refused, and its sender told so.
+    /// The message is refused, and the sender gets an error.
     #[default]
     Reject,
 }
@@ -58,7 +62,7 @@ impl FilterAct {
     }
 }
 
-/// A regular expression, in any case of letters.
+/// A regular expression that ignores case.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Pattern {
     pub pattern: String,
@@ -69,10 +73,10 @@ pub struct Pattern {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Links {
-    /// All but those to `domains`.
+    /// All except those to `domains`.
     #[default]
     Allow,
-    /// None but those to `domains`.
+    /// Only those to `domains`.
     Deny,
 }
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Raid {
-    /// More new members than so many in a minute begin it. 0: only people do.
+    /// More new members per minute start raid mode. 0: only moderators start it.
     pub new_per_minute: u32,
-    /// How long one lasts that began by itself.
+    /// Duration of raid mode that started by itself.
     pub minutes: u32,
-    /// Unix milliseconds until which there is one.
+    /// End of raid mode in Unix milliseconds.
     pub until: u64,
 }
 

@@ -1,7 +1,7 @@
-//! What the owner of a site decides: one document, stored whole and read by whoever decides.
+//! The settings of a site: one document, stored as a whole.
 //!
-//! A feature that has settings adds a struct of its own here, with the values that hold where the owner has said nothing.
-//! A site's document is cached with the site, so reading it costs nothing; a changed one replaces it at once.
+//! A feature with settings adds a struct here, with its default values. A site's document is cached with the site, so reading it costs
+//! nothing; a changed one replaces it at once.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 
 use crate::{CallsFrom, Filters, MOST_IN_GROUP, Raid, Retention, Timestamp, Trust};
 
-/// Documents of an older program lack what is new, and then the default holds. What a newer program has added is kept and written back.
-/// A part that cannot be read has its strictest value, and is kept as it is, too.
+/// A document of an older version lacks new settings, and then their defaults hold. Additions of a newer version are kept and written back.
+/// An unreadable part has its strictest value, and is kept unchanged, too.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
     pub access: Access,
-    /// Told to those who may not: at most [`TEXT_BYTES`].
+    /// Text for refused users: at most [`TEXT_BYTES`].
     pub access_text: String,
     pub requests: Requests,
     pub trust: Trust,
@@ -51,18 +51,19 @@ pub enum Access {
     Open,
     /// Only moderators write.
     ReadOnly,
-    /// Only moderators come in.
+    /// Only moderators sign in.
     Closed,
 }
 
-/// Message requests: what strangers may write before they are answered. Only where all members may write to each other.
+/// Message requests of strangers. They apply only if all members may write to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Requests {
+    /// The first messages of a stranger are a request. They apply only if all members may write to each other.
     pub on: bool,
-    /// Messages of one request, until it is accepted.
+    /// Most messages of a request before it is accepted.
     pub messages: u32,
-    /// New requests of one user in a day of UTC.
+    /// New requests of one user per day of UTC.
     pub per_day: u32,
 }
 
@@ -70,9 +71,9 @@ pub struct Requests {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Calls {
-    /// None: as the node's operator has it.
+    /// None: the setting of the node.
     pub from: Option<CallsFrom>,
-    /// How many may be in the call of a room: 2 to 6, or 0: rooms have no calls.
+    /// Most participants of a call in a room: 2 to 6; 0: rooms have no calls.
     pub group: u8,
 }
 
@@ -86,13 +87,13 @@ impl Default for Calls {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Members {
-    /// Choose a name, whatever the site's tokens say.
+    /// Members can choose a name; the name in tokens is then ignored.
     pub rename: bool,
-    /// Remove their account. A fresh token of the site would make them another one.
+    /// Members can remove their account. A fresh token of the site creates a new one.
     pub remove: bool,
-    /// See their devices and sign one out: then a row of each is written as it signs in.
+    /// Members can see their devices and sign them out. Each sign-in then writes a row of its device.
     pub devices: bool,
-    /// By what those are called who were erased: at most 100 bytes.
+    /// Name of erased users: at most 100 bytes.
     pub deleted_name: String,
 }
 
@@ -102,11 +103,11 @@ impl Default for Members {
     }
 }
 
-/// Links by which people come into rooms.
+/// Invite links into rooms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Invitations {
-    /// Only who owns or moderates a room makes links into it, and those of others end. Else who may invite there.
+    /// Only owners and moderators of a room create invite links, and links of others end. Otherwise every member who may invite can.
     pub moderators_only: bool,
 }
 
@@ -114,11 +115,11 @@ pub struct Invitations {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rooms {
-    /// Members that a room takes at most, where that is less than the node's limit; 0: no limit of the site's own.
+    /// Most members of a room, if less than the node's limit; 0: the node's limit.
     pub members: u32,
 }
 
-/// Links in messages: the server asks the page what it is.
+/// Previews of links: the server fetches the linked page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Previews {
@@ -131,11 +132,11 @@ impl Default for Requests {
     }
 }
 
-/// Longest name of those who were erased.
+/// Longest name of erased users.
 pub const NAME_BYTES: usize = 100;
-/// Longest text that is told to members.
+/// Longest text for members.
 pub const TEXT_BYTES: usize = 500;
-/// Raised when what is stored comes to mean something else. A document of a higher version is not read. New settings do not raise it.
+/// Raised when a stored setting changes its meaning. A document of a higher version is not read. New settings do not raise it.
 const VERSION: u64 = 1;
 /// Longest document that is read.
 pub const DOCUMENT_BYTES: usize = 256 * 1024;

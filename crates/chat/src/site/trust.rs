@@ -40,18 +40,23 @@ impl Level {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trust {
+    /// Limits for new members. Off by default; on for new sites.
     pub on: bool,
-    /// A member is new for so long, and until they have written so much. Also who is new in raid mode, whether this is on or not.
+    /// A member is new for this time at least. Raid mode uses the same time, even if `on` is false.
     pub new_hours: u32,
+    /// A member is new until they have written this number of messages.
     pub new_messages: u32,
+    /// A member is trusted after this time at the earliest.
     pub trusted_days: u32,
+    /// A member is trusted after this number of messages at the earliest.
     pub trusted_messages: u32,
-    /// May new ones write links?
+    /// New members can write links.
     pub new_links: bool,
-    /// At most as many as all may. Trusted ones may begin twice as many.
+    /// Message requests of a new member per day, at most `requests.per_day`. Trusted members have twice that number.
     pub new_requests_per_day: u32,
-    /// Rooms that one may make in 24 hours; trusted ones make as many as they may own.
+    /// Rooms that a new member can create in 24 hours.
     pub new_rooms_per_day: u32,
+    /// Rooms that a basic member can create in 24 hours. Trusted members can create as many as they may own.
     pub rooms_per_day: u32,
 }
 
