@@ -1,4 +1,4 @@
-//! The calls role: our own STUN and TURN server, where it listens and what clients are told of it.
+//! The calls role: our own STUN and TURN server, its listeners, and its addresses for clients.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::trouble::{Outcome, Trouble};
 const PORT: u16 = 3_478;
 const TLS_PORT: u16 = 5_349;
 
-/// Our own server at work.
+/// Our own running server.
 pub(crate) struct Role {
     running: ::calls::Calls,
     secret: Arc<[u8]>,
@@ -26,7 +26,7 @@ pub(crate) struct Role {
     relays: Vec<RelayAddress>,
 }
 
-/// Whether there is one to be.
+/// Whether this node starts its own server.
 pub(crate) fn is_wanted(config: &Config) -> Outcome<bool> {
     Ok(places(config)? != Places::default())
 }
@@ -39,8 +39,7 @@ struct Places {
 }
 
 impl Role {
-    /// None where there is none to be. `descriptors`: what it may use of them, for relays and connections together.
-    /// `node`: is asked which calls there are, once it is there.
+    /// None if it is disabled. `descriptors`: its limit for relays and connections together. `node`: knows the calls, once it is set.
     pub(crate) fn begin(
         config: &Config,
         workers: usize,
@@ -109,7 +108,7 @@ impl Role {
         &self.stun
     }
 
-    /// and RFC 7065. Without an address for relays there is nothing to offer.
+    /// and RFC 7065. Without an address for relays, no TURN server is offered.
     pub(crate) fn turn(&self) -> &[Box<str>] {
         if self.relays.is_empty() { &[] } else { &self.turn }
     }
@@ -127,9 +126,9 @@ impl Role {
 pub(super) fn check(calls: &Calls) -> Outcome {
     addresses("calls.listen", &calls.listen)?;
     addresses("calls.listen_tls", &calls.listen_tls)?;
-    let told = external(calls)?;
-    match told.iter().filter(|ip| ip.is_ipv4()).count() > 1
-        || told.iter().filter(|ip| ip.is_ipv6()).count() > 1
+    let external = external(calls)?;
+    match external.iter().filter(|ip| ip.is_ipv4()).count() > 1
+        || external.iter().filter(|ip| ip.is_ipv6()).count() > 1
     {
         true => {
             Err(Trouble::new("calls.external has two addresses of one family").remedy("name one of each"))
@@ -138,8 +137,8 @@ pub(super) fn check(calls: &Calls) -> Outcome {
     }
 }
 
-/// `auto`: where browsers reach the node from elsewhere, beside other servers that are named for it. A node on loopback needs none,
-/// and who has coturn goes on with it.
+/// `auto`: the addresses at which browsers reach the node. Off on loopback, and if the operator has named other servers, such as
+/// coturn.
 fn places(config: &Config) -> Outcome<Places> {
     let calls = &config.calls;
     let named = !calls.turn.is_empty() || !calls.stun.is_empty();
@@ -164,7 +163,7 @@ fn places(config: &Config) -> Outcome<Places> {
     Ok(Places { plain, tls })
 }
 
-/// Where connections of both families come to one wildcard, datagrams need one of each.
+/// Connections of both families can share one wildcard address; datagrams need one of each.
 fn both_families(ip: IpAddr) -> Vec<SocketAddr> {
     let mut addresses = vec![SocketAddr::new(ip, PORT)];
     if ip == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
@@ -198,7 +197,7 @@ fn external(calls: &Calls) -> Outcome<Vec<IpAddr>> {
     servers(&calls.external).iter().map(|word| word.parse().map_err(|_| wrong(word))).collect()
 }
 
-/// For each family in which it listens: what relays are bound to, and what clients are told.
+/// For each listening family: the address of relays, and the address for clients.
 fn relays(calls: &Calls, places: &Places) -> Outcome<Vec<RelayAddress>> {
     let external = external(calls)?;
     let mut relays: Vec<RelayAddress> = Vec::new();
@@ -207,24 +206,24 @@ fn relays(calls: &Calls, places: &Places) -> Outcome<Vec<RelayAddress>> {
             continue;
         }
         let named = external.iter().copied().find(|ip| ip.is_ipv4() == bind.is_ipv4());
-        let told = named.or_else(|| if bind.is_unspecified() { outward(bind) } else { Some(bind) });
-        match told {
-            Some(told) => relays.push(RelayAddress { bind, told }),
+        let external = named.or_else(|| if bind.is_unspecified() { outward(bind) } else { Some(bind) });
+        match external {
+            Some(external) => relays.push(RelayAddress { bind, external }),
             None => {
                 tracing::warn!(%bind, "no relays of this address family: calls.external is not set, and the machine has no route")
             }
         }
-        if let Some(told) =
-            told.filter(|told| named.is_none() && !told.is_loopback() && !reach::is_public(*told))
+        if let Some(external) = external
+            .filter(|external| named.is_none() && !external.is_loopback() && !reach::is_public(*external))
         {
-            tracing::warn!(%told, "relays work within this network only; set calls.external to the public address");
+            tracing::warn!(%external, "relays work within this network only; set calls.external to the public address");
         }
     }
     Ok(relays)
 }
 
-/// The address with which this machine goes out. Nothing is sent: the system only looks for a way to an address that is
-/// for documentation (RFC 5737, RFC 3849).
+/// The source address of this machine. Nothing is sent: the system only selects a route to an address for documentation (RFC 5737,
+/// RFC 3849).
 fn outward(any: IpAddr) -> Option<IpAddr> {
     let far = match any {
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
@@ -235,7 +234,7 @@ fn outward(any: IpAddr) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-/// A name where there is one, because certificates have names.
+/// The host's name if known, because certificates have names.
 fn host(config: &Config, relays: &[RelayAddress]) -> String {
     let of_url = config.public_url.as_deref().and_then(|url| {
         let authority = url.split_once("://")?.1.split('/').next()?;
@@ -244,7 +243,7 @@ fn host(config: &Config, relays: &[RelayAddress]) -> String {
         Some(authority[..end].to_owned()).filter(|host| !host.is_empty())
     });
     of_url.unwrap_or_else(|| {
-        match relays.iter().find(|it| it.told.is_ipv4()).or(relays.first()).map(|it| it.told) {
+        match relays.iter().find(|it| it.external.is_ipv4()).or(relays.first()).map(|it| it.external) {
             Some(IpAddr::V6(ip)) => format!("[{ip}]"),
             Some(ip) => ip.to_string(),
             None => "localhost".into(),
@@ -265,7 +264,7 @@ fn quotas(calls: &Calls, room: u32) -> Quotas {
     }
 }
 
-/// For connections, the wildcard of IPv6 is that of IPv4 too.
+/// For connections, the wildcard of IPv6 includes that of IPv4.
 fn for_connections(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let covered = |address: &SocketAddr| {
         address.ip() == IpAddr::V4(Ipv4Addr::UNSPECIFIED)
@@ -274,7 +273,7 @@ fn for_connections(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     addresses.iter().copied().filter(|address| !covered(address)).collect()
 }
 
-/// TCP where datagrams are taken, too, and then TLS.
+/// TCP on the addresses of datagrams, and then TLS.
 fn streams(config: &Config, places: &Places) -> Outcome<Vec<Listener>> {
     let plain = for_connections(&places.plain);
     let mut listeners: Vec<Listener> = plain.into_iter().map(Listener::plain).collect();
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn by_itself_it_is_where_members_come_from_elsewhere_and_nobody_else_is_named() {
+    fn auto_listens_where_members_connect_unless_other_servers_are_named() {
         assert!(plain(&config("127.0.0.1:8080", |_| {})).is_empty());
         assert_eq!(plain(&config("0.0.0.0:80", |_| {})), ["0.0.0.0:3478"]);
         let coturn = |config: &mut Config| config.calls.turn = "turn:a:3478".into();
@@ -343,25 +342,25 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
-        let said = |change: fn(&mut Calls)| {
+    fn errors_name_the_setting() {
+        let message = |change: fn(&mut Calls)| {
             let mut calls = Calls::default();
             change(&mut calls);
             check(&calls).expect_err("it is wrong").to_string()
         };
-        assert!(said(|calls| calls.listen = "3478".into()).contains("`3478`"));
-        assert!(said(|calls| calls.listen_tls = "x".into()).contains("calls.listen_tls"));
-        assert!(said(|calls| calls.external = "im.example".into()).contains("203.0.113.7"));
-        assert!(said(|calls| calls.external = "1.1.1.1, 2.2.2.2".into()).contains("one of each"));
+        assert!(message(|calls| calls.listen = "3478".into()).contains("`3478`"));
+        assert!(message(|calls| calls.listen_tls = "x".into()).contains("calls.listen_tls"));
+        assert!(message(|calls| calls.external = "im.example".into()).contains("203.0.113.7"));
+        assert!(message(|calls| calls.external = "1.1.1.1, 2.2.2.2".into()).contains("one of each"));
         assert!(check(&Calls::default()).is_ok());
     }
 
     #[test]
-    fn clients_are_told_the_public_name_or_the_address() {
-        let at = |url: Option<&str>, told: &str| {
-            let told = told.parse().expect("an address");
+    fn clients_get_the_public_name_or_the_address() {
+        let at = |url: Option<&str>, external: &str| {
+            let external = external.parse().expect("an address");
             let config = Config { public_url: url.map(str::to_owned), ..Config::default() };
-            host(&config, &[RelayAddress { bind: told, told }])
+            host(&config, &[RelayAddress { bind: external, external }])
         };
         assert_eq!(at(Some("https://im.example"), "192.0.2.7"), "im.example");
         assert_eq!(at(Some("https://im.example:8443/x"), "192.0.2.7"), "im.example");
@@ -371,11 +370,11 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_nat_the_address_in_front_is_told() {
+    fn behind_a_nat_clients_get_the_external_address() {
         let calls = Calls { external: "198.51.100.7".into(), ..Calls::default() };
         let places = Places { plain: vec!["10.0.0.5:3478".parse().expect("an address")], tls: Vec::new() };
         let ip = |text: &str| text.parse::<IpAddr>().expect(text);
-        let expected = RelayAddress { bind: ip("10.0.0.5"), told: ip("198.51.100.7") };
+        let expected = RelayAddress { bind: ip("10.0.0.5"), external: ip("198.51.100.7") };
         assert_eq!(relays(&calls, &places).expect("all is well"), [expected]);
     }
 }
