@@ -67,7 +67,7 @@ export function Shell({ stage, shell, alerts, dispatcher, wording }: Props) {
           ? [{ icon: 'expand', text: wording.expand, run: shell.toggleExpanded }]
           : [],
     }),
-    [stage, wording, shell, dispatcher, full, phone],
+    [stage, wording, shell, full, phone],
   );
   const { context, covered, layer, close } = useOverlays(below, phone);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each chat that is asked for uncovers the panel
