@@ -77,7 +77,6 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   if (beside)
     return (
       <Lazy
-        key={beside}
         part={threadPart}
         props={{ conversation, root: beside, mayWrite, onThread: openThread, onBack: back, corner }}
         onFailed={back}

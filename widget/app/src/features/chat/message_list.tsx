@@ -12,6 +12,7 @@ import { askToDelete } from '../message/confirm_delete.ts';
 import { MessageView } from '../message/message.tsx';
 import type { MessageActions } from '../message/message_menu.ts';
 import { gistOf } from '../message_text/plain_text.ts';
+import { keepsOrder } from '../rooms/may_write.ts';
 import type { ConversationSource } from './conversation_source.ts';
 import {
   downwards,
@@ -26,12 +27,13 @@ import {
 import { typingText } from './typing_text.ts';
 import { useMentionNames } from './use_mention_names.ts';
 import { messageBelow, useScrollAnchor } from './use_scroll_anchor.ts';
+import type { Writing } from './use_writing.ts';
 
-interface Props {
+export interface MessageListProps {
   conversation: Conversation;
   source: ConversationSource;
-  /** Of the list, for screen readers; left out: the messages with the other one. */
-  label?: string | undefined;
+  /** Of the list and of the field below it, in a thread. */
+  labels?: { list: string; field: string };
   /** In a thread: stands between its root and the replies. */
   count?: ComponentChildren;
   /** The message that is wanted on the screen. */
@@ -39,14 +41,9 @@ interface Props {
   linksInert: boolean;
   /** Pictures of the other one are shown when they are asked for. */
   veiled: boolean;
-  /** Grows with each message that the member sends: then the newest is shown. */
-  sends: number;
-  onReply(message: Message): void;
-  onEdit(message: Message): void;
-  /** One may not write here now. */
-  readOnly: boolean;
-  /** Others' messages may be deleted. */
-  keepsOrder: boolean;
+  writing: Pick<Writing, 'sends' | 'reply' | 'edit'>;
+  /** The member may write here now. */
+  mayWrite: boolean;
   /** Shows a thread in the place of the chat. */
   onThread(root: number): void;
 }
@@ -64,22 +61,21 @@ const unreadBar = lazy(() => import('./unread_bar.tsx'), 'UnreadBar');
 export function MessageList({
   conversation,
   source,
-  label,
+  labels,
   count,
   at,
   linksInert,
   veiled,
-  sends,
-  onReply,
-  onEdit,
-  readOnly,
-  keepsOrder,
+  writing: { sends, reply, edit },
+  mayWrite,
   onThread,
-}: Props) {
+}: MessageListProps) {
   const context = useAppContext();
   const { client, wording: words, announce } = context;
   const key = conversation.key;
   const { thread } = source;
+  /** Others' messages may be deleted. */
+  const isModerator = keepsOrder(conversation.room);
   const timeline = useSource(source, `timeline:${key}`, one => one.timeline(key));
   const typing = useSource(source, `typing:${key}`, one => one.typing(key));
   const other = useFace(conversation);
@@ -116,18 +112,18 @@ export function MessageList({
   const actions = useMemo<MessageActions>(
     () => ({
       conversation: key,
-      reply: onReply,
-      edit: onEdit,
+      reply,
+      edit,
       remove: message => askToDelete(context, () => client.remove(key, message.seq ?? 0)),
       react: (message, reaction, on) => client.react(key, message.seq ?? 0, reaction, on),
       showOriginal: seq => setJumpTo({ seq }),
       messages: () => source.timeline(key).messages,
-      mayRemove: () => keepsOrder,
+      mayRemove: () => isModerator,
       pin: (message, on) =>
         client.pin(key, message.seq ?? 0, on).catch(() => announce(words.somethingFailed)),
-      mayPin: room ? keepsOrder : !readOnly,
+      mayPin: room ? isModerator : mayWrite,
       veiled,
-      readOnly,
+      readOnly: !mayWrite,
       openThread: onThread,
       hasThreads: room,
       inThread: thread !== undefined,
@@ -141,10 +137,10 @@ export function MessageList({
       words,
       announce,
       context,
-      onReply,
-      onEdit,
-      keepsOrder,
-      readOnly,
+      reply,
+      edit,
+      isModerator,
+      mayWrite,
       onThread,
       veiled,
     ],
@@ -354,7 +350,7 @@ export function MessageList({
         class="history-scroller"
         role="log"
         aria-live="off"
-        aria-label={label ?? words.messagesWith(other.name)}
+        aria-label={labels?.list ?? words.messagesWith(other.name)}
         aria-busy={timeline.loading !== 'no'}
         tabIndex={shown.length === 0 ? 0 : -1}
         onScroll={onScroll}
@@ -375,7 +371,7 @@ export function MessageList({
               <span class="hidden-text">{words.loading}</span>
             </p>
           )}
-          {thread === undefined && !timeline.more && timeline.loading === 'no' && from === 0 && (
+          {!thread && !timeline.more && timeline.loading === 'no' && from === 0 && (
             <div class="history-start">
               <Avatar person={other} size="large" room={room} />
               <p class="history-start-name">

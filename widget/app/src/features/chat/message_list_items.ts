@@ -52,7 +52,7 @@ export function itemsOf(
       sayState: message.id === newestOwn && message === messages.at(-1),
     };
     items.push(before);
-    if (thread !== undefined && message.seq === thread) {
+    if (thread && message.seq === thread) {
       items.push({ kind: 'replies', id: 'replies' });
       before = undefined;
     }

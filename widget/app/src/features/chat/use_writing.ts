@@ -34,10 +34,10 @@ export function useWriting(source: ConversationSource, key: ConversationKey): Wr
     setReplyTo(undefined);
     setEditing(message);
   }, []);
-  const cancel = useCallback(() => {
+  const cancel = () => {
     setReplyTo(undefined);
     setEditing(undefined);
-  }, []);
+  };
   const editLast = () => {
     // A queued message is the last one too: an older one is not edited in its place.
     const last = source

@@ -4,7 +4,7 @@ import type { Message, SentFile } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useClient } from '../../app_context.tsx';
+import { useAppContext } from '../../app_context.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import type { MessageActions } from '../message/message_menu.ts';
@@ -139,7 +139,7 @@ export function shownSize({ width = 1, height = 1 }: SentFile): { width: number;
 }
 
 function Row({ file }: { file: SentFile }) {
-  const client = useClient();
+  const { client, announce, wording } = useAppContext();
   const words = useFileWords();
   const link = useRef<HTMLAnchorElement>(null);
   return (
@@ -163,7 +163,7 @@ function Row({ file }: { file: SentFile }) {
             file.url = url;
             link.current.click();
           },
-          () => undefined,
+          () => announce(wording.somethingFailed),
         );
       }}
     >
