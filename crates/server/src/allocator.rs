@@ -1,15 +1,15 @@
 //! One arena and small caches for the system's allocator, before the node begins.
 //!
-//! glibc gives each thread an arena of its own, and what one has freed no other can use. Measured with 15,000 members
-//! who each sent and received one message of 5 kB: 1,657 bytes of user memory each with the default, 1,167 with one
-//! arena, and no more CPU, because small blocks come from a cache per thread in either case.
+//! glibc gives each thread its own arena, and other threads cannot use memory that was freed in it. Measured with 15,000 members
+//! who each sent and received one message of 5 kB: 1,657 bytes of user memory each with the default, 1,167 with one arena, and no
+//! more CPU, because small blocks come from a cache per thread in either case.
 //!
-//! What lies in such a cache can neither be joined with its free neighbours nor go back to the system. So it has blocks
-//! up to 256 bytes only instead of 1,032. Measured after 15,000 members had come and gone (medians of 3): 69 bytes left
+//! A block in such a cache can neither be joined with free neighbours nor return to the system. So the cache has blocks up to
+//! 256 bytes only, instead of 1,032. Measured after 15,000 members had come and gone (medians of 3): 69 bytes left
 //! each instead of 126; messages at full rate 70,500/s instead of 70,000/s, 16.1 CPU seconds per million instead of 15.8.
 
-/// Starts this program again, as the same process, with the setting in its environment: glibc reads it only at the
-/// start of a program. Comes back where there is nothing to do. Who has set one of the variables is left alone.
+/// Starts this program again, as the same process, with the setting in its environment, because glibc reads it only at the start of
+/// a program. Returns if the setting exists already, or the operator has set one of the variables.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn with_one_arena() {
     use std::env;
@@ -22,7 +22,7 @@ pub(crate) fn with_one_arena() {
         return;
     }
     let Ok(program) = env::current_exe() else { return };
-    // It only comes back where it has failed, and then the default arenas do as well.
+    // exec returns only after a failure; then the default arenas are used.
     let _ = Command::new(program).args(env::args_os().skip(1)).env(VARIABLE, TUNABLES).exec();
 }
 

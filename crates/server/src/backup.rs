@@ -34,7 +34,7 @@ pub(crate) fn take(args: &BackupArgs, loaded: &Loaded) -> Outcome {
             .remedy("name another file, or add --force to replace this one"));
     }
     let encrypter = Encrypter::of(&args.key)?;
-    // First what a wrong key may stop.
+    // First the steps that a wrong key can stop.
     let of_files = match (&encrypter, args.files.as_deref()) {
         (Some(encrypter), Some(files)) => {
             let made = copy::make_directory(files).and_then(|()| encrypter.of_files(files));
@@ -51,12 +51,12 @@ pub(crate) fn take(args: &BackupArgs, loaded: &Loaded) -> Outcome {
     let bytes = std::fs::metadata(to).map_or(0, |file| file.len());
     let kind = if encrypter.is_some() { "an encrypted copy" } else { "a copy" };
     crate::print_line(&format!("{} ({bytes} bytes) is {kind} of {}", to.display(), dir.display()))?;
-    // After the database: what it names is there then, or was deleted meanwhile.
+    // After the database, so that its files exist, or were deleted meanwhile.
     let Some(files) = args.files.as_deref() else { return Ok(()) };
     copy_files(&dir, files, &of_files.as_ref().map_or(Way::Plain, Way::Encrypt))
 }
 
-/// The copy of the database that is encrypted lies beside the database meanwhile, where messages are readable anyway.
+/// The unencrypted copy is beside the database meanwhile, where messages are readable anyway.
 fn encrypted(
     dir: &Path,
     encrypter: &Encrypter,
@@ -87,11 +87,11 @@ fn files_not_copied(from: &Path, to: &Path, error: std::io::Error) -> Trouble {
         .remedy("run the command again; it skips files that were copied")
 }
 
-/// While no node runs.
+/// Only without a running node.
 pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
     let (from, dir) = (&args.from, &loaded.config.data);
     let what = || format!("cannot restore into {}", dir.display());
-    // A node would not see the change, and none may start before it is done.
+    // A running node would not see the change, and no node may start before the end.
     let _lock = DataLock::acquire(dir, crate::now())?;
     let database = data_dir::database_in(dir);
     if database.exists() && !args.force {

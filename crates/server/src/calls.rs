@@ -1,4 +1,4 @@
-//! Calls: which servers clients are told of, the secret that is shared with them, and our own server.
+//! Calls: the servers for clients, the secret that is shared with them, and our own server.
 
 mod role;
 
@@ -12,10 +12,10 @@ pub(crate) use role::{Role, is_wanted};
 use crate::config::{Calls, CallsFrom};
 use crate::trouble::{Outcome, Trouble};
 
-/// Shorter ones are guessed: whoever sees one name and its password can try.
+/// Shorter ones can be guessed by anybody with one name and its password.
 const SECRET_BYTES: usize = 16;
 
-/// The domain's settings of calls. `own`: our own server, which clients try first.
+/// The domain's settings for calls. `own`: our own server, which clients try first.
 pub(crate) fn config(calls: &Calls, own: Option<&Role>) -> Outcome<CallConfig> {
     let of_own = |urls: fn(&Role) -> &[Box<str>]| own.map(urls).unwrap_or_default().iter().cloned();
     let turn: Arc<[Box<str>]> = of_own(Role::turn).chain(servers(&calls.turn)).collect();
@@ -76,12 +76,12 @@ fn servers(text: &str) -> Vec<Box<str>> {
 }
 
 fn secret(path: &Path) -> Outcome<Arc<[u8]>> {
-    let told = || format!("cannot use the secret in {}", path.display());
+    let problem = || format!("cannot use the secret in {}", path.display());
     let text = std::fs::read(path)
-        .map_err(|error| Trouble::new(told()).because(error).remedy("calls.turn_secret_file names it"))?;
+        .map_err(|error| Trouble::new(problem()).because(error).remedy("calls.turn_secret_file names it"))?;
     let secret = text.trim_ascii();
     if secret.len() < SECRET_BYTES {
-        return Err(Trouble::new(told())
+        return Err(Trouble::new(problem())
             .because(format!("it has {} bytes, but must have at least {SECRET_BYTES}", secret.len()))
             .remedy("openssl rand -base64 32 > FILE, and the same text as static-auth-secret of coturn"));
     }
@@ -97,16 +97,16 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_said() {
+    fn contradicting_call_settings_are_reported() {
         assert!(check(&calls("", "", "")).is_ok());
         assert!(check(&calls("stun:a:1, stuns:b:2", "turn:a:1,turns:a:2?transport=tcp", "f")).is_ok());
-        let said = |calls: &Calls| check(calls).expect_err("it is wrong").to_string();
-        assert!(said(&calls("im.example", "", "")).contains("stun:im.example:3478"));
-        assert!(said(&calls("", "stun:im.example", "f")).contains("`stun:im.example`"));
-        assert!(said(&calls("", "turn:im.example", "")).contains("turn_secret_file"));
+        let message = |calls: &Calls| check(calls).expect_err("it is wrong").to_string();
+        assert!(message(&calls("im.example", "", "")).contains("stun:im.example:3478"));
+        assert!(message(&calls("", "stun:im.example", "f")).contains("`stun:im.example`"));
+        assert!(message(&calls("", "turn:im.example", "")).contains("turn_secret_file"));
         assert!(check(&calls("", "", "f")).is_ok(), "our own server's");
         let off = Calls { listen: "off".into(), ..calls("", "", "f") };
-        assert!(said(&off).contains("names no server"));
+        assert!(message(&off).contains("names no server"));
     }
 
     #[test]

@@ -14,18 +14,18 @@ use crate::trouble::{Outcome, Trouble};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
-    /// The database and everything else that must survive.
+    /// Directory of the database and of all other durable data.
     pub data: PathBuf,
     pub http: SocketAddr,
     pub https: Option<SocketAddr>,
-    /// Certificate chain and key, PEM; read again on SIGHUP.
+    /// Certificate chain and key, PEM; reloaded on SIGHUP.
     pub tls_cert: Option<PathBuf>,
     pub tls_key: Option<PathBuf>,
-    /// Where browsers reach this node, for the embed code that `site add` prints.
+    /// Address of this node for browsers, in the embed code that `site add` prints.
     pub public_url: Option<String>,
-    /// Answers `/metrics` to everybody, without a token.
+    /// Serves `/metrics` without a token.
     pub metrics_public: bool,
-    /// A file with the token that `/metrics` asks for; none: `metrics.token` in the data directory, which is made.
+    /// File with the token for `/metrics`; none: `metrics.token` in the data directory, which is created.
     pub metrics_token_file: Option<PathBuf>,
     /// A plain WebSocket echo at `/v1/echo`, for conformance suites.
     pub echo: bool,
@@ -73,9 +73,9 @@ pub(crate) struct Edge {
     /// Connections of one IPv4 address or one IPv6 /64, and never more than half of all; 0: no limit. This machine and
     /// trusted proxies have none.
     pub connections_per_address: u32,
-    /// For what waits to be sent, of all connections.
+    /// Memory for pending output of all connections.
     pub output_memory_mib: u32,
-    /// Of the kernel, each way, for every connection; 0: by need.
+    /// The kernel's buffers for each connection, each way; 0: by need.
     pub socket_buffer_kib: u32,
 }
 
@@ -84,21 +84,21 @@ pub(crate) struct Edge {
 pub(crate) struct Web {
     /// Longest frame or POST body.
     pub frame_bytes: u32,
-    /// A session from which nothing was heard for so long is over.
+    /// A session ends after this time without a frame.
     pub idle: Span,
-    /// Between heartbeats on the stream transports.
+    /// Interval of heartbeats on the stream transports.
     pub heartbeat: Span,
-    /// How long a poll waits for an event.
+    /// Longest time that a poll waits for an event.
     pub poll_wait: Span,
-    /// A session without a poll for so long is over.
+    /// A session ends after this time without a poll.
     pub poll_gap: Span,
-    /// A connection without a request for so long is closed.
+    /// A connection is closed after this time without a request.
     pub keep_alive: Span,
-    /// Addresses and networks whose `X-Forwarded-For` is believed.
+    /// Addresses and networks whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Networks,
 }
 
-/// As one text, so that a variable can say it too.
+/// One text, so that a variable can set it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Networks(pub web::TrustedProxies);
@@ -147,42 +147,42 @@ pub(crate) struct Limits {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Presence {
-    /// How long a user stays visible after the connection was lost.
+    /// Time for which a user stays online after a lost connection.
     pub grace: Span,
-    /// Changes are collected so long and told once.
+    /// Time for which changes are collected before they are sent.
     pub coalesce: Span,
 }
 
-/// Digests of what was missed.
+/// Digests of missed messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Mail {
-    /// The mail relay, as in `smtps://user:password@smtp.example.com`; empty: no mail is sent.
+    /// The mail relay, such as `smtps://user:password@smtp.example.com`; empty: no mail is sent.
     pub relay: String,
     pub from: String,
-    /// After so long of unread messages, where a member has not said otherwise.
+    /// Time of unread messages before a mail, unless the member chooses another.
     pub after: Span,
 }
 
-/// Notifications for browsers of those who are away.
+/// Notifications for browsers of absent members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Push {
     pub enabled: bool,
-    /// Names of the push services that are called, their subdomains too, with commas between; `*`: any public one.
+    /// Names of allowed push services, separated by commas; `*.` before a name: its subdomains; `*`: any public one.
     pub services: String,
-    /// Where their people find the operator, as in `mailto:me@example.com`; empty: the address of the site.
+    /// Contact for their operators, such as `mailto:me@example.com`; empty: the address of the site.
     pub contact: String,
-    /// A PEM file with the authority of a push service of the operator's own, which may be in a private network.
+    /// PEM file with the certificate authority of the operator's own push service, which may be in a private network.
     pub authority: String,
 }
 
-/// Previews of links, on sites that want them.
+/// Previews of links, on sites that have switched them on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Previews {
     pub enabled: bool,
-    /// Pages of private networks too: where the community is one of an intranet. Its members then learn what answers there.
+    /// Also pages of private networks, for a community of an intranet. Its members then learn which addresses answer there.
     pub private: bool,
 }
 
@@ -190,28 +190,28 @@ pub(crate) struct Previews {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Calls {
     pub from: CallsFrom,
-    /// Calls of this node at one time.
+    /// Most calls of this node at one time.
     pub most: u32,
     /// Invitations of one user; 0: no limit.
     pub burst: u32,
     pub per_minute: u32,
-    /// STUN and TURN servers, as URIs, with commas between.
+    /// STUN and TURN servers, as URIs, separated by commas.
     pub stun: String,
     pub turn: String,
     /// File with the secret that the TURN servers share.
     pub turn_secret_file: String,
-    /// How long credentials are good for.
+    /// Validity of credentials.
     pub turn_life: Span,
-    /// Where our own server takes datagrams and connections: addresses with commas between, `auto` or `off`.
+    /// Addresses of our own server for datagrams and connections, separated by commas; `auto` or `off`.
     pub listen: String,
     pub listen_tls: String,
     /// Addresses that clients get, if they differ from the listening ones; one of each family.
     pub external: String,
-    /// Of which relays get theirs, as in `49152-65535`.
+    /// Ports of relays, such as `49152-65535`.
     pub ports: Ports,
-    /// Networks that may be relayed to although they are not public.
+    /// Private networks that relays can reach.
     pub peers: Networks,
-    /// Relays of this node, of a user, of an address and of a site at one time; 0: no limit.
+    /// Most relays of this node, of a user, of an address and of a site at one time; 0: no limit.
     pub relays: u32,
     pub relays_per_user: u32,
     pub relays_per_address: u32,
@@ -220,11 +220,11 @@ pub(crate) struct Calls {
     pub kbit_per_user: u32,
     pub kbit_per_address: u32,
     pub kbit_per_site: u32,
-    /// Bytes per second and address by which answers may be longer than the questions of who has proven nothing; 0: no limit.
+    /// Bytes per second and address by which answers to unproven sources may exceed their requests; 0: no limit.
     pub unproven_bytes: u32,
 }
 
-/// As one text, so that a variable can say it too.
+/// One text, so that a variable can set it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Ports(pub std::ops::RangeInclusive<u16>);
@@ -259,7 +259,7 @@ pub(crate) enum CallsFrom {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Tokens {
-    /// How far the clocks of sites may be off.
+    /// Allowed error of the sites' clocks.
     pub clock_skew: Span,
 }
 
@@ -271,11 +271,11 @@ pub(crate) struct Store {
     pub readers: usize,
 }
 
-/// Data that a power cut may cost. A crash of the process costs nothing in either case.
+/// Data that a power failure can lose. A crash of the process loses nothing in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Sync {
-    /// Nothing that was acknowledged.
+    /// No acknowledged message.
     Full,
     /// The last moments, for disks that are slow to sync.
     Normal,
@@ -285,7 +285,7 @@ pub(crate) enum Sync {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Files {
-    /// Longest file; 0: no files can be sent.
+    /// Largest file; 0: no files.
     pub file_bytes: u64,
     /// All files of a user, of a guest, and of a site; 0: no limit.
     pub user_bytes: u64,
@@ -294,20 +294,20 @@ pub(crate) struct Files {
     /// CPU time for pictures per hour.
     pub picture_cpu_per_user: Span,
     pub picture_cpu_per_site: Span,
-    /// Another origin from which they are delivered, that leads to this node too; empty: this one.
+    /// Another origin of this node for files; empty: this one.
     pub url: String,
-    /// How long a link to a file opens it.
+    /// Validity of a link to a file.
     pub link_life: Span,
     /// Unsent files are removed after this time.
     pub unsent_life: Span,
-    /// Where they lie, of S3 or what speaks its language; empty: in the data directory.
+    /// Bucket of S3 or a compatible server; empty: files are in the data directory.
     pub bucket: String,
-    /// As in `https://s3.eu-west-1.amazonaws.com`.
+    /// Such as `https://s3.eu-west-1.amazonaws.com`.
     pub bucket_endpoint: String,
     pub bucket_region: String,
-    /// The bucket is named in the path, not in the host's name.
+    /// The bucket is named in the path instead of the host's name.
     pub bucket_in_path: bool,
-    /// Of the names of all objects, as in `kith/`.
+    /// Prefix of all object names, such as `kith/`.
     pub bucket_prefix: String,
     /// Two lines: the key's id, and its secret.
     pub bucket_key_file: String,
@@ -316,9 +316,9 @@ pub(crate) struct Files {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Stop {
-    /// Longest time that a graceful stop may take.
+    /// Longest duration of a graceful stop.
     pub grace: Span,
-    /// Clients are told to come back within this time, each at a moment of its own.
+    /// Clients return within this time after a stop, each at its own moment.
     pub spread: Span,
 }
 
@@ -454,7 +454,7 @@ impl Default for Mail {
 
 impl Default for Push {
     fn default() -> Push {
-        // Those of Chromium, Firefox, Edge and Safari. Beside `fcm` others may answer at names of googleapis.com.
+        // Those of Chromium, Firefox, Edge and Safari. Other hosts of googleapis.com belong to other services.
         let services =
             "fcm.googleapis.com, updates.push.services.mozilla.com, *.notify.windows.com, web.push.apple.com";
         Push { enabled: true, services: services.into(), contact: String::new(), authority: String::new() }
@@ -507,7 +507,7 @@ impl Default for Stop {
     }
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     Default,
@@ -527,7 +527,7 @@ impl std::fmt::Display for Source {
     }
 }
 
-/// The settings with the origin of each.
+/// The settings with the source of each.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub config: Config,
@@ -535,7 +535,7 @@ pub(crate) struct Loaded {
     pub settings: BTreeMap<String, (Value, Source)>,
 }
 
-/// All that a configuration is made of, so that tests need no process environment.
+/// All layers of a configuration, so that tests need no process environment.
 #[derive(Debug, Default)]
 pub(crate) struct Layers {
     pub file: Option<PathBuf>,
@@ -569,19 +569,19 @@ pub(crate) fn load(layers: Layers) -> Outcome<Loaded> {
 }
 
 fn read_file(path: &Path) -> Outcome<Table> {
-    let told = || format!("cannot use the configuration file {}", path.display());
+    let problem = || format!("cannot use the configuration file {}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Trouble::new(told())
+        Trouble::new(problem())
             .because(error)
             .remedy("name an existing file with --config, or leave it out to use the defaults")
     })?;
-    // Straight from the text, because only then does the error name line and column.
+    // Parsed directly from the text, so that the error has line and column.
     toml::from_str::<Config>(&text).map_err(|error| {
-        Trouble::new(told())
+        Trouble::new(problem())
             .because(error.to_string().trim_end())
             .remedy("`kith config show` prints every setting with its value")
     })?;
-    text.parse().map_err(|error: toml::de::Error| Trouble::new(told()).because(error))
+    text.parse().map_err(|error: toml::de::Error| Trouble::new(problem()).because(error))
 }
 
 /// `KITH_LIMITS_BODY_BYTES` is `limits.body_bytes`; the type of the default decides how the text is read.
@@ -613,19 +613,19 @@ pub(crate) fn variable_of(key: &str) -> String {
     format!("KITH_{}", key.replace('.', "_").to_uppercase())
 }
 
-/// The `KITH_*` variables of this process that are settings. Others are left alone: orchestrators set some for every
-/// service, as in `KITH_PORT`; `kith config check` names them, in case one is a typing mistake.
+/// The `KITH_*` variables of this process that are settings. Others are ignored, because orchestrators set some for every service,
+/// such as `KITH_PORT`; `kith config check` lists them in case of a typing mistake.
 pub(crate) fn variables() -> Vec<(String, String)> {
     of_kith().filter(|(name, _)| is_setting(name)).collect()
 }
 
-/// Those that look like a setting and are none.
+/// Variables with the prefix that are not settings.
 pub(crate) fn strange_variables() -> Vec<String> {
     of_kith().map(|(name, _)| name).filter(|name| !is_setting(name) && name != "KITH_CONFIG").collect()
 }
 
 fn of_kith() -> impl Iterator<Item = (String, String)> {
-    // Variables of others may be no UTF-8.
+    // Variables of other programs may not be UTF-8.
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| name.starts_with("KITH_"))
@@ -681,7 +681,7 @@ fn nested<'a>(settings: impl IntoIterator<Item = (&'a str, Value)>) -> Table {
 }
 
 const OUTPUT_MEMORY_MIB: std::ops::RangeInclusive<u32> = 16..=65_536;
-/// Far more than any line holds.
+/// More than any line can use.
 const MOST_SOCKET_BUFFER_KIB: u32 = 65_536;
 
 /// Checks that types cannot express.
@@ -736,7 +736,7 @@ fn check(config: &Config) -> Outcome {
             Trouble::new("push.contact is not an address").remedy("write it as mailto:me@example.com")
         );
     }
-    // Browsers name the address that is called: who may be anywhere has to be named by the operator.
+    // Browsers choose the address that is called, so a service outside the public network must be named by the operator.
     if !config.push.authority.is_empty() && config.push.services.split(',').any(|name| name.trim() == "*") {
         return Err(Trouble::new(
             "push.authority and push.services = \"*\" would let anybody reach your network",
@@ -794,7 +794,7 @@ fn check_mail(config: &Config) -> Outcome {
 fn check_times(web: &Web) -> Outcome {
     let hour = Span::seconds(3_600);
     let ranges = [
-        // Clients say something at least every 50 s.
+        // Clients send a frame at least every 50 s.
         ("web.idle", web.idle, Span::seconds(60), hour),
         ("web.heartbeat", web.heartbeat, Span::seconds(1), Span::seconds(60)),
         // They give up a poll after 35 s.
@@ -843,19 +843,19 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place() {
-        let said = |text: &str| {
+    fn errors_name_their_place() {
+        let message = |text: &str| {
             let file = Scratch::with(text);
             load(Layers { file: Some(file.path.clone()), ..Layers::default() }).expect_err(text).to_string()
         };
-        assert!(said("htpp = \"127.0.0.1:1\"").contains("unknown field `htpp`"));
-        assert!(said("\n\nhttp = 5").contains("line 3"));
-        assert!(said("[limits]\nbody_bytes = -1").contains("line 2"));
-        assert!(said("[presence]\ngrace = \"ten\"").contains("as in 10s"));
-        assert!(said("not toml at all").contains("line 1"));
-        assert!(said("https = \"127.0.0.1:8443\"").contains("--tls-cert"));
-        assert!(said("tls_cert = \"x\"\ntls_key = \"y\"").contains("--https"));
-        assert!(said("[limits]\nbody_bytes = 60000").contains("120000"));
+        assert!(message("htpp = \"127.0.0.1:1\"").contains("unknown field `htpp`"));
+        assert!(message("\n\nhttp = 5").contains("line 3"));
+        assert!(message("[limits]\nbody_bytes = -1").contains("line 2"));
+        assert!(message("[presence]\ngrace = \"ten\"").contains("as in 10s"));
+        assert!(message("not toml at all").contains("line 1"));
+        assert!(message("https = \"127.0.0.1:8443\"").contains("--tls-cert"));
+        assert!(message("tls_cert = \"x\"\ntls_key = \"y\"").contains("--https"));
+        assert!(message("[limits]\nbody_bytes = 60000").contains("120000"));
         for (setting, range) in [
             ("idle = \"59s\"", "1m to 1h"),
             ("idle = \"2h\"", "1m to 1h"),
@@ -865,43 +865,43 @@ mod tests {
             ("poll_gap = \"9s\"", "10s to 1h"),
             ("keep_alive = \"999ms\"", "1s to 1h"),
         ] {
-            assert!(said(&format!("[web]\n{setting}")).contains(range), "{setting}");
+            assert!(message(&format!("[web]\n{setting}")).contains(range), "{setting}");
         }
-        assert!(said("[web]\ntrusted_proxies = \"10.0.0.0/8, localhost\"").contains("`localhost`"));
-        assert!(said("[mail]\nrelay = \"mail.example.com\"").contains("smtps://"));
+        assert!(message("[web]\ntrusted_proxies = \"10.0.0.0/8, localhost\"").contains("`localhost`"));
+        assert!(message("[mail]\nrelay = \"mail.example.com\"").contains("smtps://"));
         let relay = "relay = \"smtp://127.0.0.1:25\"";
-        assert!(said(&format!("[mail]\n{relay}\nfrom = \"kith\"")).contains("mail.from"));
-        assert!(said(&format!("[mail]\n{relay}\nfrom = \"kith@example.com\"")).contains("public_url"));
-        assert!(said("[push]\ncontact = \"me@example.com\"").contains("mailto:"));
+        assert!(message(&format!("[mail]\n{relay}\nfrom = \"kith\"")).contains("mail.from"));
+        assert!(message(&format!("[mail]\n{relay}\nfrom = \"kith@example.com\"")).contains("public_url"));
+        assert!(message("[push]\ncontact = \"me@example.com\"").contains("mailto:"));
         assert!(
-            said("[push]\nservices = \"a.example, *\"\nauthority = \"own.pem\"")
+            message("[push]\nservices = \"a.example, *\"\nauthority = \"own.pem\"")
                 .contains("your own push service")
         );
-        assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
-        assert!(said("[edge]\noutput_memory_mib = 1").contains("16 to 65536"));
-        assert!(said("[edge]\nsocket_buffer_kib = 65537").contains("0 lets the system choose"));
-        assert!(said("[files]\nurl = \"files.example\"").contains("https://files.example"));
-        assert!(said("[files]\nlink_life = \"10s\"").contains("files.link_life"));
-        assert!(said("[files]\nunsent_life = \"90d\"").contains("files.unsent_life"));
+        assert!(message("[store]\nreaders = 0").contains("store.readers may not be 0"));
+        assert!(message("[edge]\noutput_memory_mib = 1").contains("16 to 65536"));
+        assert!(message("[edge]\nsocket_buffer_kib = 65537").contains("0 lets the system choose"));
+        assert!(message("[files]\nurl = \"files.example\"").contains("https://files.example"));
+        assert!(message("[files]\nlink_life = \"10s\"").contains("files.link_life"));
+        assert!(message("[files]\nunsent_life = \"90d\"").contains("files.unsent_life"));
         let missing = load(Layers { file: Some("/no/such.toml".into()), ..Layers::default() });
         assert!(missing.expect_err("no file").to_string().contains("--config"));
     }
 
     #[test]
     fn a_variable_that_is_no_setting_or_no_value_is_named() {
-        let said = |name: &str, text: &str| {
+        let message = |name: &str, text: &str| {
             let variables = vec![(name.to_owned(), text.to_owned())];
             load(Layers { variables, ..Layers::default() }).expect_err(name).to_string()
         };
-        assert!(said("KITH_HTPP", "x").contains("KITH_HTPP=x"));
-        assert!(said("KITH_ECHO", "maybe").contains("true or false"));
-        assert!(said("KITH_EDGE_WORKERS", "two").contains("whole number"));
-        assert!(said("KITH_HTTP", "nowhere").contains("KITH_HTTP=nowhere"));
-        assert!(said("KITH_LOG_FORMAT", "xml").contains("KITH_LOG_FORMAT"));
+        assert!(message("KITH_HTPP", "x").contains("KITH_HTPP=x"));
+        assert!(message("KITH_ECHO", "maybe").contains("true or false"));
+        assert!(message("KITH_EDGE_WORKERS", "two").contains("whole number"));
+        assert!(message("KITH_HTTP", "nowhere").contains("KITH_HTTP=nowhere"));
+        assert!(message("KITH_LOG_FORMAT", "xml").contains("KITH_LOG_FORMAT"));
     }
 
     #[test]
-    fn the_example_file_says_the_defaults() {
+    fn the_example_file_has_the_defaults() {
         let config: Config = toml::from_str(EXAMPLE).expect("kith.example.toml is valid");
         assert_eq!(config, Config::default());
     }

@@ -1,4 +1,4 @@
-//! `kith config`: are the settings valid, and what are they.
+//! `kith config`: checks and prints the settings.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::config::{Loaded, strange_variables, variable_of};
 use crate::trouble::{Outcome, Trouble};
 use crate::{print_json, print_with};
 
-/// Everything that can be known without starting: the settings themselves, and the files that they name.
+/// Checks that need no start: the settings themselves, and the files that they name.
 pub(crate) fn check(loaded: &Loaded) -> Outcome {
     let config = &loaded.config;
     if let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) {
@@ -23,7 +23,7 @@ pub(crate) fn check(loaded: &Loaded) -> Outcome {
     })
 }
 
-/// Values with passwords are hidden, because people send this output to helpers.
+/// Values with passwords are hidden, because operators share this output.
 fn shown(key: &str, value: &toml::Value) -> toml::Value {
     match value.as_str() {
         Some(text) if key == "mail.relay" && text.contains('@') => {

@@ -1,4 +1,4 @@
-//! The data directory: which one a command means, and how its database is opened.
+//! Finds the data directory of a command, and opens its database.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -14,24 +14,24 @@ use crate::trouble::{Outcome, Trouble};
 /// The database inside of the data directory.
 const DATABASE: &str = "kith.db";
 
-/// The file of the database in a data directory, whether it is there or not.
+/// The path of the database in a data directory, even if it does not exist.
 pub(crate) fn database_in(dir: &Path) -> PathBuf {
     dir.join(DATABASE)
 }
 
-/// Opens the database for a node, makes it where there is none, and migrates it. The lock proves that nobody else runs there.
+/// Opens the database for a node, creates it if it is missing, and migrates it. The lock proves that no other process uses it.
 pub(crate) fn open(loaded: &Loaded, _: &DataLock) -> Outcome<Arc<Sqlite>> {
     open_in(&loaded.config.data, &loaded.config, true)
 }
 
-/// Opens the database that a command means, while a node may be using it.
+/// Opens the database for a command, while a node may be using it.
 pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<Sqlite>> {
     let dir = locate(loaded, url_port)?;
     if !has_database(&dir) {
         return Err(Trouble::new(format!("no database in {}", dir.display()))
             .remedy("name the node's data directory with --data DIR, or start a node first: kith demo"));
     }
-    // A node that runs knows its own schema only: what this command knew beyond it, it would find at its next write.
+    // A running node knows its own schema only, so a command must not migrate the database.
     open_in(&dir, &loaded.config, !DataLock::is_held(&dir))
 }
 
@@ -48,8 +48,8 @@ fn open_in(dir: &Path, config: &Config, migrate: bool) -> Outcome<Arc<Sqlite>> {
     })
 }
 
-/// The directory that was named; else that of the node on this port; else `./data` if it has a database; else that
-/// of the only node that runs.
+/// The named directory; else that of the node on this port; else `./data` if it has a database; else that of the only running
+/// node.
 pub(crate) fn locate(loaded: &Loaded, url_port: Option<u16>) -> Outcome<PathBuf> {
     choose(loaded, url_port, &run_file::running())
 }
@@ -109,7 +109,7 @@ pub(crate) fn user(store: &dyn Store, site: &Site, id: &str) -> Outcome<UserRow>
     })
 }
 
-/// Asks the store and waits for the answer. Never on a worker.
+/// Sends a request to the store and blocks until the answer. Never call it on a worker.
 pub(crate) fn wait<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Outcome<T> {
     let (tell, told) = mpsc::channel();
     ask(Box::new(move |outcome| drop(tell.send(outcome))));

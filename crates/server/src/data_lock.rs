@@ -1,7 +1,7 @@
-//! The lock of a data directory: one process owns it for as long as it runs.
+//! The lock of a data directory: one process holds it for its lifetime.
 //!
-//! It is a lock of the operating system on `kith.lock` (flock(2)), so it ends with the process, however that ends. What the file
-//! says is for messages only.
+//! It is a lock of the operating system on `kith.lock` (flock(2)), so it ends with the process in any case. The content of the file is
+//! for error messages only.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -30,8 +30,8 @@ struct Holder {
 }
 
 impl DataLock {
-    /// Makes the directory where it is missing, closes it to other users of the machine, and locks it. Fails at once where
-    /// another process holds the lock.
+    /// Creates the directory if it is missing, closes it to other users of the machine, and locks it. Fails at once if another process
+    /// holds the lock.
     pub(crate) fn acquire(dir: &Path, now: Timestamp) -> Outcome<DataLock> {
         make_private(dir)?;
         let path = dir.join(LOCK);
@@ -51,9 +51,9 @@ impl DataLock {
         Ok(DataLock { _file: file })
     }
 
-    /// Whether another process holds it. False where nobody ever did, and where this user may not look.
+    /// Whether another process holds it. False if it was never locked, or this user has no access.
     pub(crate) fn is_held(dir: &Path) -> bool {
-        // Never created here: a command must not make a directory out of a wrong name.
+        // Never created here: a command must not create a directory for a wrong name.
         let Ok(file) = File::open(dir.join(LOCK)) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
@@ -100,10 +100,10 @@ fn make_private(dir: &Path) -> Outcome {
             .remedy("name a directory that this user may write to with --data DIR")
     };
     if !dir.is_dir() {
-        // Directories above it are not ours to close.
+        // The mode of directories above it does not change.
         dir.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(unmade)?;
         match std::fs::DirBuilder::new().mode(0o700).create(dir) {
-            // Somebody else was faster; what was made is checked like any other.
+            // Another process created it first; it is checked like an existing one.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(unmade(error)),
             _ => {}
         }
@@ -161,7 +161,7 @@ mod tests {
     const NOON: Timestamp = Timestamp(1_763_812_800_000);
 
     #[test]
-    fn a_second_process_is_refused_and_told_who_holds_the_lock_since_when() {
+    fn a_second_process_is_refused_with_the_holder_of_the_lock() {
         let scratch = Scratch::new("second");
         let dir = scratch.data();
         assert!(!DataLock::is_held(&dir) && !dir.exists(), "looking makes nothing");

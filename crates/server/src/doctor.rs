@@ -1,6 +1,6 @@
-//! `kith doctor`: what on this machine would limit or break a node, why, and the lines that mend it.
+//! `kith doctor`: limits and problems of this machine, with reasons and the lines that fix them.
 //!
-//! [`Machine`] is read first and as a whole; every judgement is a function of it and of the [`Plan`].
+//! [`Machine`] is read first and as a whole; every finding is a function of it and of the [`Plan`].
 
 mod descriptors;
 mod finding;
@@ -39,10 +39,10 @@ use crate::run_file::{self, RunningNode};
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, print_json, print_with, status};
 
-/// Exit code 1 where something fails, so that a script can ask.
+/// Exit code 1 if a check fails, for scripts.
 pub(crate) fn run(args: &DoctorArgs, loaded: &Loaded) -> Outcome<ExitCode> {
     let config = &loaded.config;
-    // Where several nodes run and none was named, the machine can be looked at all the same.
+    // With several running nodes and none named, the machine is checked without a node.
     let data = data_dir::locate(loaded, Some(config.http.port())).unwrap_or_else(|_| config.data.clone());
     let node = running_at(&data);
     let machine = Machine::read(node.as_ref().map(|node| node.pid));
@@ -115,7 +115,7 @@ fn print(out: &mut dyn Write, findings: &[Finding], has_file: bool, plan: &Plan)
     Ok(())
 }
 
-/// None: it goes into a file or another program, or the terminal does not say.
+/// None: the output goes into a file or another program, or the terminal has no known width.
 fn terminal_width() -> Option<usize> {
     let stdout = io::stdout();
     let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(stdout))?.ok()?;
@@ -142,7 +142,7 @@ fn verdict(findings: &[Finding], plan: &Plan) -> String {
     if plan.asked { verdict } else { verdict + " To check another number: --connections N." }
 }
 
-/// Shows the file, asks, writes it, and says how it is loaded. Answers whether it was written.
+/// Shows the file, asks, writes it, and prints how to load it. Returns whether it was written.
 fn apply(args: &DoctorArgs, text: Option<&str>, older: &str, lines: &[Line]) -> Outcome<bool> {
     let path = &args.sysctl_file;
     // With --json the object alone is on stdout.

@@ -1,4 +1,4 @@
-//! What the parts of a node have counted, named for `/metrics`: `kith_<part>_<what>`.
+//! The counters of a node's parts with their names for `/metrics`: `kith_<part>_<what>`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use web::Transport;
 use crate::metrics::{Sample, Source};
 use crate::{logging, mail, push};
 
-/// Connections, bytes, and why connections ended.
+/// Connections, bytes, and reasons of ended connections.
 pub(crate) fn of_edge(counters: Arc<Counters>) -> Source {
     Box::new(move || {
         let totals = counters.totals();
@@ -28,23 +28,23 @@ pub(crate) fn of_edge(counters: Arc<Counters>) -> Source {
         let mut samples: Vec<Sample> = totals.each().map(figure).collect();
         samples.push(Sample::counter(
             "kith_edge_tls_peer_mistakes",
-            "Mistakes of TLS peers: no host name as SNI, renegotiation and the like.",
+            "Errors of TLS clients, such as an invalid SNI or a renegotiation.",
             logging::tls_peer_mistakes(),
         ));
         samples
     })
 }
 
-/// A counter that is new there has no help yet; the test below finds it.
+/// A new counter has no help text yet; the test below finds it.
 fn of_edge_help(name: &str) -> &'static str {
     match name {
-        "accepted" => "Connections taken from a listener.",
-        "connected" => "Connections that the node has made itself.",
+        "accepted" => "Connections accepted from a listener.",
+        "connected" => "Outgoing connections.",
         "over_limit" => "Connections closed at once, because edge.max_connections was reached.",
         "over_address_limit" => {
             "Connections closed at once, or requests refused, because edge.connections_per_address was reached."
         }
-        "no_descriptors" => "Connections closed at once or left to wait, because no descriptor was free.",
+        "no_descriptors" => "Connections closed at once or not accepted, because no descriptor was free.",
         "accept_errors" => "Connections that could not be accepted for another reason.",
         "bytes_in" => "Bytes received, before decryption.",
         "bytes_out" => "Bytes sent, after encryption.",
@@ -60,7 +60,7 @@ fn of_edge_help(name: &str) -> &'static str {
     }
 }
 
-/// Requests, frames, and those that were refused.
+/// Requests, frames, and refusals.
 pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
     Box::new(move || {
         let requests = [
@@ -71,7 +71,7 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
         let mut samples: Vec<Sample> = requests
             .into_iter()
             .map(|(kind, count)| {
-                Sample::counter("kith_web_requests", "Requests answered, by what answers them.", count.read())
+                Sample::counter("kith_web_requests", "Answered requests, by handler.", count.read())
                     .labelled("kind", kind)
             })
             .collect();
@@ -83,7 +83,7 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
             [
                 ("frames_in", "Frames received from clients.", &counters.frames_in),
                 ("frames_out", "Frames sent to clients.", &counters.frames_out),
-                ("behind", "Sessions whose queue was dropped.", &counters.behind),
+                ("behind", "Sessions that fell behind, whose queue was dropped.", &counters.behind),
                 (
                     "typing_dropped",
                     "Typing notices that a slow session did not get.",
@@ -91,14 +91,14 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
                 ),
                 (
                     "presence_coalesced",
-                    "Changes of presence that a slow session gets together.",
+                    "Changes of presence that a slow session gets in one event.",
                     &counters.presence_coalesced,
                 ),
-                ("websocket_violations", "Peers that broke RFC 6455.", &counters.websocket_violations),
-                ("undeliverable", "Events for sessions that were gone.", &counters.undeliverable),
+                ("websocket_violations", "Clients that violated RFC 6455.", &counters.websocket_violations),
+                ("undeliverable", "Events for ended sessions.", &counters.undeliverable),
                 (
                     "untrusted_forwarded",
-                    "Requests that a proxy passed on which is not trusted.",
+                    "Requests through a proxy that is not in web.trusted_proxies.",
                     &counters.untrusted_forwarded,
                 ),
             ]
@@ -109,12 +109,8 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
                 .labelled("code", code)
         }));
         samples.extend(counters.offences().map(|(offence, count)| {
-            Sample::counter(
-                "kith_web_offences",
-                "HTTP requests refused for their form, by the offence.",
-                count,
-            )
-            .labelled("offence", offence)
+            Sample::counter("kith_web_offences", "Malformed HTTP requests, by offence.", count)
+                .labelled("offence", offence)
         }));
         samples
     })
@@ -134,7 +130,7 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
                 stats.sites_unreadable,
             ),
             Sample::counter("kith_chat_sign_ins", "Sessions begun.", stats.sign_ins),
-            Sample::counter("kith_chat_new_guests", "Guests who had never been here.", stats.new_guests),
+            Sample::counter("kith_chat_new_guests", "New guests.", stats.new_guests),
             Sample::counter(
                 "kith_chat_guests_refused",
                 "New guests refused, because too many came from their address.",
@@ -146,18 +142,18 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
                 stats.requests_refused,
             ),
             Sample::counter("kith_chat_messages", "Messages stored, each once.", stats.messages),
-            Sample::counter("kith_chat_repeated", "Sends of an id that was stored before.", stats.repeated),
+            Sample::counter("kith_chat_repeated", "Repeated sends with a stored id.", stats.repeated),
             Sample::counter("kith_chat_changes", "Edits, deletions and reactions stored.", stats.changes),
-            Sample::counter("kith_chat_deliveries", "Messages handed to sessions.", stats.deliveries),
+            Sample::counter("kith_chat_deliveries", "Messages delivered to sessions.", stats.deliveries),
             Sample::counter("kith_chat_behind", "Sessions that read too slowly.", stats.behind),
             Sample::counter(
                 "kith_chat_positions_ahead",
                 "Clients that were ahead of the store.",
                 stats.positions_ahead,
             ),
-            Sample::gauge("kith_chat_calls", "Calls that ring or are under way.", stats.calls),
-            Sample::counter("kith_chat_calls_begun", "Calls that have rung.", stats.calls_begun),
-            Sample::counter("kith_chat_calls_accepted", "Calls that were accepted.", stats.calls_accepted),
+            Sample::gauge("kith_chat_calls", "Ringing and active calls now.", stats.calls),
+            Sample::counter("kith_chat_calls_begun", "Ringing calls since the start.", stats.calls_begun),
+            Sample::counter("kith_chat_calls_accepted", "Accepted calls.", stats.calls_accepted),
         ];
         let refusals = stats.refusals.into_iter();
         samples.extend(refusals.map(|(word, count)| {
@@ -167,7 +163,7 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
     })
 }
 
-/// Relays, what passed through them, and what did not.
+/// Relays, relayed data, and dropped packets.
 pub(crate) fn of_calls(running: &calls::Calls) -> Source {
     let (counters, sites, edge) = (running.counters(), running.sites(), running.connections());
     Box::new(move || {
@@ -177,7 +173,7 @@ pub(crate) fn of_calls(running: &calls::Calls) -> Source {
             Sample::gauge("kith_calls_relays", "Relays now.", open),
             Sample::gauge("kith_calls_connections", "Clients over TCP and TLS now.", edge.totals().open),
             Sample::counter("kith_calls_allocations", "Relays made.", counters.allocations.read()),
-            Sample::counter("kith_calls_bindings", "STUN questions answered.", counters.bindings.read()),
+            Sample::counter("kith_calls_bindings", "Answered STUN requests.", counters.bindings.read()),
         ];
         samples.extend(
             [
@@ -188,19 +184,15 @@ pub(crate) fn of_calls(running: &calls::Calls) -> Source {
                 ("unsent", &counters.unsent),
             ]
             .map(|(why, count)| {
-                Sample::counter(
-                    "kith_calls_dropped",
-                    "Packets that went nowhere, by the reason.",
-                    count.read(),
-                )
-                .labelled("why", why)
+                Sample::counter("kith_calls_dropped", "Dropped packets, by reason.", count.read())
+                    .labelled("why", why)
             }),
         );
         samples.extend(counters.refusals().map(|refused| {
             Sample::counter("kith_calls_refusals", "Requests refused, by their code.", refused.times)
                 .labelled("code", refused.word)
         }));
-        // Families follow each other whole, so each is gone through by itself.
+        // A family's samples must be adjacent, so each family has its own loop.
         let of_sites = |name: &'static str, help, read: fn(&calls::Site) -> u64| {
             let sample = move |site: &Arc<calls::Site>| {
                 Sample::counter(name, help, read(site)).labelled("site", site.number.to_string())
@@ -215,7 +207,7 @@ pub(crate) fn of_calls(running: &calls::Calls) -> Source {
     })
 }
 
-/// Notices for browsers of those who are away.
+/// Push notifications of absent members.
 pub(crate) fn of_push(counters: Arc<push::Counters>) -> Source {
     Box::new(move || {
         let outcomes = [
@@ -228,7 +220,7 @@ pub(crate) fn of_push(counters: Arc<push::Counters>) -> Source {
         let sample = |(outcome, count): (&'static str, &AtomicU64)| {
             Sample::counter(
                 "kith_push_notices",
-                "Notices, by what became of them.",
+                "Push notifications, by outcome.",
                 count.load(Ordering::Relaxed),
             )
             .labelled("outcome", outcome)
@@ -245,7 +237,7 @@ pub(crate) fn of_mail(counters: Arc<mail::Counters>) -> Source {
         let sample = |(outcome, count): (&'static str, &AtomicU64)| {
             Sample::counter(
                 "kith_mail_digests",
-                "Digests, by what became of them.",
+                "Digests by mail, by outcome.",
                 count.load(Ordering::Relaxed),
             )
             .labelled("outcome", outcome)
@@ -262,18 +254,22 @@ pub(crate) fn of_store(store: Arc<Sqlite>) -> Source {
             Sample::gauge("kith_store_write_queue", "Writes that wait now.", stats.write_queue),
             Sample::gauge("kith_store_read_queue", "Reads that wait now.", stats.read_queue),
             Sample::counter("kith_store_writes", "Writes answered.", stats.writes),
-            Sample::counter("kith_store_commits", "Transactions that the writes took.", stats.commits),
+            Sample::counter("kith_store_commits", "Write transactions.", stats.commits),
             Sample::gauge("kith_store_largest_batch", "Most writes of one transaction.", stats.largest_batch),
             Sample::seconds(
                 "kith_store_commit_seconds",
-                "Time in transactions, the wait for the disk included.",
+                "Time in transactions, including the wait for the disk.",
                 stats.commit_nanos as f64 / 1e9,
             ),
             Sample::counter("kith_store_reads", "Reads answered.", stats.reads),
             Sample::counter("kith_store_overloaded", "Requests refused by a full queue.", stats.overloaded),
             Sample::counter("kith_store_disk_full", "Writes refused by a full disk.", stats.disk_full),
-            Sample::counter("kith_store_failed", "Requests that failed otherwise.", stats.failed),
-            Sample::counter("kith_store_panics", "Completions that panicked: our mistake.", stats.panics),
+            Sample::counter("kith_store_failed", "Failed requests for other reasons.", stats.failed),
+            Sample::counter(
+                "kith_store_panics",
+                "Panics in completions: a bug, please report it.",
+                stats.panics,
+            ),
         ]
     })
 }
@@ -283,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_counter_of_the_edge_says_what_it_counts() {
+    fn every_counter_of_the_edge_has_a_help_text() {
         let totals = edge::Totals::default();
         let plain = totals.each().filter(|(name, _)| *name != "open" && !name.starts_with("closed_"));
         let mute: Vec<_> = plain.filter(|(name, _)| of_edge_help(name).is_empty()).collect();

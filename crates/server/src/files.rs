@@ -1,4 +1,4 @@
-//! The files of a node: where their bytes lie, the secret of their links, and what goes from the disk.
+//! The files of a node: their storage, the secret of their links, and their removal.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -18,19 +18,19 @@ use crate::config;
 use crate::config::Config;
 use crate::trouble::{Outcome, Trouble};
 
-/// Inside of the data directory.
+/// Inside the data directory.
 pub(crate) const FOLDER: &str = "files";
 pub(crate) const SECRET: &str = "files.secret";
 
-/// Where the bytes of a node's files are, and its links.
+/// Storage and links of a node's files.
 pub(crate) struct Place {
     pub(crate) blobs: Arc<dyn Blobs>,
-    /// The same, where it is one.
+    /// The same storage, if it is a bucket.
     pub(crate) bucket: Option<Arc<Bucket>>,
     pub(crate) links: Links,
 }
 
-/// Makes both where they are not there yet.
+/// Creates both if they are missing.
 pub(crate) fn open(config: &Config) -> Outcome<Place> {
     let trouble = |error: io::Error| {
         Trouble::new(format!("cannot keep files in {}", config.data.display()))
@@ -59,10 +59,10 @@ fn bucket(files: &config::Files, root: &Path) -> Outcome<Bucket> {
         in_path: files.bucket_in_path,
         prefix: files.bucket_prefix.clone(),
     };
-    let told = || format!("cannot keep files in the bucket {} at {}", place.name, place.endpoint);
+    let problem = || format!("cannot keep files in the bucket {} at {}", place.name, place.endpoint);
     let bucket = Bucket::open(root, &place, key_pair(Path::new(&files.bucket_key_file))?)
-        .map_err(|error| Trouble::new(told()).because(error).remedy(LOOK_AT))?;
-    bucket.try_it().map_err(|error| Trouble::new(told()).because(error).remedy(LOOK_AT))?;
+        .map_err(|error| Trouble::new(problem()).because(error).remedy(LOOK_AT))?;
+    bucket.try_it().map_err(|error| Trouble::new(problem()).because(error).remedy(LOOK_AT))?;
     Ok(bucket)
 }
 
@@ -70,13 +70,13 @@ const LOOK_AT: &str = "look at files.bucket, files.bucket_endpoint, files.bucket
                        files.bucket_key_file: it needs to put, get, delete and list";
 
 fn key_pair(path: &Path) -> Outcome<KeyPair> {
-    let told = || format!("cannot use the bucket's key in {}", path.display());
+    let problem = || format!("cannot use the bucket's key in {}", path.display());
     let text = fs::read_to_string(path)
-        .map_err(|error| Trouble::new(told()).because(error).remedy("files.bucket_key_file names it"))?;
+        .map_err(|error| Trouble::new(problem()).because(error).remedy("files.bucket_key_file names it"))?;
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next(), lines.next()) {
         (Some(id), Some(secret), None) => Ok(KeyPair { id: id.into(), secret: secret.into() }),
-        _ => Err(Trouble::new(told()).remedy("write two lines: the id of the key and its secret")),
+        _ => Err(Trouble::new(problem()).remedy("write two lines: the id of the key and its secret")),
     }
 }
 
@@ -98,8 +98,8 @@ pub(crate) fn check(files: &config::Files) -> Outcome {
     }
 }
 
-/// Moves what is complete into the bucket, from time to time. The thread ends with the process: what it is at then is done
-/// again by the next one.
+/// Moves complete files into the bucket at intervals. The thread ends with the process; the next process repeats an interrupted
+/// move.
 pub(crate) fn begin_moving(bucket: Arc<Bucket>) -> io::Result<()> {
     let go_on = move || {
         loop {
@@ -116,7 +116,7 @@ pub(crate) fn begin_moving(bucket: Arc<Bucket>) -> io::Result<()> {
     thread::Builder::new().name("bucket".into()).spawn(go_on).map(drop)
 }
 
-/// The secret is kept over restarts, so that open pages keep their pictures.
+/// The secret survives restarts, so that open pages keep their pictures.
 fn secret(path: &Path) -> io::Result<[u8; 32]> {
     let mut secret = [0; 32];
     match fs::File::open(path) {
@@ -160,7 +160,7 @@ pub(crate) fn routes(
     })
 }
 
-/// Removes what was deleted or never sent, from time to time.
+/// Removes deleted and unsent files at intervals.
 pub(crate) struct Sweeper {
     stop: mpsc::Sender<()>,
     thread: JoinHandle<()>,

@@ -1,5 +1,5 @@
-//! What is due from time to time on a node: presence, tokens that end, sites that another process changed, free memory that
-//! goes back to the system, warnings of refused connections.
+//! Periodic work of a node: presence, expired tokens, sites that another process changed, return of free memory, warnings about
+//! refused connections.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_millis(25);
 const TICKS_PER_REFRESH: u32 = 20;
 const TICKS_PER_SECOND: u32 = 40;
 
-/// A thread that keeps house until it is stopped.
+/// The housekeeping thread, which runs until it is stopped.
 pub(crate) struct Housekeeping {
     stop: mpsc::Sender<()>,
     thread: JoinHandle<()>,

@@ -1,7 +1,7 @@
 //! `kith import`: users, contacts, rooms and messages of another system, into a running node or without one.
 //!
-//! Where a node runs, it alone writes: the lines go to its `POST /v1/sites/{site}/import` in parts, with a token that this command
-//! signs. Without one the command holds the lock of the data directory and calls the store itself.
+//! A running node is the only writer: the lines go to its `POST /v1/sites/{site}/import` in parts, with a token that this command signs.
+//! Without one the command holds the lock of the data directory and calls the store itself.
 
 mod progress;
 mod source;
@@ -20,10 +20,10 @@ use progress::Progress;
 use source::Source;
 use target::Target;
 
-/// Lines that are imported together, and their bytes: what a node takes in one request.
+/// Lines of one part, and their bytes: the limits of a request.
 const PART_LINES: usize = 1_000;
 const PART_BYTES: usize = 900 << 10;
-/// Lines that failed and are shown.
+/// Most failed lines that are printed.
 const MOST_SHOWN: usize = 100;
 
 /// Outcomes of lines, counted.
@@ -35,7 +35,7 @@ struct Totals {
     refused: u64,
 }
 
-/// Of one part: errors by the line of the file.
+/// The result of one part: errors by line of the file.
 #[derive(Default)]
 struct Answer {
     totals: Totals,
@@ -51,7 +51,7 @@ impl Totals {
     }
 }
 
-/// Carries it out.
+/// Runs the command.
 pub(crate) fn run(args: &ImportArgs, loaded: &Loaded) -> Outcome {
     let dir = data_dir::locate(loaded, None)?;
     let store = data_dir::open_existing(loaded, None)?;

@@ -1,4 +1,4 @@
-//! Structured logs on stderr. No part of Kith gives them a message body or a token.
+//! Structured logs on stderr, without message bodies and tokens.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::config::{Log, LogFormat};
 use crate::trouble::{Outcome, Trouble};
 
-/// Begins to log. Once per process.
+/// Starts logging. Call it once per process.
 pub(crate) fn begin(settings: &Log) -> Outcome {
     let filter = EnvFilter::try_new(&settings.level).map_err(|error| {
         Trouble::new(format!("`{}` is not a log level", settings.level))
@@ -26,14 +26,14 @@ pub(crate) fn begin(settings: &Log) -> Outcome {
         LogFormat::Json => tracing::subscriber::set_global_default(logs.json().flatten_event(true).finish()),
     };
     begun.map_err(|error| Trouble::new("cannot start logging").because(error))?;
-    // A warning of rustls is counted, whatever the level.
+    // A warning of rustls is counted at every level.
     log::set_max_level(LevelFilter::current().as_log().max(log::LevelFilter::Warn));
     log::set_boxed_logger(Box::new(FromLibraries(LogTracer::new())))
         .map_err(|error| Trouble::new("cannot start logging").because(error))
 }
 
-/// Mistakes of a TLS peer, in the words of rustls: an IP address or an invalid host name as SNI, a renegotiation.
-/// rustls warns of each, and any stranger can cause thousands: here they are debug lines and a metric.
+/// Errors of a TLS client, in the words of rustls: an IP address or an invalid host name as SNI, a renegotiation. rustls warns of each,
+/// and any stranger can cause thousands. Here they are debug lines and a metric.
 static TLS_PEER_MISTAKES: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn tls_peer_mistakes() -> u64 {

@@ -1,4 +1,4 @@
-//! E-mail on the tokio side: what a member has missed, once a day at most, with a link that ends it.
+//! E-mail on the tokio side: digests of missed messages, once a day at most, with an unsubscribe link.
 
 mod letter;
 mod link;
@@ -22,23 +22,23 @@ pub(crate) use self::page::routes;
 const BOUNDS: Bounds = Bounds { waiting: 1_024, of_site: 128, of_user: 2 };
 /// A digest that waits longer is lost, and counted.
 const PATIENCE: Duration = Duration::from_secs(3_600);
-/// Under way at once: a relay that is asked for more slows down.
+/// Deliveries in progress at once; a relay slows down with more.
 const MOST_UNDER_WAY: usize = 4;
 /// From the connection to the relay's answer.
 const TIME: Duration = Duration::from_secs(30);
-/// A relay that is away is asked again after these.
+/// Pauses before the retries of an unavailable relay.
 const PAUSES: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(300)];
 
-/// How mail leaves this node.
+/// Settings of outgoing mail.
 pub(crate) struct Post {
     pub(crate) transport: AsyncSmtpTransport<Tokio1Executor>,
     pub(crate) from: Mailbox,
-    /// Where browsers reach this node, for the link that ends the mails.
+    /// Address of this node for browsers, in the unsubscribe link.
     pub(crate) public_url: String,
     pub(crate) after_minutes: u32,
 }
 
-/// The relay of an address as in `smtps://user:password@smtp.example.com`, with time limits.
+/// The relay of an address such as `smtps://user:password@smtp.example.com`, with time limits.
 pub(crate) fn relay(url: &str) -> Result<AsyncSmtpTransport<Tokio1Executor>, lettre::transport::smtp::Error> {
     Ok(AsyncSmtpTransport::<Tokio1Executor>::from_url(url)?.timeout(Some(TIME)).build())
 }
@@ -51,7 +51,7 @@ pub(crate) struct Counters {
     pub(crate) dropped: AtomicU64,
 }
 
-/// The domain's way to a mail relay.
+/// Sends digests of the domain to a mail relay.
 pub(crate) struct PostOffice {
     inner: Arc<Inner>,
     after_minutes: u32,
@@ -106,7 +106,7 @@ impl Inner {
         count.fetch_add(1, Relaxed);
     }
 
-    /// A digest that the relay puts off holds no place in the queue meanwhile.
+    /// A digest that the relay defers holds no place in the queue meanwhile.
     async fn send(&self, digest: &Digest, mut place: Place) -> Option<()> {
         let end = self.links.to_end(&self.post.public_url, digest).await?;
         let letter = letter::letter(digest, &self.post.from, &end)
@@ -136,7 +136,7 @@ enum Delivered {
 async fn deliver(post: &Post, letter: &Message) -> Delivered {
     match post.transport.send(letter.clone()).await {
         Ok(_) => Delivered::Taken,
-        // RFC 5321 §4.2.1: 5yz is for good.
+        // RFC 5321 §4.2.1: 5yz is permanent.
         Err(error) if error.is_permanent() => {
             tracing::debug!(%error, "the mail relay refused a digest");
             Delivered::Refused

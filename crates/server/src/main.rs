@@ -1,8 +1,8 @@
-//! `kith`: one binary that runs a node, tries it out, administers it and measures it.
+//! `kith`: one binary that runs, demonstrates, administers and measures a node.
 //!
-//! It wires the other crates and knows their settings; it has no rules of its own about messages.
+//! It wires the other crates and knows their settings; it has no rules about messages.
 //!
-//! Read first: [`cli`] (what can be typed), [`config`] (what can be set), [`serve`] (how a node is put together).
+//! Read first: [`cli`] (the commands), [`config`] (the settings), [`serve`] (the parts of a node).
 
 mod allocator;
 mod backup;
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     match run(&Cli::parse()) {
         Ok(code) => code,
         Err(trouble) => {
-            // Nobody is left to tell where stderr is closed too.
+            // If stderr is closed too, the error cannot be reported.
             let _ = writeln!(io::stderr(), "{trouble}");
             ExitCode::FAILURE
         }
@@ -105,13 +105,13 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The wall clock, read at the edge of the process only: everything further in takes it as an argument.
+/// The wall clock, read only here: all other code takes the time as an argument.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(since.as_millis() as u64)
 }
 
-/// For people: `2026-11-21T08:30:00Z`. JSON has the milliseconds.
+/// For text output: `2026-11-21T08:30:00Z`. JSON has the milliseconds.
 fn date(at: Timestamp) -> String {
     let seconds = i64::try_from(at.0 / 1_000).unwrap_or(i64::MAX);
     time::OffsetDateTime::from_unix_timestamp(seconds)
@@ -128,7 +128,7 @@ fn print_json(value: &serde_json::Value) -> Outcome {
     print_with(|out| writeln!(out, "{value:#}"))
 }
 
-/// Writes to stdout. A reader that has gone away (`kith user list | head`) is no trouble.
+/// Writes to stdout. A closed reader (`kith user list | head`) is not an error.
 fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
     let mut out = io::stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {

@@ -1,4 +1,4 @@
-//! `kith man` and `kith completions`: made from the same definitions as `--help`, so they cannot differ from it.
+//! `kith man` and `kith completions`, generated from the definitions of `--help`, so they cannot differ from it.
 
 use std::fs;
 

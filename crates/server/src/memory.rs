@@ -1,38 +1,38 @@
-//! When memory that is free goes back to the system.
+//! Decides when free memory returns to the system.
 //!
-//! Why not at once, and what it costs: `docs/design/memory.md`.
+//! Reasons and cost: `docs/design/memory.md`.
 
 use std::time::{Duration, Instant};
 
 use edge::Totals;
 
-/// After a burst, so long into the calm that follows. Three times, because memory becomes free in steps: buffers at
-/// once, what was cached within 10 s, members after the grace time of their presence.
+/// Times after a burst. Three, because memory becomes free in steps: buffers at once, caches within 10 s, members after the grace
+/// time of their presence.
 const INTO_THE_CALM: [Duration; 3] =
     [Duration::from_secs(2), Duration::from_secs(12), Duration::from_secs(30)];
 
-/// On a node that is never calm, so often.
+/// Interval on a node that is never calm.
 const AT_LATEST: Duration = Duration::from_secs(60);
 
-/// At most this part of the time goes into it, and it is not done more often than this.
+/// Largest share of the time, and shortest interval.
 const SHARE_OF_TIME: u32 = 500;
 const REST: Duration = Duration::from_secs(5);
 
-/// Less is no burst: so many KiB, and connections that came or went.
+/// Smallest burst: KiB, and opened or closed connections.
 const WORTH_IT: u64 = 1_000;
 
-/// A second with less is calm on any node.
+/// A second with less traffic is calm.
 const CALM: u64 = 100;
 
-/// Decides when to return free memory. Asked once per second.
+/// Decides when to return free memory. Called once per second.
 pub(crate) struct Returns {
     seen: u64,
-    /// Since memory was returned for the last time after a burst.
+    /// Traffic since the last return after a burst.
     moved: u64,
-    /// In its busiest second.
+    /// Traffic of the busiest second.
     peak: u64,
     calm_since: Option<Instant>,
-    /// How often since it is calm.
+    /// Returns since the node is calm.
     times: usize,
     last: Instant,
     not_before: Instant,
@@ -43,7 +43,7 @@ impl Returns {
         Returns { seen: 0, moved: 0, peak: 0, calm_since: None, times: 0, last: now, not_before: now }
     }
 
-    /// Whether now is the time; `traffic` is what there was since the start.
+    /// Whether to return memory now; `traffic` counts from the start.
     pub(crate) fn are_due(&mut self, traffic: u64, now: Instant) -> bool {
         let step = traffic.saturating_sub(self.seen);
         self.seen = traffic;
@@ -64,7 +64,7 @@ impl Returns {
         }
     }
 
-    /// Memory was returned, which took so long.
+    /// Records the duration of a return.
     pub(crate) fn done(&mut self, took: Duration, now: Instant) {
         self.last = now;
         self.not_before = now + REST.max(took * SHARE_OF_TIME);
@@ -88,7 +88,7 @@ pub(crate) fn traffic(totals: &Totals) -> u64 {
 mod tests {
     use super::*;
 
-    /// At which seconds memory is returned, with so much traffic in each.
+    /// The seconds at which memory is returned, for this traffic in each second.
     fn returned(traffic: impl IntoIterator<Item = u64>, took: Duration) -> Vec<u64> {
         let begin = Instant::now();
         let mut returns = Returns::new(begin);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_burst_begins_anew() {
+    fn a_new_burst_restarts_the_schedule() {
         assert_eq!(returned(seconds(&[(9_000, 5), (0, 5), (9_000, 5), (0, 100)]), SHORT), [7, 17, 27, 45]);
     }
 
@@ -128,12 +128,12 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_never_calm_does_it_once_a_minute() {
+    fn a_busy_node_returns_memory_once_a_minute() {
         assert_eq!(returned(seconds(&[(5_000, 200)]), SHORT), [60, 120, 180]);
     }
 
     #[test]
-    fn who_has_little_to_do_collects_until_it_is_worth_it() {
+    fn small_bursts_add_up() {
         assert_eq!(returned(seconds(&[(50, 25)]), SHORT), [19, 24]);
         assert_eq!(returned(seconds(&[(0, 500)]), SHORT), [0; 0]);
     }

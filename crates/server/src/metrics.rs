@@ -1,4 +1,4 @@
-//! `/metrics`: what the parts of a node have counted, as Prometheus' text format or as OpenMetrics.
+//! `/metrics`: the counters of a node's parts in Prometheus' text format or OpenMetrics.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -13,7 +13,7 @@ use prometheus_client::registry::Registry;
 
 use crate::process;
 
-/// One figure at one moment.
+/// One value at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sample {
     /// Without `_total`, which the format adds to counters.
@@ -26,7 +26,7 @@ pub(crate) struct Sample {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Value {
-    /// Only ever grows.
+    /// Never decreases.
     Counter(u64),
     Seconds(f64),
     Gauge(u64),
@@ -56,10 +56,10 @@ impl Sample {
     }
 }
 
-/// Something that can say how it is doing.
+/// A source of samples.
 pub(crate) type Source = Box<dyn Fn() -> Vec<Sample> + Send + Sync>;
 
-/// All sources of a node; asked at each scrape.
+/// All sources of a node, read at each scrape.
 pub(crate) struct Metrics {
     sources: Arc<[Source]>,
     registry: Registry,
@@ -73,7 +73,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// By the `Accept` of a request. Text where it says nothing of OpenMetrics, or refuses it.
+    /// By the `Accept` of a request. Text if it does not accept OpenMetrics.
     pub(crate) fn accepted(accept: &str) -> Format {
         let wants = |range: &str| {
             let mut parts = range.split(';').map(str::trim);
@@ -113,8 +113,8 @@ impl Metrics {
         out
     }
 
-    /// Prometheus' text format, version 0.0.4, which the library does not write: there a counter's `_total` is a part of its
-    /// name, and nothing marks the end.
+    /// Prometheus' text format, version 0.0.4, which the library does not write: a counter's `_total` is a part of its name, and the
+    /// text has no end mark.
     fn write_text(&self, out: &mut String) -> fmt::Result {
         for source in &*self.sources {
             for family in source().chunk_by(|one, next| one.name == next.name) {
@@ -145,7 +145,7 @@ impl Metrics {
 }
 
 fn build() -> Vec<Sample> {
-    let sample = Sample::gauge("kith_build_info", "The version that runs, as a label; always 1.", 1);
+    let sample = Sample::gauge("kith_build_info", "The running version, as a label; always 1.", 1);
     vec![sample.labelled("version", env!("CARGO_PKG_VERSION"))]
 }
 
@@ -160,7 +160,7 @@ impl fmt::Debug for Sources {
 impl Collector for Sources {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         for source in &*self.0 {
-            // Samples of one name are one family: the format wants its head only once.
+            // Samples of one name are one family with one header.
             for family in source().chunk_by(|one, next| one.name == next.name) {
                 encode_family(&mut encoder, family)?;
             }
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_told_as_prometheus_reads_them() {
+    fn samples_are_written_in_prometheus_format() {
         let source = || {
             vec![
                 Sample::counter("kith_things", "Things so far.", 7),

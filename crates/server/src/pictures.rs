@@ -1,5 +1,5 @@
-//! Pictures are made anew in a process of their own, `kith picture`: a decoder is the one place where bytes of strangers
-//! become indices, and a process can be held to limits and ended.
+//! Re-encodes pictures in a process of its own, `kith picture`: a decoder turns bytes of strangers into indices, and a process can have
+//! limits and be ended.
 
 mod sandbox;
 
@@ -15,10 +15,10 @@ use chat::{FileType, Node, Picture};
 use serde::{Deserialize, Serialize};
 use web::files::{Made, PictureFault, PictureQueue, Pictures, Remade};
 
-/// Longest time for one picture, and most of it on a processor.
+/// Longest time for one picture, and most CPU time.
 const TIME: Duration = Duration::from_secs(20);
 const CPU_TIME: Duration = Duration::from_secs(10);
-/// Most memory of the process, with the program itself, which is mapped and mostly not there.
+/// Most address space of the process, including the program, which is mapped and mostly not resident.
 const MEMORY: u64 = 1 << 30;
 /// Exit code of the process for an invalid picture.
 const REFUSED: u8 = 3;
@@ -26,9 +26,9 @@ const REFUSED: u8 = 3;
 /// Starts this very program for each picture.
 pub(crate) struct Maker;
 
-/// The first line of what the process says; the picture and its thumbnail follow.
+/// The first line of the process' output; the picture and its thumbnail follow.
 #[derive(Debug, Serialize, Deserialize)]
-struct Told {
+struct Header {
     media_type: String,
     width: u32,
     height: u32,
@@ -39,7 +39,7 @@ struct Told {
     is_confined: bool,
 }
 
-/// The one queue of a node.
+/// A node's single queue of pictures.
 pub(crate) fn queue(node: &Arc<Node>) -> PictureQueue {
     let at_once = thread::available_parallelism().map_or(1, usize::from);
     PictureQueue::new(Arc::clone(node), Arc::new(Maker), at_once, crate::now)
@@ -49,13 +49,13 @@ pub(crate) fn queue(node: &Arc<Node>) -> PictureQueue {
 pub(crate) fn is_confined() -> io::Result<bool> {
     let mut child = start(Stdio::piped())?;
     let mut input = child.stdin.take().expect("it was asked for");
-    // It may end before it has read everything.
+    // The process may end before it has read everything.
     let _ = input.write_all(POINT);
     drop(input);
     let output = child.stdout.take().expect("it was asked for");
-    let told = ended_after(&mut child, TIME, || read_told(&mut BufReader::new(output)));
+    let header = ended_after(&mut child, TIME, || read_header(&mut BufReader::new(output)));
     child.wait()?;
-    Ok(told?.is_confined)
+    Ok(header?.is_confined)
 }
 
 /// A picture of one point.
@@ -69,39 +69,39 @@ impl Pictures for Maker {
             Err(error) => return Made { outcome: Err(PictureFault::Failed(error)), cpu: Duration::ZERO },
         };
         let began = Instant::now();
-        let told = hear(&mut child, whole, thumbnail);
-        // Before it is waited for: then nothing is known of it any more.
+        let header = read_output(&mut child, whole, thumbnail);
+        // Read before the wait, which removes the process' data.
         let cpu = cpu_time(&child).unwrap_or_else(|| began.elapsed());
         let outcome =
-            child.wait().map_err(PictureFault::Failed).and_then(|status| match (told, status.code()) {
-                (Ok(told), Some(0)) => {
-                    warn_if_free(told.is_confined);
+            child.wait().map_err(PictureFault::Failed).and_then(|status| match (header, status.code()) {
+                (Ok(header), Some(0)) => {
+                    warn_if_free(header.is_confined);
                     Ok(Remade {
-                        kind: FileType::named(&told.media_type),
+                        kind: FileType::named(&header.media_type),
                         picture: Picture {
-                            width: told.width,
-                            height: told.height,
-                            blurhash: told.blurhash.into(),
-                            has_thumbnail: told.thumbnail_bytes > 0,
+                            width: header.width,
+                            height: header.height,
+                            blurhash: header.blurhash.into(),
+                            has_thumbnail: header.thumbnail_bytes > 0,
                         },
-                        bytes: told.bytes,
-                        thumbnail_bytes: told.thumbnail_bytes,
+                        bytes: header.bytes,
+                        thumbnail_bytes: header.thumbnail_bytes,
                     })
                 }
                 (_, Some(code)) if code == i32::from(REFUSED) => Err(PictureFault::Bad("refused".into())),
-                // Ended by a limit, or by a mistake that this picture has found.
+                // Ended by a limit, or by a bug that this picture triggers.
                 (_, _) => Err(PictureFault::Bad(format!("the process ended with {status}"))),
             });
         Made { outcome, cpu }
     }
 }
 
-fn hear(child: &mut Child, mut whole: File, mut thumbnail: File) -> io::Result<Told> {
+fn read_output(child: &mut Child, mut whole: File, mut thumbnail: File) -> io::Result<Header> {
     let output = child.stdout.take().expect("it was asked for");
     ended_after(child, TIME, || receive(output, &mut whole, &mut thumbnail))
 }
 
-/// Said once: the operator may not know.
+/// Logged once, for the operator.
 fn warn_if_free(is_confined: bool) {
     static SAID: Once = Once::new();
     if !is_confined {
@@ -133,7 +133,7 @@ fn cpu_time(_: &Child) -> Option<Duration> {
 }
 
 fn start(from: Stdio) -> io::Result<Child> {
-    // Also where the file was replaced by a newer one meanwhile.
+    // Works even if the file was replaced by a newer one meanwhile.
     let program = match cfg!(target_os = "linux") {
         true => "/proc/self/exe".into(),
         false => std::env::current_exe()?,
@@ -147,7 +147,7 @@ fn start(from: Stdio) -> io::Result<Child> {
         .spawn()
 }
 
-/// Ends the process when the work takes longer.
+/// Kills the process after the time limit.
 fn ended_after<T>(child: &mut Child, time: Duration, work: impl FnOnce() -> T + Send) -> T
 where
     T: Send,
@@ -160,22 +160,22 @@ where
             outcome
         });
         if is_done.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-            // It may have ended this moment.
+            // It may just have ended.
             let _ = child.kill();
         }
         work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-fn receive(output: impl Read, whole: &mut File, thumbnail: &mut File) -> io::Result<Told> {
+fn receive(output: impl Read, whole: &mut File, thumbnail: &mut File) -> io::Result<Header> {
     let mut output = BufReader::new(output);
-    let told = read_told(&mut output)?;
-    copy(&mut output, whole, told.bytes)?;
-    copy(&mut output, thumbnail, told.thumbnail_bytes)?;
-    Ok(told)
+    let header = read_header(&mut output)?;
+    copy(&mut output, whole, header.bytes)?;
+    copy(&mut output, thumbnail, header.thumbnail_bytes)?;
+    Ok(header)
 }
 
-fn read_told(output: &mut impl BufRead) -> io::Result<Told> {
+fn read_header(output: &mut impl BufRead) -> io::Result<Header> {
     let mut line = String::new();
     output.take(4_096).read_line(&mut line)?;
     Ok(serde_json::from_str(&line)?)
@@ -188,7 +188,7 @@ fn copy(from: &mut impl Read, to: &mut File, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// The other side: reads a picture from stdin and says it anew on stdout.
+/// The process' side: reads a picture from stdin and writes the re-encoded one to stdout.
 pub(crate) fn run() -> ExitCode {
     let is_confined = sandbox::enter();
     match remade().and_then(|remade| say(&remade, is_confined)) {
@@ -204,7 +204,7 @@ fn remade() -> io::Result<picture::Remade> {
 }
 
 fn say(remade: &picture::Remade, is_confined: bool) -> io::Result<()> {
-    let told = Told {
+    let header = Header {
         media_type: remade.media_type.into(),
         width: remade.width,
         height: remade.height,
@@ -214,7 +214,7 @@ fn say(remade: &picture::Remade, is_confined: bool) -> io::Result<()> {
         is_confined,
     };
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", serde_json::to_string(&told)?)?;
+    writeln!(out, "{}", serde_json::to_string(&header)?)?;
     out.write_all(&remade.bytes)?;
     out.write_all(&remade.thumbnail)?;
     out.flush()

@@ -1,4 +1,4 @@
-//! Asks pages what they are: a few at a time, each address once in a while, with pictures made anew.
+//! Fetches linked pages: a few at a time, each address once per interval, with re-encoded pictures.
 
 use std::collections::HashMap;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -15,36 +15,36 @@ use tokio::sync::mpsc;
 use web::files::{PictureBy, PictureQueue, Pictures, Remade};
 use web::{Bounds, FairQueue, Turn};
 
-/// Wishes that wait; beyond, messages stay without a preview. One user may link many pages that answer slowly.
+/// Requests that wait; further messages get no preview. One user may link many slow pages.
 const BOUNDS: Bounds = Bounds { waiting: 256, of_site: 64, of_user: 8 };
-/// A wish that waits longer is dropped: the message has been read by then.
+/// A request that waits longer is dropped, because the message has been read by then.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Pages that are asked at once.
+/// Pages that are fetched at once.
 const AT_ONCE: usize = 4;
-/// Addresses whose answers are kept, for so long; no answer is one too.
+/// Cached addresses, and the lifetime of an entry; a missing answer is cached, too.
 const KEPT: usize = 512;
 const KEPT_FOR: Duration = Duration::from_secs(3_600);
 const NOTHING_FOR: Duration = Duration::from_secs(300);
-/// A picture that takes more, small as it is then, is left out.
+/// A larger thumbnail is left out.
 const PICTURE_BYTES: u64 = 128 * 1024;
 
 /// The metadata of a page, ready for any message of a site.
 #[derive(Clone)]
 struct Found {
-    /// Where it was found in the end.
+    /// The final address after redirects.
     at: Arc<str>,
     page: Arc<Page>,
     picture: Option<Arc<Small>>,
 }
 
-/// A picture in the size in which it is shown.
+/// A picture in its displayed size.
 struct Small {
     kind: FileType,
     picture: Picture,
     bytes: Vec<u8>,
 }
 
-/// Takes the node's wishes. Sites take turns, and so do the users of a site.
+/// Queues the node's requests. Sites take turns, and so do the users of a site.
 struct Desk {
     queue: Arc<FairQueue>,
     wishes: mpsc::Sender<(PreviewWanted, Turn)>,
@@ -66,20 +66,20 @@ impl Previewer for Desk {
     }
 }
 
-/// Kept until then; None: the page says nothing.
+/// Cached until then; None: the page has no metadata.
 type Answer = (Instant, Option<Found>);
 
 struct Office {
     client: Client,
     node: Arc<Node>,
-    /// None: this node keeps no files, so previews have no pictures.
+    /// None: this node stores no files, so previews have no pictures.
     blobs: Option<Arc<dyn Blobs>>,
     pictures: Arc<PictureQueue>,
-    /// By site, because what one forbids another may ask for.
+    /// By site, because sites have different filters.
     kept: Mutex<HashMap<(SiteId, Box<str>), Answer>>,
 }
 
-/// Begins to answer wishes; ends with the runtime.
+/// Starts the tasks that fetch pages; they end with the runtime.
 pub(crate) fn begin(
     client: Client,
     node: &Arc<Node>,
@@ -129,14 +129,14 @@ impl Office {
         };
         let (blobs, runtime) = (self.blobs.clone(), tokio::runtime::Handle::current());
         self.node.put_preview(wanted, preview, crate::now(), move |is_there| {
-            // Nobody needs the bytes of a picture that no message has.
+            // Removes the bytes of a picture without a message.
             if let (false, Some(blobs), Some(picture)) = (is_there, blobs, picture) {
                 runtime.spawn_blocking(move || blobs.remove(picture.id));
             }
         });
     }
 
-    /// The outer None: it must be asked.
+    /// The outer None: not cached.
     fn known(&self, site: SiteId, url: &str) -> Option<Option<Found>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(&(site, url.into()))
@@ -159,11 +159,11 @@ impl Office {
         kept.insert((site, url.into()), (Instant::now() + life, found));
     }
 
-    /// None: it says nothing of itself, or nothing at all.
+    /// None: the page has no metadata, or did not answer.
     async fn look(&self, url: &str, by: UserId) -> Option<Found> {
         let site = by.site;
         let address = self.client.parse(url).ok()?;
-        // Addresses as they are called: a filter may have read another name in the message, and a page may lead elsewhere.
+        // Filters check the called addresses: a message can write a name differently, and a page can redirect.
         let may = |at: &WebAddress| self.node.may_preview(site, at.as_str());
         let (page, at) = match self.client.page(&address, &may).await {
             Ok(found) => found,
@@ -185,7 +185,7 @@ impl Office {
         Some(Found { at: at.as_str().into(), page: Arc::new(page), picture: picture.map(Arc::new) })
     }
 
-    /// Made anew, in the size of a thumbnail.
+    /// Re-encoded in the size of a thumbnail.
     async fn small(&self, blobs: &Arc<dyn Blobs>, by: UserId, bytes: Vec<u8>) -> Option<Small> {
         let blobs = Arc::clone(blobs);
         let made = self.pictures.run(PictureBy { user: by, is_guest: false }, move |pictures| {
@@ -226,7 +226,7 @@ fn fresh(site: SiteId) -> FileId {
     FileId { site, number: rand::rng().random() }
 }
 
-/// The thumbnail of a picture, or the picture where that is small already; None where it is none.
+/// The thumbnail of a picture, or a small picture itself; None for an invalid one.
 fn small(blobs: &dyn Blobs, pictures: &dyn Pictures, id: FileId, bytes: &[u8]) -> io::Result<Option<Small>> {
     let kind = FileType::of(&bytes[..bytes.len().min(FileType::HEAD_BYTES)], false);
     if !kind.is_picture() {
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(taken(1, 2), BOUNDS.of_user);
         assert_eq!((3..99).map(|user| taken(1, user)).sum::<usize>(), BOUNDS.of_site - 2 * BOUNDS.of_user);
         assert_eq!(taken(2, 1), BOUNDS.of_user, "another site");
-        // Each has its turn of its own; a place comes back with its end.
+        // Each task has its own turn; its end frees the place.
         while let Ok((wanted, turn)) = waiting.try_recv() {
             drop((wanted, turn));
         }

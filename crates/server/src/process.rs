@@ -1,4 +1,4 @@
-//! What the system says of a process: of this one for the metrics, under the names that Prometheus' own clients use.
+//! Data of a process from the system; of this process for the metrics, under the names of Prometheus' clients.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::metrics::Sample;
 
-/// Empty where there is no `/proc` (another system than Linux).
+/// Empty without `/proc` (another system than Linux).
 pub(crate) fn samples() -> Vec<Sample> {
     let mut samples = Vec::new();
     if let Some(stat) = Stat::read("self") {
@@ -14,7 +14,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         samples.extend([
             Sample::seconds(
                 "process_cpu_seconds",
-                "User and system time that the process has used, in seconds.",
+                "User and system CPU time of the process, in seconds.",
                 stat.cpu_ticks as f64 / ticks,
             ),
             Sample::gauge("process_threads", "Threads of the process.", stat.threads),
@@ -25,7 +25,7 @@ pub(crate) fn samples() -> Vec<Sample> {
             ),
             Sample::gauge(
                 "process_resident_memory_bytes",
-                "Memory of the process that is in RAM.",
+                "Resident memory of the process.",
                 stat.resident_pages * rustix::param::page_size() as u64,
             ),
         ]);
@@ -33,7 +33,7 @@ pub(crate) fn samples() -> Vec<Sample> {
     if let Some(at) = start_time() {
         samples.push(Sample::moment(
             "process_start_time_seconds",
-            "When the process was started, in seconds since 1970.",
+            "Start time of the process, in seconds since 1970.",
             at,
         ));
     }
@@ -46,7 +46,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         ));
     }
     if let Some(most) = getrlimit(Resource::Nofile).current {
-        samples.push(Sample::gauge("process_max_fds", "Descriptors that the process may have open.", most));
+        samples.push(Sample::gauge("process_max_fds", "Limit of open descriptors of the process.", most));
     }
     samples
 }
@@ -59,8 +59,8 @@ fn start_time() -> Option<f64> {
     Some(boot + Stat::read("self")?.started as f64 / ticks)
 }
 
-/// When a process was started, in clock ticks since boot: with its id its name for all time. None where there is no such
-/// process, or no `/proc`.
+/// Start time of a process in clock ticks since boot, which identifies it together with its id. None without such a process, or
+/// without `/proc`.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     Stat::read(&pid.to_string()).map(|stat| stat.started)
 }

@@ -1,4 +1,4 @@
-//! Web Push on the tokio side: notices of the domain on their way to browsers' push services.
+//! Web Push on the tokio side: sends notifications of the domain to browsers' push services.
 
 mod notice;
 #[cfg(test)]
@@ -14,26 +14,26 @@ use push::{Client, Endpoint, Outcome, Receiver, Request, Urgency, Vapid, seal};
 use tokio::sync::Semaphore;
 use web::{Bounds, FairQueue, Turn};
 
-/// Notices that wait to be sent; more are lost, and counted. Sites take turns, and so do the users of a site.
+/// Notifications in the queue; more are lost, and counted. Sites take turns, and so do the users of a site.
 const BOUNDS: Bounds = Bounds { waiting: 8_192, of_site: 1_024, of_user: 64 };
-/// A notice that waits longer is lost, and counted: its message has been read by then.
+/// A notification that waits longer is lost, and counted, because its message has been read by then.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Under way at once.
+/// Notifications that are sent at once.
 const MOST_UNDER_WAY: usize = 64;
-/// That a service has put off; more are lost, and counted.
+/// Notifications that a service has deferred; more are lost, and counted.
 const MOST_PUT_OFF: usize = 4_096;
-/// After these pauses it is tried again, and then no more: the next message brings the next notice.
+/// Pauses before the retries. No more follow, because the next message causes the next notification.
 const PAUSES: [Duration; 3] = [Duration::from_secs(5), Duration::from_secs(60), Duration::from_secs(600)];
-/// A service that asks for a longer pause is not asked again.
+/// A longer pause of a service means no retry.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
-/// For so long a service keeps a notice for a browser that is away.
+/// Time for which a service keeps a notification for an absent browser.
 const TTL: Duration = Duration::from_secs(24 * 3_600);
-/// Signatures live for so long (RFC 8292 §2: at most a day) and are made anew when half of it is over.
+/// Lifetime of a signature (RFC 8292 §2: at most a day); it is renewed after half of it.
 const SIGNED_SECONDS: u64 = 12 * 3_600;
-/// Signatures that are kept; one more and all are made anew.
+/// Cached signatures; one more clears the cache.
 const MOST_SIGNED: usize = 4_096;
 
-/// The push services that the node calls, and the contact it gives them.
+/// The allowed push services, and the contact for them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules {
     /// Names of services; `*.` before one: its subdomains; `*`: any of the public network.
@@ -42,7 +42,7 @@ pub(crate) struct Rules {
     pub(crate) contact: Option<String>,
 }
 
-/// The domain's way to push services.
+/// Sends notifications of the domain to push services.
 pub(crate) struct Pusher {
     inner: Arc<Inner>,
     runtime: tokio::runtime::Handle,
@@ -58,7 +58,7 @@ struct Inner {
     queue: Arc<FairQueue>,
     put_off: Semaphore,
     counters: Arc<Counters>,
-    /// Called when a service says that there is no such browser any more.
+    /// Called when a service reports a removed browser.
     gone: Box<Gone>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Counters {
 }
 
 impl Pusher {
-    /// `gone` is called when a service says that there is no such browser any more.
+    /// `gone` is called when a service reports a removed browser.
     pub(crate) fn begin(
         client: Client,
         rules: Rules,
@@ -133,19 +133,19 @@ impl Rules {
     }
 }
 
-/// For how long a service keeps a notice, and whether it wakes a phone for it. None: it is too late to send it at all.
+/// Time for which a service keeps a notification, and its urgency. None: it is too late to send it.
 fn delivery(notice: &PushNotice, now: Timestamp) -> Option<(Duration, Urgency)> {
     match notice {
         PushNotice::Ring(ring) if ring.until <= now => None,
         PushNotice::Ring(ring) => Some((Duration::from_millis(ring.until.since(now)), Urgency::High)),
-        // As urgent as the ring: until it comes, a phone shows a call that is over.
+        // As urgent as the ring: until it arrives, a phone shows an ended call.
         PushNotice::RingOver(_) => Some((TTL, Urgency::High)),
         PushNotice::Show(_) => Some((TTL, Urgency::Normal)),
         PushNotice::Clear => Some((TTL, Urgency::Low)),
     }
 }
 
-/// COMPAT(Safari, 2026): it ends a subscription whose pushes have shown nothing three times.
+/// COMPAT(Safari, 2026): it cancels a subscription after three pushes without a notification.
 fn punishes_silence(endpoint: &str) -> bool {
     endpoint.split('/').nth(2).is_some_and(|host| host.ends_with(".push.apple.com"))
 }
@@ -167,10 +167,10 @@ impl Inner {
         self.again(push, first).await;
     }
 
-    /// Tries again as often as it makes sense. A notice that is put off holds no place in the queue.
+    /// Retries while it is useful. A deferred notification holds no place in the queue.
     async fn again(self: &Arc<Self>, push: &Push, first: Sent) {
         let Sent::Again(mut asked) = first else { return };
-        // The notice about the end of the call may have been sent meanwhile: a later ring would stay on the screen.
+        // The notification about the end of the call may have been sent meanwhile; a later ring would stay on the screen.
         if matches!(push.notice, PushNotice::Ring(_)) {
             self.counters.failed.fetch_add(1, Relaxed);
             return;
@@ -223,7 +223,7 @@ impl Inner {
         }
     }
 
-    /// None: no notice to send, or no receiver.
+    /// None: no notification to send, or no receiver.
     async fn try_send(self: &Arc<Self>, push: &Push) -> Option<Result<Outcome, push::Trouble>> {
         let to = Endpoint::parse(&push.device.endpoint, self.client.reach()).ok()?;
         // The operator may have taken a service off the list since the browser subscribed.
@@ -245,7 +245,7 @@ impl Inner {
         Some(self.client.send(&request).await)
     }
 
-    /// Signed once for all notices of a site to a service in some hours: services ask not to be sent new ones all the time.
+    /// One signature for all notifications of a site to a service for some hours, because services ask for reuse.
     async fn authorization(self: &Arc<Self>, push: &Push, to: &Endpoint, now: u64) -> Option<Arc<str>> {
         let name = (push.to.site, to.origin());
         if let Some((signed, until)) = lock(&self.signed).get(&name)
@@ -266,10 +266,10 @@ impl Inner {
     }
 
     async fn key(self: &Arc<Self>, site: SiteId) -> Option<Arc<Vapid>> {
-        let (tell, told) = tokio::sync::oneshot::channel();
-        // The waiting thread may be gone when the node stops.
-        Arc::clone(self).with_key(site, Box::new(move |key| drop(tell.send(key))));
-        told.await.ok()?.ok()
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        // The waiting thread may have ended with the node.
+        Arc::clone(self).with_key(site, Box::new(move |key| drop(sender.send(key))));
+        receiver.await.ok()?.ok()
     }
 
     fn with_key(self: Arc<Self>, site: SiteId, done: Done<Arc<Vapid>>) {

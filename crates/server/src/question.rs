@@ -1,8 +1,8 @@
-//! A question to whoever sits at the terminal.
+//! A yes-or-no question on the terminal.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-/// Whether somebody said yes. Where nobody can be asked, nobody has.
+/// Whether the answer is yes. Without a terminal, it is no.
 pub(crate) fn is_answered_yes(question: &str) -> bool {
     let stdin = io::stdin();
     if !stdin.is_terminal() {

@@ -1,7 +1,7 @@
-//! How commands find the nodes that run on this machine: a small file per running node.
+//! A small file per running node, by which commands find the nodes of this machine.
 //!
-//! It lives in a directory that only its owner can enter, says where the node listens and where its data is,
-//! and is removed at exit. One that a crash left behind is recognised by its process id and start time.
+//! It is in a directory that only its owner can enter, contains the addresses and the data directory of the node, and is removed at exit.
+//! A file of a crashed node is recognised by its process id and start time.
 
 use std::fs;
 use std::io;
@@ -23,7 +23,7 @@ pub(crate) struct RunningNode {
     pub https: Option<SocketAddr>,
     /// Absolute.
     pub data: PathBuf,
-    /// As its configuration says.
+    /// Public URL of its configuration.
     #[serde(default)]
     pub public_url: Option<String>,
 }
@@ -33,7 +33,7 @@ impl RunningNode {
         self.http.port() == port || self.https.is_some_and(|https| https.port() == port)
     }
 
-    /// For a connection from this machine: a node that listens everywhere listens on loopback.
+    /// Address for a connection from this machine: a node on all addresses also listens on loopback.
     pub(crate) fn http_from_here(&self) -> SocketAddr {
         let http = self.http;
         match http.ip() {
@@ -58,7 +58,7 @@ pub(crate) struct RunFile {
 }
 
 impl RunFile {
-    /// Tells other commands of this user that this process serves `data` on these addresses.
+    /// Announces to other commands of this user that this process serves `data` on these addresses.
     pub(crate) fn write(
         http: SocketAddr,
         https: Option<SocketAddr>,
@@ -86,7 +86,7 @@ impl RunFile {
             public_url: public_url.map(str::to_owned),
         };
         let path = directory.join(format!("{pid}.json"));
-        // Written aside and renamed, so that nobody reads half of it.
+        // Written under another name and renamed, so that a reader never sees half of it.
         let aside = directory.join(format!(".{pid}.new"));
         fs::write(&aside, serde_json::to_vec(&node)?)?;
         fs::rename(&aside, &path)?;
@@ -100,13 +100,13 @@ impl Drop for RunFile {
     }
 }
 
-/// The nodes of this user that run now.
+/// The running nodes of this user.
 pub(crate) fn running() -> Vec<RunningNode> {
     running_in(&directory())
 }
 
 fn running_in(directory: &Path) -> Vec<RunningNode> {
-    // Somebody else's directory in a shared /tmp could send our commands to their database.
+    // A directory of another user in a shared /tmp could send our commands to their database.
     if !is_private(directory) {
         return Vec::new();
     }
@@ -116,7 +116,7 @@ fn running_in(directory: &Path) -> Vec<RunningNode> {
     nodes
 }
 
-/// None for what is no run file, and for one whose process is gone, which is cleared away.
+/// None for another file, and for a file of an ended process, which is removed.
 fn read(path: &Path) -> Option<RunningNode> {
     if path.extension()? != "json" {
         return None;

@@ -1,4 +1,4 @@
-//! Puts a node together and takes it apart.
+//! Starts and stops a node.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -39,9 +39,9 @@ pub(crate) enum Purpose {
     Serve,
     /// With the demo community in its database and on its pages.
     Demo,
-    /// The same, whose members write to strangers without asking.
+    /// The same, with members who write to strangers without requests.
     DemoOfStrangers,
-    /// As `Demo`, for one run of a load, until stdin closes; its data is removed at the end.
+    /// Like `Demo`, for one load run, until stdin closes; its data is removed at the end.
     Throwaway,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
         end_at_the_next(signals);
         running.stop(config);
         if purpose == Purpose::Throwaway {
-            // The parent process may remove it at the same time, or be gone.
+            // The parent process may remove it at the same time, or have ended.
             let _ = std::fs::remove_dir_all(&config.data);
         }
         return Ok(ExitCode::SUCCESS);
@@ -75,7 +75,7 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Stdin is a pipe from who has started this node: it closes when they are gone, killed or not.
+/// Stdin is a pipe from the parent process: it closes when that ends, killed or not.
 fn end_with_stdin() -> Outcome {
     let watch = || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
@@ -85,18 +85,18 @@ fn end_with_stdin() -> Outcome {
     begun.map(drop).map_err(|error| Trouble::new("cannot start the node's threads").because(error))
 }
 
-/// A second signal means: now. What was acknowledged is on disk, so nothing is lost by it.
+/// A second signal stops at once. Acknowledged messages are on disk, so none is lost.
 fn end_at_the_next(mut signals: Signals) {
     thread::spawn(move || {
         if let Some(signal) = signals.forever().find(|signal| *signal != SIGHUP) {
             tracing::warn!("a second signal: stopping at once");
-            // As a shell reports a process that a signal has ended.
+            // The exit code that a shell reports for a process ended by a signal.
             std::process::exit(128 + signal);
         }
     });
 }
 
-/// A node at work.
+/// A running node.
 struct Running {
     edge: Edge,
     role: Option<calls::Role>,
@@ -109,7 +109,7 @@ struct Running {
     sign_ins: Option<Arc<SignIns>>,
     runtime: tokio::runtime::Runtime,
     _run_file: Option<RunFile>,
-    /// Last: whoever has it next finds nothing of ours open.
+    /// Dropped last, so that the next holder finds none of our files open.
     _lock: DataLock,
 }
 
@@ -129,7 +129,7 @@ impl Running {
         let workers = workers(config)?;
         let for_calls = descriptors_for_calls(config, workers);
         let max_connections = max_connections(config, workers, for_calls)?;
-        // In this order: who is refused has changed nothing on disk.
+        // In this order, so that a refused start changes nothing on disk.
         let lock = DataLock::acquire(&config.data, crate::now())?;
         let listeners = listeners(config)?;
         let known = Arc::<OnceLock<Weak<Node>>>::default();
@@ -148,7 +148,7 @@ impl Running {
         if purpose != Purpose::Serve {
             let (settings, community) = match purpose {
                 Purpose::Demo => (Settings::of_new_site(), demo::Community::Full(&*files.blobs)),
-                // As the papers' tests have it: everybody writes to anybody, and all of them have only just come.
+                // As in the papers' tests: everybody writes to anybody, and all are new members.
                 _ => (Settings::default(), demo::Community::Plain),
             };
             demo::settle(&*store, settings, community, crate::now())?;
@@ -217,7 +217,7 @@ impl Running {
         sources.extend(push);
         sources.extend(mail);
         sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
-        // The edge can count only once it runs, and until here nobody knows the node to ask it.
+        // The edge has counters only once it runs; no request can reach the node before this point.
         status.begin(Metrics::new(sources));
         let addresses =
             Addresses { http: edge.local_addrs()[HTTP], https: edge.local_addrs().get(HTTPS).copied() };
@@ -243,14 +243,14 @@ impl Running {
         })
     }
 
-    /// Says goodbye to everybody, lets what was taken reach the disk and the answers reach the clients.
+    /// Sends `bye` to all clients, writes received messages to disk, and sends their answers.
     fn stop(self, config: &Config) {
         tracing::info!("stopping");
         self.status.end();
         self.edge.stop_accepting();
         self.house.stop();
         self.sweeper.stop();
-        // Answers to what was sent until now come before the goodbye, those to the rest with it.
+        // Answers to earlier commands are sent before `bye`, the others with it.
         flush(&*self.store);
         self.node.goodbye(u32::try_from(config.stop.spread.as_millis()).unwrap_or(u32::MAX));
         flush(&*self.store);
@@ -263,7 +263,7 @@ impl Running {
         tracing::info!("stopped");
     }
 
-    /// New connections see the new certificate; where it is wrong, the old one stays.
+    /// New connections get the new certificate; an invalid one is ignored.
     fn reload_certificate(&self, config: &Config) {
         let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else {
             tracing::info!("no certificate to reload");
@@ -320,12 +320,12 @@ fn flush(store: &dyn Store) {
     }
 }
 
-/// For relays and the connections of their clients: a part of those there are, or tables of their own.
+/// Descriptors for relays and the connections of their clients: a part of the process' table, or tables of their own.
 fn descriptors_for_calls(config: &Config, workers: usize) -> u64 {
     need::for_calls(edge::raise_descriptor_limit(), workers as u64, config.edge.private_descriptors)
 }
 
-/// How many connections the node may take; refuses to start where the operator asks for more than there is room for.
+/// Most connections of the node; an error if the operator requests more than the limit permits.
 fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<usize> {
     let limit = edge::raise_descriptor_limit();
     let tables = if config.edge.private_descriptors { workers as u64 } else { 1 };
@@ -344,7 +344,7 @@ fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<u
     Ok(usize::try_from(if wanted == 0 { room } else { wanted }).unwrap_or(usize::MAX))
 }
 
-/// Connections of this machine are exempt: a reverse proxy that nobody has named in the settings may be here.
+/// Connections from this machine are exempt, because a reverse proxy that is not in the settings may run here.
 pub(crate) fn address_limit(config: &Config, max_connections: usize) -> Option<AddressLimit> {
     let wanted = config.edge.connections_per_address;
     let half = u32::try_from(max_connections / 2).unwrap_or(u32::MAX).max(1);
@@ -366,10 +366,10 @@ fn workers(config: &Config) -> Outcome<usize> {
     }
 }
 
-/// For what touches the disk; more requests wait for one of them.
+/// Threads for requests with disk access; more requests wait.
 const BLOCKING_THREADS: usize = 16;
 
-/// Begins to tell those who are away; None where the operator does not want that.
+/// Starts push notifications; None if the operator has disabled them.
 fn push(
     config: &Config,
     node: &Arc<Node>,
@@ -405,7 +405,7 @@ fn push(
     Ok(Some(figures::of_push(counters)))
 }
 
-/// Begins to ask pages what they are, for sites that want it.
+/// Starts link previews.
 fn previews(
     config: &Config,
     node: &Arc<Node>,
@@ -424,7 +424,7 @@ fn previews(
     previews::begin(client, node, blobs, pictures, runtime);
 }
 
-/// Begins to mail what was missed; None where the operator has named no relay.
+/// Starts digests by mail; None without a relay in the settings.
 fn mail(
     config: &Config,
     node: &Arc<Node>,
@@ -448,7 +448,7 @@ fn mail(
     Ok(Some(figures::of_mail(counters)))
 }
 
-/// For requests that no worker answers itself: pages and their tokens. Two threads, because one may wait for the store.
+/// The runtime for requests that no worker answers itself: pages and tokens. Two threads, because one may wait for the store.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -464,14 +464,14 @@ pub(crate) fn random() -> [u8; 32] {
     bytes
 }
 
-/// Without it the node runs as well; only commands must then be told where its data is.
+/// If it fails, the node runs, but commands need `--data`.
 fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
     RunFile::write(addresses.http, addresses.https, &config.data, config.public_url.as_deref())
         .inspect_err(|error| tracing::warn!(%error, "cannot write the run file; commands will need --data"))
         .ok()
 }
 
-/// Room for the largest answer, a page of the longest messages, and for an echo.
+/// Output limit: the largest answer, a page of the longest messages, and an echo.
 const OUTPUT_LIMIT: usize = web::ECHO_BYTES + (1 << 20);
 
 fn web_config(config: &Config, files: &files::Place) -> WebConfig {

@@ -1,7 +1,7 @@
 //! `log.sign_ins`: a line for each sign-in and each refused token, for operators and for fail2ban.
 //!
-//! `docs/operate.md` documents the format. What a stranger may choose comes last in a line, quoted, so that no token and no name can
-//! imitate another field. A thread of its own writes, so that a slow disk delays no sign-in.
+//! `docs/operate.md` documents the format. Values that a stranger chooses come last in a line, quoted, so that they cannot imitate another
+//! field. A separate thread writes, so that a slow disk delays no sign-in.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -22,15 +22,15 @@ use crate::trouble::{Outcome, Trouble};
 
 /// Lines per second of one IPv4 address or IPv6 /64; the rest is counted.
 const PER_ADDRESS: u32 = 10;
-/// Lines per second, and addresses that are told apart in a second; the rest is counted together.
+/// Lines per second, and distinct addresses per second; the rest is counted together.
 const PER_SECOND: u32 = 1_000;
-/// Lines that wait for the disk; the rest is counted.
+/// Lines in the queue for the disk; the rest is counted.
 const MOST_WAITING: usize = 4_096;
 
 /// In seconds.
 const CLOCK_JUMP: u64 = 60;
 
-/// Where the lines go.
+/// The target of the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     Stderr,
@@ -38,7 +38,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// None for the empty setting: nothing is recorded.
+    /// None for an empty setting: no log.
     pub(crate) fn of(setting: &str) -> Option<Target> {
         match setting {
             "" => None,
@@ -55,7 +55,7 @@ impl Target {
     }
 }
 
-/// For its owner and group: it contains addresses.
+/// Readable by its owner and group, because it contains addresses.
 fn append_to(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o640).open(path)
 }
@@ -64,14 +64,14 @@ fn append_to(path: &Path) -> io::Result<File> {
 pub(crate) struct SignIns {
     throttle: Mutex<Throttle>,
     jobs: SyncSender<Job>,
-    /// Lines that found no room among those that wait.
+    /// Lines that did not fit into the queue.
     dropped: AtomicU64,
 }
 
 enum Job {
     Line(String),
     Reopen,
-    /// Everything before it is written, then the sender is dropped.
+    /// Acknowledged by the drop of the sender after all earlier lines are written.
     Flush(#[allow(dead_code, reason = "its end is the answer")] mpsc::Sender<()>),
 }
 
@@ -103,7 +103,7 @@ impl SignIns {
         let _ = self.jobs.try_send(Job::Reopen);
     }
 
-    /// Waits for what was recorded until now, but not for a disk that hangs.
+    /// Waits until recorded lines are written, but not for a disk that hangs.
     pub(crate) fn flush(&self) {
         self.note_left_out(Timestamp(crate::now().0 + 1_000));
         let (done, ended) = mpsc::channel();
@@ -140,7 +140,7 @@ impl SignInLog for SignIns {
     }
 }
 
-/// Writes on a thread of its own.
+/// Writes on its own thread.
 struct Writer {
     target: Target,
     out: Box<dyn Write + Send>,
@@ -206,7 +206,7 @@ fn shown(address: Option<IpAddr>) -> String {
     address.map_or_else(|| "-".into(), |address| address.to_canonical().to_string())
 }
 
-/// As in JSON. What could end the line or the quotes, or mislead a terminal, is escaped.
+/// Escapes as in JSON all characters that could end the line or the quotes, or mislead a terminal.
 fn quote(text: &str, line: &mut String) {
     line.push('"');
     for c in text.chars() {
@@ -221,13 +221,13 @@ fn quote(text: &str, line: &mut String) {
     line.push('"');
 }
 
-/// Bounds lines per second, over all and per address. Of the rest there is a line with a count once the second is over.
+/// Bounds lines per second, in total and per address. A line with a count of the rest follows after the second.
 #[derive(Default)]
 struct Throttle {
     second: u64,
     lines: u32,
     by_address: HashMap<Option<IpAddr>, Lines>,
-    /// Left out of addresses that are not told apart.
+    /// Left-out lines of addresses beyond the distinct ones.
     others: u64,
 }
 
@@ -238,7 +238,7 @@ struct Lines {
 }
 
 impl Throttle {
-    /// Lines about the second that has ended, and whether this one may be written.
+    /// Count lines of the ended second, and whether this line may be written.
     fn admit(&mut self, address: Option<IpAddr>, now: Timestamp) -> (Vec<String>, bool) {
         let before = self.end_of_second(now);
         let address = address.map(network);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_the_documented_fields_and_quotes_what_is_foreign() {
+    fn a_line_has_the_documented_fields_and_quotes_foreign_values() {
         let record = SignInRecord {
             time: NOW,
             door: Door::Hello,

@@ -1,4 +1,4 @@
-//! `kith site`: the operator's view of the communities.
+//! `kith site`: administration of sites.
 
 pub(crate) mod keys;
 
@@ -15,7 +15,7 @@ use crate::trouble::{Outcome, Trouble};
 use crate::{date, print_json, print_with, run_file};
 use keys::{new_secret, shown};
 
-/// Carries out one command.
+/// Runs one command.
 pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
     let store = data_dir::open_existing(loaded, None)?;
     match command {
@@ -135,7 +135,7 @@ fn show(site: &Site, json: bool, loaded: &Loaded) -> Outcome {
     })
 }
 
-/// All of the settings, or none where one is wrong. The record has them as the operator's.
+/// Changes all settings, or none if one is wrong. The record names the operator.
 fn set(args: &SiteSet, store: &dyn Store) -> Outcome {
     let mut site = data_dir::site(store, &args.key)?;
     let profile = SiteProfile {
@@ -190,7 +190,7 @@ fn act(store: &dyn Store, site: SiteId, act: ModeratorAct) -> Result<(), Trouble
         .map_err(|refusal| Trouble::new("nothing was changed").because(refusal))
 }
 
-/// For a time new members cannot write first or in rooms.
+/// Starts or ends raid mode: new members cannot write first or in rooms.
 fn raid(args: &SiteRaid, store: &dyn Store) -> Outcome {
     let site = data_dir::site(store, &args.key)?;
     let now = crate::now();
@@ -231,7 +231,7 @@ fn test_filter(args: &SiteTestFilter, store: &dyn Store) -> Outcome {
     })
 }
 
-/// Each setting with its value, as `kith site set` takes it.
+/// Each setting with its value, in the form of `kith site set`.
 fn lines_of(document: &Value, path: &str) -> Vec<String> {
     match document {
         Value::Object(fields) => {
@@ -306,7 +306,7 @@ fn domain_mode(mode: SiteMode) -> Mode {
     }
 }
 
-/// The public URL of the configuration; else of the node that runs on this data; else where it listens.
+/// The public URL of the configuration; else of the node that runs on this data; else its address.
 fn url_of_node(loaded: &Loaded) -> Option<String> {
     if let Some(url) = &loaded.config.public_url {
         return Some(url.clone());

@@ -1,4 +1,4 @@
-//! A length of time as people write it: `250ms`, `10s`, `5m`, `24h`, `7d`.
+//! A duration as text: `250ms`, `10s`, `5m`, `24h`, `7d`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Whole milliseconds, so that what is printed is what was meant.
+/// Whole milliseconds, so that the printed value is exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Span {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_span_is_refused_with_an_example() {
+    fn an_invalid_span_is_refused_with_an_example() {
         for text in
             ["", "s", "10", "ten s", "1.5s", "-1s", "10 s", "99999999999999999999s", "18446744073709551615d"]
         {

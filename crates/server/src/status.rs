@@ -1,4 +1,4 @@
-//! `/healthz`, `/readyz`, `/metrics`: what a machine asks a node about itself.
+//! `/healthz`, `/readyz` and `/metrics`.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -26,19 +26,19 @@ use crate::trouble::{Outcome, Trouble};
 /// The data for the answers; shared with the node.
 #[derive(Clone)]
 pub(crate) struct Status {
-    /// Cleared when the node stops: nobody new should be sent here.
+    /// Cleared when the node stops, so that balancers send no new clients.
     ready: Arc<AtomicBool>,
     metrics: Arc<OnceLock<Metrics>>,
     access: MetricsAccess,
     sign_ins: Option<Arc<SignIns>>,
 }
 
-/// Access to `/metrics`: figures tell outsiders when to attack and how well it works. The origin of a request proves
-/// nothing, since a proxy on this machine may pass on anybody's requests.
+/// Access to `/metrics`: the values show outsiders when to attack, and the success of an attack. The source of a request proves nothing,
+/// because a proxy on this machine may forward anybody's requests.
 #[derive(Clone)]
 pub(crate) enum MetricsAccess {
     Everybody,
-    /// As `Authorization: Bearer TOKEN`.
+    /// Sent as `Authorization: Bearer TOKEN`.
     Token(Arc<str>),
 }
 
@@ -47,7 +47,7 @@ impl Status {
         Status { ready: Arc::default(), metrics: Arc::default(), access, sign_ins }
     }
 
-    /// A token for `/metrics` that is wrong. A request without one is no attempt.
+    /// A wrong token for `/metrics`. A request without one does not count.
     fn record_refused(&self, headers: &HeaderMap, address: Option<IpAddr>) {
         let Some(log) = self.sign_ins.as_ref().filter(|_| headers.contains_key(AUTHORIZATION)) else {
             return;
@@ -64,7 +64,7 @@ impl Status {
 
     /// The node is complete.
     pub(crate) fn begin(&self, metrics: Metrics) {
-        // A second beginning would be the same node's.
+        // Set once per node.
         let _ = self.metrics.set(metrics);
         self.ready.store(true, Ordering::Relaxed);
     }
@@ -111,7 +111,7 @@ async fn metrics(
 }
 
 impl MetricsAccess {
-    /// The token of the named file, or of the one in the data directory, which is made where it is missing.
+    /// The token of the named file, or of the file in the data directory, which is created if it is missing.
     pub(crate) fn of(config: &Config) -> Outcome<MetricsAccess> {
         if config.metrics_public {
             return Ok(MetricsAccess::Everybody);
@@ -142,7 +142,7 @@ impl MetricsAccess {
     }
 }
 
-/// The token of the node that runs on this data directory; None where this user may not read it.
+/// The token of the node on this data directory; None if this user may not read it.
 pub(crate) fn metrics_token(config: &Config, data: &Path) -> Option<String> {
     let token = std::fs::read_to_string(token_file(config, data)).ok()?;
     Some(token.trim().to_owned())
@@ -152,7 +152,7 @@ fn token_file(config: &Config, data: &Path) -> PathBuf {
     config.metrics_token_file.clone().unwrap_or_else(|| data.join(TOKEN))
 }
 
-/// In the data directory, for its owner alone.
+/// In the data directory, readable by its owner only.
 const TOKEN: &str = "metrics.token";
 const LEAST_TOKEN: usize = 16;
 
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_are_for_those_who_have_the_token_unless_the_operator_says_otherwise() {
+    fn metrics_require_the_token_unless_they_are_public() {
         let closed = Status::new(MetricsAccess::Token(TOKEN.into()), None);
         closed.begin(Metrics::new(Vec::new()));
         assert_eq!(ask(&closed, "/metrics", Some(TOKEN)), StatusCode::OK);

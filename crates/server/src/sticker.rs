@@ -1,4 +1,4 @@
-//! `kith sticker`: the small pictures that the members of a site may send.
+//! `kith sticker`: administration of a site's stickers.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::{print_json, print_with};
 /// A longer file is not read.
 const FILE_BYTES: u64 = 16 << 20;
 
-/// Carries out one command.
+/// Runs one command.
 pub(crate) fn run(command: &StickerCommand, loaded: &Loaded) -> Outcome {
     let store = data_dir::open_existing(loaded, None)?;
     match command {
@@ -27,7 +27,7 @@ pub(crate) fn run(command: &StickerCommand, loaded: &Loaded) -> Outcome {
     }
 }
 
-/// All of them are looked at before the first is added.
+/// All files are checked before the first is added.
 fn add(args: &StickerAdd, site: &Site, store: &impl StickerStore) -> Outcome {
     let made: Vec<NewSticker> =
         args.files.iter().map(|file| made_of(file, &args.set, site)).collect::<Outcome<_>>()?;
@@ -43,7 +43,7 @@ fn add(args: &StickerAdd, site: &Site, store: &impl StickerStore) -> Outcome {
     show(&added, args.output.json)
 }
 
-/// `FILE`, or `FILE=WORDS`: without words it says what the file is called.
+/// `FILE`, or `FILE=WORDS`: the default text is the file's name.
 fn made_of(told: &str, set: &str, site: &Site) -> Outcome<NewSticker> {
     let (path, words) = match told.split_once('=') {
         Some((path, words)) => (path, words.to_owned()),
@@ -59,7 +59,7 @@ fn made_of(told: &str, set: &str, site: &Site) -> Outcome<NewSticker> {
     })
 }
 
-/// `good-morning.png` says "good morning".
+/// The text for `good-morning.png` is "good morning".
 fn name_of(path: &str) -> String {
     let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
     stem.replace(['-', '_'], " ")
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_says_what_it_is_called() {
+    fn a_sticker_without_text_gets_the_name_of_its_file() {
         for (path, words) in [("a/good-morning.png", "good morning"), ("👋.webp", "👋"), ("x_y", "x y")] {
             assert_eq!(name_of(path), words);
         }

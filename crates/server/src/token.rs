@@ -1,4 +1,4 @@
-//! Tokens as a site's own server signs them; `docs/embed.md` shows the same in other languages.
+//! Signs tokens like a site's own server; `docs/embed.md` shows the same in other languages.
 
 use chat::token::Claims;
 use chat::{Site, Timestamp};
@@ -9,7 +9,7 @@ use crate::data_dir;
 use crate::span::Span;
 use crate::trouble::{Outcome, Trouble};
 
-/// `kith token`: prints a token and nothing else, so that a script can take it as it is.
+/// `kith token`: prints only a token, for scripts.
 pub(crate) fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
     if chat::Sub::parse(&args.user).is_none() {
         return Err(Trouble::new("this is not a user id")
@@ -32,7 +32,7 @@ pub(crate) fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
     crate::print_line(&token)
 }
 
-/// A JWT that is valid from now on for `ttl`, by the newest secret with which this machine can sign.
+/// A JWT with this lifetime, signed with the newest secret of the site.
 pub(crate) fn sign(site: &Site, claims: Claims, ttl: Span, now: Timestamp) -> Option<String> {
     let issued = now.0 / 1_000;
     let expires = issued + ttl.as_millis().div_ceil(1_000);

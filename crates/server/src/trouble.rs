@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-/// Ends a command. Printed by `main` on stderr; logs get the same words as fields.
+/// Ends a command. `main` prints it on stderr; logs get the same texts as fields.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     what: String,
@@ -30,7 +30,7 @@ impl Trouble {
         self
     }
 
-    /// Another way out, where the place that knows it is not the place where it went wrong.
+    /// Adds a remedy at a caller that knows one.
     pub(crate) fn or_try(mut self, other: &str) -> Trouble {
         let remedy = self.remedy.get_or_insert_default();
         if !remedy.is_empty() {
@@ -59,7 +59,7 @@ mod tests {
     use super::Trouble;
 
     #[test]
-    fn it_says_what_why_and_what_to_do() {
+    fn an_error_has_problem_reason_and_remedy() {
         let trouble = Trouble::new("cannot listen").because("in use\nby somebody").remedy("another port");
         assert_eq!(
             trouble.to_string(),

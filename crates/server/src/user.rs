@@ -1,4 +1,4 @@
-//! `kith user`: the operator's view of the users of a site.
+//! `kith user`: administration of a site's users.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,7 +20,7 @@ use crate::data_dir::{self, wait};
 use crate::trouble::{Outcome, Trouble};
 use crate::{date, print_json, print_with};
 
-/// Carries out one command.
+/// Runs one command.
 pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
     match command {
         UserCommand::List(args) => list(args, loaded),
@@ -80,7 +80,7 @@ fn ban(args: &UserBan, loaded: &Loaded) -> Outcome {
     let until = args.time.map_or(Timestamp::MAX, |time| Timestamp(crate::now().0 + time.as_millis()));
     let (reason, kind) = (args.reason.as_str().into(), SanctionKind::Ban);
     if args.devices {
-        // The node knows from where they are here; this marks them, so that it notes from where they try to come.
+        // A running node bans the devices of present sessions; this marks the user, so that devices of later attempts are banned, too.
         moderate(&args.user, loaded, |user| ModeratorAct::BanDevices { user, devices: vec![0], until })?;
     }
     let user = moderate(&args.user, loaded, |user| {
@@ -105,7 +105,7 @@ fn set_role(args: &UserRole, loaded: &Loaded) -> Outcome {
     told(&args.user, &user, &format!("is {} now", role.word()))
 }
 
-/// All of it here; where a node runs on the same data, it ends the sessions. What a killed command has left, the node does.
+/// Erases everything here; a node on the same data ends the sessions, and completes the work of a killed command.
 fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
     let UserOne { site, user: id, output } = &args.user;
     if !args.yes {
@@ -175,7 +175,7 @@ fn merge(args: &UserMerge, loaded: &Loaded) -> Outcome {
     print_with(|out| writeln!(out, "{id} is now {account}"))
 }
 
-/// Not an argument: those can be read by every process of the machine.
+/// Not an argument, because every process of the machine can read arguments.
 fn read_token(file: &Path) -> Outcome<String> {
     let limit = token::MAX_BYTES as u64 + 2;
     let mut text = String::new();
@@ -191,7 +191,7 @@ fn read_token(file: &Path) -> Outcome<String> {
     Ok(text)
 }
 
-/// Does it on the word of the operator, and answers the user as they are now.
+/// Acts for the operator, and returns the changed user.
 fn moderate(
     args: &UserOne,
     loaded: &Loaded,

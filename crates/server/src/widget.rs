@@ -1,11 +1,11 @@
-//! The built widget, as it lies in the binary.
+//! The built widget inside the binary.
 
 use bytes::Bytes;
 use web::{Assets, File};
 
 /// One file of `widget/dist` with its compressed forms.
 pub(crate) struct Embedded {
-    /// As in the address: `/kith.js`, `/kith/app-1a2b3c.js`.
+    /// Path of the address: `/kith.js`, `/kith/app-1a2b3c.js`.
     pub(crate) path: &'static str,
     pub(crate) bytes: &'static [u8],
     pub(crate) brotli: Option<&'static [u8]>,
@@ -13,7 +13,7 @@ pub(crate) struct Embedded {
     pub(crate) gzip: Option<&'static [u8]>,
 }
 
-/// Empty where the binary was built without the widget.
+/// Empty if the binary was built without the widget.
 pub(crate) const FILES: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/widget.rs"));
 
 /// For the gateway.
@@ -25,7 +25,7 @@ pub(crate) fn assets() -> Assets {
         brotli: file.brotli.map(Bytes::from_static),
         zstd: file.zstd.map(Bytes::from_static),
         gzip: file.gzip.map(Bytes::from_static),
-        // All but the loader and the service worker carry a hash of their content in the name.
+        // All names except those of the loader and the service worker contain a hash of the content.
         immutable: file.path.starts_with("/kith/"),
     };
     Assets::new(FILES.iter().map(file))

@@ -1,8 +1,7 @@
-//! The widget's files of the last builds, kept on disk: a page that was opened before an upgrade still fetches late parts by their old
-//! names.
+//! The widget's files of the last builds, kept on disk: a page from before an upgrade still fetches late parts by their old names.
 //!
-//! A node writes the files of its own build into the data directory when it starts, so the next version finds them. Names
-//! carry a hash of the content, so one name means the same bytes in every build.
+//! A node writes the files of its own build into the data directory when it starts, for the next version. Names contain a hash of the
+//! content, so one name means the same bytes in every build.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,18 +23,18 @@ use ring::digest::{SHA256, digest};
 
 use crate::widget::{self, Embedded};
 
-/// In the data directory. Not a part of backups: each node writes its own.
+/// In the data directory. Not in backups, because each node writes its own.
 const FOLDER: &str = "widget-builds";
-/// Builds kept, the running one among them; of more, the one that ran last longest ago is removed.
+/// Builds kept, including the running one; the least recently run is removed first.
 const KEPT_BUILDS: usize = 4;
-/// The one compressed form that is kept, and the ending of its name: nearly every browser takes it.
+/// The kept compressed form, and its extension: nearly every browser accepts it.
 const BROTLI: &str = "br";
 
-/// Files of older builds by their names, which are asked for; no name of a request ever becomes a path.
+/// Files of older builds by name; no name of a request ever becomes a path.
 #[derive(Debug, Default)]
 pub(crate) struct OlderBuilds(HashMap<String, PathBuf>);
 
-/// Writes this build's files, removes those of builds beyond the bound, and answers the others.
+/// Writes this build's files, removes builds beyond the bound, and returns the others.
 pub(crate) fn keep(data: &Path, files: &[Embedded], now: SystemTime) -> io::Result<OlderBuilds> {
     let folder = data.join(FOLDER);
     let ours: Vec<&Embedded> = files.iter().filter(|file| file.path.starts_with(PREFIX)).collect();
@@ -61,14 +60,14 @@ pub(crate) fn keep(data: &Path, files: &[Embedded], now: SystemTime) -> io::Resu
 
 const PREFIX: &str = "/kith/";
 
-/// Of a build: its names say its content.
+/// Identifier of a build: a hash of its file names, which contain hashes of their content.
 fn id(files: &[&Embedded]) -> String {
     let names: Vec<&str> = files.iter().map(|file| file.path).collect();
     let hash = digest(&SHA256, names.join("\n").as_bytes());
     hash.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A build is there as a whole or not at all; its time says when it ran last.
+/// Writes a build atomically; its modification time is its last run.
 fn write(build: &Path, files: &[&Embedded], now: SystemTime) -> io::Result<()> {
     if !build.is_dir() {
         let part = build.with_extension("part");
@@ -111,7 +110,7 @@ fn newest_first(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(builds.into_iter().rev().map(|(_, path)| path).collect())
 }
 
-/// For names that the running build does not have: those are answered before the router is asked.
+/// Routes for names outside the running build, whose files are answered before the router.
 pub(crate) fn routes(older: OlderBuilds) -> Router {
     Router::new().route("/kith/{name}", get(file)).with_state(Arc::new(older))
 }
@@ -122,7 +121,7 @@ async fn file(
     headers: HeaderMap,
 ) -> Response {
     let gone = || {
-        // Pages of any site ask whether their build is still there.
+        // Pages of any site request their build's files.
         let fields = [(CACHE_CONTROL, "no-store"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
         (StatusCode::NOT_FOUND, fields, "no such file\n").into_response()
     };
@@ -132,7 +131,7 @@ async fn file(
     let Ok(Some(form)) = tokio::task::spawn_blocking(move || read(&path, takes_brotli)).await else {
         return gone();
     };
-    // As the gateway answers for the files of the running build.
+    // The same fields as for files of the running build.
     let fields = [
         (CONTENT_TYPE, widget::content_type(&name)),
         (CACHE_CONTROL, "public, max-age=31536000, immutable"),
@@ -234,7 +233,7 @@ mod tests {
             ["/kith/a-1.js", "/kith/a-2.js", "/kith/a-3.js", "/kith/a-4.js", "/kith/a-5.js", "/kith/a-6.js"];
         for (day, path) in (0..).zip(paths) {
             keep(&scratch.0, &build(path, b"x"), at(day)).expect("a disk");
-            // One that runs again, as after a step back, counts as new.
+            // A build that runs again, such as after a downgrade, counts as new.
             keep(&scratch.0, &build(paths[0], b"x"), at(day)).expect("a disk");
         }
         assert_eq!(scratch.builds(), KEPT_BUILDS);

@@ -1,5 +1,5 @@
-//! What the server itself says to users, each in their language: digests by mail and the page that ends them, notices of browsers.
-//! The texts are the namespace `server` of `messages/<language>.json`.
+//! The server's texts for users in their language: digests by mail, the unsubscribe page, and push notifications. They are the namespace
+//! `server` of `messages/<language>.json`.
 
 mod form;
 mod message;
@@ -46,7 +46,7 @@ pub(crate) struct MailWords {
     pub(crate) end_wrong: String,
 }
 
-/// Where notices do not show what was written.
+/// Texts of notifications without the message.
 pub(crate) struct NoticeWords {
     pub(crate) message: String,
     /// `count` messages, more than one.
@@ -62,11 +62,11 @@ struct CallWords {
     missed_video: String,
     incoming_audio: String,
     incoming_video: String,
-    /// Replaces the notice of a call that rang here, for a moment.
+    /// Replaces the notification of a ring for a moment.
     no_longer_rings: String,
 }
 
-/// Each language and its texts as JSON: `build.rs` takes them from `messages/`.
+/// Each language and its texts as JSON, from `messages/` by `build.rs`.
 static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 
 static LANGUAGES: LazyLock<Vec<Words>> = LazyLock::new(|| {
@@ -76,8 +76,8 @@ static LANGUAGES: LazyLock<Vec<Words>> = LazyLock::new(|| {
     catalogues.iter().map(|own| Words::of(&Texts { own, english })).collect()
 });
 
-/// For a tag as in RFC 5646, with an underscore too (OpenID Connect Core 1.0 §5.1), or a list of them in the order of preference, as
-/// browsers write it (RFC 9110 §12.5.4): the first of which we speak the base language, English where there is none.
+/// The texts for a tag of RFC 5646, also with an underscore (OpenID Connect Core 1.0 §5.1), or a list of them in the order of preference
+/// (RFC 9110 §12.5.4). Returns the first known base language, or English.
 pub(crate) fn words(wanted: &str) -> &'static Words {
     let spoken = |tag: &str| {
         let base = tag.split([';', '-', '_']).next().unwrap_or_default().trim();
@@ -133,8 +133,8 @@ impl Words {
         }
     }
 
-    /// A name or an address within plain text: from right to left it is kept apart, so that its direction turns nothing around it
-    /// (Unicode Standard Annex 9 §2.4).
+    /// Isolates a name or an address in a text from right to left, so that its direction does not affect the text around it (Unicode
+    /// Standard Annex 9 §2.4).
     pub(crate) fn isolated(&self, text: &str) -> String {
         if self.dir() == "rtl" { format!("\u{2068}{text}\u{2069}") } else { text.to_owned() }
     }
@@ -149,7 +149,7 @@ impl Words {
         }
     }
 
-    /// A call that rings now.
+    /// The text of a ringing call.
     pub(crate) fn incoming(&self, media: Media) -> &str {
         match media {
             Media::Audio => &self.call.incoming_audio,
@@ -180,7 +180,7 @@ impl Catalogue {
     }
 }
 
-/// A text that a language does not have is the English one.
+/// A missing text is the English one.
 struct Texts<'a> {
     own: &'a Catalogue,
     english: &'a Catalogue,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const MAY: &str = "crates/edge/src/system.rs";
 
 #[test]
-fn one_file_has_unsafe_code_and_each_place_says_why() {
+fn one_file_has_unsafe_code_and_each_place_has_a_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
     assert!(manifest.contains("unsafe_code = \"deny\""));

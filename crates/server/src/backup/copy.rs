@@ -1,4 +1,4 @@
-//! The bytes of members' files from one directory to another: only what is not there yet.
+//! Copies members' files from one directory to another: only missing files.
 
 use std::fmt;
 use std::fs;
@@ -81,14 +81,14 @@ fn directory(
     Ok(())
 }
 
-/// How many bytes; none where it was there.
+/// Returns the copied bytes; 0 for an existing file.
 fn one(from: &Path, to: &Path, way: &Way<'_>) -> io::Result<Option<u64>> {
     let bytes = fs::metadata(from)?.len();
     let to = way.target(from, to)?;
     if way.is_there(from, bytes, &to) {
         return Ok(None);
     }
-    // Only a whole one gets the name.
+    // Only a complete file gets the name.
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
     let copied = way.copy(from, Path::new(&part)).inspect_err(|_| drop(fs::remove_file(&part)))?;
@@ -96,7 +96,7 @@ fn one(from: &Path, to: &Path, way: &Way<'_>) -> io::Result<Option<u64>> {
     Ok(Some(copied))
 }
 
-/// For its owner alone: members' files are in it.
+/// Readable by its owner only, because members' files are in it.
 pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -1,6 +1,6 @@
 //! Encrypted backups, in the format of age (age-encryption.org/v1): for the owners of public keys, or by a passphrase.
 //!
-//! Everything is encrypted and decrypted as a stream. The format has its end authenticated, so a file that was cut off is an error.
+//! Data is encrypted and decrypted as a stream. The format authenticates its end, so a truncated file is an error.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -14,40 +14,40 @@ use age::{Decryptor, Encryptor, Identity, IdentityFile, Recipient, scrypt, x2551
 use crate::cli::{BackupKey, RestoreKey};
 use crate::trouble::{Outcome, Trouble};
 
-/// Of the names of encrypted files in the directory of members' files.
+/// Extension of encrypted files in the directory of members' files.
 pub(super) const ENDING: &str = "age";
 /// The first bytes of each encrypted file.
 const MAGIC: &[u8] = b"age-encryption.org/";
 /// The secret key of members' files in a backup by passphrase, encrypted by the passphrase. One key serves all of them, because a
 /// passphrase costs a second each time.
 const FILES_KEY: &str = "files-key.age";
-/// Shorter passphrases are guessed.
+/// Shorter passphrases can be guessed.
 const LEAST_PASSPHRASE: usize = 12;
-/// 2^20 rounds take 1 GB of memory: no file may ask for more.
+/// 2^20 rounds take 1 GB of memory; a file cannot require more.
 const MOST_WORK: u8 = 20;
 
 /// Encrypts a backup.
 pub(super) struct Encrypter {
-    for_whom: ForWhom,
+    recipients: Recipients,
 }
 
-enum ForWhom {
+enum Recipients {
     Keys(Vec<x25519::Recipient>),
     Passphrase(SecretString),
 }
 
-/// Decrypts a backup. Without keys it decrypts nothing, and says how to name one.
+/// Decrypts a backup. Without a key it returns an error with the option that names one.
 pub(super) struct Decrypter {
     keys: Vec<Box<dyn Identity>>,
-    /// Of a backup by passphrase: opens the key of members' files.
+    /// For a backup by passphrase: opens the key of members' files.
     by_passphrase: bool,
 }
 
 impl Encrypter {
-    /// None where the backup shall not be encrypted.
+    /// None for a backup without encryption.
     pub(super) fn of(key: &BackupKey) -> Outcome<Option<Encrypter>> {
-        let for_whom = match (&key.passphrase_file, &key.encrypt_to[..]) {
-            (Some(path), _) => ForWhom::Passphrase(passphrase(path)?),
+        let recipients = match (&key.passphrase_file, &key.encrypt_to[..]) {
+            (Some(path), _) => Recipients::Passphrase(passphrase(path)?),
             (None, []) => return Ok(None),
             (None, keys) => {
                 let parse = |key: &String| {
@@ -57,18 +57,20 @@ impl Encrypter {
                         )
                     })
                 };
-                ForWhom::Keys(keys.iter().map(parse).collect::<Outcome<_>>()?)
+                Recipients::Keys(keys.iter().map(parse).collect::<Outcome<_>>()?)
             }
         };
-        Ok(Some(Encrypter { for_whom }))
+        Ok(Some(Encrypter { recipients }))
     }
 
-    /// Writes a file for its owner alone, which is on disk afterwards.
+    /// Writes a file that only its owner can read, and flushes it to disk.
     pub(super) fn encrypt(&self, from: &mut dyn Read, to: &Path) -> io::Result<u64> {
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
-        let encryptor = match &self.for_whom {
-            ForWhom::Keys(keys) => Encryptor::with_recipients(keys.iter().map(|key| key as &dyn Recipient)),
-            ForWhom::Passphrase(phrase) => Ok(Encryptor::with_user_passphrase(phrase.clone())),
+        let encryptor = match &self.recipients {
+            Recipients::Keys(keys) => {
+                Encryptor::with_recipients(keys.iter().map(|key| key as &dyn Recipient))
+            }
+            Recipients::Passphrase(phrase) => Ok(Encryptor::with_user_passphrase(phrase.clone())),
         };
         let mut out = encryptor.map_err(io::Error::other)?.wrap_output(BufWriter::new(file))?;
         let bytes = io::copy(from, &mut out)?;
@@ -76,12 +78,12 @@ impl Encrypter {
         Ok(bytes)
     }
 
-    /// Encrypts members' files into this directory. A backup by passphrase has a key there, which only the passphrase opens: nobody
-    /// else can have put another one in its place.
+    /// Encrypts members' files into this directory. A backup by passphrase has a key there, which only the passphrase opens, so an
+    /// attacker cannot replace it.
     pub(super) fn of_files(&self, dir: &Path) -> io::Result<Encrypter> {
-        let key = match &self.for_whom {
-            ForWhom::Keys(keys) => return Ok(Encrypter { for_whom: ForWhom::Keys(keys.clone()) }),
-            ForWhom::Passphrase(phrase) => {
+        let key = match &self.recipients {
+            Recipients::Keys(keys) => return Ok(Encrypter { recipients: Recipients::Keys(keys.clone()) }),
+            Recipients::Passphrase(phrase) => {
                 let path = dir.join(FILES_KEY);
                 if path.try_exists()? {
                     files_key(&path, &[Box::new(by_passphrase(phrase.clone()))])?
@@ -94,7 +96,7 @@ impl Encrypter {
                 }
             }
         };
-        Ok(Encrypter { for_whom: ForWhom::Keys(vec![key.to_public()]) })
+        Ok(Encrypter { recipients: Recipients::Keys(vec![key.to_public()]) })
     }
 }
 
@@ -122,7 +124,7 @@ impl Decrypter {
         Ok(Decrypter { keys, by_passphrase: false })
     }
 
-    /// Writes a file for its owner alone, which is on disk afterwards. Err: it is not whole, and must not be used.
+    /// Writes a file that only its owner can read, and flushes it to disk. Err: it is incomplete, and must not be used.
     pub(super) fn decrypt(&self, from: &Path, to: &Path) -> io::Result<u64> {
         let mut reader = self.open(from)?;
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
@@ -203,7 +205,7 @@ fn passphrase(path: &Path) -> Outcome<SecretString> {
     }
 }
 
-/// A readable copy of the database inside of the data directory, for as long as it is encrypted or restored. Removed when dropped.
+/// An unencrypted copy of the database inside the data directory during a backup or restore. Removed when dropped.
 pub(super) struct ReadableCopy {
     path: PathBuf,
 }
@@ -211,7 +213,7 @@ pub(super) struct ReadableCopy {
 const COPY: &str = "kith.db.readable-";
 
 impl ReadableCopy {
-    /// Names a file that is not there yet.
+    /// Returns a name that is not in use.
     pub(super) fn in_data(dir: &Path) -> ReadableCopy {
         remove_readable_copies(dir);
         ReadableCopy { path: dir.join(format!("{COPY}{}", std::process::id())) }
@@ -232,7 +234,7 @@ impl Drop for ReadableCopy {
     }
 }
 
-/// Removes what a command that was killed has left: it would outlive messages that are erased meanwhile.
+/// Removes the copy of a killed command, which would outlive messages that are erased meanwhile.
 pub(crate) fn remove_readable_copies(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -251,12 +253,12 @@ pub(crate) fn remove_readable_copies(dir: &Path) {
 pub(super) enum Way<'a> {
     Plain,
     Encrypt(&'a Encrypter),
-    /// Those that are encrypted; others are copied.
+    /// Only encrypted files; others are copied.
     Decrypt(&'a Decrypter),
 }
 
 impl Way<'_> {
-    /// The name of the copy. Err: there is one of the other kind, which this backup would not replace.
+    /// The name of the copy. Err: a copy of the other kind exists, which this backup would not replace.
     pub(super) fn target(&self, source: &Path, target: &Path) -> io::Result<PathBuf> {
         let encrypted = || {
             let mut name = target.as_os_str().to_owned();
@@ -278,18 +280,18 @@ impl Way<'_> {
         }
     }
 
-    /// Whether the copy is there already, whole.
+    /// Whether a complete copy exists already.
     pub(super) fn is_there(&self, source: &Path, bytes: u64, target: &Path) -> bool {
         let there = fs::metadata(target);
         match self {
             Way::Decrypt(_) if is_one_of_age(source) => there.is_ok(),
-            // Only a whole one has the name, and it is longer by the header and the tags.
+            // Only a complete file has the name, and it is longer by the header and the tags.
             Way::Encrypt(_) => there.is_ok_and(|there| there.len() > bytes),
             Way::Plain | Way::Decrypt(_) => there.is_ok_and(|there| there.len() == bytes),
         }
     }
 
-    /// Answers how many bytes a member would read of it.
+    /// Returns the number of decrypted bytes.
     pub(super) fn copy(&self, source: &Path, target: &Path) -> io::Result<u64> {
         match self {
             Way::Encrypt(encrypter) => encrypter.encrypt(&mut File::open(source)?, target),

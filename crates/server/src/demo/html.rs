@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 pub(super) struct Html(String);
 
 impl Html {
-    /// Markup that this crate's source spells out, with `format_args!` around [`text`] and other [`Html`].
+    /// Markup from this crate's source, with `format_args!` around [`text`] and other [`Html`].
     pub(super) fn from(markup: fmt::Arguments<'_>) -> Html {
         Html(markup.to_string())
     }

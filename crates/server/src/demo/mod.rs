@@ -39,7 +39,7 @@ pub(crate) const SITE: &str = "demo";
 /// Short, because the widget fetches the next one in time.
 const TOKEN_LIFE: Span = Span::seconds(600);
 
-/// The pages. The community must have been settled in the store before.
+/// The pages. The community must exist in the store before.
 pub(crate) fn routes(store: Arc<dyn Store>) -> Router {
     Router::new()
         .route("/", get(async || page(|_| pages::entrance())))
@@ -63,12 +63,12 @@ pub(crate) fn routes(store: Arc<dyn Store>) -> Router {
         .with_state(store)
 }
 
-/// Signs a token for the member who asks. This is all that a site needs on its server:
+/// Signs a token for the requesting member. This is all that a site needs on its server:
 ///
-/// 1. Find out who asks. A real site looks at its own session cookie here; the demo believes the address.
-/// 2. Put id, name and picture into a token that ends soon, and sign it with the site's secret. The secret
-///    never leaves the server.
-/// 3. Let nobody cache the answer.
+/// 1. Identify the member. A real site reads its own session cookie here; the demo trusts the address.
+/// 2. Put id, name and picture into a token with a short lifetime, and sign it with the site's secret. The secret never leaves
+///    the server.
+/// 3. Forbid caching of the answer.
 async fn kith_token(
     State(store): State<Arc<dyn Store>>,
     Path(id): Path<String>,
@@ -134,7 +134,7 @@ fn not_found() -> Response {
     (StatusCode::NOT_FOUND, page(|_| pages::not_found())).into_response()
 }
 
-/// A page under a policy as a careful site has it: nothing inline, nothing from elsewhere, Trusted Types.
+/// A page under a strict policy: nothing inline, nothing from other origins, Trusted Types.
 fn page(draw: impl FnOnce(&Context<'_>) -> Html) -> Response {
     let mut random = [0; 18];
     rand::rng().fill_bytes(&mut random);
@@ -155,13 +155,13 @@ fn page(draw: impl FnOnce(&Context<'_>) -> Html) -> Response {
     (headers, drawn.into_string()).into_response()
 }
 
-/// A short time in caches, so that a new version of the demo is seen soon.
+/// Short lifetime in caches, so that a new version of the demo appears soon.
 fn file(kind: &'static str, content: impl IntoResponse) -> Response {
     let headers = [
         (CONTENT_TYPE, kind),
         (CACHE_CONTROL, "public, max-age=300"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // An SVG that is opened by itself is a document too.
+        // An SVG that is opened by itself is a document and can run scripts.
         (CONTENT_SECURITY_POLICY, "default-src 'none'"),
     ];
     (headers, content).into_response()

@@ -1,4 +1,4 @@
-//! The pages of the demo forum: a site of its own, of which Kith knows nothing but the one script tag.
+//! The pages of the demo forum: a separate site, which uses Kith by one script tag only.
 
 use super::html::{Html, text};
 use super::people::{MEMBERS, Member, THREADS, Thread, partner};
@@ -11,7 +11,7 @@ pub(super) enum Visitor {
 }
 
 impl Visitor {
-    /// Where the visitor's pages begin, without a slash at the end.
+    /// Prefix of the visitor's pages, without a slash at the end.
     fn base(self) -> String {
         match self {
             Visitor::Member(member) => format!("/as/{}", member.id),
@@ -26,7 +26,7 @@ pub(super) struct Context<'a> {
     pub(super) nonce: &'a str,
 }
 
-/// `/`: who do you want to be?
+/// `/`: the choice of a member.
 pub(super) fn entrance() -> Html {
     let cards: Html = MEMBERS
         .iter()
@@ -122,7 +122,7 @@ pub(super) fn full_page(member: &'static Member, context: &Context<'_>) -> Html 
     )
 }
 
-/// For everything that is not there.
+/// The page for missing addresses.
 pub(super) fn not_found() -> Html {
     let main = Html::from(format_args!(
         "<main class=\"entrance\"><h1>There is nothing here</h1>\
@@ -175,7 +175,7 @@ fn me(visitor: Visitor) -> Html {
     }
 }
 
-/// The bar that only the demo has: the visitor's name, and a link for the other window.
+/// The bar of the demo: the visitor's name, and a link for the other window.
 fn demo_bar(visitor: Visitor) -> Html {
     let (you, second, full) = match visitor {
         Visitor::Member(member) => (

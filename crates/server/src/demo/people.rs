@@ -1,4 +1,4 @@
-//! Who lives in the demo community, and what they have said so far. All invented.
+//! The members of the demo community and their first messages. All invented.
 
 use super::portrait::{Hair, Portrait};
 
@@ -25,7 +25,7 @@ pub(super) fn member(id: &str) -> Option<&'static Member> {
     MEMBERS.iter().find(|member| member.id == id)
 }
 
-/// The one whose window is offered as the second.
+/// The member of the second window.
 pub(super) fn partner(of: &Member) -> &'static Member {
     let id = if of.id == "anna" { "tom" } else { "anna" };
     MEMBERS.iter().find(|member| member.id == id).unwrap_or(&MEMBERS[0])
@@ -47,9 +47,9 @@ pub(super) struct Post {
 
 /// A conversation that exists when the demo is opened for the first time.
 pub(super) struct Talk {
-    /// The newest message is so many minutes old at the start, each before it three minutes older.
+    /// Age of the newest message at the start in minutes; each earlier one is three minutes older.
     pub(super) minutes_ago: u64,
-    /// So many of the newest are not yet read by the one who did not write them.
+    /// Number of newest messages that the other member has not read.
     pub(super) unread: usize,
     /// Author and text of each line.
     pub(super) lines: &'static [(&'static str, &'static str)],
@@ -399,7 +399,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_who_speaks_is_a_member() {
+    fn every_author_is_a_member() {
         let posters = THREADS.iter().flat_map(|thread| thread.posts).map(|post| post.by);
         let talkers = TALKS.iter().flat_map(|talk| talk.lines).map(|(by, _)| *by);
         for id in posters.chain(talkers) {
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn every_talk_has_two_sides_and_the_unread_end_is_of_one_of_them() {
+    fn every_conversation_has_two_authors_and_one_unread_side() {
         for talk in TALKS {
             let mut sides: Vec<&str> = talk.lines.iter().map(|(by, _)| *by).collect();
             let tail: Vec<&str> = sides.iter().rev().take(talk.unread).copied().collect();

@@ -1,4 +1,4 @@
-//! Brings the demo community to life in an empty store.
+//! Creates the demo community in an empty store.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use super::{showcase, stickers};
 use crate::data_dir::wait;
 use crate::trouble::{Outcome, Trouble};
 
-/// Between two lines of a talk.
+/// Interval between two lines of a conversation.
 const PACE_MS: u64 = 3 * 60_000;
 
-/// How much the members have.
+/// The amount of demo data.
 #[derive(Clone, Copy)]
 pub(crate) enum Community<'a> {
     /// Direct conversations only: for load runs and tests, which begin with an empty site otherwise.
     Plain,
-    /// Rooms, contacts, requests, a moderator, and a picture, whose bytes go there.
+    /// Also rooms, contacts, requests, a moderator, and a picture, whose bytes go into this folder.
     Full(&'a dyn Blobs),
 }
 
-/// Creates the site, its members and what they have said so far, unless the site is there already.
+/// Creates the site, its members and their messages, unless the site exists already.
 pub(crate) fn settle(
     store: &dyn Store,
     settings: Settings,
@@ -39,7 +39,7 @@ pub(crate) fn settle(
         put(store, site, member, now)?;
     }
     for talk in TALKS {
-        tell(store, site, talk, now)?;
+        append_conversation(store, site, talk, now)?;
     }
     if let Community::Full(blobs) = community {
         showcase::furnish(store, blobs, site, now)?;
@@ -80,7 +80,7 @@ fn put(store: &dyn Store, site: SiteId, member: &Member, now: Timestamp) -> Outc
     wait(|done| store.put_user(site, profile, now, done)).map(|row| row.id)
 }
 
-fn tell(store: &dyn Store, site: SiteId, talk: &Talk, now: Timestamp) -> Outcome {
+fn append_conversation(store: &dyn Store, site: SiteId, talk: &Talk, now: Timestamp) -> Outcome {
     let mut last = None;
     for (index, (by, body)) in talk.lines.iter().enumerate() {
         let from = user(store, site, by, now)?;

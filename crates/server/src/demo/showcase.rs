@@ -1,4 +1,4 @@
-//! What `kith demo` shows of Kith from the first click: rooms, contacts, a picture, a poll, a thread, pending requests, a moderator.
+//! Demo data for the first click in `kith demo`: rooms, contacts, a picture, a poll, a thread, pending requests, a moderator.
 
 use std::io::{self, Write};
 
@@ -120,7 +120,7 @@ const MESSAGE_REQUEST: (&str, &str, &str) =
 
 const MODERATOR: &str = "ingrid";
 
-/// Adds all of it to the members, who are there already.
+/// Adds all of it to the existing members.
 pub(super) fn furnish(store: &dyn Store, blobs: &dyn Blobs, site: SiteId, now: Timestamp) -> Outcome {
     for &(a, b) in CONTACTS {
         relate(store, site, (a, b), (ContactState::Contact, ContactState::Contact), now)?;
@@ -146,7 +146,7 @@ fn relate(
     wait(|done| store.put_relation(a, b, Relation { of_a, of_b }, 100, now, done)).map(drop)
 }
 
-/// A message of a stranger, which waits as a request.
+/// A pending message request.
 fn ask(store: &dyn Store, site: SiteId, now: Timestamp) -> Outcome {
     let (from, to, body) = MESSAGE_REQUEST;
     let (from, to) = (user(store, site, from)?, user(store, site, to)?);
@@ -207,7 +207,7 @@ fn open(store: &dyn Store, blobs: &dyn Blobs, site: SiteId, room: &Room, now: Ti
     Ok(())
 }
 
-/// As the picture process would leave it: small enough to be its own thumbnail.
+/// In the form of the picture process: small enough to be its own thumbnail.
 fn picture(
     store: &dyn Store,
     blobs: &dyn Blobs,

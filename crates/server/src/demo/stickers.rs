@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_what_a_site_may_have() {
+    fn the_stickers_fit_the_limits_of_a_site() {
         for new in of(SiteId(1), Timestamp(0)) {
             assert_eq!(new.check(), Ok(()), "{}", new.sticker.words);
             assert_eq!(FileType::of(&new.bytes[..FileType::HEAD_BYTES], false), new.sticker.kind);

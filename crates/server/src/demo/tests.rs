@@ -107,7 +107,7 @@ fn strangers_and_strange_addresses_are_not_found() {
 }
 
 #[test]
-fn settling_twice_changes_nothing() {
+fn creating_the_community_twice_changes_nothing() {
     let store = community();
     let users = || {
         let site = data_dir::site(&*store, SITE).expect("the site is there");

@@ -45,7 +45,7 @@ pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
     }
 }
 
-/// Where the limit cannot be raised.
+/// The fix if the limit cannot be raised.
 fn or_private_tables(hard: u64, needed: u64, plan: &Plan) -> String {
     let workers = needed.div_ceil(hard.max(1)).max(plan.workers);
     if workers > MOST_WORKERS as u64 || !cfg!(target_os = "linux") {
@@ -71,6 +71,6 @@ pub(super) fn of_machine(machine: &Machine, plan: &Plan) -> Option<Finding> {
 }
 
 pub(super) fn shown(limit: u64) -> String {
-    // The kernel's own word for "no limit" is a number of this size.
+    // The kernel's value for "no limit" is a number of this size.
     if limit > 1 << 60 { "unlimited".into() } else { limit.to_string() }
 }

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) topic: &'static str,
     pub(super) state: State,
     /// The measured state, with figures.
     pub(super) found: String,
-    /// Why it matters; empty where all is well.
+    /// Why it matters; empty if the state is good.
     pub(super) why: &'static str,
     /// How to fix it; empty if the state is good.
     pub(super) mend: String,
@@ -21,7 +21,7 @@ pub(super) struct Finding {
     pub(super) sysctl: Vec<Setting>,
 }
 
-/// Of the kernel, by its dotted name.
+/// A kernel setting, by its dotted name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Setting {
     pub(super) key: String,
@@ -32,7 +32,7 @@ pub(super) struct Setting {
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
     Ok,
-    /// It cannot be seen from here: in a container, or on another system than Linux.
+    /// Not visible: in a container, or on another system than Linux.
     Unknown,
     Warn,
     Fail,
@@ -65,7 +65,7 @@ impl Finding {
         Finding { state: State::Warn, why, mend: mend.into(), ..Finding::ok(topic, found) }
     }
 
-    /// As bad as it can be, where that is so.
+    /// Turns a warning into a failure if the condition holds.
     pub(super) fn fail_if(self, fatal: bool) -> Finding {
         if fatal { Finding { state: State::Fail, ..self } } else { self }
     }
@@ -98,7 +98,7 @@ impl Finding {
             writeln!(out, "{:DEEP_INDENT$}{line}", "")?;
         }
         for Setting { key, value } in &self.sysctl {
-            // The shell would take more than one word apart.
+            // The shell would split several words.
             let quote = if value.contains(' ') { "\"" } else { "" };
             writeln!(out, "{:DEEP_INDENT$}sysctl -w {key}={quote}{value}{quote}", "")?;
         }
@@ -106,13 +106,13 @@ impl Finding {
     }
 }
 
-/// Of what belongs to a finding, and of what belongs to that.
+/// Indentation of a finding's details, and of their lines.
 const INDENT: usize = 21;
 const DEEP_INDENT: usize = INDENT + 5;
-/// A column of text that is narrower is hard to read.
+/// Narrowest readable column of text.
 const NARROWEST: usize = 30;
 
-/// Text behind its beginning, with its other lines below each other.
+/// Text behind a label, with later lines indented below.
 fn paragraph(out: &mut dyn Write, begin: &str, text: &str, width: Option<usize>) -> io::Result<()> {
     let indent = begin.chars().count();
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(indent).max(NARROWEST));

@@ -1,4 +1,4 @@
-//! Settings that recipes for many connections recommend, and that harm: found in force, in a file, or asked for.
+//! Harmful settings from recipes for many connections: in force, in a file, or requested.
 
 use super::finding::Finding;
 use super::machine::Machine;
@@ -14,7 +14,7 @@ pub(super) struct Harm {
     pub(super) better: Option<&'static str>,
 }
 
-/// Of a setting that does not depend on the number of connections.
+/// A setting that does not depend on the number of connections.
 struct Rule {
     key: &'static str,
     harms: fn(&str) -> bool,
@@ -63,7 +63,7 @@ pub(super) fn keys() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|rule| rule.key)
 }
 
-/// None where nothing is known against it.
+/// None if it is not known as harmful.
 pub(super) fn judge(key: &str, value: &str, plan: &Plan) -> Option<Harm> {
     if key == "net.ipv4.tcp_mem" {
         let pressure: u64 = value.split_whitespace().nth(1)?.parse().ok()?;
@@ -77,7 +77,7 @@ pub(super) fn judge(key: &str, value: &str, plan: &Plan) -> Option<Harm> {
     RULES.iter().find(|rule| rule.key == key && (rule.harms)(value)).map(|rule| rule.harm)
 }
 
-/// In force now.
+/// Checks the settings in force.
 pub(super) fn in_force(machine: &Machine, plan: &Plan) -> Vec<Finding> {
     let harmful = machine.settings.iter().filter_map(|(key, value)| {
         let harm = judge(key, value, plan)?;
@@ -93,7 +93,7 @@ pub(super) fn in_force(machine: &Machine, plan: &Plan) -> Vec<Finding> {
     }
 }
 
-/// In the files that are read at boot.
+/// Checks the files that are read at boot.
 pub(super) fn in_files(lines: &[Line], plan: &Plan) -> Vec<Finding> {
     let harmful = lines.iter().filter_map(|line| Some((line, judge(&line.key, &line.value, plan)?)));
     let harmful = harmful.map(|(line, harm)| {

@@ -1,16 +1,16 @@
-//! Limits of this machine and of the serving process, as the kernel reports them. Reads only; other files judge.
+//! Reads limits of this machine and of the serving process from the kernel. Other files evaluate them.
 
 use std::fs;
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 
-/// One look. None: it cannot be seen from here, since this is a container or another system than Linux.
+/// The state of the machine. None: not visible, in a container or on another system than Linux.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Machine {
-    /// Of the node that runs, which the limits of descriptors and memory are then of; else of this command.
+    /// The running node, whose limits of descriptors and memory count; else this command.
     pub(super) pid: Option<u32>,
-    /// `u64::MAX` where there is no limit.
+    /// `u64::MAX` without a limit.
     pub(crate) soft_descriptors: Option<u64>,
     pub(super) hard_descriptors: Option<u64>,
     pub(super) nr_open: Option<u64>,
@@ -20,14 +20,14 @@ pub(crate) struct Machine {
     pub(super) somaxconn: Option<u64>,
     pub(super) syn_backlog: Option<u64>,
     pub(super) netdev_max_backlog: Option<u64>,
-    /// Since boot, by all cores, because that queue was full.
+    /// Packets dropped since boot by all cores, because that queue was full.
     pub(super) packets_dropped: Option<u64>,
     /// Pages: low, pressure, max.
     pub(crate) tcp_mem: Option<[u64; 3]>,
     /// Bytes of one socket: least, at the start, most.
     pub(super) tcp_rmem: Option<[u64; 3]>,
     pub(super) tcp_wmem: Option<[u64; 3]>,
-    /// Only where the module is loaded.
+    /// Only with the loaded module.
     pub(super) conntrack_max: Option<u64>,
     pub(super) conntrack_count: Option<u64>,
     pub(super) page_size: u64,
@@ -76,7 +76,7 @@ impl Machine {
         }
     }
 
-    /// Bytes that the process may still take, and the kernel for it.
+    /// Bytes that the process, and the kernel for it, can still allocate.
     pub(crate) fn room(&self) -> Option<u64> {
         let available = self.memory_available?;
         Some(self.memory_of_group.map_or(available, |group| group.min(available)))
@@ -85,7 +85,7 @@ impl Machine {
 
 /// The value of a setting, by its dotted name.
 pub(super) fn setting(key: &str) -> Option<String> {
-    // A name of an interface may have a dot in it; none of those is asked for.
+    // Names of interfaces may contain a dot; no such setting is read.
     sys(&key.replace('.', "/"))
 }
 
@@ -126,7 +126,7 @@ fn limits_in(text: &str) -> (Option<u64>, Option<u64>) {
     (words.next().flatten(), words.next().flatten())
 }
 
-/// A line for each core; the second column counts what its queue had no room for, in hexadecimal.
+/// A line for each core; the second column counts packets that its full queue dropped, in hexadecimal.
 fn dropped_in(text: &str) -> Option<u64> {
     let of_core = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
     text.lines().map(of_core).sum()
@@ -143,17 +143,17 @@ fn room_of_group(pid: Option<u32>) -> Option<u64> {
     let of = pid.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
     let text = fs::read_to_string(format!("/proc/{of}/cgroup")).ok()?;
     let (folder, limit, usage) = group_files(&text)?;
-    // In a container its own group is the root of what can be seen.
+    // In a container, its own group is the visible root.
     let read = |file: &str| {
         let own = fs::read_to_string(format!("{}{}/{file}", folder.0, folder.1));
         own.or_else(|_| fs::read_to_string(format!("{}/{file}", folder.0))).ok()?.trim().parse::<u64>().ok()
     };
-    // No limit is the word `max`, or in version 1 a number beyond any memory.
+    // `max` means no limit; in version 1 it is a number beyond any memory.
     let limit = read(limit).filter(|limit| *limit < 1 << 60)?;
     Some(limit.saturating_sub(read(usage).unwrap_or(0)))
 }
 
-/// Where the group is mounted and its path there, and the names of its limit and its use; of both versions.
+/// Mount point and path of the group, and the names of its limit and usage files, for both versions.
 fn group_files(text: &str) -> Option<((&'static str, &str), &'static str, &'static str)> {
     let first = text.lines().find_map(|line| line.split_once(":memory:").map(|(_, path)| path));
     let first =

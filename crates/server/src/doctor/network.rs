@@ -1,4 +1,4 @@
-//! How connections come in: ports, the queues in front of `accept`, the table of the firewall.
+//! Incoming connections: ports, the queues in front of `accept`, the table of the firewall.
 
 use super::finding::Finding;
 use super::machine::Machine;
@@ -8,12 +8,12 @@ use super::plan::Plan;
 const USUAL_PORTS: u64 = 28_000;
 /// Ports below are left to services that people start.
 const WIDE_RANGE: (u64, u64) = (10_240, 65_535);
-/// As `edge` asks for, so more is of no use.
+/// The backlog that `edge` requests; more has no effect.
 const BACKLOG: u64 = 4_096;
-/// One connection in so many has a packet on its way at the same moment. An estimate: known is that the usual queue of
-/// 1,000 overflowed on loopback with a million (docs/capacity.md).
+/// One connection in this number has a packet in flight at the same moment. An estimate: the usual queue of 1,000 overflowed on
+/// loopback with a million connections (docs/capacity.md).
 const ONE_PACKET_IN: u64 = 64;
-/// The kernel's own queue, which nobody needs to make shorter.
+/// The kernel's default queue, the smallest useful value.
 const USUAL_PACKETS: u64 = 1_000;
 
 /// A connection to one address of a node uses up a port of the address that it comes from. Members have their own; a
@@ -52,7 +52,7 @@ fn widen(finding: Finding) -> Finding {
     finding.sysctl("net.ipv4.ip_local_port_range", format!("{} {}", WIDE_RANGE.0, WIDE_RANGE.1))
 }
 
-/// Two queues: those who have not finished the TCP handshake, and those who wait to be accepted.
+/// Two queues: connections in the TCP handshake, and connections that wait for `accept`.
 pub(super) fn backlog(machine: &Machine) -> Finding {
     let Some(somaxconn) = machine.somaxconn else {
         return Finding::unknown("backlog", "net.core.somaxconn");
@@ -76,8 +76,8 @@ pub(super) fn backlog(machine: &Machine) -> Finding {
     })
 }
 
-/// Packets between their arrival and the kernel's work on them, for each core. On loopback, where a proxy or generator of
-/// this machine is, all go through this queue; from a network card only where they are spread over the cores (RPS).
+/// Packets between their arrival and the kernel's processing, for each core. On loopback, with a proxy or generator on this machine, all
+/// packets pass this queue; from a network card only if they are spread over the cores (RPS).
 pub(super) fn packets(machine: &Machine, plan: &Plan) -> Finding {
     let Some(most) = machine.netdev_max_backlog else {
         return Finding::unknown("packet queue", "net.core.netdev_max_backlog");
@@ -95,14 +95,14 @@ pub(super) fn packets(machine: &Machine, plan: &Plan) -> Finding {
         .sysctl("net.core.netdev_max_backlog", needed.next_power_of_two().to_string())
 }
 
-/// None where no firewall keeps a table of connections.
+/// None without a firewall that tracks connections.
 pub(super) fn conntrack(machine: &Machine, plan: &Plan) -> Option<Finding> {
     let most = machine.conntrack_max?;
     let count = machine.conntrack_count.unwrap_or(0);
     let idle = if count == 0 { ", so no rule seems to need it" } else { "" };
     let found = format!("nf_conntrack_max {most}, {count} in use{idle}");
-    // Ended connections stay in the table for two minutes (nf_conntrack_tcp_timeout_time_wait): room for all to come
-    // back once meanwhile.
+    // Ended connections stay in the table for two minutes (nf_conntrack_tcp_timeout_time_wait), so all may reconnect once
+    // meanwhile.
     let needed = plan.connections * 2;
     Some(if most >= needed {
         Finding::ok("conntrack", found)

@@ -1,4 +1,4 @@
-//! Whether the process that decodes pictures of strangers can be confined here.
+//! Whether the process that decodes pictures can be confined here.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use super::finding::Finding;
 
 const TOPIC: &str = "pictures";
 
-/// `is_confined`: what a picture process said of itself.
+/// `is_confined`: the report of a picture process.
 pub(super) fn judge(is_confined: &io::Result<bool>) -> Finding {
     match is_confined {
         Ok(true) => {

@@ -1,4 +1,4 @@
-//! Where the node will live: its disk, its clock, its certificate.
+//! The node's disk, clock and certificate.
 
 use std::fs;
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub(super) fn free_space(data: &Path) -> Finding {
     }
 }
 
-/// Every group of messages waits for one fsync before it is acknowledged.
+/// Every group of messages waits for one fsync before its acknowledgement.
 pub(super) fn sync_time(data: &Path) -> Finding {
     let why = "the node acknowledges a message after it is on disk, so each sender waits at least this long";
     match measure_sync(data) {
@@ -72,7 +72,7 @@ fn measure_sync(data: &Path) -> io::Result<Option<Duration>> {
     Ok(times.get(times.len() / 2).copied())
 }
 
-/// Without another clock to ask, only what cannot be right is found.
+/// Without another clock, only impossible times are found.
 pub(super) fn clock(unix_ms: u64) -> Finding {
     // 2026-01-01: this version of Kith did not exist before.
     const BUILT_AFTER: u64 = 1_767_225_600_000;
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_cannot_be_right_is_found() {
+    fn an_impossible_clock_is_found() {
         assert_eq!(clock(0).state, State::Fail);
         assert_eq!(clock(1_800_000_000_000).state, State::Ok);
     }

@@ -5,18 +5,18 @@ use crate::config::Config;
 
 use super::machine::Machine;
 
-/// Below this, nobody would call it a server of many.
+/// Default number of connections for a check.
 const FEW_CONNECTIONS: u64 = 10_000;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) connections: u64,
-    /// Somebody has named the number: then what cannot be is a failure, and not a warning.
+    /// The operator has named the number, so an impossible one is a failure instead of a warning.
     pub(super) asked: bool,
     pub(super) tls: bool,
     pub(super) workers: u64,
     pub(super) private_descriptors: bool,
-    /// Of calls, at one time; 0: as many as there is room for. None: Kith relays none.
+    /// Relays of calls at one time; 0: as many as fit. None: Kith relays none.
     pub(super) relays: Option<u64>,
     /// Members come through a proxy, perhaps on this machine.
     pub(super) behind_proxy: bool,

@@ -1,4 +1,4 @@
-//! Whether members come through a proxy that the node does not know.
+//! Whether members connect through a proxy that is not in the settings.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -7,9 +7,9 @@ use super::finding::Finding;
 /// Counts requests with a forwarding header from an address that is not in `web.trusted_proxies`.
 pub(super) const COUNTED: &str = "kith_web_untrusted_forwarded_total";
 
-/// Asks the node that runs for one of its figures; None where it does not answer.
+/// Reads one metric of the running node; None without an answer.
 pub(super) fn counted(node: SocketAddr, token: Option<&str>, figure: &str) -> Option<u64> {
-    // A node on all addresses also listens on loopback, where metrics are answered.
+    // A node on all addresses also listens on loopback.
     let address = if node.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, node.port()).into() } else { node };
     load::metric(address, token, figure).map(|count| count as u64)
 }

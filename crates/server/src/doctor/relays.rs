@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::plan::Plan;
 use crate::need;
 
-/// None where Kith relays nothing.
+/// None if Kith relays nothing.
 pub(super) fn judge(machine: &Machine, plan: &Plan) -> Option<Finding> {
     let wanted = plan.relays?;
     let Some(hard) = machine.hard_descriptors else {

@@ -13,7 +13,7 @@ const MAY_BIND: u64 = 1 << 10;
 /// Fields of proc(5) of a process.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Confinement {
-    /// Of systemd; None: the process is not a service, but runs in a terminal or a container.
+    /// The unit of systemd; None: the process runs in a terminal or a container.
     unit: Option<String>,
     is_root: bool,
     no_new_privileges: bool,
@@ -26,14 +26,14 @@ pub(super) struct Confinement {
 /// proc_pid_mountinfo(5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mount {
-    /// Of what is mounted.
+    /// The mounted root.
     root: String,
     at: String,
     read_only: bool,
     kind: String,
 }
 
-/// None: it cannot be read, as on another system than Linux.
+/// None: unreadable, such as on another system than Linux.
 pub(super) fn read(pid: u32) -> Option<Confinement> {
     let text = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
     Some(parse(&text("status")?, &text("cgroup")?, &text("mountinfo")?))
@@ -185,7 +185,7 @@ mod tests {
         assert!(GUIDE.contains(&format!("```ini\n{UNIT}```")), "docs/operate.md shows another unit");
     }
 
-    /// By systemd's own judgement, where it is installed.
+    /// Compares with systemd's own analysis, if it is installed.
     #[test]
     fn systemd_knows_every_line_of_the_example_unit() {
         let dir = std::env::temp_dir().join(format!("kith-unit-{}", std::process::id()));

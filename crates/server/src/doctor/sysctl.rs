@@ -1,4 +1,4 @@
-//! The sysctl file: what it would say, what others say, and how it is written.
+//! The sysctl file: its content, conflicts with other files, and the write.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use super::harmful;
 use super::plan::Plan;
 use crate::trouble::{Outcome, Trouble};
 
-/// Where `sysctl --system` finds it (sysctl(8)).
+/// A path that `sysctl --system` reads (sysctl(8)).
 pub(crate) const FILE: &str = "/etc/sysctl.d/60-kith.conf";
 
 /// The command that loads the file now; the system loads it at boot.
@@ -25,8 +25,8 @@ pub(super) struct Line {
     pub(super) value: String,
 }
 
-/// The text of the file: what the findings need, what was asked for besides, and what an older one of ours says of
-/// other settings, since that may be why nothing was found wrong with them. None where nothing is needed.
+/// The text of the file: the lines of the findings, the requested lines, and lines of an older file for other settings, which may be
+/// the reason why those are in order. None if no line is needed.
 pub(super) fn text(findings: &[Finding], asked: &[Setting], older: &str, plan: &Plan) -> Option<String> {
     if asked.is_empty() && findings.iter().all(|finding| finding.sysctl.is_empty()) {
         return None;
@@ -63,7 +63,7 @@ pub(super) fn text(findings: &[Finding], asked: &[Setting], older: &str, plan: &
     Some(text + &kept)
 }
 
-/// A setting as it is asked for: `KEY=VALUE`. Refused where it does harm.
+/// A requested setting: `KEY=VALUE`. A harmful one is refused.
 pub(super) fn asked(text: &str, plan: &Plan) -> Outcome<Setting> {
     let refused = |why: &str| Trouble::new(format!("--sysctl {text} is refused")).because(why);
     let Some((key, value)) = parse(text).next().filter(|(_, value)| is_one_line(text) && !value.is_empty())
@@ -83,8 +83,8 @@ fn is_one_line(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'#')
 }
 
-/// Lines that set something (sysctl.conf(5)): comments begin with `#` or `;`, a `-` before the key says that it may be
-/// missing, and `/` may stand for the dot.
+/// Lines with a setting (sysctl.conf(5)): comments begin with `#` or `;`, a `-` before the key permits a missing one, and `/` can
+/// replace the dot.
 fn parse(text: &str) -> impl Iterator<Item = (String, String)> {
     text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])).filter_map(|line| {
         let (key, value) = line.split_once('=')?;
@@ -94,7 +94,7 @@ fn parse(text: &str) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// Lines of other files that are read after ours and say something else: they win.
+/// Lines of later files with other values, which win over ours.
 pub(super) fn overruled<'a>(text: &'a str, lines: &'a [Line], ours: &Path) -> Vec<&'a Line> {
     let wanted: BTreeMap<String, String> = parse(text).collect();
     let is_later = |line: &Line| {
@@ -107,7 +107,7 @@ pub(super) fn overruled<'a>(text: &'a str, lines: &'a [Line], ours: &Path) -> Ve
 
 const MAIN_FILE: &str = "/etc/sysctl.conf";
 
-/// As `sysctl --system` reads them (sysctl(8)): by the names of the files; of two of the same name the first counts.
+/// In the order of `sysctl --system` (sysctl(8)): sorted by file name; of two files with one name the first counts.
 const FOLDERS: [&str; 5] =
     ["/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"];
 
@@ -130,7 +130,7 @@ fn lines_of(file: &Path) -> Vec<Line> {
     parse(&text).map(|(key, value)| Line { file: file(), key, value }).collect()
 }
 
-/// Nobody reads half of it, also after a power cut.
+/// Atomic, also in a power failure.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut name = path.file_name().unwrap_or_default().to_owned();

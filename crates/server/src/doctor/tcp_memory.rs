@@ -1,11 +1,11 @@
-//! Memory that the kernel gives to TCP buffers: of all sockets together, and of one.
+//! The kernel's memory for TCP buffers: of all sockets together, and of one.
 
 use super::finding::Finding;
 use super::machine::Machine;
 use super::plan::Plan;
 use crate::need;
 
-/// `low pressure max` as the kernel itself derives them from each other: 3 : 4 : 6.
+/// `low pressure max` in the kernel's own ratio: 3 : 4 : 6.
 pub(super) fn tcp_mem(connections: u64) -> [u64; 3] {
     let pressure = need::tcp_pages(connections).div_ceil(4) * 4;
     [pressure / 4 * 3, pressure, pressure / 2 * 3]
@@ -59,17 +59,17 @@ pub(super) fn of_one(machine: &Machine, plan: &Plan) -> Finding {
     }
 }
 
-/// Of Linux, on a machine with memory (tcp(7)).
+/// Defaults of Linux, on a machine with enough memory (tcp(7)).
 const USUAL_READ: [u64; 3] = [4_096, 131_072, 6_291_456];
 const USUAL_WRITE: [u64; 3] = [4_096, 16_384, 4_194_304];
 const PAGE: u64 = 4_096;
 const SMALL: u64 = 16_384;
-/// One in so many does not read, and its send buffer is full until TCP_USER_TIMEOUT ends it.
+/// One client in this number does not read, and its send buffer is full until TCP_USER_TIMEOUT ends it.
 const ONE_STALLED_IN: u64 = 100;
-/// Less would slow down those who read.
+/// Less would slow down reading clients.
 const LEAST_SEND_BUFFER: u64 = 131_072;
 
-/// The pool of all is for those who read.
+/// The shared pool is for reading clients.
 fn stalled(machine: &Machine, plan: &Plan, found: String, write: [u64; 3]) -> Finding {
     let Some([.., most]) = machine.tcp_mem else { return Finding::ok("tcp buffers", found) };
     let pool = most.max(tcp_mem(plan.connections)[2]).saturating_mul(machine.page_size.max(1));

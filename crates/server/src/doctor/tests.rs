@@ -68,7 +68,7 @@ fn a_usual_machine_holds_ten_thousand() {
 }
 
 #[test]
-fn each_shortage_is_told_with_a_reason_and_the_lines_that_mend_it() {
+fn each_shortage_is_reported_with_a_reason_and_the_lines_that_fix_it() {
     use State::{Fail, Ok, Warn};
     let base = usual;
     type Case = (&'static str, &'static str, State, Machine, u64, &'static [(&'static str, &'static str)]);
@@ -165,7 +165,7 @@ fn each_shortage_is_told_with_a_reason_and_the_lines_that_mend_it() {
 }
 
 #[test]
-fn what_is_written_is_enough() {
+fn written_output_is_complete() {
     for connections in [10_000, 131_073, 508_001, 1_000_000, 3_000_000] {
         let plan = plan(connections);
         let small = Machine {
@@ -206,7 +206,7 @@ fn what_is_written_is_enough() {
 }
 
 #[test]
-fn a_number_that_nobody_has_named_only_warns() {
+fn a_default_number_only_warns() {
     let small = Machine { hard_descriptors: Some(1_024), memory_available: Some(64 << 20), ..usual() };
     let unasked = Plan { asked: false, ..plan(10_000) };
     for topic in ["descriptors", "memory"] {
@@ -288,7 +288,7 @@ fn relays_of_calls_take_a_part_of_the_descriptors_or_have_their_own() {
 }
 
 #[test]
-fn what_a_container_or_another_system_hides_is_said_and_stops_nobody() {
+fn values_hidden_by_a_container_are_reported_as_unknown() {
     let blind = Machine { page_size: 16_384, cores: 8, ..Machine::default() };
     let findings = of_machine(&blind, &[], &plan(1_000_000));
     assert!(findings.iter().all(|finding| finding.state == State::Unknown), "{findings:?}");
@@ -423,7 +423,7 @@ fn the_file_is_written_as_a_whole_or_not_at_all() {
 }
 
 #[test]
-fn the_last_line_says_what_it_comes_to() {
+fn the_last_line_has_the_result() {
     let said = |machine: &Machine, plan: &Plan| verdict(&of_machine(machine, &[], plan), plan);
     assert_eq!(said(&usual(), &plan(10_000)), "This machine can hold 10000 connections.");
     let unasked = Plan { asked: false, ..plan(10_000) };
@@ -438,7 +438,7 @@ fn the_last_line_says_what_it_comes_to() {
 }
 
 #[test]
-fn requests_through_an_unknown_proxy_are_told() {
+fn requests_through_an_unknown_proxy_are_reported() {
     assert_eq!(proxies::judge(0).state, State::Ok);
     let finding = proxies::judge(7);
     assert!(finding.state == State::Warn && finding.found.starts_with("7 requests"), "{finding:?}");

@@ -1,4 +1,4 @@
-//! How far an import is: on stderr, in place on a terminal, else a line now and then.
+//! Progress of an import on stderr: in place on a terminal, else a line at intervals.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ const ON_TERMINAL: Duration = Duration::from_millis(500);
 const ELSEWHERE: Duration = Duration::from_secs(10);
 
 pub(super) struct Progress {
-    /// Of the file, where that is known.
+    /// Size of the file, if known.
     bytes: Option<u64>,
     begin: Instant,
     shown: Instant,
-    /// Lines that were done before this run.
+    /// Lines from before this run.
     before: Option<u64>,
     is_terminal: bool,
 }
@@ -30,7 +30,7 @@ impl Progress {
         }
         self.shown = Instant::now();
         let text = text(line, line - before, self.begin.elapsed(), offset, self.bytes);
-        // Nobody needs a progress that cannot be written.
+        // A failed write of the progress is ignored.
         let _ = match self.is_terminal {
             true => write!(io::stderr(), "\r{text}\x1b[K"),
             false => writeln!(io::stderr(), "{text}"),
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_lines_speed_and_share() {
+    fn the_progress_has_lines_speed_and_share() {
         let two = Duration::from_secs(2);
         assert_eq!(text(3_000, 2_000, two, 50, Some(200)), "3000 lines, 1000 per second, 25%");
         assert_eq!(text(10, 10, two, 50, None), "10 lines, 5 per second");

@@ -1,8 +1,8 @@
-//! The file of an import: read in parts, with a checkpoint from which an interrupted import goes on.
+//! The file of an import: read in parts, with a checkpoint from which an interrupted import continues.
 //!
-//! The checkpoint is a small file in the data directory, one per site. It holds for a file that begins with the same bytes (their
-//! SHA-256), for the same site in the same database. Without it, or where it does not hold, the file is read from the beginning: that
-//! is slower and changes nothing else.
+//! The checkpoint is a small file in the data directory, one per site. It is valid for a file that begins with the same bytes (their
+//! SHA-256), for the same site in the same database. Without a valid one, the file is read from the beginning, which is slower and
+//! has no other effect.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -22,16 +22,16 @@ pub(super) struct Source {
     /// None: standard input, which cannot be read again.
     checkpoint: Option<PathBuf>,
     bytes: Option<u64>,
-    /// Of all lines that were imported so far.
+    /// Hash of all imported lines so far.
     hash: Context,
     reached: Checkpoint,
 }
 
-/// How far an import is.
+/// Position of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Checkpoint {
     site: u32,
-    /// When the site was added: its number may be another one's in another database.
+    /// When the site was added, because another database may have another site under its number.
     site_created: u64,
     epoch: u32,
     sha256: String,
@@ -40,11 +40,11 @@ struct Checkpoint {
     totals: Totals,
 }
 
-/// Some lines of the file.
+/// A part of the file.
 pub(super) struct Part {
     /// With their numbers; without empty ones.
     pub(super) lines: Vec<(u64, Vec<u8>)>,
-    /// All of it, empty lines too.
+    /// All bytes, including empty lines.
     read: Vec<u8>,
     until_line: u64,
 }
@@ -100,7 +100,7 @@ impl Source {
         self.reached.offset
     }
 
-    /// The next lines; None at the end. A line that is too long is cut: it is refused, and the import goes on after it.
+    /// The next lines; None at the end. A line that is too long is cut, so it is refused, and the import continues after it.
     pub(super) fn next(&mut self, lines: usize, bytes: usize) -> Outcome<Option<Part>> {
         let mut part = Part { lines: Vec::new(), read: Vec::new(), until_line: self.reached.line };
         let mut held = 0;
@@ -138,7 +138,7 @@ impl Source {
         })
     }
 
-    /// All of it is stored: the next import begins at the first line.
+    /// The whole file is stored: the next import begins at the first line.
     pub(super) fn finish(self) -> Outcome<Totals> {
         if let Some(path) = &self.checkpoint {
             let _ = fs::remove_file(path);
@@ -153,7 +153,7 @@ impl Source {
     }
 }
 
-/// None: there is no checkpoint, or it is of another file, site or database.
+/// None: no checkpoint, or one of another file, site or database.
 fn resume(file: &mut File, path: &Path, begin: &Checkpoint) -> io::Result<Option<(Context, Checkpoint)>> {
     let Some(found) = fs::read(path).ok().and_then(|json| serde_json::from_slice::<Checkpoint>(&json).ok())
     else {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_after_what_was_stored_and_not_in_another_file() {
+    fn an_import_continues_after_the_stored_lines_of_the_same_file() {
         let scratch = Scratch::new("resume");
         scratch.write("a\n\nb\nc\n");
         let mut source = scratch.open(1);

@@ -1,4 +1,4 @@
-//! A digest as a letter: plain text and HTML, in the reader's language.
+//! A digest as a mail: plain text and HTML, in the reader's language.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use lettre::message::{Mailbox, MultiPart};
 
 use crate::wording::{Value, Words, words};
 
-/// Of what was written so much is shown.
+/// Shown length of a message.
 const LINE_CHARS: usize = 160;
 
 #[derive(Debug, thiserror::Error)]
@@ -21,23 +21,23 @@ pub(super) enum WrongLetter {
     Message(#[from] lettre::error::Error),
 }
 
-/// `end`: the link that ends these mails.
+/// `end`: the unsubscribe link.
 pub(super) fn letter(digest: &Digest, from: &Mailbox, end: &str) -> Result<Message, WrongLetter> {
     let words = words(&digest.address.language);
     let to = Mailbox::new(Some(digest.name.to_string()), digest.address.address.parse()?);
     let subject = subject(digest, words);
-    // The site's name before the operator's address: that is whom the reader knows.
+    // The site's name with the operator's address, because the reader knows the site.
     let from = Mailbox::new(Some(line(&digest.site)), from.email.clone());
     let message = Message::builder()
         .from(from)
         .to(to)
         .subject(subject)
-        // RFC 8058 §3.1: with both a mail program ends it in one click.
+        // RFC 8058 §3.1: both fields permit a one-click unsubscribe.
         .header(ListUnsubscribe(format!("<{end}>")))
         .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
-        // RFC 3282 §2: for who reads it aloud.
+        // RFC 3282 §2: for screen readers.
         .header(ContentLanguage(words.language.to_owned()))
-        // RFC 3834 §5: so that nobody's absence note answers.
+        // RFC 3834 §5: prevents automatic replies.
         .header(AutoSubmitted("auto-generated".to_owned()))
         .multipart(MultiPart::alternative_plain_html(plain(digest, words, end), html(digest, words, end)))?;
     Ok(message)
@@ -80,7 +80,7 @@ fn plain(digest: &Digest, words: &Words, end: &str) -> String {
     text
 }
 
-/// Mail programs take `html` and `body` away, and their direction with them: it stands once more on what is inside.
+/// Mail programs remove `html` and `body` with their direction, so the inner element repeats it.
 fn html(digest: &Digest, words: &Words, end: &str) -> String {
     let shown = |text: &str| format!("<bdi>{}</bdi>", escaped(&line(text)));
     let site = [("site", Value::Text(&digest.site))];
@@ -132,7 +132,7 @@ fn said<'n>(news: &'n News, words: &'n Words) -> Option<&'n str> {
     news.call.map(|call| words.call(call)).or(news.body.as_deref())
 }
 
-/// Unread messages and missed calls, each where there are any.
+/// Unread messages and missed calls, each if not zero.
 fn counted(news: &News, words: &Words) -> String {
     let messages = news.unread.saturating_sub(news.missed_calls);
     let messages = || words.mail.unread.count(messages);
@@ -144,7 +144,7 @@ fn counted(news: &News, words: &Words) -> String {
     }
 }
 
-/// One line of what somebody has written: no breaks, by which it could pretend to be another part of the letter.
+/// One line of a member's text, without breaks, so that it cannot imitate another part of the mail.
 fn line(text: &str) -> String {
     let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(LINE_CHARS) {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_says_what_was_missed_in_both_forms() {
+    fn a_digest_lists_missed_messages_in_both_forms() {
         let words = words("de-AT");
         let digest = digest("de-AT");
         let plain = plain(&digest, words, "https://im.example/end");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_from_right_to_left_says_so_and_keeps_names_apart() {
+    fn a_mail_from_right_to_left_has_its_direction_and_isolates_names() {
         for language in ["ar", "fa-IR", "he"] {
             let (words, digest) = (words(language), digest(language));
             let html = html(&digest, words, "https://im.example/end");
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missed_call_is_told_in_the_readers_words() {
+    fn a_missed_call_is_in_the_readers_language() {
         let mut digest = digest("pl");
         let entry = CallEntry { call: CallId(1), media: Media::Audio, outcome: Outcome::Cancelled, ms: 0 };
         digest.talks[0].2.call = Some(entry);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_writes_into_the_head_of_a_letter() {
+    fn a_message_cannot_write_into_the_header_of_a_mail() {
         let from: Mailbox = "kith@im.example".parse().expect("an address");
         let letter = letter(&digest("en"), &from, "https://im.example/end").expect("a letter");
         let text = String::from_utf8(letter.formatted()).expect("text");

@@ -1,4 +1,4 @@
-//! The link that ends a member's digests: it works without a sign-in, for that one thing, and cannot be made up.
+//! The unsubscribe link of a member's digests: it works without a sign-in, for that purpose only, and cannot be forged.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use chat::{Digest, SiteId, Store, UserId};
 use push::Vapid;
 use ring::{hkdf, hmac};
 
-/// Where the page is.
+/// Path of the page.
 pub(super) const PATH: &str = "/v1/mail/end";
 
 /// Makes and checks links.
@@ -40,7 +40,7 @@ impl Links {
         Some(user)
     }
 
-    /// Of the site's own secret, which is there for push services: what it is used for is in the derivation (RFC 5869 §3.2).
+    /// Derived from the site's secret for push services, with the purpose in the derivation (RFC 5869 §3.2).
     async fn key(&self, site: SiteId) -> Option<hmac::Key> {
         let (tell, told) = tokio::sync::oneshot::channel();
         self.store.push_key(site, Vapid::generate().ok()?, Box::new(move |pair| drop(tell.send(pair))));

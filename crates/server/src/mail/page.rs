@@ -1,4 +1,4 @@
-//! What the link at the end of a digest leads to. Mail programs and scanners fetch links: only a POST ends anything (RFC 8058 §3.2).
+//! The unsubscribe page. Mail programs and scanners fetch links, so only a POST unsubscribes (RFC 8058 §3.2).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ struct Door {
     links: Links,
 }
 
-/// `node` is set once there is one; until then nobody is let in.
+/// `node` is set once it exists; until then requests are refused.
 pub(crate) fn routes(node: Arc<std::sync::OnceLock<std::sync::Weak<Node>>>, store: Arc<dyn Store>) -> Router {
     Router::new().route(PATH, get(ask).post(end)).with_state(Door { node, links: Links::new(store) })
 }
@@ -56,7 +56,7 @@ fn wanted(head: &HeaderMap) -> &'static Words {
     words(language.unwrap_or_default())
 }
 
-/// The texts are ours: nothing of the request is in them.
+/// The texts contain nothing of the request.
 fn page(status: StatusCode, text: &str, button: Option<&str>, words: &Words) -> Response {
     let button = button.map(|button| format!("<form method=\"post\"><button>{button}</button></form>"));
     let html = format!(

@@ -1,4 +1,4 @@
-//! The whole way on this machine: somebody is written to while away, a relay takes the digest, its link ends them.
+//! End to end on this machine: an absent member gets a message, a relay accepts the digest, and its link unsubscribes.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::sync::{Mutex, OnceLock};
@@ -22,7 +22,7 @@ use super::*;
 const HALF_AN_HOUR: u64 = 30 * 60_000;
 
 #[tokio::test]
-async fn what_was_missed_is_mailed_once_and_the_link_ends_it() {
+async fn missed_messages_are_mailed_once_and_the_link_unsubscribes() {
     let (relay, mut letters) = relay_here().await;
     let mut scene = Scene::new(&relay);
     let anna = scene.enter("anna", 1);
@@ -85,7 +85,7 @@ async fn missed_calls_are_mailed_and_counted() {
 }
 
 #[tokio::test]
-async fn the_site_says_in_which_language_and_the_page_follows_the_browser() {
+async fn the_mail_uses_the_sites_language_and_the_page_the_browsers() {
     let (relay, mut letters) = relay_here().await;
     let mut scene = Scene::new(&relay);
     let anna = scene.enter_reading("anna", 1, Some("ar_EG"));
@@ -104,7 +104,7 @@ async fn the_site_says_in_which_language_and_the_page_follows_the_browser() {
 }
 
 #[tokio::test]
-async fn who_comes_back_or_has_read_it_gets_none() {
+async fn a_member_who_returned_or_has_read_gets_no_digest() {
     let (relay, mut letters) = relay_here().await;
     let mut scene = Scene::new(&relay);
     let anna = scene.enter("anna", 1);
@@ -117,7 +117,7 @@ async fn who_comes_back_or_has_read_it_gets_none() {
     assert!(letters.try_recv().is_err());
 }
 
-/// A mail relay that takes everything and keeps it.
+/// A mail relay that accepts and keeps every mail.
 async fn relay_here() -> (String, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("smtp://{}", listener.local_addr().unwrap());
@@ -238,7 +238,7 @@ impl Scene {
         self.node.command(from, send, Timestamp(self.now));
     }
 
-    /// Time passes in steps of ten seconds.
+    /// Advances time in steps of ten seconds.
     fn pass(&mut self, ms: u64) {
         let end = self.now + ms;
         while self.now < end {

@@ -1,11 +1,11 @@
-//! What the picture process gives up before it reads its first byte: priority, memory, files, and system calls.
+//! Confines the picture process before it reads its first byte: priority, memory, files and system calls.
 
 use rustix::process::{Resource, Rlimit, nice, setrlimit};
 
 use super::{CPU_TIME, MEMORY};
 
-/// Ends what a mistake in a decoder could do. Answers whether the kernel filters system calls from now on; the limits hold in
-/// any case.
+/// Limits the damage of a bug in a decoder. Returns whether the kernel filters system calls from now on; the limits hold in any
+/// case.
 pub(super) fn enter() -> bool {
     let most = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
     for (resource, limit) in [
@@ -15,10 +15,10 @@ pub(super) fn enter() -> bool {
         (Resource::Core, most(0)),
         (Resource::Nofile, most(3)),
     ] {
-        // Where the system knows no such limit, time is the one that holds.
+        // If the system has no such limit, only the time limit holds.
         let _ = setrlimit(resource, limit);
     }
-    // Members who write come before pictures. Where that is refused, pictures are as quick as all else.
+    // Messages have priority over pictures. If the system refuses, the priority stays normal.
     let _ = nice(19);
     filter::apply()
 }
@@ -32,8 +32,8 @@ mod filter {
 
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-    /// Memory, stdin, stdout, and the end: no file is opened, no socket made, no process started. All else fails with EPERM, as
-    /// where a right is missing.
+    /// Allowed: memory, stdin, stdout and exit. Opening a file or socket, starting a process and everything else fails with EPERM, like
+    /// a missing permission.
     const ALLOWED: [i64; 25] = [
         libc::SYS_read,
         libc::SYS_readv,

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use crate::wording::{self, words};
 
-/// A picture of a longer address is left out.
+/// A picture with a longer address is left out.
 const ICON_BYTES: usize = 500;
 
-/// Never longer than what a push service must take.
+/// Never longer than the size that every push service must accept.
 pub(super) fn message(push: &Push, now: Timestamp) -> Vec<u8> {
     let mut fields = Map::new();
     let about = match &push.with {
@@ -26,7 +26,7 @@ pub(super) fn message(push: &Push, now: Timestamp) -> Vec<u8> {
             ring(&mut fields, call, "over", words(&push.device.language).no_longer_rings(), now)
         }
     }
-    // Names and texts may double in size and more when they are written as JSON.
+    // Names and texts can more than double in size as JSON.
     for field in ["", "icon", "body"] {
         fields.remove(field);
         let written = Value::Object(fields.clone()).to_string();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_says_who_what_and_where() {
+    fn a_notification_has_author_text_and_conversation() {
         let told = message(&push(PushNotice::Show(Arc::new(news())), "en"), Timestamp(5));
         let told: Value = serde_json::from_slice(&told).expect("JSON");
         let expected = json!({ "kith": "@anna", "title": "Anna", "body": "Hi!", "count": 1, "time": 5, "icon": "/anna.webp" });
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn without_words_of_the_message_it_says_that_there_is_one() {
+    fn without_message_text_a_notification_announces_a_message() {
         let silent = News { body: None, ..news() };
         check(silent.clone(), "en", "Anna", "New message");
         check(News { unread: 3, ..silent.clone() }, "de-AT", "Anna", "3 neue Nachrichten");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missed_call_is_told_in_the_readers_words() {
+    fn a_missed_call_is_in_the_readers_language() {
         let entry = CallEntry { call: CallId(1), media: Media::Video, outcome: Outcome::Missed, ms: 0 };
         let called = News { call: Some(entry), body: Some("Video call, missed".into()), ..news() };
         check(called.clone(), "fr", "Anna", "Appel vidéo manqué");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_rings_with_the_callers_name_and_says_when_it_is_over() {
+    fn a_ring_has_the_callers_name_and_the_end_of_the_call_replaces_it() {
         let call = Arc::new(Ring {
             name: "Anna".into(),
             avatar: Some("/anna.webp".into()),

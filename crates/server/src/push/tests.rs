@@ -1,5 +1,5 @@
-//! The whole way on this machine: a member turns notifications on and leaves, somebody writes, the push service gets what the
-//! member's browser can read.
+//! End to end on this machine: a member turns notifications on and leaves, another one writes, and the push service gets a message that
+//! the member's browser can decrypt.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ use super::*;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn a_message_to_who_is_away_reaches_the_browser() {
+async fn a_message_to_an_absent_member_reaches_the_browser() {
     let service = Service::begin("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n").await;
     let (scene, browser) = (Scene::new(&service), Browser::new());
     scene.anna_leaves_with(&browser, &service.address("/p/anna"));
@@ -44,7 +44,7 @@ async fn a_message_to_who_is_away_reaches_the_browser() {
 }
 
 #[tokio::test]
-async fn a_browser_that_is_gone_is_forgotten() {
+async fn a_removed_browser_loses_its_subscription() {
     let service = Service::begin("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n").await;
     let mut scene = Scene::new(&service);
     scene.anna_leaves_with(&Browser::new(), &service.address("/p/anna"));

@@ -1,4 +1,4 @@
-//! `kith site key`, `rotate-secret` and `sign-out`: which keys sign the tokens of a site, and the end of what they signed.
+//! `kith site key`, `rotate-secret` and `sign-out`: the keys that sign a site's tokens, and the end of keys and sessions.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,7 +19,7 @@ pub(super) fn run(command: &SiteKeyCommand, store: &dyn Store) -> Outcome {
     }
 }
 
-/// Sites from before guests had a key get one. At the start of a node, and before a change of keys.
+/// Creates the missing guest keys of older sites, at the start of a node and before a change of keys.
 pub(crate) fn give_guest_keys(store: &dyn Store) -> Outcome {
     for site in store.sites().map_err(data_dir::unreadable)? {
         if site.guest_keys.is_empty() {
@@ -96,7 +96,7 @@ fn end(args: &SiteKeyEnd, store: &dyn Store) -> Outcome {
     print_with(|out| writeln!(out, "{}: the key {} ends {}", args.key, args.kid, date(at)))
 }
 
-/// The old secrets get an end, the new one comes before them.
+/// The old secrets get an end; the new one is first.
 pub(super) fn rotate(args: &SiteRotate, store: &dyn Store) -> Outcome {
     let site = data_dir::site(store, &args.key)?;
     let now = crate::now();
@@ -160,7 +160,7 @@ fn end_of(span: Span, now: Timestamp) -> Timestamp {
 pub(crate) fn new_secret(now: Timestamp) -> Secret {
     let mut random = [0; 32];
     rand::rng().fill_bytes(&mut random);
-    // Letters, because sites paste the secret into settings: its text is what they sign with.
+    // Letters, because sites paste the secret into settings and sign with its text.
     Secret::new(SecretKind::Hs256, URL_SAFE_NO_PAD.encode(random).into_bytes(), now)
 }
 

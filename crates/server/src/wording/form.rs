@@ -1,5 +1,5 @@
-//! Which form of a word a whole number asks for: the cardinal rules of Unicode CLDR 46 (UTS 35 part 3 §5, `plurals.xml`). The forms of
-//! fractions are left out, and so is `many` of the Romance languages, which round millions alone ask for.
+//! The plural form of a whole number: the cardinal rules of Unicode CLDR 46 (UTS 35 part 3 §5, `plurals.xml`). Forms of fractions are left
+//! out, and so is `many` of the Romance languages, which only round millions use.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -14,7 +14,7 @@ pub(crate) enum Form {
 use Form::{Few, Many, One, Other, Two, Zero};
 
 impl Form {
-    /// As ICU MessageFormat writes it. `other` is no form that can be left out.
+    /// The keyword of ICU MessageFormat, except `other`, which is always required.
     pub(super) fn named(name: &str) -> Option<Form> {
         match name {
             "zero" => Some(Zero),
@@ -27,7 +27,7 @@ impl Form {
     }
 }
 
-/// The rule of a language. One that is not named counts as English does.
+/// The rule of a language; the default is that of English.
 pub(super) fn of(language: &str) -> fn(u64) -> Form {
     match language {
         "fr" | "pt" | "fa" | "hi" => none_as_one,

@@ -5,7 +5,7 @@ use super::form::Form;
 
 pub(crate) struct Message {
     parts: Vec<Part>,
-    /// Which form a number asks for, in the language of the text.
+    /// The plural form of a number, in the language of the text.
     form: fn(u64) -> Form,
 }
 
@@ -13,7 +13,7 @@ pub(crate) struct Message {
 enum Part {
     Text(String),
     Argument(String),
-    /// The text for the first key that the argument has, else the one for `other`.
+    /// The text for the key of the argument, else for `other`.
     Choice {
         argument: String,
         cases: Vec<(Key, Vec<Part>)>,
@@ -28,10 +28,10 @@ enum Key {
     Word(String),
 }
 
-/// What stands in the place of an argument.
+/// The value of an argument.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value<'a> {
-    /// A name, or what somebody wrote.
+    /// A name, or a user's text.
     Text(&'a str),
     Number(u64),
 }
@@ -61,14 +61,14 @@ impl Message {
         }
     }
 
-    /// `insert` makes a name safe in what is written: isolated, or escaped. It gets every text value, and no other part of the message.
+    /// `insert` makes a text value safe: isolated, or escaped. It gets every text value, and no other part of the message.
     pub(crate) fn format(&self, values: &[(&str, Value<'_>)], insert: &dyn Fn(&str) -> String) -> String {
         let mut written = String::new();
         self.write(&self.parts, values, insert, &mut written);
         written
     }
 
-    /// A text with a number in it and nothing else.
+    /// A text with a number as its only argument.
     pub(crate) fn count(&self, count: u64) -> String {
         self.format(&[("count", Value::Number(count))], &str::to_owned)
     }
@@ -93,7 +93,7 @@ impl Message {
                     let value = value(argument);
                     let found = cases.iter().filter(|(key, _)| self.has(key, value)).min_by_key(
                         |(key, _)| match key {
-                            // A number of its own comes before the form of it.
+                            // An exact number has priority over its plural form.
                             Key::Number(_) => 0,
                             Key::Form(_) | Key::Word(_) => 1,
                         },
@@ -119,7 +119,7 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Until the end, or a brace that closes this. `plural`: the argument for which `#` stands.
+    /// Parses until the end, or the closing brace. `plural`: the argument of `#`.
     fn parts(&mut self, plural: Option<&str>) -> Result<Vec<Part>, WrongMessage> {
         let mut parts = Vec::new();
         let mut text = String::new();
@@ -146,7 +146,7 @@ impl Parser<'_> {
         Ok(parts)
     }
 
-    /// ICU `ApostropheMode::DOUBLE_OPTIONAL`: two are one; one before a brace or `#` begins what is not looked at, until the next.
+    /// ICU `ApostropheMode::DOUBLE_OPTIONAL`: two are one apostrophe; one before a brace or `#` begins a quoted text, until the next.
     fn quoted(&mut self, text: &mut String) {
         self.skip('\'');
         match self.rest.chars().next() {
@@ -231,7 +231,7 @@ impl Parser<'_> {
         if self.accept(wanted) { Ok(()) } else { Err(WrongMessage::Expected(wanted, self.rest.to_owned())) }
     }
 
-    /// White space before it has no meaning within braces.
+    /// Skips white space, which has no meaning within braces.
     fn accept(&mut self, wanted: char) -> bool {
         let rest = self.rest.trim_start().strip_prefix(wanted);
         self.rest = rest.unwrap_or(self.rest);
@@ -254,14 +254,14 @@ mod tests {
     use super::super::form;
     use super::*;
 
-    /// As English counts; what is inserted stands in brackets.
+    /// Formats with English rules; inserted values are in brackets.
     fn said(text: &str, values: &[(&str, Value<'_>)]) -> String {
         let message = Message::parse(text, form::of("en")).expect("a message");
         message.format(values, &|name| format!("[{name}]"))
     }
 
     #[test]
-    fn a_value_stands_in_the_place_of_its_name() {
+    fn a_value_replaces_its_name() {
         let values =
             [("name", Value::Text("{room}")), ("room", Value::Text("n")), ("count", Value::Number(3))];
         assert_eq!(said("{name} in { room }", &values), "[{room}] in [n]");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_a_number_is_chosen_and_a_number_of_its_own_comes_before_it() {
+    fn an_exact_number_has_priority_over_its_plural_form() {
         let text = "{count, plural, one {# thing of {name}} =0 {nothing} =1{one thing} other {# things}}";
         for (count, expected) in [(0, "nothing"), (1, "one thing"), (2, "2 things")] {
             assert_eq!(said(text, &[("count", Value::Number(count))]), expected);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn an_invalid_message_is_refused() {
         let wrong = |text| Message::parse(text, form::of("en")).err();
         assert_eq!(wrong("{name"), Some(WrongMessage::Expected(',', String::new())));
         assert_eq!(wrong("name}"), Some(WrongMessage::Expected('{', "}".into())));

@@ -1,11 +1,10 @@
-//! The words of every language, in the forms that its numbers ask for. `npm run lint` checks the texts themselves: their names, their
-//! forms, and that they are translated.
+//! The texts of every language in their plural forms. `npm run lint` checks the texts themselves: names, forms and translation.
 
 use super::form::Form::{Few, Many, One, Other, Two, Zero};
 use super::*;
 
 #[test]
-fn the_first_language_that_is_spoken_here_is_taken() {
+fn the_first_known_language_is_used() {
     for (wanted, expected) in [
         ("de-AT", "de"),
         ("PT_br", "pt"),
@@ -21,7 +20,7 @@ fn the_first_language_that_is_spoken_here_is_taken() {
 }
 
 #[test]
-fn those_who_read_from_right_to_left_are_told_apart() {
+fn languages_from_right_to_left_are_known() {
     assert_eq!(
         ["ar", "fa", "he", "en", "ja"].map(|one| words(one).dir()),
         ["rtl", "rtl", "rtl", "ltr", "ltr"]
@@ -49,7 +48,7 @@ fn a_number_asks_for_the_form_of_its_language() {
     }
 }
 
-/// A language whose rule is not in `form.rs` would count as English does.
+/// A language without a rule in `form.rs` would use that of English.
 #[test]
 fn the_rule_of_a_language_asks_for_every_form_in_its_texts() {
     for (language, json) in SOURCES {
@@ -66,9 +65,9 @@ fn the_rule_of_a_language_asks_for_every_form_in_its_texts() {
     }
 }
 
-/// Reading them fails on a text that is no message.
+/// Reading fails on an invalid message.
 #[test]
-fn every_language_says_everything() {
+fn every_language_has_every_text() {
     for one in LANGUAGES.iter() {
         let site = [("site", Value::Text("Garden")), ("count", Value::Number(5))];
         for message in [&one.mail.subject, &one.mail.intro, &one.mail.why] {

@@ -112,7 +112,7 @@ fn a_backup_under_load_has_all_that_was_acknowledged_before_it() {
 }
 
 #[test]
-fn what_is_no_backup_is_refused_and_changes_nothing() {
+fn an_invalid_backup_is_refused_and_changes_nothing() {
     let scratch = Scratch::new("no-backup");
     let (path, data) = (scratch.path(), scratch.data());
     stop(Running::demo(&scratch));

@@ -46,7 +46,7 @@ fn broken_requests_get_a_refusal_or_a_close_and_the_others_go_on() {
 }
 
 #[test]
-fn tokens_that_prove_nothing_are_refused_with_their_code() {
+fn invalid_tokens_are_refused_with_their_code() {
     let scratch = Scratch::new("tokens");
     let node = Running::demo(&scratch);
     let good = token(&scratch, "anna");
@@ -115,7 +115,7 @@ fn wrong_frames_are_answered_and_the_session_goes_on_or_ends_with_a_code() {
 }
 
 #[test]
-fn a_silent_peer_is_sent_away_while_the_others_go_on() {
+fn a_silent_client_is_disconnected_while_others_continue() {
     let scratch = Scratch::new("silent");
     let node = Running::demo(&scratch);
     let mut anna = Client::enter(&scratch, &node, "anna");

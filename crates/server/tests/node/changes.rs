@@ -54,7 +54,7 @@ fn edits_deletions_and_reactions_reach_the_other_and_survive_a_kill() {
 }
 
 #[test]
-fn in_a_room_a_moderator_takes_away_what_a_member_said() {
+fn in_a_room_a_moderator_deletes_a_members_message() {
     let scratch = Scratch::new("room-changes");
     let node = Running::start(&scratch, "demo", &[]);
     let [mut anna, mut ben, mut carla] =

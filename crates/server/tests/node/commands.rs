@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::running::{Running, Scratch, poll, text};
 
 #[test]
-fn a_token_is_all_that_token_prints_and_the_data_is_found_by_itself() {
+fn the_token_command_prints_only_a_token_and_finds_the_data() {
     let scratch = Scratch::new("token");
     let node = Running::demo(&scratch);
     let printed = scratch.say("token --site demo --user anna --name Anna");
@@ -106,7 +106,7 @@ fn a_banned_user_is_sent_away_and_let_in_again_later() {
 }
 
 #[test]
-fn what_cannot_be_done_is_explained() {
+fn an_impossible_import_is_explained() {
     let scratch = Scratch::new("explained");
     assert!(scratch.fails("site list").contains("kith demo"), "no database");
     assert!(scratch.fails("serve --config missing.toml").contains("missing.toml"));
@@ -124,7 +124,7 @@ fn what_cannot_be_done_is_explained() {
 }
 
 #[test]
-fn a_port_in_use_is_told_with_the_flag_to_change() {
+fn a_port_in_use_is_reported_with_the_flag_to_change() {
     let scratch = Scratch::new("port");
     let node = Running::demo(&scratch);
     let other = Scratch::new("port-other");
@@ -146,7 +146,7 @@ fn settings_are_shown_with_their_origin() {
 }
 
 #[test]
-fn variables_that_are_no_settings_stop_nobody_and_are_named_by_check() {
+fn unknown_variables_are_ignored_and_listed_by_check() {
     let scratch = Scratch::new("variables");
     let output =
         scratch.kith().args(["config", "check"]).env("KITH_PORT", "tcp://10.0.0.1:80").output().unwrap();

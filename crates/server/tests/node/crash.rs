@@ -14,7 +14,7 @@ const WINDOW: usize = 8;
 const ACKS_PER_LIFE: usize = 40;
 
 #[test]
-fn what_was_acknowledged_is_there_once_and_in_order_after_ten_kills() {
+fn acknowledged_messages_are_there_once_and_in_order_after_ten_kills() {
     let scratch = Scratch::new("crash");
     let flags = limits(&scratch);
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::running::{Running, Scratch};
 
 #[test]
-fn a_second_node_on_a_data_directory_is_refused_and_told_who_holds_it() {
+fn a_second_node_on_a_data_directory_is_refused_with_the_holder_of_the_lock() {
     let scratch = Scratch::new("two-nodes");
     let first = Running::demo(&scratch);
     let data = scratch.data().display().to_string();

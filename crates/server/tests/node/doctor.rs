@@ -29,7 +29,7 @@ fn finding<'a>(report: &'a Value, topic: &str) -> &'a Value {
 }
 
 #[test]
-fn it_looks_at_everything_and_fails_where_the_machine_cannot_hold_what_was_asked() {
+fn the_doctor_checks_everything_and_fails_for_too_many_connections() {
     let scratch = Scratch::new("doctor");
     let output = doctor(&scratch, &["--json", "--connections", MANY]);
     assert_eq!(output.status.code(), Some(1));
@@ -52,7 +52,7 @@ fn it_looks_at_everything_and_fails_where_the_machine_cannot_hold_what_was_asked
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_file_is_written_only_after_a_yes_and_says_how_it_is_loaded() {
+fn a_file_is_written_only_after_a_yes_with_the_command_to_load_it() {
     let scratch = Scratch::new("doctor-apply");
     let file = scratch.path().join("60-kith.conf");
     let apply = ["--connections", MANY, "--sysctl-file", file.to_str().unwrap(), "--apply"];
@@ -90,7 +90,7 @@ fn a_harmful_line_is_refused_with_the_reason() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_node_that_runs_is_looked_at_with_its_own_limits() {
+fn a_running_node_is_checked_with_its_own_limits() {
     let scratch = Scratch::new("doctor-running");
     let node = Running::demo(&scratch);
     let told = report(&doctor(&scratch, &["--json"]));

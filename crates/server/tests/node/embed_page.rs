@@ -68,7 +68,7 @@ const PHP_SESSION: &str = "<?php
     session_start(); $_SESSION['member'] = ['id' => 42, 'name' => 'Zoë 🌱']; session_write_close();";
 
 #[test]
-fn every_example_signs_a_token_that_lets_its_member_in() {
+fn every_example_signs_a_token_that_signs_its_member_in() {
     let scratch = Scratch::new("embed-page");
     let node = Running::start(&scratch, "serve", &[]);
     let data = scratch.data().display().to_string();

@@ -291,7 +291,7 @@ fn an_upload_survives_lost_connections_and_a_killed_server() {
 }
 
 #[test]
-fn what_is_refused_says_why() {
+fn a_refusal_has_a_reason() {
     let scratch = Scratch::new("refused");
     let node = Running::start(&scratch, "demo", &[]);
     let [mut anna, _ben] = acquainted(&scratch, &node);
@@ -359,7 +359,7 @@ fn what_is_refused_says_why() {
 }
 
 #[test]
-fn announced_bytes_take_no_room_from_others() {
+fn announced_bytes_do_not_count_for_quotas() {
     let scratch = Scratch::new("announced");
     let node = configured(&scratch, "[files]\nfile_bytes = 100000\nsite_bytes = 100000\n");
     acquainted(&scratch, &node);
@@ -377,7 +377,7 @@ fn announced_bytes_take_no_room_from_others() {
 }
 
 #[test]
-fn an_address_makes_only_so_many_requests() {
+fn an_address_has_a_limit_of_requests() {
     let scratch = Scratch::new("requests");
     let node = configured(
         &scratch,
@@ -408,7 +408,7 @@ fn configured(scratch: &Scratch, settings: &str) -> Running {
 }
 
 #[test]
-fn nothing_that_could_run_is_shown() {
+fn a_file_that_could_run_is_not_displayed() {
     let scratch = Scratch::new("hostile");
     let node = Running::demo(&scratch);
     drop(acquainted(&scratch, &node));
@@ -481,7 +481,7 @@ fn a_link_opens_one_file_of_one_site() {
 
 /// Each tells the server that the other is gone; the newer one goes on.
 #[test]
-fn of_two_writers_the_newer_one_goes_on() {
+fn the_newer_of_two_writers_continues() {
     let scratch = Scratch::new("writers");
     let node = Running::demo(&scratch);
     drop(acquainted(&scratch, &node));

@@ -43,7 +43,7 @@ fn filters_are_set_and_tried() {
 }
 
 #[test]
-fn a_raid_a_shadow_and_a_level_reach_who_is_here() {
+fn raid_mode_shadow_ban_and_level_reach_online_users() {
     let scratch = Scratch::new("guard-acts");
     let node = Running::demo(&scratch);
     Client::enter(&scratch, &node, "anna");

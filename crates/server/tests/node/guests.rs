@@ -32,7 +32,7 @@ pub(crate) fn hello(node: &Running, fields: &str, token: Option<&str>) -> (Strin
 }
 
 #[test]
-fn one_address_makes_only_so_many_guests_whatever_it_says_of_itself() {
+fn one_address_has_a_limit_of_guests_whatever_it_claims() {
     let scratch = Scratch::new("guests");
     let node = node(&scratch, "[limits]\nguest_burst = 2\nguest_per_minute = 1\n");
     let (status, first) = hello(&node, "", None);
@@ -66,7 +66,7 @@ fn one_address_makes_only_so_many_guests_whatever_it_says_of_itself() {
 }
 
 #[test]
-fn a_trusted_proxy_says_where_guests_are() {
+fn a_trusted_proxy_gives_the_addresses_of_guests() {
     let scratch = Scratch::new("guests-by-proxy");
     let settings =
         "[web]\ntrusted_proxies = \"127.0.0.0/8\"\n[limits]\nguest_burst = 1\nguest_per_minute = 1\n";

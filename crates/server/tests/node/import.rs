@@ -137,7 +137,7 @@ fn a_wrong_line_is_named_and_the_others_are_imported() {
 
 /// Members chat, one of them is in what is imported, the node is killed half-way, and it goes on.
 #[test]
-fn it_runs_while_members_chat_and_goes_on_after_a_kill() {
+fn an_import_runs_while_members_chat_and_continues_after_a_kill() {
     const MESSAGES: u64 = 2_500;
     let scratch = Scratch::new("import-live");
     let mut node = Running::demo(&scratch);

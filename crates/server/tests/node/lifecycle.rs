@@ -29,7 +29,7 @@ fn two_members_talk_and_the_pages_around_them_answer() {
 }
 
 #[test]
-fn a_stop_tells_everybody_when_to_come_back_and_ends_well() {
+fn a_stop_gives_each_client_a_time_to_return() {
     let scratch = Scratch::new("stop");
     let mut node = Running::demo(&scratch);
     let mut clients: Vec<Client> =
@@ -104,7 +104,7 @@ fn a_restart_in_mid_conversation_loses_nothing() {
 }
 
 #[test]
-fn the_echo_is_there_only_when_it_was_asked_for() {
+fn the_echo_exists_only_if_it_is_enabled() {
     let scratch = Scratch::new("echo");
     let node = Running::demo(&scratch);
     let upgrade = |node: &Running| {

@@ -48,7 +48,7 @@ fn every_call_is_set_up_held_hung_up_and_leaves_its_message() {
 }
 
 #[test]
-fn questions_relays_and_data_of_turn_are_counted_with_what_they_cost() {
+fn requests_relays_and_data_of_turn_are_counted_with_their_cost() {
     let scratch = Scratch::new("load-turn");
     fs::write(scratch.path().join("turn.toml"), "[turn]\nrelays = 30\nflows = 6\ntime = \"300ms\"\n")
         .unwrap();
@@ -81,7 +81,7 @@ fn a_node_of_its_own_speaks_tls_and_has_the_settings_of_the_plan() {
 }
 
 #[test]
-fn a_node_of_its_own_ends_with_a_load_that_is_killed() {
+fn a_started_node_ends_with_a_killed_load_run() {
     let scratch = Scratch::new("killed");
     let mut load = scratch.kith();
     load.args("load flood --connections 10 --hold 10m".split(' ')).env("TMPDIR", scratch.path());
@@ -181,7 +181,7 @@ fn a_community_on_a_node_that_others_started_names_whom_it_watches() {
 }
 
 #[test]
-fn who_stops_reading_catches_up_without_a_loss() {
+fn a_client_that_stops_reading_catches_up_without_a_loss() {
     let scratch = Scratch::new("slow");
     let set = "--set members=6 --set slow=2 --set writes=400.0 --set calm=1s --set pause=2s";
     let report: Value = serde_json::from_str(&scratch.say(&format!("load run slow {set} --json"))).unwrap();
@@ -247,7 +247,7 @@ fn an_interrupted_run_writes_its_report() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_anybody_comes() {
+fn errors_are_reported_before_any_member_connects() {
     let scratch = Scratch::new("before");
     fs::write(scratch.path().join("bad.toml"), "[flood]\nconections = 5\n").unwrap();
     let said = scratch.fails("load run bad.toml");

@@ -70,7 +70,7 @@ fn an_admin_changes_settings_over_rest_and_a_member_does_not() {
 }
 
 #[test]
-fn roles_and_bans_of_the_operator_reach_who_is_here() {
+fn roles_and_bans_of_the_operator_reach_online_users() {
     let scratch = Scratch::new("roles");
     let node = Running::demo(&scratch);
     let mut anna = Client::enter(&scratch, &node, "anna");

@@ -64,7 +64,7 @@ fn a_node_hands_out_its_own_servers_and_they_relay() {
 }
 
 #[test]
-fn a_node_on_loopback_has_none_unless_it_is_told_to() {
+fn a_node_on_loopback_has_no_relays_by_default() {
     let scratch = Scratch::new("no-turn");
     let node = Running::demo(&scratch);
     assert_eq!(ice(&scratch, &node, "anna"), Value::Array(Vec::new()));
