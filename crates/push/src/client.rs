@@ -3,26 +3,27 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use reach::{Lookups, Unreached};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio_rustls::TlsConnector;
+use reach::header::{
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue, RETRY_AFTER,
+};
+use reach::{Bytes, Full, HeadBounds, HttpClient, HttpError, Origin, Unreached};
+use tokio_rustls::rustls::RootCertStore;
+use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::{Endpoint, Reach};
 
 /// For all of it: finding the address, connecting, asking, being answered.
 const TIME: Duration = Duration::from_secs(15);
-/// A longer head of an answer is no answer.
-const HEAD_BYTES: usize = 8 * 1024;
+const HEAD: HeadBounds = HeadBounds { bytes: 8 * 1024, fields: 64 };
+const TTL: HeaderName = HeaderName::from_static("ttl");
+const URGENCY: HeaderName = HeaderName::from_static("urgency");
+const TOPIC: HeaderName = HeaderName::from_static("topic");
 
 /// Calls push services. Cheap to clone; each message takes a connection of its own, with TLS resumed where the service allows it.
 #[derive(Clone)]
 pub struct Client {
-    tls: TlsConnector,
-    lookups: Lookups,
-    reach: Reach,
+    http: HttpClient,
     time: Duration,
 }
 
@@ -100,17 +101,11 @@ impl Client {
 
     /// For tests, and where the operator runs a push service of their own.
     pub fn with(roots: RootCertStore, reach: Reach, time: Duration) -> Client {
-        let provider = Arc::new(crypto::ring::default_provider());
-        let tls = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("ring speaks what rustls offers")
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Client { tls: TlsConnector::from(Arc::new(tls)), lookups: Lookups::default(), reach, time }
+        Client { http: HttpClient::new(roots, reach, HEAD), time }
     }
 
     pub fn reach(&self) -> Reach {
-        self.reach
+        self.http.reach()
     }
 
     /// Redirects are not followed: a push service has no reason for one, and an attacker has.
@@ -119,74 +114,54 @@ impl Client {
     }
 
     async fn ask(&self, request: &Request<'_>) -> Result<Outcome, Trouble> {
-        let socket = reach::connect(&self.lookups, &request.to.host, request.to.port, self.reach).await?;
-        let name = ServerName::try_from(request.to.host.to_string()).map_err(|_| Unreached::NoAddress)?;
-        let mut stream = self.tls.connect(name, socket).await.map_err(|error| broken(&error))?;
-        exchange(&mut stream, request).await
+        let Endpoint { host, port, .. } = request.to;
+        let to = Origin { tls: true, host, port: *port };
+        let answer = self.http.send(to, http_request(request)?).await?;
+        Ok(outcome(answer.status().as_u16(), answer.field(RETRY_AFTER), SystemTime::now()))
     }
 }
 
-async fn exchange<S>(stream: &mut S, request: &Request<'_>) -> Result<Outcome, Trouble>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    stream.write_all(head(request).as_bytes()).await.map_err(|error| broken(&error))?;
-    stream.write_all(request.body).await.map_err(|error| broken(&error))?;
-    stream.flush().await.map_err(|error| broken(&error))?;
-    let mut answer = Vec::with_capacity(1_024);
-    loop {
-        if let Some(outcome) = read(&answer, SystemTime::now())? {
-            return Ok(outcome);
+impl From<HttpError> for Trouble {
+    fn from(error: HttpError) -> Trouble {
+        match error {
+            HttpError::Unreached(why) => Trouble::Unreached(why),
+            HttpError::Connection(why) => Trouble::Connection(why),
+            HttpError::NotHttp => Trouble::NoHttp,
+            HttpError::Late => Trouble::Late,
         }
-        let mut part = [0; 1_024];
-        let bytes = stream.read(&mut part).await.map_err(|error| broken(&error))?;
-        if bytes == 0 || answer.len() + bytes > HEAD_BYTES {
-            return Err(Trouble::NoHttp);
-        }
-        answer.extend_from_slice(&part[..bytes]);
     }
 }
 
-fn broken(error: &std::io::Error) -> Trouble {
-    Trouble::Connection(error.to_string().into())
-}
-
-fn head(request: &Request<'_>) -> String {
-    let Endpoint { host, port, path } = request.to;
-    let port = if *port == 443 { String::new() } else { format!(":{port}") };
+fn http_request(request: &Request<'_>) -> Result<reach::Request<Full<Bytes>>, Trouble> {
+    let unfit = |error: &dyn std::fmt::Display| Trouble::Connection(error.to_string().into());
+    let text = |text: &str| HeaderValue::from_str(text).map_err(|error: InvalidHeaderValue| unfit(&error));
     let urgency = match request.urgency {
         Urgency::Low => "low",
         Urgency::Normal => "normal",
         Urgency::High => "high",
     };
-    let topic = request.topic.map(|topic| format!("Topic: {topic}\r\n")).unwrap_or_default();
-    format!(
-        "POST {path} HTTP/1.1\r\nHost: {host}{port}\r\nConnection: close\r\nAuthorization: {}\r\nTTL: {}\r\n\
-         Urgency: {urgency}\r\n{topic}Content-Encoding: aes128gcm\r\nContent-Type: application/octet-stream\r\n\
-         Content-Length: {}\r\n\r\n",
-        request.authorization,
-        request.ttl.as_secs(),
-        request.body.len(),
-    )
+    let mut http = reach::Request::post(&*request.to.path)
+        .body(Full::new(Bytes::copy_from_slice(request.body)))
+        .map_err(|error| unfit(&error))?;
+    let headers = http.headers_mut();
+    headers.insert(AUTHORIZATION, text(request.authorization)?);
+    headers.insert(TTL, request.ttl.as_secs().into());
+    headers.insert(URGENCY, HeaderValue::from_static(urgency));
+    if let Some(topic) = request.topic {
+        headers.insert(TOPIC, text(topic)?);
+    }
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("aes128gcm"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    Ok(http)
 }
 
-/// None: more must come first.
-fn read(answer: &[u8], now: SystemTime) -> Result<Option<Outcome>, Trouble> {
-    let mut fields = [httparse::EMPTY_HEADER; 64];
-    let mut response = httparse::Response::new(&mut fields);
-    match response.parse(answer) {
-        Ok(httparse::Status::Complete(_)) => {}
-        Ok(httparse::Status::Partial) => return Ok(None),
-        Err(_) => return Err(Trouble::NoHttp),
-    }
-    let after = response.headers.iter().find(|field| field.name.eq_ignore_ascii_case("retry-after"));
-    let after = after.and_then(|field| retry_after(std::str::from_utf8(field.value).ok()?, now));
-    Ok(Some(match response.code.ok_or(Trouble::NoHttp)? {
+fn outcome(status: u16, retry_after_field: Option<&str>, now: SystemTime) -> Outcome {
+    match status {
         200..=299 => Outcome::Taken,
         404 | 410 => Outcome::Gone,
-        408 | 429 | 500..=599 => Outcome::Later(after),
+        408 | 429 | 500..=599 => Outcome::Later(retry_after_field.and_then(|text| retry_after(text, now))),
         other => Outcome::Refused(other),
-    }))
+    }
 }
 
 /// RFC 9110 §10.2.3: seconds, or a date.
@@ -203,27 +178,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_its_status_and_when_to_come_again() {
+    fn the_status_and_retry_after_decide_the_outcome() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777); // Sun, 06 Nov 1994 08:49:37 GMT
-        let read = |answer: &str| read(answer.as_bytes(), now);
+        let later = |seconds| Outcome::Later(Some(Duration::from_secs(seconds)));
         let table = [
-            ("HTTP/1.1 201 Created\r\nLocation: /m/1\r\n\r\n", Outcome::Taken),
-            ("HTTP/1.1 200 OK\r\n\r\nleft unread", Outcome::Taken),
-            ("HTTP/1.1 404 Not Found\r\n\r\n", Outcome::Gone),
-            ("HTTP/1.1 410 Gone\r\n\r\n", Outcome::Gone),
-            ("HTTP/1.1 429 Slow\r\nretry-after: 120\r\n\r\n", Outcome::Later(Some(Duration::from_secs(120)))),
-            (
-                "HTTP/1.1 503 No\r\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\r\n\r\n",
-                Outcome::Later(Some(Duration::from_secs(60))),
-            ),
-            ("HTTP/1.1 500 No\r\nRetry-After: soon\r\n\r\n", Outcome::Later(None)),
-            ("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n", Outcome::Refused(302)),
-            ("HTTP/1.1 413 Too much\r\n\r\n", Outcome::Refused(413)),
+            (201, None, Outcome::Taken),
+            (200, None, Outcome::Taken),
+            (404, None, Outcome::Gone),
+            (410, None, Outcome::Gone),
+            (429, Some("120"), later(120)),
+            (503, Some("Sun, 06 Nov 1994 08:50:37 GMT"), later(60)),
+            (500, Some("soon"), Outcome::Later(None)),
+            (302, None, Outcome::Refused(302)),
+            (413, None, Outcome::Refused(413)),
         ];
-        for (answer, expected) in table {
-            assert_eq!(read(answer), Ok(Some(expected)), "{answer}");
-            assert_eq!(read(&answer[..14]), Ok(None), "{answer}");
+        for (status, after, expected) in table {
+            assert_eq!(outcome(status, after, now), expected, "{status} {after:?}");
         }
-        assert_eq!(read("SSH-2.0-OpenSSH_9.2\r\n\r\n"), Err(Trouble::NoHttp));
     }
 }

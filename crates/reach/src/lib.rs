@@ -1,18 +1,25 @@
 //! Connections to addresses of a stranger's choice: a push service that a browser names, a page that a member links to.
 //!
-//! Nothing of our own may be reached by them. So a name is looked up once, *all* that it leads to must be public ([`is_public`]), and
-//! the connection goes to the very address that was looked at: nobody can answer the question in another way a moment later.
+//! Such a connection must not reach our own network. So a name is resolved once, *all* of its addresses must be public
+//! ([`is_public`]), and the connection goes to the address that was checked: a second lookup could give another one.
+//! [`HttpClient`] sends HTTP requests over these connections, for push, previews and the load tool.
 //!
-//! Deliberately not here: what is said on the connection, and for how long one waits.
+//! Deliberately not here: the content of requests, which of them may be sent, and redirects.
 
 mod address;
+mod http;
 mod lookups;
 
 use std::sync::Arc;
 
+/// The types of requests.
+pub use http_body_util::Full;
+pub use hyper::body::Bytes;
+pub use hyper::{Request, header};
 use tokio::net::TcpStream;
 
 pub use address::is_public;
+pub use http::{Body, End, HeadBounds, HttpClient, HttpError, Origin, Response};
 pub use lookups::Lookups;
 
 /// How far one may reach.

@@ -33,9 +33,12 @@ async fn a_message_to_an_absent_member_reaches_the_browser() {
     assert_eq!((&notice["title"], &notice["body"]), (&"Ben".into(), &"Hello, Anna".into()));
     assert_eq!((&notice["kith"], &notice["count"]), (&"@ben".into(), &1.into()));
 
-    let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-    assert_eq!((field("TTL: "), field("Urgency: ")), ("86400", "normal"));
-    let (token, key) = field("Authorization: vapid t=").split_once(", k=").unwrap();
+    let field = |name: &str| {
+        let fields = head.lines().filter_map(|line| line.split_once(": "));
+        fields.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value).next().unwrap()
+    };
+    assert_eq!((field("TTL"), field("Urgency")), ("86400", "normal"));
+    let (token, key) = field("Authorization").strip_prefix("vapid t=").unwrap().split_once(", k=").unwrap();
     assert_eq!(key, scene.key.lock().unwrap().as_deref().unwrap(), "the key that the browser was given");
     let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
     let claims: Value = serde_json::from_slice(&claims).unwrap();
