@@ -8,7 +8,7 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
-use load::Aim;
+use load::RunOptions;
 use load::flood::{self, FloodPlan};
 use load::stress::{self, Pace, StressPlan};
 use load::target::{Target, Transport};
@@ -17,7 +17,7 @@ fn main() {
     for transport in Transport::ALL {
         let server = FakeServer::start(Flaws::default());
         let plan = FloodPlan {
-            aim: aim(&server),
+            options: options(&server),
             transport,
             // Both ends are in this process, and so are their descriptors.
             connections: 9_000,
@@ -34,7 +34,7 @@ fn main() {
     }
     let server = FakeServer::start(Flaws::default());
     let plan = StressPlan {
-        aim: aim(&server),
+        options: options(&server),
         transport: Transport::Websocket,
         members: 1000,
         group: 10,
@@ -46,7 +46,7 @@ fn main() {
 }
 
 /// The server is in this process.
-fn aim(server: &FakeServer) -> Aim {
+fn options(server: &FakeServer) -> RunOptions {
     let target = Target::parse(&server.url()).unwrap();
-    Aim { server: Some(std::process::id()), threads: 1, ..Aim::new(target, "demo", b"secret") }
+    RunOptions { server: Some(std::process::id()), threads: 1, ..RunOptions::new(target, "demo", b"secret") }
 }

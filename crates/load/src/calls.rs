@@ -1,8 +1,8 @@
 //! Calls: members in pairs call each other as fast as a window allows, then all pairs at once are in a call and stay. What
-//! passes is signalling alone: descriptions and candidates of the length that browsers write.
+//! tokens is signalling alone: descriptions and candidates of the length that browsers write.
 
 mod drive;
-mod parties;
+mod members;
 mod report;
 
 use std::time::Duration;
@@ -10,12 +10,12 @@ use std::time::Duration;
 pub use report::Report;
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct CallsPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     pub pairs: u32,
     /// Calls that are being set up at a time, of all pairs together.

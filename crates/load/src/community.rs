@@ -1,9 +1,9 @@
 //! The community: members with rosters who write to their contacts and change their presence, as Tigase's test had it.
 
 mod drive;
-mod life;
-mod moments;
+mod members;
 mod people;
+mod poisson;
 mod report;
 
 use std::time::Duration;
@@ -12,13 +12,13 @@ pub use people::{Contact, People, TooFew};
 pub use report::Report;
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct CommunityPlan {
     /// With as many sites as `people` has.
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     pub people: People,
     pub rosters: Rosters,

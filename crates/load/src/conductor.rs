@@ -9,17 +9,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
 use hdrhistogram::Histogram;
 
-use crate::aim::Aim;
 use crate::arrivals::Arrivals;
-use crate::crowd::{self, Crowd, Mail, Script, read};
-use crate::field::{Counts, Field};
+use crate::observer::{Lines, Until};
+use crate::options::RunOptions;
 use crate::probe::{self, Probe, Sample};
+use crate::run_state::{Counts, RunState};
 use crate::series::{self, Point, Series};
 use crate::target::Transport;
-use crate::token::Passes;
+use crate::tls::{self, TlsError};
+use crate::token::SiteTokens;
 use crate::traffic::{Drain, Traffic};
-use crate::trust::{self, BadTrust};
-use crate::watch::{Lines, Until};
+use crate::worker::{self, Mail, Script, Worker, read};
 
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
@@ -49,7 +49,7 @@ pub enum LoadError {
     #[error("{0}")]
     Plan(&'static str),
     #[error(transparent)]
-    Trust(#[from] BadTrust),
+    Trust(#[from] TlsError),
     #[error("cannot start the generator: {0}")]
     Start(#[from] std::io::Error),
     #[error("{0}")]
@@ -61,8 +61,8 @@ pub enum LoadError {
 }
 
 /// The participants of a run.
-pub(crate) struct Cast<'a> {
-    pub(crate) aim: &'a Aim,
+pub(crate) struct Setup<'a> {
+    pub(crate) options: &'a RunOptions,
     pub(crate) transport: Transport,
     pub(crate) members: u32,
     pub(crate) arrivals: Arrivals,
@@ -70,7 +70,7 @@ pub(crate) struct Cast<'a> {
 }
 
 /// How things stood at one moment.
-pub(crate) struct Stand {
+pub(crate) struct Snapshot {
     pub(crate) at: Instant,
     pub(crate) sample: Sample,
     pub(crate) active: u64,
@@ -78,9 +78,9 @@ pub(crate) struct Stand {
     pub(crate) busiest_worker_seconds: f64,
 }
 
-impl Stand {
+impl Snapshot {
     /// Of one core: how much the generator's busiest thread has used since.
-    pub(crate) fn busiest_percent_since(&self, before: &Stand) -> f64 {
+    pub(crate) fn busiest_percent_since(&self, before: &Snapshot) -> f64 {
         let seconds = self.at.saturating_duration_since(before.at).as_secs_f64().max(0.001);
         (self.busiest_worker_seconds - before.busiest_worker_seconds) / seconds * 100.0
     }
@@ -103,14 +103,14 @@ pub(crate) struct Reports<R> {
 }
 
 pub(crate) struct Conductor<'a, S: Script> {
-    pub(crate) field: Arc<Field>,
+    pub(crate) state: Arc<RunState>,
     pub(crate) probe: Probe,
     /// Of the server, before anybody came.
     pub(crate) before: Sample,
     /// Of this process, before anybody came.
     cpu_before: f64,
     pub(crate) series: Series,
-    aim: Aim,
+    options: RunOptions,
     traffic: Arc<Traffic>,
     mail: Mailboxes<Mail<S>>,
     say: &'a mut dyn FnMut(&str),
@@ -120,45 +120,49 @@ pub(crate) struct Conductor<'a, S: Script> {
 }
 
 impl<'a, S: Script> Conductor<'a, S> {
-    /// Starts the workers. Nobody connects yet. `script` makes each worker's: (worker, workers).
+    /// Starts the workers. NoObserver connects yet. `script` makes each worker's: (worker, workers).
     pub(crate) fn new(
-        cast: Cast<'_>,
+        setup: Setup<'_>,
         say: &'a mut dyn FnMut(&str),
         script: impl Fn(usize, usize) -> S + Send + Sync + 'static,
     ) -> Result<Conductor<'a, S>, LoadError> {
-        if cast.members == 0 || !cast.arrivals.have_an_end() {
+        if setup.members == 0 || !setup.arrivals.have_an_end() {
             return Err(LoadError::Plan("at least one connection and a rate above 0 are needed"));
         }
-        let aim = cast.aim;
-        let tls = aim.target.tls.then(|| trust::client_config(&aim.target, aim.ca.as_ref())).transpose()?;
-        let probe = Probe::find(&aim.target, aim.server);
-        let (workers, private_descriptor_tables) = workers(aim.threads, cast.members);
+        let options = setup.options;
+        let tls = options
+            .target
+            .tls
+            .then(|| tls::client_config(&options.target, options.ca.as_ref()))
+            .transpose()?;
+        let probe = Probe::find(&options.target, options.server);
+        let (workers, private_descriptor_tables) = workers(options.threads, setup.members);
         let before = probe.look();
-        let field = Arc::new(Field {
-            target: aim.target.clone(),
-            transport: cast.transport,
-            passes: Passes::new(aim, now_unix().as_secs()),
-            members: cast.members,
+        let state = Arc::new(RunState {
+            target: options.target.clone(),
+            transport: setup.transport,
+            tokens: SiteTokens::new(options, now_unix().as_secs()),
+            members: setup.members,
             workers,
             tls,
             start: Instant::now() + Duration::from_millis(100),
-            arrivals: cast.arrivals,
+            arrivals: setup.arrivals,
             counts: Counts::new(workers),
         });
         let (mail, inboxes) = mailboxes(workers);
         let config = generator(private_descriptor_tables);
-        let of_workers = Arc::clone(&field);
+        let of_workers = Arc::clone(&state);
         let edge = Edge::start(config, inboxes, move |worker| {
-            Crowd::new(Arc::clone(&of_workers), worker, script(worker, workers))
+            Worker::new(Arc::clone(&of_workers), worker, script(worker, workers))
         })?;
         Ok(Conductor {
-            field,
+            state,
             probe,
             before,
             cpu_before: own_cpu().unwrap_or(0.0),
             series: Series::default(),
-            aim: aim.clone(),
-            traffic: cast.traffic,
+            options: options.clone(),
+            traffic: setup.traffic,
             mail,
             say,
             lines: Lines::new(Instant::now()),
@@ -168,37 +172,37 @@ impl<'a, S: Script> Conductor<'a, S> {
 
     /// Begins connections when they are due, until each is welcome or has failed.
     pub(crate) fn ramp(&mut self) -> Ramp {
-        let total = u64::from(self.field.members);
+        let total = u64::from(self.state.members);
         let mut ramp = Ramp::default();
         self.stage("ramp", Until::Members(total));
         let (mut asked, mut last, mut last_change) = (0, 0, Instant::now());
         loop {
             let now = Instant::now();
-            let elapsed = now.saturating_duration_since(self.field.start);
-            let due = self.field.arrivals.by(elapsed).min(total);
-            let counts = &self.field.counts;
+            let elapsed = now.saturating_duration_since(self.state.start);
+            let due = self.state.arrivals.by(elapsed).min(total);
+            let counts = &self.state.counts;
             let settled = read(&counts.welcomed) + read(&counts.failed);
             let room = IN_FLIGHT.saturating_sub(asked - settled.min(asked));
             let until = due.min(asked + room);
             if until > asked {
                 // Workers without members to start stay asleep.
-                let workers = self.field.workers as u64;
+                let workers = self.state.workers as u64;
                 for next in asked..until.min(asked + workers) {
                     self.mail.send((next % workers) as usize, Mail::Begin(until as u32));
                 }
                 asked = until;
             }
             // Because the server has not answered those before, or because of ourselves?
-            let late = read(&self.field.counts.begun)
-                < self.field.arrivals.by(elapsed.saturating_sub(LATE)).min(total);
+            let late = read(&self.state.counts.begun)
+                < self.state.arrivals.by(elapsed.saturating_sub(LATE)).min(total);
             ramp.beats += 1;
             ramp.late_beats += u64::from(late && room > 0);
             self.sample_if_due(now);
             if settled != last {
                 (last, last_change) = (settled, now);
             }
-            if settled >= total || now - last_change > GIVE_UP || self.aim.stopped() {
-                ramp.seconds = last_change.saturating_duration_since(self.field.start).as_secs_f64();
+            if settled >= total || now - last_change > GIVE_UP || self.options.stopped() {
+                ramp.seconds = last_change.saturating_duration_since(self.state.start).as_secs_f64();
                 self.stage("run", Until::ItIsDone);
                 self.hold(AFTER_RAMP);
                 return ramp;
@@ -209,25 +213,25 @@ impl<'a, S: Script> Conductor<'a, S> {
 
     /// Shows the next stage to the observer.
     pub(crate) fn stage(&self, name: &'static str, until: Until) {
-        self.aim.watch.stage(name, until);
+        self.options.observer.stage(name, until);
     }
 
     /// Waits; answers how things stood when it began.
-    pub(crate) fn hold(&mut self, time: Duration) -> Stand {
-        let (from, start) = (self.stand(), Instant::now());
-        while start.elapsed() < time && !self.aim.stopped() {
+    pub(crate) fn hold(&mut self, time: Duration) -> Snapshot {
+        let (from, start) = (self.snapshot(), Instant::now());
+        while start.elapsed() < time && !self.options.stopped() {
             thread::sleep(series::EVERY.min(time.saturating_sub(start.elapsed())));
             self.sample_if_due(Instant::now());
         }
         from
     }
 
-    pub(crate) fn stand(&self) -> Stand {
-        let workers = self.field.counts.cpu_us.iter().map(read);
-        Stand {
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let workers = self.state.counts.cpu_us.iter().map(read);
+        Snapshot {
             at: Instant::now(),
             sample: self.probe.look(),
-            active: self.field.counts.active(),
+            active: self.state.counts.active(),
             generator_cpu_seconds: own_cpu().map(|seconds| seconds - self.cpu_before),
             busiest_worker_seconds: workers.max().unwrap_or(0) as f64 / 1e6,
         }
@@ -235,9 +239,9 @@ impl<'a, S: Script> Conductor<'a, S> {
 
     /// Waiting of every plan calls this: the curve goes on, and now and then a line is printed.
     pub(crate) fn sample_if_due(&mut self, now: Instant) {
-        let seconds = now.saturating_duration_since(self.field.start).as_secs_f64();
-        let look = || Point::look(seconds, self.probe, self.field.counts.active(), &self.traffic);
-        self.series.look_if_due(seconds, &*self.aim.watch, look);
+        let seconds = now.saturating_duration_since(self.state.start).as_secs_f64();
+        let look = || Point::look(seconds, self.probe, self.state.counts.active(), &self.traffic);
+        self.series.look_if_due(seconds, &*self.options.observer, look);
         self.line_if_due(now);
     }
 
@@ -248,20 +252,20 @@ impl<'a, S: Script> Conductor<'a, S> {
 
     /// Sleeps until a known time.
     pub(crate) fn nap_until(&self, due: Instant) {
-        let spared = Duration::from_secs(1) * self.field.workers as u32 / RINGS;
+        let spared = Duration::from_secs(1) * self.state.workers as u32 / RINGS;
         let least = spared.clamp(SHORT_BEAT, BEAT);
         thread::sleep(due.saturating_duration_since(Instant::now()).clamp(least, BEAT));
     }
 
     /// Somebody has ended the run before its time.
     pub(crate) fn stopped(&self) -> bool {
-        self.aim.stopped()
+        self.options.stopped()
     }
 
     /// Waits until all connections are over, or half a second.
     pub(crate) fn settle(&self) {
         let start = Instant::now();
-        let counts = &self.field.counts;
+        let counts = &self.state.counts;
         while read(&counts.closed) < read(&counts.begun) && start.elapsed() < AFTER_RAMP {
             thread::sleep(BEAT);
         }
@@ -277,8 +281,8 @@ impl<'a, S: Script> Conductor<'a, S> {
     /// The line of the classic flood test.
     pub(crate) fn line(&mut self) {
         self.lines.said(Instant::now());
-        let counts = &self.field.counts;
-        let seconds = self.field.start.elapsed().as_secs();
+        let counts = &self.state.counts;
+        let seconds = self.state.start.elapsed().as_secs();
         (self.say)(&format!(
             "{seconds:4} s  {{Active: {}, Closed: {}, Chunks: {}}}",
             counts.active(),
@@ -290,25 +294,25 @@ impl<'a, S: Script> Conductor<'a, S> {
     /// Those who are away and whose time has come connect again. For a beat; returns when the next one is due.
     pub(crate) fn bring_back(&self) {
         self.each(|| Mail::Return);
-        thread::sleep((Duration::from_secs(1) * self.field.workers as u32 / RINGS).saturating_sub(BEAT));
+        thread::sleep((Duration::from_secs(1) * self.state.workers as u32 / RINGS).saturating_sub(BEAT));
     }
 
     pub(crate) fn send(&self, member: u32, order: S::Order) {
-        self.mail.send(member as usize % self.field.workers, Mail::Order(order));
+        self.mail.send(member as usize % self.state.workers, Mail::Order(order));
     }
 
     pub(crate) fn each(&self, mail: impl Fn() -> Mail<S>) {
-        (0..self.field.workers).for_each(|worker| self.mail.send(worker, mail()));
+        (0..self.state.workers).for_each(|worker| self.mail.send(worker, mail()));
     }
 
     /// Waits until the workers have carried out everything that they were asked to, and then until every message has its
     /// answer and has reached its addressee, or nothing has moved for so long. Answers when the last one moved.
     pub(crate) fn drain(&mut self, patience: Duration) -> Result<Instant, LoadError> {
         self.stage("drain", Until::ItIsDone);
-        self.obeyed()?;
+        self.barrier()?;
         let mut drain = Drain::new(patience, Instant::now());
         loop {
-            let waiting = read(&self.field.counts.waiting);
+            let waiting = read(&self.state.counts.waiting);
             if let Some(last_change) = drain.over(&self.traffic, waiting, Instant::now()) {
                 return Ok(last_change);
             }
@@ -317,10 +321,10 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
-    fn obeyed(&self) -> Result<(), LoadError> {
+    fn barrier(&self) -> Result<(), LoadError> {
         let (to, from) = mpsc::channel();
-        self.each(|| Mail::Obeyed(to.clone()));
-        for _ in 0..self.field.workers {
+        self.each(|| Mail::Barrier(to.clone()));
+        for _ in 0..self.state.workers {
             from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?;
         }
         Ok(())
@@ -330,12 +334,12 @@ impl<'a, S: Script> Conductor<'a, S> {
         let (to, from) = mpsc::channel();
         self.each(|| Mail::Report(to.clone()));
         let mut all = Reports {
-            login: crowd::histogram(),
-            again: crowd::histogram(),
+            login: worker::histogram(),
+            again: worker::histogram(),
             failures: BTreeMap::new(),
             results: Vec::new(),
         };
-        for _ in 0..self.field.workers {
+        for _ in 0..self.state.workers {
             let report = from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?;
             all.login.add(&report.login).expect("all have the same bounds");
             all.again.add(&report.again).expect("all have the same bounds");

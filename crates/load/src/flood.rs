@@ -9,12 +9,12 @@ use std::time::Duration;
 pub use report::{AfterLeft, Exchange, Generator, Report};
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct FloodPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     pub connections: u32,
     /// Connections begun per second.

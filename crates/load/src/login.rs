@@ -5,28 +5,28 @@ use std::time::Instant;
 
 use web_proto::Event;
 
-use crate::Aim;
+use crate::RunOptions;
 use crate::arrivals::Arrivals;
-use crate::conductor::{Cast, Conductor, LoadError};
-use crate::crowd::{Mail, Says, Script, read};
+use crate::conductor::{Conductor, LoadError, Setup};
+use crate::observer::NoObserver;
 use crate::target::Transport;
 use crate::traffic::Traffic;
-use crate::watch::Nobody;
+use crate::worker::{Commands, Mail, Script, read};
 
 /// Tries; takes half a second.
-pub fn try_login(aim: &Aim) -> Result<(), LoadError> {
-    let aim = &Aim { watch: Arc::new(Nobody), ..aim.clone() };
-    let cast = Cast {
-        aim,
+pub fn try_login(options: &RunOptions) -> Result<(), LoadError> {
+    let options = &RunOptions { observer: Arc::new(NoObserver), ..options.clone() };
+    let setup = Setup {
+        options,
         transport: Transport::Websocket,
         members: 1,
         arrivals: Arrivals::Even(1000.0),
         traffic: Arc::new(Traffic::default()),
     };
     let mut nobody = |_: &str| {};
-    let mut trial = Conductor::new(cast, &mut nobody, |_, _| Silent)?;
+    let mut trial = Conductor::new(setup, &mut nobody, |_, _| Silent)?;
     trial.ramp();
-    if read(&trial.field.counts.welcomed) > 0 {
+    if read(&trial.state.counts.welcomed) > 0 {
         trial.each(|| Mail::Leave);
         trial.settle();
         return Ok(());
@@ -35,16 +35,16 @@ pub fn try_login(aim: &Aim) -> Result<(), LoadError> {
     Err(LoadError::Login(reason.unwrap_or_else(|| "no answer".to_owned())))
 }
 
-/// Says nothing and keeps nothing.
+/// Commands nothing and keeps nothing.
 struct Silent;
 
 impl Script for Silent {
     type Order = ();
     type Result = ();
 
-    fn event(&mut self, _: u32, _: &Event<'_>, _: Instant, _: &mut Says) {}
+    fn event(&mut self, _: u32, _: &Event<'_>, _: Instant, _: &mut Commands) {}
 
-    fn order(&mut self, (): (), _: Instant, _: &mut Says) {}
+    fn order(&mut self, (): (), _: Instant, _: &mut Commands) {}
 
     fn result(&mut self) {}
 }

@@ -1,7 +1,7 @@
 //! The mix of Erlang'07: inactive, idle and active members keep coming until memory or errors meet a limit.
 
 mod drive;
-mod life;
+mod members;
 mod report;
 
 use std::time::Duration;
@@ -11,12 +11,12 @@ use serde::Serialize;
 pub use report::Report;
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct MixPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     /// No more than these come.
     pub members: u32,

@@ -10,12 +10,12 @@ use std::time::Duration;
 pub use report::Report;
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct RoomPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     /// Of the room.
     pub members: u32,

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::conductor::own_cpu;
-use crate::crowd::read;
+use crate::observer::Observer;
 use crate::probe::{Probe, Sample};
 use crate::traffic::Traffic;
-use crate::watch::Watch;
+use crate::worker::read;
 
 /// Twice as long each time the series is full.
 pub(crate) const EVERY: Duration = Duration::from_millis(250);
@@ -69,7 +69,7 @@ impl Default for Series {
 
 impl Series {
     /// Looks if it is time, and shows it to who looks on.
-    pub(crate) fn look_if_due(&mut self, seconds: f64, watch: &dyn Watch, look: impl FnOnce() -> Point) {
+    pub(crate) fn look_if_due(&mut self, seconds: f64, watch: &dyn Observer, look: impl FnOnce() -> Point) {
         if self.is_due(seconds) {
             let point = look();
             watch.point(&point);
@@ -105,7 +105,7 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Nobody;
+    use crate::observer::NoObserver;
 
     #[test]
     fn a_series_is_bounded_and_keeps_the_whole_run() {
@@ -113,7 +113,7 @@ mod tests {
         let seconds = |look: u32| f64::from(look) / 4.0;
         for look in 0..100_000 {
             let point = || Point { seconds: seconds(look), ..Point::default() };
-            series.look_if_due(seconds(look), &Nobody, point);
+            series.look_if_due(seconds(look), &NoObserver, point);
         }
         let points = series.take();
         assert!((MOST / 2..=MOST).contains(&points.len()), "{}", points.len());

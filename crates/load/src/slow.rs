@@ -1,7 +1,7 @@
 //! The slow ones: a share of the members stops reading while everybody writes, and has to catch up afterwards.
 
 mod drive;
-mod reading;
+mod members;
 mod report;
 
 use std::time::Duration;
@@ -9,12 +9,12 @@ use std::time::Duration;
 pub use report::Report;
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run. The slow members only receive; the others write, every second message to one of the slow.
 #[derive(Debug, Clone)]
 pub struct SlowPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     /// Members who read all the time.
     pub members: u32,

@@ -1,20 +1,20 @@
 //! The storm: all members lose their connections at once and come back, while others go on writing to them.
 
 mod drive;
+mod members;
 mod report;
-mod weather;
 
 use std::time::Duration;
 
 pub use report::Report;
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct StormPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     /// Members whose connections break.
     pub members: u32,

@@ -1,23 +1,23 @@
 //! The stress: groups of members who write to each other as fast as they may, or at a fixed rate, and count what comes.
 
-mod chain;
 pub mod core;
 mod drive;
+mod members;
 mod report;
-mod writing;
+mod sequence;
 
 use std::time::Duration;
 
 pub use report::Report;
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run. The shape of the papers: 1,000 members in groups of 10, 100-byte bodies, a window of 4, 10
 /// s.
 #[derive(Debug, Clone)]
 pub struct StressPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     pub members: u32,
     /// Members of a group write to each other, in direct conversations.

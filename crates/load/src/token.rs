@@ -4,25 +4,25 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 
-use crate::Aim;
+use crate::RunOptions;
 
 /// The sites of a run. Members go to them in turn, by their numbers.
-pub(crate) struct Passes(Vec<Pass>);
+pub(crate) struct SiteTokens(Vec<SiteToken>);
 
-struct Pass {
+struct SiteToken {
     site: String,
     signer: Signer,
 }
 
-impl Passes {
+impl SiteTokens {
     /// `now`: Unix seconds.
-    pub(crate) fn new(aim: &Aim, now: u64) -> Passes {
-        let of = |(site, secret): (&String, &Vec<u8>)| Pass {
+    pub(crate) fn new(options: &RunOptions, now: u64) -> SiteTokens {
+        let of = |(site, secret): (&String, &Vec<u8>)| SiteToken {
             site: site.clone(),
             signer: Signer::new(secret, now),
         };
-        let more = aim.more_sites.iter().map(|(site, secret)| of((site, secret)));
-        Passes(std::iter::once(of((&aim.site, &aim.secret))).chain(more).collect())
+        let more = options.more_sites.iter().map(|(site, secret)| of((site, secret)));
+        SiteTokens(std::iter::once(of((&options.site, &options.secret))).chain(more).collect())
     }
 
     /// Site and token of a member.
@@ -94,10 +94,10 @@ mod tests {
     fn members_take_turns_at_the_sites() {
         let target = Target::parse("http://127.0.0.1:1").unwrap();
         let more_sites = vec![("b".to_owned(), b"2".to_vec()), ("c".to_owned(), b"3".to_vec())];
-        let passes = Passes::new(&Aim { more_sites, ..Aim::new(target, "a", b"1") }, 0);
-        let sites: Vec<&str> = (0..5).map(|member| passes.of(member).0).collect();
+        let tokens = SiteTokens::new(&RunOptions { more_sites, ..RunOptions::new(target, "a", b"1") }, 0);
+        let sites: Vec<&str> = (0..5).map(|member| tokens.of(member).0).collect();
         assert_eq!(sites, ["a", "b", "c", "a", "b"]);
-        assert_ne!(passes.of(0).1, passes.of(3).1);
+        assert_ne!(tokens.of(0).1, tokens.of(3).1);
     }
 
     #[test]

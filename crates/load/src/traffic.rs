@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use crate::crowd::{add, read};
+use crate::worker::{add, read};
 
 pub(crate) struct Traffic {
     pub(crate) sent: AtomicU64,
@@ -23,7 +23,7 @@ pub(crate) struct Traffic {
 
 /// Median and 99th percentile of what came since the last look, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Lately {
+pub(crate) struct RecentLatency {
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
 }
@@ -58,7 +58,7 @@ impl Traffic {
     }
 
     /// None: nothing came since the last look.
-    pub(crate) fn look(&self) -> Option<Lately> {
+    pub(crate) fn look(&self) -> Option<RecentLatency> {
         let mut all = coarse();
         for place in &self.lately {
             let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +66,7 @@ impl Traffic {
             place.reset();
         }
         let at = |quantile| all.value_at_quantile(quantile) as f64 / 1000.0;
-        (!all.is_empty()).then(|| Lately { p50_ms: at(0.5), p99_ms: at(0.99) })
+        (!all.is_empty()).then(|| RecentLatency { p50_ms: at(0.5), p99_ms: at(0.99) })
     }
 }
 

@@ -4,19 +4,19 @@
 
 mod drive;
 mod report;
-mod way;
+mod server;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 pub use report::Report;
 
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct TurnPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     /// None: that of the node, which is asked for it.
     pub server: Option<Server>,
     /// Of the node's own server.
@@ -24,10 +24,10 @@ pub struct TurnPlan {
     /// Clients at a time that ask, or allocate.
     pub window: u32,
     pub relays: u32,
-    /// Relays through which data passes.
+    /// Relays through which data tokens.
     pub flows: u32,
     pub packet_bytes: usize,
-    /// How long questions are asked, and as long data passes.
+    /// How long questions are asked, and as long data tokens.
     pub time: Duration,
 }
 

@@ -2,7 +2,7 @@
 //! allow, or at a fixed rate.
 
 mod drive;
-mod pairs;
+mod members;
 mod report;
 
 use std::time::Duration;
@@ -10,12 +10,12 @@ use std::time::Duration;
 pub use report::Report;
 
 use crate::target::Transport;
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct TypingPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     pub transport: Transport,
     /// An even number.
     pub members: u32,

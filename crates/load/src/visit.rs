@@ -2,12 +2,12 @@
 
 mod browsers;
 mod drive;
+mod events;
 mod exchange;
-mod heard;
-mod look;
 mod report;
-mod road;
+mod scan;
 mod site;
+mod state;
 mod tally;
 mod visitor;
 
@@ -17,12 +17,12 @@ use serde::Serialize;
 
 pub use report::Report;
 
-use crate::{Aim, LoadError};
+use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct VisitPlan {
-    pub aim: Aim,
+    pub options: RunOptions,
     /// Where a visit begins: a page with the tag of Kith's loader.
     pub page: String,
     /// Visitors who are there at once; as many come as leave.

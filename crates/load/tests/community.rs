@@ -6,7 +6,7 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
-use load::Aim;
+use load::RunOptions;
 use load::community::{self, CommunityPlan, People, Report, Rosters};
 use load::target::{Target, Transport};
 
@@ -16,7 +16,7 @@ fn lived(transport: Transport, flaws: Flaws) -> Report {
 
 fn lived_with(server: &FakeServer, transport: Transport) -> Report {
     let plan = CommunityPlan {
-        aim: Aim::new(Target::parse(&server.url()).unwrap(), "demo", b"secret"),
+        options: RunOptions::new(Target::parse(&server.url()).unwrap(), "demo", b"secret"),
         transport,
         people: People::new(30, 1, 6, 6).unwrap(),
         rosters: Rosters::Named,

@@ -6,7 +6,7 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
-use load::Aim;
+use load::RunOptions;
 use load::flood::{self, FloodPlan, Report};
 use load::target::{Target, Transport};
 
@@ -26,7 +26,7 @@ fn flooded_with(
     exchange: Option<usize>,
 ) -> (Report, Vec<String>) {
     let plan = FloodPlan {
-        aim: aim(server),
+        options: options(server),
         transport,
         connections,
         rate: 5000.0,
@@ -106,7 +106,7 @@ fn a_message_that_is_put_off_is_said_again_and_not_before_the_server_wants_it() 
 }
 
 /// The server is in this process.
-fn aim(server: &FakeServer) -> Aim {
+fn options(server: &FakeServer) -> RunOptions {
     let target = Target::parse(&server.url()).unwrap();
-    Aim { server: Some(std::process::id()), threads: 2, ..Aim::new(target, "demo", b"secret") }
+    RunOptions { server: Some(std::process::id()), threads: 2, ..RunOptions::new(target, "demo", b"secret") }
 }

@@ -6,7 +6,7 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
-use load::Aim;
+use load::RunOptions;
 use load::mix::{self, Limit, MixPlan, Report};
 use load::target::{Target, Transport};
 
@@ -15,7 +15,10 @@ fn mixed(flaws: Flaws, change: impl FnOnce(&mut MixPlan)) -> Report {
     let target = Target::parse(&server.url()).unwrap();
     let mut plan = MixPlan {
         // The server is in this process.
-        aim: Aim { server: Some(std::process::id()), ..Aim::new(target, "demo", b"secret") },
+        options: RunOptions {
+            server: Some(std::process::id()),
+            ..RunOptions::new(target, "demo", b"secret")
+        },
         transport: Transport::Websocket,
         members: 10_000,
         rate: 400.0,

@@ -6,7 +6,7 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
-use load::Aim;
+use load::RunOptions;
 use load::storm::{self, Report, StormPlan};
 use load::target::{Target, Transport};
 
@@ -18,7 +18,10 @@ fn stormed(transport: Transport, writes: f64, flaws: Flaws) -> (Report, Vec<Dura
     let target = Target::parse(&server.url()).unwrap();
     let plan = StormPlan {
         // The server is in this process.
-        aim: Aim { server: Some(std::process::id()), ..Aim::new(target, "demo", b"secret") },
+        options: RunOptions {
+            server: Some(std::process::id()),
+            ..RunOptions::new(target, "demo", b"secret")
+        },
         transport,
         members: 40,
         watchers: 2,

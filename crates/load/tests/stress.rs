@@ -6,14 +6,14 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
-use load::Aim;
+use load::RunOptions;
 use load::stress::{self, Pace, Report, StressPlan};
 use load::target::{Target, Transport};
 
 fn stressed(pace: Pace, flaws: Flaws) -> Report {
     let server = FakeServer::start(flaws);
     let plan = StressPlan {
-        aim: aim(&server),
+        options: options(&server),
         transport: Transport::Websocket,
         members: 40,
         group: 10,
@@ -57,7 +57,7 @@ fn what_is_wrong_is_noticed() {
 }
 
 /// The server is in this process.
-fn aim(server: &FakeServer) -> Aim {
+fn options(server: &FakeServer) -> RunOptions {
     let target = Target::parse(&server.url()).unwrap();
-    Aim { server: Some(std::process::id()), threads: 2, ..Aim::new(target, "demo", b"secret") }
+    RunOptions { server: Some(std::process::id()), threads: 2, ..RunOptions::new(target, "demo", b"secret") }
 }

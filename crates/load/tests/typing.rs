@@ -8,14 +8,23 @@ use std::time::Duration;
 use fake_server::{FakeServer, Flaws};
 use load::target::{Target, Transport};
 use load::typing::{self, Pace, Report, TypingPlan};
-use load::{Aim, LoadError};
+use load::{LoadError, RunOptions};
 
 fn typed(members: u32, pace: Pace, flaws: Flaws) -> Result<Report, LoadError> {
     let server = FakeServer::start(flaws);
     let target = Target::parse(&server.url()).unwrap();
-    let aim = Aim { server: Some(std::process::id()), threads: 2, ..Aim::new(target, "demo", b"secret") };
-    let plan =
-        TypingPlan { aim, transport: Transport::Websocket, members, pace, time: Duration::from_millis(400) };
+    let options = RunOptions {
+        server: Some(std::process::id()),
+        threads: 2,
+        ..RunOptions::new(target, "demo", b"secret")
+    };
+    let plan = TypingPlan {
+        options,
+        transport: Transport::Websocket,
+        members,
+        pace,
+        time: Duration::from_millis(400),
+    };
     typing::run(&plan, &mut |_| {})
 }
 

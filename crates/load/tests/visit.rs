@@ -8,7 +8,7 @@ use std::time::Duration;
 use fake_server::{FakeServer, Flaws};
 use load::target::Target;
 use load::visit::{self, Kind, Report, VisitPlan};
-use load::{Aim, LoadError};
+use load::{LoadError, RunOptions};
 
 /// 30 visitors who click every second, so that a short test sees all of it.
 fn visited(page: &str, flaws: Flaws) -> Result<Report, LoadError> {
@@ -16,7 +16,10 @@ fn visited(page: &str, flaws: Flaws) -> Result<Report, LoadError> {
     let target = Target::parse(&server.url()).unwrap();
     let plan = VisitPlan {
         // The server is in this process.
-        aim: Aim { server: Some(std::process::id()), ..Aim::new(target, "demo", b"secret") },
+        options: RunOptions {
+            server: Some(std::process::id()),
+            ..RunOptions::new(target, "demo", b"secret")
+        },
         page: page.to_owned(),
         visitors: 30,
         stay: Duration::from_secs(6),

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chat::SecretKind;
 use load::report::{Machine, Report, Run};
 use load::target::Target;
-use load::{Aim, LoadError, Others, Watch};
+use load::{RunOptions, LoadError, OtherProcesses, Observer};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::{Table, Value};
@@ -184,12 +184,12 @@ fn one(
     // Lives until the run is over.
     let own = args.url.is_none().then(|| OwnNode::start(members, &node)).transpose()?;
     let live = Live::new(name);
-    let watch = Arc::clone(&live) as Arc<dyn Watch>;
-    let aim = Aim { stop: Arc::clone(stop), watch, ..aim(args, own.as_ref(), loaded)? };
-    before::check(&aim, members, own.is_some(), args.yes)?;
+    let watch = Arc::clone(&live) as Arc<dyn Observer>;
+    let options = RunOptions { stop: Arc::clone(stop), watch, ..options(args, own.as_ref(), loaded)? };
+    before::check(&options, members, own.is_some(), args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);
-    let others = Others::begin(aim.server);
-    let mut found = task.carry_out(name, aim, &mut |line| live.say(line)).map_err(unmade)?;
+    let others = OtherProcesses::begin(options.server);
+    let mut found = task.carry_out(name, options, &mut |line| live.say(line)).map_err(unmade)?;
     if let Some(warning) = others.note(&mut found.run) {
         found.text += &format!("{warning}\n");
     }
@@ -242,7 +242,7 @@ fn stop_by_signal() -> Outcome<Arc<AtomicBool>> {
 }
 
 /// The node to measure: the one of the URL, else our own.
-fn aim(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome<Aim> {
+fn options(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome<RunOptions> {
     let url = own.map(OwnNode::url).or(args.url.clone()).unwrap_or_default();
     let target = Target::parse(&url).map_err(|error| {
         Trouble::new(format!("cannot reach {url}"))
@@ -258,11 +258,11 @@ fn aim(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome<Aim
         (Some(path), None) => read_secret(path)?,
         (None, None) => stored_secret(site, loaded, port)?,
     };
-    Ok(Aim {
+    Ok(RunOptions {
         server: args.pid.or(own.map(OwnNode::pid)).or(here.map(|node| node.pid)),
         ca: own.and_then(OwnNode::certificate).or(args.ca.clone()),
         threads: args.threads,
-        ..Aim::new(target, site, &secret)
+        ..RunOptions::new(target, site, &secret)
     })
 }
 

@@ -6,14 +6,14 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::CallsPlan;
-use super::parties::Found;
-use crate::conductor::Stand;
-use crate::crowd::together;
+use super::members::Found;
+use crate::conductor::Snapshot;
+use crate::failures::{self, Reasons, against_refusals};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::reasons::{self, Reasons, against_refusals};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
+use crate::worker::together;
 
 /// The outcome. Figures that could not be read are null.
 ///
@@ -70,16 +70,16 @@ pub struct Report {
 
 pub(super) struct Findings {
     pub(super) members: u64,
-    pub(super) begin: Stand,
-    pub(super) said: Stand,
+    pub(super) begin: Snapshot,
+    pub(super) said: Snapshot,
     pub(super) set_up: u64,
-    pub(super) unheld: Stand,
+    pub(super) unheld: Snapshot,
     /// From when all were held.
-    pub(super) holding: Stand,
-    pub(super) held: Stand,
+    pub(super) holding: Snapshot,
+    pub(super) held: Snapshot,
     pub(super) held_calls: u64,
     pub(super) hung_up: u64,
-    pub(super) end: Stand,
+    pub(super) end: Snapshot,
     /// Sent and refused.
     pub(super) traffic: [u64; 2],
     pub(super) failed: u64,
@@ -96,12 +96,12 @@ impl Report {
         let between =
             |from: Instant, to: Instant| to.saturating_duration_since(from).as_secs_f64().max(0.001);
         let seconds = between(begin.at, said.at);
-        let cpu = |from: &Stand, to: &Stand| Some(to.sample.cpu_seconds? - from.sample.cpu_seconds?);
-        let grown = |from: &Stand, to: &Stand| {
+        let cpu = |from: &Snapshot, to: &Snapshot| Some(to.sample.cpu_seconds? - from.sample.cpu_seconds?);
+        let grown = |from: &Snapshot, to: &Snapshot| {
             Some(to.sample.resident_bytes? as f64 - from.sample.resident_bytes? as f64)
         };
         let busiest = said.busiest_percent_since(&begin);
-        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
+        let refused = failures::joined(found.iter().map(|one| &one.refusals));
         let [invited, refusals] = findings.traffic;
         let strange = found.iter().map(|one| one.strange).sum();
         let entries = found.iter().map(|one| one.entries).sum();
@@ -122,7 +122,7 @@ impl Report {
         };
         let hold = between(findings.holding.at, held.at);
         Report {
-            url: plan.aim.target.url(),
+            url: plan.options.target.url(),
             transport: plan.transport.name(),
             members: findings.members,
             pairs: plan.pairs.into(),
@@ -172,7 +172,7 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: reasons::lines(&self.failures, &self.refused),
+            lines: failures::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "invited to rings", ms: self.ring_ms },
                 Latency { what: "rings to accepted", ms: self.ring_to_accept_ms },

@@ -7,16 +7,16 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::life::Found;
+use super::members::Found;
 use super::{CommunityPlan, Rosters, Seeded};
-use crate::conductor::{Ramp, Stand};
-use crate::crowd::{read, together};
+use crate::conductor::{Ramp, Snapshot};
+use crate::failures::{self, against_refusals};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::reasons::{self, against_refusals};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 use crate::traffic::Traffic;
+use crate::worker::{read, together};
 
 /// A generator that says things later than this after they were due, once in a hundred, measures itself.
 const LATE_MS: f64 = 100.0;
@@ -65,7 +65,7 @@ pub struct Report {
     /// From when something was due until the generator said it.
     pub late_ms: Percentiles,
     /// Parts of the ramp in which fewer had begun than were due: the generator was late, or the server had not answered
-    /// those before. Says nothing against what was measured after it.
+    /// those before. Commands nothing against what was measured after it.
     pub ramp_late_percent: f64,
 
     pub storm: Option<StormPhase>,
@@ -124,7 +124,7 @@ pub struct StormPhase {
 #[derive(Default)]
 pub(super) struct Part {
     seconds: f64,
-    stands: Option<(Stand, Stand)>,
+    stands: Option<(Snapshot, Snapshot)>,
     sent: u64,
     acknowledged: u64,
     refused: u64,
@@ -159,12 +159,12 @@ impl Part {
     }
 
     /// How long it took, and how things stood then.
-    pub(super) fn of(self, seconds: f64, from: Stand, to: Stand) -> Part {
+    pub(super) fn of(self, seconds: f64, from: Snapshot, to: Snapshot) -> Part {
         Part { seconds, stands: Some((from, to)), ..self }
     }
 
     fn phase(&self) -> Phase {
-        let over = |figure: fn(&Stand) -> Option<f64>| -> Option<f64> {
+        let over = |figure: fn(&Snapshot) -> Option<f64>| -> Option<f64> {
             let (from, to) = self.stands.as_ref()?;
             let seconds = to.at.saturating_duration_since(from.at).as_secs_f64().max(0.001);
             Some((figure(to)? - figure(from)?) / seconds * 100.0)
@@ -194,11 +194,11 @@ pub(super) struct Findings {
     pub(super) interrupted: bool,
     pub(super) before: Sample,
     pub(super) ramp: Ramp,
-    pub(super) ramped: Stand,
+    pub(super) ramped: Snapshot,
     pub(super) ramp_presence: u64,
-    pub(super) idle: Stand,
+    pub(super) idle: Snapshot,
     pub(super) calm: Part,
-    pub(super) end: Stand,
+    pub(super) end: Snapshot,
     /// Growth of the generator's own memory.
     pub(super) own: Option<u64>,
     pub(super) storm: Option<Storm>,
@@ -228,7 +228,7 @@ impl Report {
         let times =
             |which: fn(&Found) -> &Histogram<u64>| Percentiles::of(&together(found.iter().map(which)));
         let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
-        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
+        let refused = failures::joined(found.iter().map(|one| &one.refusals));
         let refused_for_good = calm.refused + storm.as_ref().map_or(0, |storm| storm.part.refused);
         let storm = storm.map(|storm| {
             let cpu = storm.part.stands.as_ref();
@@ -249,9 +249,9 @@ impl Report {
             }
         });
         let mut report = Report {
-            url: plan.aim.target.url(),
+            url: plan.options.target.url(),
             transport: plan.transport.name(),
-            tls: plan.aim.target.tls,
+            tls: plan.options.target.tls,
             sites: people.sites(),
             members: people.members(),
             roster: people.roster(),
@@ -348,7 +348,7 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: reasons::lines(&self.failures, &self.refused),
+            lines: failures::lines(&self.failures, &self.refused),
             latencies,
             series: self.series.clone(),
             study: None,

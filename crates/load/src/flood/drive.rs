@@ -9,31 +9,31 @@ use web_proto::{Command, Event, SendTo};
 
 use super::FloodPlan;
 use super::report::{Exchange, Findings, Report};
-use crate::again::{Refusal, Wait};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand};
-use crate::crowd::{Mail, Says, Script, add, read};
-use crate::postmark::Postmarks;
-use crate::reasons;
+use crate::conductor::{BEAT, Conductor, LoadError, Setup, Snapshot};
+use crate::failures;
+use crate::latency_stamp::Stamps;
+use crate::observer::Until;
+use crate::retry::{Delay, Refusal};
 use crate::series::Point;
 use crate::token;
 use crate::traffic::Traffic;
-use crate::watch::Until;
+use crate::worker::{Commands, Mail, Script, add, read};
 
 const EXCHANGES_PER_SECOND: f64 = 2000.0;
 
 pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
     let traffic = Arc::new(Traffic::default());
-    let cast = Cast {
-        aim: &plan.aim,
+    let setup = Setup {
+        options: &plan.options,
         transport: plan.transport,
         members: plan.connections,
         arrivals: Arrivals::Even(plan.rate),
         traffic: Arc::clone(&traffic),
     };
-    let talk = Arc::new(Talk { marks: Postmarks::of_a_new_run(), traffic });
+    let talk = Arc::new(Talk { stamps: Stamps::new_run(), traffic });
     let of_workers = Arc::clone(&talk);
-    let mut flood = Conductor::new(cast, say, move |worker, workers| Exchanging {
+    let mut flood = Conductor::new(setup, say, move |worker, workers| Exchanging {
         worker: worker as u32,
         workers: workers as u32,
         talk: Arc::clone(&of_workers),
@@ -43,21 +43,21 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     })?;
 
     let ramp = flood.ramp();
-    let ramped = flood.stand();
+    let ramped = flood.snapshot();
     flood.line();
     flood.stage("hold", Until::Time(plan.hold));
     let idle_from = flood.hold(plan.hold / 3);
     flood.hold(plan.hold - plan.hold / 3);
-    let held = flood.stand();
+    let held = flood.snapshot();
     let exchange = plan.exchange.filter(|_| !flood.stopped());
     let exchange = exchange.map(|bytes| exchange_all(&mut flood, &talk, bytes, plan));
-    let at_leave = flood.stand();
+    let at_leave = flood.snapshot();
     flood.each(|| Mail::Leave);
     let (left, left_settled) = settle(&mut flood, plan.settle);
     let reports = flood.reports()?;
-    let failures = reasons::joined(std::iter::once(&reports.failures).chain(&reports.results));
+    let failures = failures::joined(std::iter::once(&reports.failures).chain(&reports.results));
     let interrupted = flood.stopped();
-    let Conductor { before, probe, mut series, field, .. } = flood;
+    let Conductor { before, probe, mut series, state, .. } = flood;
     let findings = Findings {
         interrupted,
         before,
@@ -72,8 +72,8 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         login: reports.login,
         failures,
         series: series.take(),
-        workers: field.workers,
-        failed: read(&field.counts.failed),
+        workers: state.workers,
+        failed: read(&state.counts.failed),
     };
     Ok(Report::new(plan, probe, findings))
 }
@@ -87,7 +87,7 @@ fn exchange_all(
 ) -> Exchange {
     let body: Arc<str> = "x".repeat(bytes).into();
     let pairs = plan.connections / 2 * 2;
-    let expected = u64::from(pairs).min(flood.field.counts.active());
+    let expected = u64::from(pairs).min(flood.state.counts.active());
     flood.stage("exchange", Until::ItIsDone);
     let start = Instant::now();
     let (mut asked, mut last, mut last_change) = (0, 0, start);
@@ -123,12 +123,12 @@ fn exchange_all(
 
 /// Gives the server time to tidy up. Answers how things stand then, and after how many seconds its memory was what it
 /// is now, give or take 1 %.
-fn settle(flood: &mut Conductor<'_, Exchanging>, time: Duration) -> (Stand, Option<f64>) {
+fn settle(flood: &mut Conductor<'_, Exchanging>, time: Duration) -> (Snapshot, Option<f64>) {
     let from = flood.series.points().len();
     flood.stage("settle", Until::Time(time));
     let begin = flood.hold(time);
-    let end = flood.stand();
-    let started = begin.at.saturating_duration_since(flood.field.start).as_secs_f64();
+    let end = flood.snapshot();
+    let started = begin.at.saturating_duration_since(flood.state.start).as_secs_f64();
     let settled =
         end.sample.resident_bytes.map(|last| settled_after(&flood.series.points()[from..], started, last));
     (end, settled)
@@ -141,7 +141,7 @@ fn settled_after(series: &[Point], started: f64, last: u64) -> f64 {
 
 /// The results of the members' messages.
 struct Talk {
-    marks: Postmarks,
+    stamps: Stamps,
     traffic: Arc<Traffic>,
 }
 
@@ -165,10 +165,10 @@ pub(super) struct Order {
 
 impl Exchanging {
     fn letter(&self, member: u32) -> Command<'static> {
-        let marks = self.talk.marks;
+        let stamps = self.talk.stamps;
         Command::Send {
             // From when it was due is not measured.
-            id: marks.write(member.into(), marks.zero()).into(),
+            id: stamps.write(member.into(), stamps.zero()).into(),
             to: SendTo::User(token::user(member ^ 1).into()),
             body: self.body.to_string().into(),
             reply_to: None,
@@ -178,12 +178,12 @@ impl Exchanging {
     }
 
     /// Repeats a refused command when the server allows it.
-    fn refused(&mut self, member: u32, refusal: Refusal<'_>, says: &mut Says) {
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, commands: &mut Commands) {
         *self.refusals.entry(format!("exchange: {}", refusal.code.word())).or_default() += 1;
         let times = self.refused.entry(member).or_default();
         *times += 1;
-        match refusal.id.and_then(|_| Wait::of_message(refusal, *times)) {
-            Some(wait) => says.say_after(wait, member, &self.letter(member)),
+        match refusal.id.and_then(|_| Delay::resend(refusal, *times)) {
+            Some(wait) => commands.send_after(wait, member, &self.letter(member)),
             None => add(&self.talk.traffic.refused, 1),
         }
     }
@@ -193,23 +193,23 @@ impl Script for Exchanging {
     type Order = Order;
     type Result = BTreeMap<String, u64>;
 
-    fn event(&mut self, member: u32, event: &Event<'_>, _: Instant, says: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, _: Instant, commands: &mut Commands) {
         match event {
             Event::Ack { .. } => add(&self.talk.traffic.acknowledged, 1),
             Event::Message { .. } => add(&self.talk.traffic.delivered, 1),
             event => {
                 if let Some(refusal) = Refusal::of(event) {
-                    self.refused(member, refusal, says);
+                    self.refused(member, refusal, commands);
                 }
             }
         }
     }
 
-    fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
+    fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
         self.body = order.body;
         for member in (order.from..order.until).filter(|member| member % self.workers == self.worker) {
             add(&self.talk.traffic.sent, 1);
-            says.say(member, &self.letter(member));
+            commands.send(member, &self.letter(member));
         }
     }
 

@@ -7,10 +7,10 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::FloodPlan;
-use crate::conductor::{Ramp, Stand};
+use crate::conductor::{Ramp, Snapshot};
+use crate::failures::{self, Reasons};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::reasons::{self, Reasons};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 
@@ -105,12 +105,12 @@ pub(super) struct Findings {
     pub(super) interrupted: bool,
     pub(super) before: Sample,
     pub(super) ramp: Ramp,
-    pub(super) ramped: Stand,
-    pub(super) idle_from: Stand,
-    pub(super) held: Stand,
+    pub(super) ramped: Snapshot,
+    pub(super) idle_from: Snapshot,
+    pub(super) held: Snapshot,
     pub(super) exchange: Option<Exchange>,
-    pub(super) at_leave: Stand,
-    pub(super) left: Stand,
+    pub(super) at_leave: Snapshot,
+    pub(super) left: Snapshot,
     pub(super) left_settled: Option<f64>,
     pub(super) login: Histogram<u64>,
     pub(super) failures: BTreeMap<String, u64>,
@@ -157,10 +157,10 @@ impl Report {
             _ => None,
         };
         Report {
-            url: plan.aim.target.url(),
-            site: plan.aim.site.clone(),
+            url: plan.options.target.url(),
+            site: plan.options.site.clone(),
             transport: plan.transport.name(),
-            tls: plan.aim.target.tls,
+            tls: plan.options.target.tls,
             asked: plan.connections,
             connections,
             failed: found.failed,
@@ -221,7 +221,7 @@ impl Report {
             ),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: reasons::lines(&self.failures, &Reasons::new()),
+            lines: failures::lines(&self.failures, &Reasons::new()),
             latencies: vec![Latency { what: "connect + login, from when it was due", ms: self.connect_ms }],
             series: self.series.clone(),
             study: None,
@@ -312,7 +312,7 @@ impl fmt::Display for Report {
             "{} connections of {} over {}{tls}, {} failed",
             self.connections, self.asked, self.transport, self.failed
         )?;
-        for line in reasons::lines(&self.failures, &Reasons::new()) {
+        for line in failures::lines(&self.failures, &Reasons::new()) {
             writeln!(f, "  {line}")?;
         }
         writeln!(

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::life::{Life, Order, nobody_here};
+use super::members::{Members, Order, nobody_here};
 use super::report::{Findings, Report};
 use super::{Limit, MixPlan};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand};
-use crate::crowd::{Mail, read};
-use crate::postmark::Postmarks;
+use crate::conductor::{BEAT, Conductor, LoadError, Setup, Snapshot};
+use crate::latency_stamp::Stamps;
+use crate::observer::Until;
 use crate::traffic::Traffic;
-use crate::watch::Until;
+use crate::worker::{Mail, read};
 
 /// Nothing has come for so long after the end: what is missing is lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
@@ -25,21 +25,21 @@ pub(super) fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Report, L
         ));
     }
     let traffic = Arc::new(Traffic::default());
-    let marks = Postmarks::of_a_new_run();
-    let cast = Cast {
-        aim: &plan.aim,
+    let stamps = Stamps::new_run();
+    let setup = Setup {
+        options: &plan.options,
         transport: plan.transport,
         members: plan.members,
-        arrivals: Arrivals::by_chance(plan.members, plan.rate, marks.seed() ^ 0x5bd1_e995),
+        arrivals: Arrivals::by_chance(plan.members, plan.rate, stamps.seed() ^ 0x5bd1_e995),
         traffic: Arc::clone(&traffic),
     };
     let here = nobody_here(plan.members);
     let (of_workers, of_plan) = (Arc::clone(&traffic), plan.clone());
-    let mut mix = Conductor::new(cast, say, move |worker, _| {
-        Life::new(marks, worker, of_plan.clone(), Arc::clone(&of_workers), Arc::clone(&here))
+    let mut mix = Conductor::new(setup, say, move |worker, _| {
+        Members::new(stamps, worker, of_plan.clone(), Arc::clone(&of_workers), Arc::clone(&here))
     })?;
     let (limit, end, late_percent) = grow(&mut mix, plan, &traffic);
-    let seconds = end.at.saturating_duration_since(mix.field.start).as_secs_f64();
+    let seconds = end.at.saturating_duration_since(mix.state.start).as_secs_f64();
     mix.each(|| Mail::Order(Order::End));
     mix.drain(DRAIN_PATIENCE)?;
     mix.line();
@@ -56,10 +56,10 @@ pub(super) fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Report, L
         acknowledged: read(&traffic.acknowledged),
         delivered: read(&traffic.delivered),
         refused: read(&traffic.refused),
-        failed: read(&mix.field.counts.failed),
+        failed: read(&mix.state.counts.failed),
         failures: reports.failures,
         found: reports.results,
-        workers: mix.field.workers,
+        workers: mix.state.workers,
         seconds,
         series: mix.series.take(),
     };
@@ -67,13 +67,13 @@ pub(super) fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Report, L
 }
 
 /// Until a limit is met; answers which, how things stood, and the share of beats in which members came late by our fault.
-fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Limit, Stand, f64) {
+fn grow(mix: &mut Conductor<'_, Members>, plan: &MixPlan, traffic: &Traffic) -> (Limit, Snapshot, f64) {
     mix.stage("members come", Until::Members(u64::from(plan.members)));
     let (mut asked, mut beats, mut late) = (0_u32, 0_u64, 0_u64);
     let mut last = Instant::now();
     loop {
-        let elapsed = mix.field.start.elapsed();
-        let due = mix.field.arrivals.by(elapsed) as u32;
+        let elapsed = mix.state.start.elapsed();
+        let due = mix.state.arrivals.by(elapsed) as u32;
         if due > asked {
             asked = due;
             mix.each(|| Mail::Begin(due));
@@ -85,7 +85,7 @@ fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Li
         last = Instant::now();
         // A look at the server costs too much for every beat.
         if beats % 64 == 0 {
-            let stand = mix.stand();
+            let stand = mix.snapshot();
             if let Some(limit) = met(mix, plan, traffic, &stand, elapsed) {
                 return (limit, stand, late as f64 / beats as f64 * 100.0);
             }
@@ -95,13 +95,13 @@ fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Li
 }
 
 fn met(
-    mix: &Conductor<'_, Life>,
+    mix: &Conductor<'_, Members>,
     plan: &MixPlan,
     traffic: &Traffic,
-    stand: &Stand,
+    stand: &Snapshot,
     elapsed: Duration,
 ) -> Option<Limit> {
-    let counts = &mix.field.counts;
+    let counts = &mix.state.counts;
     let tried = read(&counts.welcomed) + read(&counts.failed) + read(&traffic.sent);
     let wrong = read(&counts.failed) + read(&traffic.refused);
     let errors = tried >= FEWEST && wrong as f64 / tried as f64 * 100.0 > plan.error_limit_percent;
@@ -118,7 +118,7 @@ fn met(
 }
 
 /// The memory that counts against the limit: the server's resident memory, and with the kernel half of its growth.
-pub(super) fn memory(plan: &MixPlan, stand: &Stand, before: &crate::probe::Sample) -> Option<u64> {
+pub(super) fn memory(plan: &MixPlan, stand: &Snapshot, before: &crate::probe::Sample) -> Option<u64> {
     let kernel = || Some(stand.sample.kernel_bytes?.saturating_sub(before.kernel_bytes?) / 2);
     let kernel = if plan.with_kernel { kernel()? } else { 0 };
     Some(stand.sample.resident_bytes? + kernel)

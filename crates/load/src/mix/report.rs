@@ -6,15 +6,15 @@ use std::fmt;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::life::Found;
+use super::members::Found;
 use super::{Limit, MixPlan, drive};
-use crate::conductor::Stand;
-use crate::crowd::together;
+use crate::conductor::Snapshot;
+use crate::failures;
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::reasons;
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
+use crate::worker::together;
 
 const FEWEST_TO_EXTRAPOLATE: u64 = 1_000;
 /// Of the paper's machine.
@@ -74,7 +74,7 @@ pub struct Report {
 pub(super) struct Findings {
     pub(super) limit: Limit,
     pub(super) before: Sample,
-    pub(super) end: Stand,
+    pub(super) end: Snapshot,
     pub(super) late_percent: f64,
     pub(super) login: Histogram<u64>,
     pub(super) sent: u64,
@@ -94,7 +94,7 @@ impl Report {
         let Findings { before, end, found, seconds, .. } = findings;
         let times =
             |which: fn(&Found) -> &Histogram<u64>| Percentiles::of(&together(found.iter().map(which)));
-        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
+        let refused = failures::joined(found.iter().map(|one| &one.refusals));
         let members = end.active;
         let each = |grown: u64| grown as f64 / members.max(1) as f64;
         let user = || Some(each(end.sample.resident_bytes?.saturating_sub(before.resident_bytes?)));
@@ -118,7 +118,7 @@ impl Report {
                 "the generator came late to what members were to do",
                 "a lower --rate, or end what else runs on this machine",
             )),
-            _ if reasons::short_of_descriptors(&findings.failures) => Some((
+            _ if failures::short_of_descriptors(&findings.failures) => Some((
                 "the generator had too few descriptors",
                 "raise the limit of open files, or fewer --members",
             )),
@@ -128,7 +128,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: plan.aim.target.url(),
+            url: plan.options.target.url(),
             transport: plan.transport.name(),
             members_at_most: plan.members,
             rate: plan.rate,
@@ -187,7 +187,7 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: reasons::lines(&self.failures, &self.refused),
+            lines: failures::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "connect + login, from when it was due", ms: self.login_ms },
                 Latency { what: "message to acknowledgement", ms: self.ack_ms },

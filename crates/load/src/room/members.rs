@@ -8,19 +8,19 @@ use hdrhistogram::Histogram;
 use web_proto::{Command, Event, SendTo};
 
 use super::RoomPlan;
-use crate::crowd::{Says, Script, add, histogram};
-use crate::pen::Due;
-use crate::postmark::{Postmarks, micros_since};
-use crate::reasons::Reasons;
+use crate::failures::Reasons;
+use crate::latency_stamp::{Stamps, micros_since};
+use crate::schedule::Due;
 use crate::token;
 use crate::traffic::Traffic;
+use crate::worker::{Commands, Script, add, histogram};
 
 /// State that all workers of a run share.
-pub(crate) struct Table {
+pub(crate) struct Shared {
     members: u32,
     /// Each run has a room of its own.
     page: String,
-    marks: Postmarks,
+    stamps: Stamps,
     traffic: Arc<Traffic>,
     pub(crate) joined: AtomicU64,
     /// Messages in the room.
@@ -29,7 +29,7 @@ pub(crate) struct Table {
 
 /// The members of one worker.
 pub(crate) struct Members {
-    table: Arc<Table>,
+    shared: Arc<Shared>,
     worker: u32,
     workers: u32,
     found: Found,
@@ -65,13 +65,13 @@ enum Kind {
     Beside,
 }
 
-impl Table {
-    pub(crate) fn new(plan: &RoomPlan, traffic: Arc<Traffic>) -> Table {
-        let marks = Postmarks::of_a_new_run();
-        Table {
+impl Shared {
+    pub(crate) fn new(plan: &RoomPlan, traffic: Arc<Traffic>) -> Shared {
+        let stamps = Stamps::new_run();
+        Shared {
             members: plan.members,
-            page: format!("/load/{:x}", marks.seed()),
-            marks,
+            page: format!("/load/{:x}", stamps.seed()),
+            stamps,
             traffic,
             joined: AtomicU64::new(0),
             sent: AtomicU64::new(0),
@@ -98,8 +98,8 @@ impl Kind {
 }
 
 impl Members {
-    pub(crate) fn new(table: Arc<Table>, worker: usize, workers: usize) -> Members {
-        let newest = vec![0; table.members as usize / workers + 1];
+    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
+        let newest = vec![0; shared.members as usize / workers + 1];
         let found = Found {
             room: histogram(),
             alone: histogram(),
@@ -108,17 +108,25 @@ impl Members {
             newest,
             refusals: Reasons::new(),
         };
-        Members { table, worker: worker as u32, workers: workers as u32, found }
+        Members { shared, worker: worker as u32, workers: workers as u32, found }
     }
 
     fn is_here(&self, member: u32) -> bool {
         member % self.workers == self.worker
     }
 
-    fn write(&self, member: u32, to: SendTo<'_>, kind: Kind, number: u64, due: Instant, says: &mut Says) {
-        add(&self.table.traffic.sent, self.table.hearers(kind));
-        let id = self.table.marks.write(number << 2 | kind as u64, due);
-        says.say(
+    fn write(
+        &self,
+        member: u32,
+        to: SendTo<'_>,
+        kind: Kind,
+        number: u64,
+        due: Instant,
+        commands: &mut Commands,
+    ) {
+        add(&self.shared.traffic.sent, self.shared.hearers(kind));
+        let id = self.shared.stamps.write(number << 2 | kind as u64, due);
+        commands.send(
             member,
             &Command::Send {
                 id: id.into(),
@@ -131,20 +139,20 @@ impl Members {
         );
     }
 
-    fn write_beside(&self, due: Due, kind: Kind, says: &mut Says) {
-        let (writer, reader) = (self.table.members, self.table.members + 1);
+    fn write_beside(&self, due: Due, kind: Kind, commands: &mut Commands) {
+        let (writer, reader) = (self.shared.members, self.shared.members + 1);
         if self.is_here(writer) {
             for (number, due) in due.each() {
-                self.write(writer, SendTo::User(token::user(reader).into()), kind, number, due, says);
+                self.write(writer, SendTo::User(token::user(reader).into()), kind, number, due, commands);
             }
         }
     }
 
     fn hear(&mut self, member: u32, id: &str, seq: u64, now: Instant) {
-        let Some(mark) = self.table.marks.read(id) else { return };
-        let micros = micros_since(mark.due, now);
-        self.table.traffic.deliver(self.worker, micros);
-        match Kind::of(mark.number) {
+        let Some(stamp) = self.shared.stamps.read(id) else { return };
+        let micros = micros_since(stamp.due, now);
+        self.shared.traffic.deliver(self.worker, micros);
+        match Kind::of(stamp.number) {
             Kind::Alone => self.found.alone.saturating_record(micros),
             Kind::Beside => self.found.beside.saturating_record(micros),
             Kind::Room => {
@@ -171,52 +179,52 @@ impl Script for Members {
     type Order = Order;
     type Result = Found;
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
-        let _ = says;
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
+        let _ = commands;
         match event {
             Event::Message { message, .. } => self.hear(member, &message.id, message.seq, now),
             Event::Ack { id, seq, .. } => {
-                let Some(mark) = self.table.marks.read(id) else { return };
-                let kind = Kind::of(mark.number);
-                add(&self.table.traffic.acknowledged, self.table.hearers(kind));
+                let Some(stamp) = self.shared.stamps.read(id) else { return };
+                let kind = Kind::of(stamp.number);
+                add(&self.shared.traffic.acknowledged, self.shared.hearers(kind));
                 if kind == Kind::Room {
                     self.in_order(member, *seq);
                 }
             }
-            Event::Conversation { re: Some(_), .. } => add(&self.table.joined, 1),
+            Event::Conversation { re: Some(_), .. } => add(&self.shared.joined, 1),
             Event::Error { code, id, .. } => {
                 *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
-                let kind = id.as_deref().and_then(|id| self.table.marks.read(id));
-                if let Some(mark) = kind {
-                    add(&self.table.traffic.refused, self.table.hearers(Kind::of(mark.number)));
+                let kind = id.as_deref().and_then(|id| self.shared.stamps.read(id));
+                if let Some(stamp) = kind {
+                    add(&self.shared.traffic.refused, self.shared.hearers(Kind::of(stamp.number)));
                 }
             }
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
-        let table = Arc::clone(&self.table);
+    fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
+        let shared = Arc::clone(&self.shared);
         match order {
             Order::Join => {
-                for member in (self.worker..table.members).step_by(self.workers as usize) {
-                    let to = SendTo::Page(table.page.as_str().into());
-                    says.say(member, &Command::Join { rid: 1, to });
+                for member in (self.worker..shared.members).step_by(self.workers as usize) {
+                    let to = SendTo::Page(shared.page.as_str().into());
+                    commands.send(member, &Command::Join { rid: 1, to });
                 }
             }
             Order::Room(due) => {
                 for (number, due) in due.each() {
                     // A step that shares no factor with most numbers of members.
-                    let member = (number.wrapping_mul(7919) % u64::from(table.members)) as u32;
+                    let member = (number.wrapping_mul(7919) % u64::from(shared.members)) as u32;
                     if self.is_here(member) {
-                        add(&table.sent, 1);
-                        let to = SendTo::Page(table.page.as_str().into());
-                        self.write(member, to, Kind::Room, number, due, says);
+                        add(&shared.sent, 1);
+                        let to = SendTo::Page(shared.page.as_str().into());
+                        self.write(member, to, Kind::Room, number, due, commands);
                     }
                 }
             }
-            Order::Alone(due) => self.write_beside(due, Kind::Alone, says),
-            Order::Beside(due) => self.write_beside(due, Kind::Beside, says),
+            Order::Alone(due) => self.write_beside(due, Kind::Alone, commands),
+            Order::Beside(due) => self.write_beside(due, Kind::Beside, commands),
         }
     }
 

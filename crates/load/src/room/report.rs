@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::RoomPlan;
 use super::members::Found;
-use crate::conductor::Stand;
-use crate::crowd::together;
+use crate::conductor::Snapshot;
+use crate::failures::{self, Reasons, against_refusals};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::reasons::{self, Reasons, against_refusals};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
+use crate::worker::together;
 
 /// The outcome. Figures that could not be read are null.
 ///
@@ -58,9 +58,9 @@ pub struct Report {
 pub(super) struct Findings {
     pub(super) members: u64,
     pub(super) joined: u64,
-    pub(super) begin: Stand,
-    pub(super) said: Stand,
-    pub(super) end: Stand,
+    pub(super) begin: Snapshot,
+    pub(super) said: Snapshot,
+    pub(super) end: Snapshot,
     pub(super) drained_at: Instant,
     pub(super) sent: u64,
     pub(super) failed: u64,
@@ -80,7 +80,7 @@ impl Report {
         let busiest = said.busiest_percent_since(&begin);
         let room = together(found.iter().map(|one| &one.room));
         let (deliveries, hearers) = (room.len(), u64::from(plan.members) - 1);
-        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
+        let refused = failures::joined(found.iter().map(|one| &one.refusals));
         let refusals: u64 = refused.values().sum();
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit: give it more threads"),
@@ -91,7 +91,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: plan.aim.target.url(),
+            url: plan.options.target.url(),
             transport: plan.transport.name(),
             members: u64::from(plan.members),
             joined: findings.joined,
@@ -130,7 +130,7 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: reasons::lines(&self.failures, &self.refused),
+            lines: failures::lines(&self.failures, &self.refused),
             latencies: vec![
                 latency("due to heard, in the room", self.delivery_ms),
                 latency("of a pair beside it, while it was silent", self.alone_ms),

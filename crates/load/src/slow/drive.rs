@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SlowPlan;
-use super::reading::{Members, Order, Play};
+use super::members::{Members, Order, Shared};
 use super::report::{Findings, Report};
 use crate::arrivals::Arrivals;
-use crate::conductor::{Cast, Conductor, LoadError};
-use crate::crowd::{Mail, read};
-use crate::pen::Pen;
-use crate::postmark::Postmarks;
+use crate::conductor::{Conductor, LoadError, Setup};
+use crate::latency_stamp::Stamps;
+use crate::observer::Until;
+use crate::schedule::Schedule;
 use crate::traffic::Traffic;
-use crate::watch::Until;
+use crate::worker::{Mail, read};
 
 /// Members come at this rate; it is not what is measured.
 const RAMP_RATE: f64 = 2000.0;
@@ -24,35 +24,35 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
         return Err(LoadError::Plan("one slow member and two others are needed at least"));
     }
     let traffic = Arc::new(Traffic::default());
-    let cast = Cast {
-        aim: &plan.aim,
+    let setup = Setup {
+        options: &plan.options,
         transport: plan.transport,
         members: plan.slow + plan.members,
         arrivals: Arrivals::Even(RAMP_RATE),
         traffic: Arc::clone(&traffic),
     };
-    let of_workers = Arc::new(Play {
-        marks: Postmarks::of_a_new_run(),
+    let of_workers = Arc::new(Shared {
+        stamps: Stamps::new_run(),
         slow: plan.slow,
         others: plan.members,
         body: "x".repeat(plan.body_bytes),
         traffic: Arc::clone(&traffic),
     });
-    let mut play = Conductor::new(cast, say, move |worker, workers| {
+    let mut play = Conductor::new(setup, say, move |worker, workers| {
         Members::new(Arc::clone(&of_workers), worker, workers)
     })?;
     play.ramp();
-    let ramped = play.field.counts.active();
+    let ramped = play.state.counts.active();
     play.line();
-    let mut pen = Pen::new(plan.writes);
+    let mut schedule = Schedule::new(plan.writes);
     play.stage("calm", Until::Time(plan.calm));
-    pen.write(&mut play, plan.calm, Order::Due);
-    let calm = play.stand();
+    schedule.write(&mut play, plan.calm, Order::Due);
+    let calm = play.snapshot();
     play.each(|| Mail::Order(Order::Pause));
     play.each(|| Mail::Reading { below: plan.slow, on: false });
     play.stage("pause", Until::Time(plan.pause));
-    pen.write(&mut play, plan.pause, Order::Due);
-    let paused = play.stand();
+    schedule.write(&mut play, plan.pause, Order::Due);
+    let paused = play.snapshot();
     play.each(|| Mail::Reading { below: plan.slow, on: true });
     let resumed = Instant::now();
     let caught_up = play.drain(CATCH_UP_PATIENCE)?.saturating_duration_since(resumed);
@@ -69,10 +69,10 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
         acknowledged: read(&traffic.acknowledged),
         refused: read(&traffic.refused),
         delivered: read(&traffic.delivered),
-        failed: read(&play.field.counts.failed),
+        failed: read(&play.state.counts.failed),
         failures: reports.failures,
         found: reports.results,
-        workers: play.field.workers,
+        workers: play.state.workers,
         series: play.series.take(),
     };
     Ok(Report::new(plan, play.probe, findings))

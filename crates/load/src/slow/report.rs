@@ -8,14 +8,14 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::SlowPlan;
-use super::reading::Found;
-use crate::conductor::Stand;
-use crate::crowd::together;
+use super::members::Found;
+use crate::conductor::Snapshot;
+use crate::failures::{self, against_refusals};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::reasons::{self, against_refusals};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
+use crate::worker::together;
 
 /// The outcome. Figures that could not be read are null.
 #[derive(Debug, Clone, Serialize)]
@@ -58,8 +58,8 @@ pub(super) struct Findings {
     pub(super) interrupted: bool,
     pub(super) ramped: u64,
     /// When the slow ones stopped reading, and when they began again.
-    pub(super) calm: Stand,
-    pub(super) paused: Stand,
+    pub(super) calm: Snapshot,
+    pub(super) paused: Snapshot,
     pub(super) caught_up: Duration,
     pub(super) sent: u64,
     pub(super) acknowledged: u64,
@@ -75,7 +75,7 @@ pub(super) struct Findings {
 impl Report {
     pub(super) fn new(plan: &SlowPlan, probe: Probe, findings: Findings) -> Report {
         let Findings { calm, paused, found, .. } = findings;
-        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
+        let refused = failures::joined(found.iter().map(|one| &one.refusals));
         let times =
             |which: fn(&Found) -> &Histogram<u64>| Percentiles::of(&together(found.iter().map(which)));
         let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
@@ -165,7 +165,7 @@ impl Report {
                 Row::new("connections failed", count(self.failed), ""),
                 Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
             ],
-            lines: reasons::lines(&self.failures, &self.refused),
+            lines: failures::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "others, before", ms: self.calm_ms },
                 Latency { what: "others, while the slow do not read", ms: self.pause_ms },

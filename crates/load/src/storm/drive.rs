@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::StormPlan;
+use super::members::{Members, Order};
 use super::report::{Findings, Report};
-use super::weather::{Order, Weather};
 use crate::arrivals::Arrivals;
-use crate::conductor::{Cast, Conductor, LoadError};
-use crate::crowd::{Mail, read};
-use crate::pen::Pen;
-use crate::postmark::Postmarks;
+use crate::conductor::{Conductor, LoadError, Setup};
+use crate::latency_stamp::Stamps;
+use crate::observer::Until;
+use crate::schedule::Schedule;
 use crate::traffic::Traffic;
-use crate::watch::Until;
+use crate::worker::{Mail, read};
 
-/// Nobody has come back for so long: who is missing does not come any more.
+/// NoObserver has come back for so long: who is missing does not come any more.
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
 /// Nothing has come for so long after the end: what is missing is lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
@@ -24,31 +24,31 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         return Err(LoadError::Plan("a storm needs somebody who watches it"));
     }
     let traffic = Arc::new(Traffic::default());
-    let cast = Cast {
-        aim: &plan.aim,
+    let setup = Setup {
+        options: &plan.options,
         transport: plan.transport,
         members: plan.members + plan.watchers,
         arrivals: Arrivals::Even(plan.rate),
         traffic: Arc::clone(&traffic),
     };
-    let marks = Postmarks::of_a_new_run();
+    let stamps = Stamps::new_run();
     let (members, watchers) = (plan.members, plan.watchers);
     let of_workers = Arc::clone(&traffic);
-    let mut storm = Conductor::new(cast, say, move |worker, workers| {
-        Weather::new(marks, members, watchers, worker as u32, workers as u32, Arc::clone(&of_workers))
+    let mut storm = Conductor::new(setup, say, move |worker, workers| {
+        Members::new(stamps, members, watchers, worker as u32, workers as u32, Arc::clone(&of_workers))
     })?;
     storm.ramp();
-    let ramped = storm.field.counts.active();
+    let ramped = storm.state.counts.active();
     storm.line();
-    let mut pen = Pen::new(plan.writes);
+    let mut schedule = Schedule::new(plan.writes);
     storm.stage("calm", Until::Time(plan.calm));
-    pen.write(&mut storm, plan.calm, Order::Due);
-    let broken = storm.stand();
-    let back_after = blow(&mut storm, &mut pen, plan);
-    let back = storm.stand();
+    schedule.write(&mut storm, plan.calm, Order::Due);
+    let broken = storm.snapshot();
+    let back_after = blow(&mut storm, &mut schedule, plan);
+    let back = storm.snapshot();
     storm.line();
     storm.stage("calm", Until::Time(plan.calm));
-    pen.write(&mut storm, plan.calm, Order::Due);
+    schedule.write(&mut storm, plan.calm, Order::Due);
     storm.drain(DRAIN_PATIENCE)?;
     storm.each(|| Mail::Leave);
     storm.hold(Duration::from_millis(300));
@@ -56,7 +56,7 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let findings = Findings {
         interrupted: storm.stopped(),
         ramped,
-        returned: read(&storm.field.counts.returned),
+        returned: read(&storm.state.counts.returned),
         back_after,
         broken,
         back,
@@ -65,17 +65,17 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         acknowledged: read(&traffic.acknowledged),
         refused: read(&traffic.refused),
         delivered: read(&traffic.delivered),
-        failed: read(&storm.field.counts.failed),
+        failed: read(&storm.state.counts.failed),
         failures: reports.failures,
         found: reports.results,
-        workers: storm.field.workers,
+        workers: storm.state.workers,
         series: storm.series.take(),
     };
     Ok(Report::new(plan, storm.probe, findings))
 }
 
 /// All connections break; answers how long it took until the last member was back, as far as they came.
-fn blow(storm: &mut Conductor<'_, Weather>, pen: &mut Pen, plan: &StormPlan) -> Duration {
+fn blow(storm: &mut Conductor<'_, Members>, schedule: &mut Schedule, plan: &StormPlan) -> Duration {
     let begin = Instant::now();
     storm.stage("storm", Until::Members((plan.members + plan.watchers).into()));
     storm.each(|| Mail::Order(Order::Storm));
@@ -83,9 +83,9 @@ fn blow(storm: &mut Conductor<'_, Weather>, pen: &mut Pen, plan: &StormPlan) -> 
     let (mut last, mut last_change) = (0, begin);
     loop {
         // Not in the same turn as the break: the broken ones still hold their descriptors then.
-        pen.beat(storm, Order::Due);
+        schedule.beat(storm, Order::Due);
         storm.each(|| Mail::Return);
-        let returned = read(&storm.field.counts.returned);
+        let returned = read(&storm.state.counts.returned);
         if returned != last {
             (last, last_change) = (returned, Instant::now());
         }

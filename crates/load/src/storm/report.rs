@@ -8,14 +8,14 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::StormPlan;
-use super::weather::Found;
-use crate::conductor::Stand;
-use crate::crowd::together;
+use super::members::Found;
+use crate::conductor::Snapshot;
+use crate::failures::{self, against_refusals};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::reasons::{self, against_refusals};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
+use crate::worker::together;
 
 /// The outcome. Figures that could not be read are null.
 #[derive(Debug, Clone, Serialize)]
@@ -67,8 +67,8 @@ pub(super) struct Findings {
     pub(super) ramped: u64,
     pub(super) returned: u64,
     pub(super) back_after: Duration,
-    pub(super) broken: Stand,
-    pub(super) back: Stand,
+    pub(super) broken: Snapshot,
+    pub(super) back: Snapshot,
     pub(super) again: Histogram<u64>,
     pub(super) sent: u64,
     pub(super) acknowledged: u64,
@@ -84,7 +84,7 @@ pub(super) struct Findings {
 impl Report {
     pub(super) fn new(plan: &StormPlan, probe: Probe, findings: Findings) -> Report {
         let Findings { broken, back, back_after, found, returned, .. } = findings;
-        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
+        let refused = failures::joined(found.iter().map(|one| &one.refusals));
         let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
         let cpu = || Some(back.sample.cpu_seconds? - broken.sample.cpu_seconds?);
         let busiest = back.busiest_percent_since(&broken);
@@ -92,7 +92,7 @@ impl Report {
         let refusals = against_refusals(&refused, findings.refused);
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit"),
-            _ if reasons::short_of_descriptors(&findings.failures) => {
+            _ if failures::short_of_descriptors(&findings.failures) => {
                 Some("the generator had too few descriptors for the old and the new connections")
             }
             _ if findings.ramped < everybody => Some("not everybody was logged in before the storm"),
@@ -101,7 +101,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: plan.aim.target.url(),
+            url: plan.options.target.url(),
             transport: plan.transport.name(),
             members: plan.members,
             watchers: plan.watchers,
@@ -149,7 +149,7 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: reasons::lines(&self.failures, &self.refused),
+            lines: failures::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "coming back, from when it was due", ms: self.return_ms },
                 Latency { what: "send to acknowledgement, of those who stayed", ms: self.ack_ms },

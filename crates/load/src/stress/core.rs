@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use super::Pace;
 use super::drive::DRAIN_PATIENCE;
+use super::members::{Found, Members, Shared};
 use super::report::{Findings, Report, Shape};
-use super::writing::{Found, Writers, Writing};
-use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Stand, own_cpu};
-use crate::crowd::{add, read};
-use crate::postmark::Postmarks;
+use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Snapshot, own_cpu};
+use crate::latency_stamp::Stamps;
+use crate::observer::{Observer, Until};
 use crate::probe::{Probe, Sample};
 use crate::series::{Point, Series};
 use crate::token;
 use crate::traffic::{Drain, Traffic};
-use crate::watch::{Until, Watch};
+use crate::worker::{add, read};
 
 /// Logins under way: a node lets in so many at a time, and these members do not come back when it tells them to.
 const COMING: u64 = 500;
@@ -29,13 +29,13 @@ pub trait Core: Send + Sync {
 }
 
 /// Receives events for the members. Called from any thread of the node; does not block.
-pub trait Ear: Send + Sync {
-    fn hear(&self, member: u32, heard: Heard);
+pub trait EventSink: Send + Sync {
+    fn deliver(&self, member: u32, heard: CoreEvent);
 }
 
 /// As the events of the web protocol.
 #[derive(Debug)]
-pub enum Heard {
+pub enum CoreEvent {
     Welcome,
     Acknowledged {
         id: Box<str>,
@@ -66,23 +66,26 @@ pub struct CorePlan {
     pub store: &'static str,
     pub durable: bool,
     pub stop: Arc<AtomicBool>,
-    pub watch: Arc<dyn Watch>,
+    pub observer: Arc<dyn Observer>,
 }
 
-/// Runs the plan on the core that `make` builds around the members' ears.
-pub fn run(plan: &CorePlan, make: impl FnOnce(Arc<dyn Ear>) -> Arc<dyn Core>) -> Result<Report, LoadError> {
+/// Runs the plan on the core that `make` builds around the members' inboxes.
+pub fn run(
+    plan: &CorePlan,
+    make: impl FnOnce(Arc<dyn EventSink>) -> Arc<dyn Core>,
+) -> Result<Report, LoadError> {
     let mut stress = Stress::begin(plan, make)?;
     stress.sign_in()?;
-    let begin = stress.stand();
+    let begin = stress.snapshot();
     stress.each(|| Note::Fill);
-    plan.watch.stage("write", Until::Time(plan.time));
+    plan.observer.stage("write", Until::Time(plan.time));
     stress.wait(|stress| stress.begun.elapsed() >= plan.time);
-    let written = stress.stand();
-    stress.writing.over.store(true, Ordering::Relaxed);
+    let written = stress.snapshot();
+    stress.shared.over.store(true, Ordering::Relaxed);
     let drained_at = stress.drain();
-    let end = stress.stand();
+    let end = stress.snapshot();
     let found = stress.found()?;
-    let traffic = &stress.writing.traffic;
+    let traffic = &stress.shared.traffic;
     let findings = Findings {
         members: read(&stress.welcomed),
         begin,
@@ -121,26 +124,26 @@ fn probe() -> Probe {
 
 /// Messages to a thread of members.
 enum Note {
-    Heard(u32, Heard),
+    CoreEvent(u32, CoreEvent),
     Fill,
     Report(mpsc::Sender<Found>),
     End,
 }
 
-struct Ears(Vec<mpsc::Sender<Note>>);
+struct Inboxes(Vec<mpsc::Sender<Note>>);
 
-impl Ear for Ears {
-    fn hear(&self, member: u32, heard: Heard) {
-        // Nobody listens any more after the end.
-        let _ = self.0[member as usize % self.0.len()].send(Note::Heard(member, heard));
+impl EventSink for Inboxes {
+    fn deliver(&self, member: u32, heard: CoreEvent) {
+        // NoObserver listens any more after the end.
+        let _ = self.0[member as usize % self.0.len()].send(Note::CoreEvent(member, heard));
     }
 }
 
 struct Stress<'a> {
     plan: &'a CorePlan,
-    writing: Arc<Writing>,
+    shared: Arc<Shared>,
     core: Arc<dyn Core>,
-    ears: Arc<Ears>,
+    inboxes: Arc<Inboxes>,
     welcomed: Arc<AtomicU64>,
     threads: Vec<JoinHandle<()>>,
     begun: Instant,
@@ -152,13 +155,13 @@ struct Stress<'a> {
 impl<'a> Stress<'a> {
     fn begin(
         plan: &'a CorePlan,
-        make: impl FnOnce(Arc<dyn Ear>) -> Arc<dyn Core>,
+        make: impl FnOnce(Arc<dyn EventSink>) -> Arc<dyn Core>,
     ) -> Result<Stress<'a>, LoadError> {
         if plan.members < 2 || plan.threads == 0 {
             return Err(LoadError::Plan("two members and a thread are needed at least"));
         }
-        let writing = Arc::new(Writing {
-            marks: Postmarks::of_a_new_run(),
+        let shared = Arc::new(Shared {
+            stamps: Stamps::new_run(),
             members: plan.members,
             group: plan.group,
             body: "x".repeat(plan.body_bytes),
@@ -166,18 +169,18 @@ impl<'a> Stress<'a> {
             over: AtomicBool::new(false),
             traffic: Arc::new(Traffic::default()),
         });
-        let (senders, inboxes): (Vec<_>, Vec<_>) = (0..plan.threads).map(|_| mpsc::channel()).unzip();
-        let ears = Arc::new(Ears(senders));
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..plan.threads).map(|_| mpsc::channel()).unzip();
+        let inboxes = Arc::new(Inboxes(senders));
         let before = probe().look();
-        let core = make(Arc::clone(&ears) as Arc<dyn Ear>);
+        let core = make(Arc::clone(&inboxes) as Arc<dyn EventSink>);
         let welcomed = Arc::new(AtomicU64::new(0));
         let mut threads = Vec::new();
-        for (number, inbox) in inboxes.into_iter().enumerate() {
-            let writers = Writers::new(Arc::clone(&writing), number, plan.threads);
+        for (number, inbox) in receivers.into_iter().enumerate() {
+            let writers = Members::new(Arc::clone(&shared), number, plan.threads);
             let players = Players {
                 writers,
                 core: Arc::clone(&core),
-                writing: Arc::clone(&writing),
+                shared: Arc::clone(&shared),
                 welcomed: Arc::clone(&welcomed),
             };
             threads.push(
@@ -186,12 +189,12 @@ impl<'a> Stress<'a> {
         }
         let now = Instant::now();
         let series = Series::default();
-        Ok(Stress { plan, writing, core, ears, welcomed, threads, begun: now, zero: now, before, series })
+        Ok(Stress { plan, shared, core, inboxes, welcomed, threads, begun: now, zero: now, before, series })
     }
 
     /// Returns when everybody is welcome, or nothing moves any more.
     fn sign_in(&mut self) -> Result<(), LoadError> {
-        self.plan.watch.stage("ramp", Until::Members(self.plan.members.into()));
+        self.plan.observer.stage("ramp", Until::Members(self.plan.members.into()));
         let until = |stress: &Stress<'_>, welcomed: u64| {
             read(&stress.welcomed) >= welcomed || stress.begun.elapsed() > ANSWER_PATIENCE
         };
@@ -220,10 +223,10 @@ impl<'a> Stress<'a> {
     }
 
     fn drain(&mut self) -> Instant {
-        self.plan.watch.stage("drain", Until::ItIsDone);
+        self.plan.observer.stage("drain", Until::ItIsDone);
         let mut drain = Drain::new(DRAIN_PATIENCE, Instant::now());
         loop {
-            if let Some(last_change) = drain.over(&self.writing.traffic, 0, Instant::now()) {
+            if let Some(last_change) = drain.over(&self.shared.traffic, 0, Instant::now()) {
                 return last_change;
             }
             self.sample_if_due();
@@ -237,13 +240,13 @@ impl<'a> Stress<'a> {
         let look = || Point {
             kernel_bytes: None,
             generator_cpu_seconds: None,
-            ..Point::look(seconds, probe(), read(&self.welcomed), &self.writing.traffic)
+            ..Point::look(seconds, probe(), read(&self.welcomed), &self.shared.traffic)
         };
-        self.series.look_if_due(seconds, &*self.plan.watch, look);
+        self.series.look_if_due(seconds, &*self.plan.observer, look);
     }
 
-    fn stand(&self) -> Stand {
-        Stand {
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
             at: Instant::now(),
             sample: probe().look(),
             active: read(&self.welcomed),
@@ -254,7 +257,7 @@ impl<'a> Stress<'a> {
     }
 
     fn each(&self, note: impl Fn() -> Note) {
-        for thread in &self.ears.0 {
+        for thread in &self.inboxes.0 {
             let _ = thread.send(note());
         }
     }
@@ -262,7 +265,7 @@ impl<'a> Stress<'a> {
     fn found(&self) -> Result<Vec<Found>, LoadError> {
         let (to, from) = mpsc::channel();
         self.each(|| Note::Report(to.clone()));
-        let threads = 0..self.ears.0.len();
+        let threads = 0..self.inboxes.0.len();
         threads.map(|_| from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)).collect()
     }
 }
@@ -278,9 +281,9 @@ impl Drop for Stress<'_> {
 
 /// The members of one thread.
 struct Players {
-    writers: Writers,
+    writers: Members,
     core: Arc<dyn Core>,
-    writing: Arc<Writing>,
+    shared: Arc<Shared>,
     welcomed: Arc<AtomicU64>,
 }
 
@@ -289,7 +292,7 @@ impl Players {
     fn play(mut self, inbox: mpsc::Receiver<Note>) {
         for note in inbox {
             match note {
-                Note::Heard(member, heard) => self.hear(member, &heard),
+                Note::CoreEvent(member, heard) => self.deliver(member, &heard),
                 Note::Fill => {
                     for member in self.writers.window() {
                         self.write(member, Instant::now());
@@ -301,25 +304,25 @@ impl Players {
         }
     }
 
-    fn hear(&mut self, member: u32, heard: &Heard) {
+    fn deliver(&mut self, member: u32, heard: &CoreEvent) {
         let now = Instant::now();
         match heard {
-            Heard::Welcome => add(&self.welcomed, 1),
-            Heard::Acknowledged { id, conversation, seq } => {
+            CoreEvent::Welcome => add(&self.welcomed, 1),
+            CoreEvent::Acknowledged { id, conversation, seq } => {
                 let room = self.writers.acknowledged(member, id, conversation, *seq, now);
                 if room {
                     self.write(member, now);
                 }
             }
-            Heard::Message { id, conversation, seq } => {
+            CoreEvent::Message { id, conversation, seq } => {
                 self.writers.received(member, id, conversation, *seq, now);
             }
-            Heard::Refused(code) => self.writers.refused(code),
+            CoreEvent::Refused(code) => self.writers.refused(code),
         }
     }
 
     fn write(&mut self, member: u32, due: Instant) {
         let (id, to) = self.writers.compose(member, due);
-        self.core.send(member, id, &token::user(to), &self.writing.body);
+        self.core.send(member, id, &token::user(to), &self.shared.body);
     }
 }

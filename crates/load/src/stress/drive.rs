@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::members::{Members, Order, Shared};
 use super::report::{Findings, Report, Shape};
-use super::writing::{Order, Writers, Writing};
 use super::{Pace, StressPlan};
 use crate::arrivals::Arrivals;
-use crate::conductor::{Cast, Conductor, LoadError};
-use crate::crowd::{Mail, read};
-use crate::pen::Pen;
-use crate::postmark::Postmarks;
+use crate::conductor::{Conductor, LoadError, Setup};
+use crate::latency_stamp::Stamps;
+use crate::observer::Until;
+use crate::schedule::Schedule;
 use crate::traffic::Traffic;
-use crate::watch::Until;
+use crate::worker::{Mail, read};
 
 /// Members come at this rate; it is not what is measured.
 const RAMP_RATE: f64 = 2000.0;
@@ -25,15 +25,15 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         return Err(LoadError::Plan("every group needs two members at least"));
     }
     let traffic = Arc::new(Traffic::default());
-    let cast = Cast {
-        aim: &plan.aim,
+    let setup = Setup {
+        options: &plan.options,
         transport: plan.transport,
         members: plan.members,
         arrivals: Arrivals::Even(RAMP_RATE),
         traffic: Arc::clone(&traffic),
     };
-    let writing = Arc::new(Writing {
-        marks: Postmarks::of_a_new_run(),
+    let shared = Arc::new(Shared {
+        stamps: Stamps::new_run(),
         members: plan.members,
         group: plan.group,
         body: "x".repeat(plan.body_bytes),
@@ -41,19 +41,19 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         over: AtomicBool::new(false),
         traffic,
     });
-    let of_workers = Arc::clone(&writing);
-    let mut stress = Conductor::new(cast, say, move |worker, workers| {
-        Writers::new(Arc::clone(&of_workers), worker, workers)
+    let of_workers = Arc::clone(&shared);
+    let mut stress = Conductor::new(setup, say, move |worker, workers| {
+        Members::new(Arc::clone(&of_workers), worker, workers)
     })?;
     stress.ramp();
     stress.line();
-    let begin = stress.stand();
+    let begin = stress.snapshot();
     write(&mut stress, plan.pace, plan.time);
-    let written = stress.stand();
-    writing.over.store(true, Ordering::Relaxed);
+    let written = stress.snapshot();
+    shared.over.store(true, Ordering::Relaxed);
     let drained_at = stress.drain(DRAIN_PATIENCE)?;
-    let end = stress.stand();
-    let members = stress.field.counts.active();
+    let end = stress.snapshot();
+    let members = stress.state.counts.active();
     stress.each(|| Mail::Leave);
     stress.hold(Duration::from_millis(300));
     let reports = stress.reports()?;
@@ -63,14 +63,14 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         written,
         end,
         drained_at,
-        sent: read(&writing.traffic.sent),
-        acknowledged: read(&writing.traffic.acknowledged),
-        refused: read(&writing.traffic.refused),
-        delivered: read(&writing.traffic.delivered),
-        failed: read(&stress.field.counts.failed),
+        sent: read(&shared.traffic.sent),
+        acknowledged: read(&shared.traffic.acknowledged),
+        refused: read(&shared.traffic.refused),
+        delivered: read(&shared.traffic.delivered),
+        failed: read(&stress.state.counts.failed),
         failures: reports.failures,
         found: reports.results,
-        workers: stress.field.workers,
+        workers: stress.state.workers,
         interrupted: stress.stopped(),
         before: stress.before,
         series: stress.series.take(),
@@ -78,12 +78,12 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
     Ok(Report::new(Shape::from(plan), stress.probe, findings))
 }
 
-fn write(stress: &mut Conductor<'_, Writers>, pace: Pace, time: Duration) {
+fn write(stress: &mut Conductor<'_, Members>, pace: Pace, time: Duration) {
     stress.stage("write", Until::Time(time));
     let begin = Instant::now();
     match pace {
         Pace::Window(_) => stress.each(|| Mail::Order(Order::Fill)),
-        Pace::Rate(rate) => Pen::new(rate).write(stress, time, Order::Due),
+        Pace::Rate(rate) => Schedule::new(rate).write(stress, time, Order::Due),
         Pace::Every(_) => {}
     }
     while begin.elapsed() < time && !stress.stopped() {

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::writing::Found;
+use super::members::Found;
 use super::{Pace, StressPlan};
-use crate::conductor::Stand;
-use crate::crowd::together;
+use crate::conductor::Snapshot;
+use crate::failures::{self, against_refusals};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::reasons::{self, against_refusals};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
+use crate::worker::together;
 
 /// Messages per second at which the others' latency was measured.
 const RATE_OF_OTHERS: f64 = 2_000.0;
@@ -92,7 +92,7 @@ pub(super) struct Shape {
 impl From<&StressPlan> for Shape {
     fn from(plan: &StressPlan) -> Shape {
         Shape {
-            url: plan.aim.target.url(),
+            url: plan.options.target.url(),
             transport: plan.transport.name(),
             asked: plan.members,
             group: plan.group,
@@ -106,9 +106,9 @@ impl From<&StressPlan> for Shape {
 
 pub(super) struct Findings {
     pub(super) members: u64,
-    pub(super) begin: Stand,
-    pub(super) written: Stand,
-    pub(super) end: Stand,
+    pub(super) begin: Snapshot,
+    pub(super) written: Snapshot,
+    pub(super) end: Snapshot,
     pub(super) drained_at: Instant,
     pub(super) sent: u64,
     pub(super) acknowledged: u64,
@@ -204,7 +204,7 @@ impl Report {
             lines: self
                 .chut_lines()
                 .into_iter()
-                .chain(reasons::lines(&self.failures, &self.refused))
+                .chain(failures::lines(&self.failures, &self.refused))
                 .collect(),
             latencies: vec![
                 Latency { what: "send to acknowledgement", ms: self.ack_ms },
@@ -237,7 +237,7 @@ impl Report {
         )
     }
 
-    /// Where the rate is given, the latency is what is asked; else, how much passes.
+    /// Where the rate is given, the latency is what is asked; else, how much tokens.
     fn rows(&self) -> Vec<Row> {
         let count = |count: u64| count as f64;
         let mut rows = Vec::new();
@@ -358,7 +358,7 @@ fn joined(found: &[Found]) -> Found {
         misordered: 0,
         holes: 0,
         strange: 0,
-        refusals: reasons::joined(found.iter().map(|one| &one.refusals)),
+        refusals: failures::joined(found.iter().map(|one| &one.refusals)),
     };
     for one in found {
         all.doubled += one.doubled;
@@ -396,7 +396,7 @@ impl fmt::Display for Report {
             "lost {}, doubled {}, misordered {}, holes {}, strange {}, unanswered {}, connections failed {}",
             self.lost, self.doubled, self.misordered, self.holes, self.strange, self.unanswered, self.failed
         )?;
-        for line in reasons::lines(&self.failures, &self.refused) {
+        for line in failures::lines(&self.failures, &self.refused) {
             writeln!(f, "  {line}")?;
         }
         let Report { generator_threads, generator_busiest_percent, .. } = self;

@@ -10,7 +10,7 @@ use calls::client::{Caller, Heard, channel_data};
 use calls::stun::{attribute, method};
 
 use super::report::{Findings, Passed};
-use super::way::Way;
+use super::server::TurnServer;
 use super::{Report, TurnPlan};
 use crate::LoadError;
 use crate::conductor::own_cpu;
@@ -19,31 +19,31 @@ use crate::probe::{Probe, Sample};
 /// Datagrams that take longer are lost.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Packets of a flow that are on their way, each way.
+/// Packets of a flow that are on their server, each server.
 const IN_FLIGHT: usize = 8;
 
 const CHANNEL: u16 = 0x4000;
 
 /// The server and the generator at one moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stand {
+pub(super) struct Snapshot {
     pub(super) at: Instant,
     pub(super) sample: Sample,
     pub(super) generator: Option<f64>,
 }
 
 pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
-    let way = Way::find(plan)?;
-    let probe = plan.aim.server.map_or(Probe::Blind, Probe::Process);
-    let stand = || Stand { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
-    say(&format!("asking {} for {} s", way.addr, plan.time.as_secs_f64()));
+    let server = TurnServer::find(plan)?;
+    let probe = plan.options.server.map_or(Probe::Blind, Probe::Process);
+    let stand = || Snapshot { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
+    say(&format!("asking {} for {} s", server.addr, plan.time.as_secs_f64()));
     // Memory that is used at the first request is allocated before anything is counted.
-    questions(plan, way.addr, Duration::from_millis(200))?;
+    questions(plan, server.addr, Duration::from_millis(200))?;
     let begin = stand();
-    let answered = questions(plan, way.addr, plan.time)?;
+    let answered = questions(plan, server.addr, plan.time)?;
     let asked = stand();
     say(&format!("{} relays", plan.relays));
-    let mut clients = clients(plan, &way)?;
+    let mut clients = clients(plan, &server)?;
     let before = stand();
     let refused = allocate(plan, &mut clients);
     let allocated = stand();
@@ -56,7 +56,7 @@ pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
     let relays = clients.iter().filter(|client| client.relayed.is_some()).count();
     release(&mut clients);
     let findings = Findings {
-        server: way.addr,
+        server: server.addr,
         questions: [begin, asked],
         answered,
         allocating: [before, allocated],
@@ -65,19 +65,19 @@ pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
         passing: [sending, sent],
         flows,
         passed,
-        interrupted: plan.aim.stopped(),
+        interrupted: plan.options.stopped(),
     };
     Ok(Report::new(plan, &findings))
 }
 
 fn threads(plan: &TurnPlan) -> usize {
-    plan.aim.threads.max(1)
+    plan.options.threads.max(1)
 }
 
 /// Answers how many questions were answered.
 fn questions(plan: &TurnPlan, server: SocketAddr, time: Duration) -> io::Result<u64> {
     let window = (plan.window as usize).div_ceil(threads(plan)).max(1);
-    let each = |_| asking(server, window, time, &plan.aim.stop);
+    let each = |_| asking(server, window, time, &plan.options.stop);
     let counts = in_threads(threads(plan), each)?;
     Ok(counts.into_iter().sum())
 }
@@ -106,10 +106,10 @@ pub(super) struct Client {
     pub(super) relayed: Option<SocketAddr>,
 }
 
-fn clients(plan: &TurnPlan, way: &Way) -> io::Result<Vec<Client>> {
+fn clients(plan: &TurnPlan, server: &TurnServer) -> io::Result<Vec<Client>> {
     let client = |number| {
-        let socket = socket(way.addr)?;
-        Ok(Client { socket, caller: way.caller(number), relayed: None })
+        let socket = socket(server.addr)?;
+        Ok(Client { socket, caller: server.caller(number), relayed: None })
     };
     (0..plan.relays).map(client).collect()
 }
@@ -181,7 +181,7 @@ fn passing(plan: &TurnPlan, flows: &[Flow<'_>]) -> Passed {
     let (message, data) =
         (channel_data(CHANNEL, &vec![0x55; plan.packet_bytes]), vec![0x55; plan.packet_bytes]);
     let (begin, mut passed, mut buffer) = (Instant::now(), Passed::default(), vec![0; 65_536]);
-    while begin.elapsed() < plan.time && !plan.aim.stopped() && !flows.is_empty() {
+    while begin.elapsed() < plan.time && !plan.options.stopped() && !flows.is_empty() {
         for flow in flows {
             (0..IN_FLIGHT).for_each(|_| drop(flow.client.socket.send(&message)));
         }

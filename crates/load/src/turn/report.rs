@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use serde::Serialize;
 
 use super::TurnPlan;
-use super::drive::Stand;
+use super::drive::Snapshot;
 use crate::probe::Sample;
 use crate::report::{Row, Run, Verdict, grouped};
 
@@ -49,18 +49,18 @@ pub struct Report {
 
 pub(super) struct Findings {
     pub(super) server: SocketAddr,
-    pub(super) questions: [Stand; 2],
+    pub(super) questions: [Snapshot; 2],
     pub(super) answered: u64,
-    pub(super) allocating: [Stand; 2],
+    pub(super) allocating: [Snapshot; 2],
     pub(super) relays: u64,
     pub(super) refused: u64,
-    pub(super) passing: [Stand; 2],
+    pub(super) passing: [Snapshot; 2],
     pub(super) flows: u64,
     pub(super) passed: Passed,
     pub(super) interrupted: bool,
 }
 
-/// Packets, once each way is counted once.
+/// Packets, once each server is counted once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     pub(super) to_peers: u64,
@@ -86,8 +86,8 @@ impl Report {
     pub(super) fn new(plan: &TurnPlan, findings: &Findings) -> Report {
         let Findings { questions, allocating, passing, passed, .. } = findings;
         let seconds =
-            |[from, to]: &[Stand; 2]| to.at.saturating_duration_since(from.at).as_secs_f64().max(0.001);
-        let cpu = |[from, to]: &[Stand; 2]| Some(to.sample.cpu_seconds? - from.sample.cpu_seconds?);
+            |[from, to]: &[Snapshot; 2]| to.at.saturating_duration_since(from.at).as_secs_f64().max(0.001);
+        let cpu = |[from, to]: &[Snapshot; 2]| Some(to.sample.cpu_seconds? - from.sample.cpu_seconds?);
         let each =
             |total: Option<f64>, of: u64| total.filter(|_| of > 0).map(|total| total * 1e6 / of as f64);
         let [before, after] = allocating;

@@ -5,15 +5,15 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::pairs::Found;
+use super::members::Found;
 use super::{Pace, TypingPlan};
-use crate::conductor::Stand;
-use crate::crowd::together;
+use crate::conductor::Snapshot;
+use crate::failures::{self, Reasons, against_refusals};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::reasons::{self, Reasons, against_refusals};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
+use crate::worker::together;
 
 /// Messages per second at which the others' latency was measured.
 const RATE_OF_OTHERS: f64 = 2_000.0;
@@ -59,9 +59,9 @@ pub struct Report {
 
 pub(super) struct Findings {
     pub(super) members: u64,
-    pub(super) begin: Stand,
-    pub(super) said: Stand,
-    pub(super) end: Stand,
+    pub(super) begin: Snapshot,
+    pub(super) said: Snapshot,
+    pub(super) end: Snapshot,
     pub(super) drained_at: Instant,
     pub(super) sent: u64,
     pub(super) refused: u64,
@@ -87,7 +87,7 @@ impl Report {
             Pace::Window(window) => (Some(window), None),
             Pace::Rate(rate) => (None, Some(rate)),
         };
-        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
+        let refused = failures::joined(found.iter().map(|one| &one.refusals));
         let short = rate.is_some_and(|rate| (findings.sent as f64) < rate * typing * 0.9);
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit: give it more threads"),
@@ -98,7 +98,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: plan.aim.target.url(),
+            url: plan.options.target.url(),
             transport: plan.transport.name(),
             members: findings.members,
             window,
@@ -135,7 +135,7 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: reasons::lines(&self.failures, &self.refused),
+            lines: failures::lines(&self.failures, &self.refused),
             latencies: self.latencies(),
             series: self.series.clone(),
             study: None,
@@ -178,7 +178,7 @@ impl Report {
         }
     }
 
-    /// Where the rate is given, the latency is what is asked; else, how much passes.
+    /// Where the rate is given, the latency is what is asked; else, how much tokens.
     fn rows(&self) -> Vec<Row> {
         let mut p50 = Row::new("heard after, p50", self.delivery_ms.p50, "ms");
         let mut p99 = Row::new("heard after, p99", self.delivery_ms.p99, "ms");

@@ -15,14 +15,14 @@ use web_proto::Command;
 use self::files::Fetch;
 use self::socket::Socket;
 use super::exchange::{self, PACKED, PLAIN, Part, Reading};
-use super::road::Road;
+use super::state::State;
 use super::tally::Tally;
 use super::visitor::{Job, Next, Stage, Visitor, gap, rest_of_gap};
 use super::{Kind, VisitPlan};
 use crate::client::Masks;
-use crate::crowd::add;
 use crate::probe;
 use crate::token;
+use crate::worker::add;
 
 /// An answer that takes longer is a failure.
 pub(super) const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
@@ -83,7 +83,7 @@ enum Errand {
 }
 
 pub(super) struct Browsers {
-    road: Arc<Road>,
+    state: Arc<State>,
     worker: usize,
     mail: Mailboxes<Mail>,
     visitors: HashMap<u32, Visitor>,
@@ -117,10 +117,10 @@ pub(super) struct Look {
 }
 
 impl Browsers {
-    pub(super) fn new(road: Arc<Road>, worker: usize, mail: Mailboxes<Mail>) -> Browsers {
+    pub(super) fn new(state: Arc<State>, worker: usize, mail: Mailboxes<Mail>) -> Browsers {
         Browsers {
-            chance: Masks::new(road.marks.seed() ^ ((worker as u64 + 1) << 32)),
-            road,
+            chance: Masks::new(state.stamps.seed() ^ ((worker as u64 + 1) << 32)),
+            state,
             worker,
             mail,
             visitors: HashMap::new(),
@@ -137,16 +137,16 @@ impl Browsers {
     }
 
     fn come(&mut self, number: u32, due: Instant, warm: bool) {
-        let road = Arc::clone(&self.road);
-        let (site, now) = (road.site(), Instant::now());
+        let state = Arc::clone(&self.state);
+        let (site, now) = (state.site(), Instant::now());
         let mut visitor = Visitor::new(site);
         if warm {
-            visitor.warm(site, now, road.plan.stay, &mut self.chance);
+            visitor.warm(site, now, state.plan.stay, &mut self.chance);
         } else {
             self.tally.came += 1;
-            self.due.push(Reverse((due + road.plan.stay, number, Act::Leave)));
+            self.due.push(Reverse((due + state.plan.stay, number, Act::Leave)));
         }
-        add(&road.counts.come, 1);
+        add(&state.counts.come, 1);
         self.visitors.insert(number, visitor);
         self.begin_view(number, !warm, due);
     }
@@ -155,7 +155,7 @@ impl Browsers {
     fn count(&mut self, from: Instant) {
         self.counting_from = Some(from);
         self.tally = Tally::default();
-        let VisitPlan { stay, think, .. } = self.road.plan;
+        let VisitPlan { stay, think, .. } = self.state.plan;
         for number in self.visitors.keys() {
             self.due.push(Reverse((from + rest_of_gap(think, &mut self.chance), *number, Act::View)));
             self.due.push(Reverse((from + stay.mul_f64(self.chance.chance()), *number, Act::Leave)));
@@ -183,11 +183,11 @@ impl Browsers {
     }
 
     fn begin_view(&mut self, number: u32, first: bool, due: Instant) {
-        let VisitPlan { think, write_every, .. } = self.road.plan;
+        let VisitPlan { think, write_every, .. } = self.state.plan;
         let Some(visitor) = self.visitors.get_mut(&number) else { return };
-        visitor.view(self.road.site(), first, due, &mut self.chance);
+        visitor.view(self.state.site(), first, due, &mut self.chance);
         let old = visitor.socket.take();
-        add(&self.road.traffic.sent, 1);
+        add(&self.state.traffic.sent, 1);
         // The old page's connection ends when its successor is asked for.
         self.errands.extend(old.map(Errand::HangUp));
         self.errands.push(Errand::Pump(number));
@@ -215,14 +215,14 @@ impl Browsers {
     /// A job is over, well or not: counts it, and goes on with what follows.
     fn finish(&mut self, number: u32, job: Job, outcome: Result<(), String>) {
         let now = Instant::now();
-        let road = Arc::clone(&self.road);
+        let state = Arc::clone(&self.state);
         // Effects are counted before their cause, so that at no moment all requests seem to be answered.
         if let Some(visitor) = self.visitors.get_mut(&number) {
             visitor.in_flight -= 1;
             let before = visitor.jobs.len();
-            let next = visitor.done(road.site(), job, outcome.is_ok(), now);
+            let next = visitor.done(state.site(), job, outcome.is_ok(), now);
             let more = visitor.jobs.len().saturating_sub(before) + usize::from(next == Next::LogIn);
-            add(&road.traffic.sent, more as u64);
+            add(&state.traffic.sent, more as u64);
             self.errands.push(match next {
                 Next::Fetch => Errand::Pump(number),
                 Next::LogIn => Errand::LogIn(number),
@@ -241,7 +241,7 @@ impl Browsers {
 
     fn succeed(&mut self, kind: Kind, due: Instant, now: Instant) {
         let micros = now.saturating_duration_since(due).as_micros() as u64;
-        self.road.traffic.deliver(self.worker as u32, micros);
+        self.state.traffic.deliver(self.worker as u32, micros);
         if self.counts(due)
             && let Some(times) = self.tally.times.get_mut(&kind)
         {
@@ -250,7 +250,7 @@ impl Browsers {
     }
 
     fn fail(&mut self, kind: Kind, due: Instant, reason: &str) {
-        add(&self.road.counts.failed, 1);
+        add(&self.state.counts.failed, 1);
         *self.tally.failures.entry(format!("{}: {reason}", kind.name())).or_default() += 1;
         self.tally.failed += u64::from(self.counts(due));
     }
@@ -264,7 +264,7 @@ impl Browsers {
         if visitor.leaves {
             let (socket, idle) = (visitor.socket.take(), std::mem::take(&mut visitor.idle));
             self.visitors.remove(&number);
-            add(&self.road.counts.gone, 1);
+            add(&self.state.counts.gone, 1);
             self.tally.left += 1;
             self.errands.extend(socket.map(Errand::HangUp));
             for handle in idle {
@@ -284,7 +284,7 @@ impl Browsers {
 
     /// Anybody who was there when counting began.
     fn somebody_else(&mut self, number: u32) -> String {
-        let visitors = self.road.plan.visitors;
+        let visitors = self.state.plan.visitors;
         let other = (self.chance.chance() * f64::from(visitors)) as u32 % visitors;
         token::user(if other == number { (other + 1) % visitors.max(2) } else { other })
     }
@@ -340,7 +340,7 @@ impl Protocol for Browsers {
             Conn::Look(look) => {
                 let mut out = Vec::new();
                 let codings = if look.packed { PACKED } else { PLAIN };
-                exchange::get(&self.road.target, &look.path, codings, None, &mut out);
+                exchange::get(&self.state.target, &look.path, codings, None, &mut out);
                 io.send(&out);
                 io.set_timer(Some(ANSWER_PATIENCE));
             }
@@ -405,7 +405,7 @@ impl Protocol for Browsers {
             Mail::Look { path, packed, to } => {
                 let (reading, seen) = (Reading::default(), Seen::default());
                 let look = Look { path, packed, reading, seen, to: to.clone() };
-                if let Err(error) = conns.connect(self.road.connect(0), Conn::Look(look)) {
+                if let Err(error) = conns.connect(self.state.connect(0), Conn::Look(look)) {
                     let _ = to.send(Err(error.to_string()));
                 }
             }
@@ -426,7 +426,7 @@ impl Protocol for Browsers {
                     _ => io.close(),
                 });
             }
-            // Nobody waits any more if the run was given up.
+            // NoObserver waits any more if the run was given up.
             Mail::Report(to) => drop(to.send(self.tally.clone())),
         }
         self.run_errands(conns);
@@ -435,7 +435,7 @@ impl Protocol for Browsers {
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
         self.run_errands(conns);
         if let Some(seconds) = probe::cpu_seconds("/proc/thread-self/stat")
-            && let Some(slot) = self.road.counts.cpu_us.get(self.worker)
+            && let Some(slot) = self.state.counts.cpu_us.get(self.worker)
         {
             slot.store((seconds * 1e6) as u64, Ordering::Relaxed);
         }

@@ -8,20 +8,20 @@ use edge::{Edge, Mailboxes, mailboxes};
 
 use super::VisitPlan;
 use super::browsers::{ANSWER_PATIENCE, Browsers, Mail};
-use super::look::Look;
 use super::report::{Findings, Report};
-use super::road::{Counts, Road};
+use super::scan::Scan;
+use super::state::{Counts, State};
 use super::tally::Tally;
 use crate::client::Masks;
-use crate::conductor::{self, BEAT, LoadError, Stand, now_unix};
-use crate::crowd::read;
-use crate::postmark::Postmarks;
+use crate::conductor::{self, BEAT, LoadError, Snapshot, now_unix};
+use crate::latency_stamp::Stamps;
+use crate::observer::{Lines, Until};
 use crate::probe::Probe;
 use crate::series::{Point, Series};
+use crate::tls;
 use crate::token::{self, Signer};
 use crate::traffic::Traffic;
-use crate::trust;
-use crate::watch::{Lines, Until};
+use crate::worker::read;
 
 /// The last answers may take so long.
 const SETTLE_PATIENCE: Duration = Duration::from_secs(10).saturating_add(ANSWER_PATIENCE);
@@ -32,12 +32,12 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         return Err(LoadError::Plan("visitors, connections, rate, stay and think must be above 0"));
     }
     let mut drive = Drive::start(plan, say)?;
-    let site = Look::around(&plan.page, drive.mail.clone())?;
-    drive.road.site.set(site).expect("it is looked at once");
+    let site = Scan::around(&plan.page, drive.mail.clone())?;
+    drive.state.site.set(site).expect("it is looked at once");
     drive.fill();
-    let begin = drive.stand();
+    let begin = drive.snapshot();
     drive.go(begin.at);
-    let end = drive.stand();
+    let end = drive.snapshot();
     drive.each(|| Mail::End);
     drive.stage("drain", Until::ItIsDone);
     let unanswered = drive.settle();
@@ -46,14 +46,14 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     drive.each(|| Mail::Leave);
     thread::sleep(Duration::from_millis(200));
     let findings = Findings {
-        interrupted: plan.aim.stopped(),
+        interrupted: plan.options.stopped(),
         before: drive.before,
         begin,
         end,
         unanswered,
         tallies,
-        pages: drive.road.site.get().map_or(0, |site| site.pages.len()),
-        files: drive.road.site.get().map_or(0, |site| site.files.len()),
+        pages: drive.state.site.get().map_or(0, |site| site.pages.len()),
+        files: drive.state.site.get().map_or(0, |site| site.files.len()),
         slow_beats: drive.slow_beats,
         beats: drive.beats,
         workers: drive.workers,
@@ -63,9 +63,9 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
 }
 
 struct Drive<'a> {
-    road: Arc<Road>,
+    state: Arc<State>,
     probe: Probe,
-    before: Stand,
+    before: Snapshot,
     cpu_before: f64,
     series: Series,
     start: Instant,
@@ -82,30 +82,34 @@ struct Drive<'a> {
 
 impl<'a> Drive<'a> {
     fn start(plan: &VisitPlan, say: &'a mut dyn FnMut(&str)) -> Result<Drive<'a>, LoadError> {
-        let aim = &plan.aim;
-        let signer = Signer::new(&aim.secret, now_unix().as_secs());
-        let road = Arc::new(Road {
+        let options = &plan.options;
+        let signer = Signer::new(&options.secret, now_unix().as_secs());
+        let state = Arc::new(State {
             plan: plan.clone(),
-            target: aim.target.clone(),
+            target: options.target.clone(),
             tokens: (0..plan.everybody()).map(|number| signer.token(&token::user(number))).collect(),
-            tls: aim.target.tls.then(|| trust::client_config(&aim.target, aim.ca.as_ref())).transpose()?,
+            tls: options
+                .target
+                .tls
+                .then(|| tls::client_config(&options.target, options.ca.as_ref()))
+                .transpose()?,
             site: OnceLock::new(),
-            marks: Postmarks::of_a_new_run(),
+            stamps: Stamps::new_run(),
             traffic: Arc::new(Traffic::default()),
             counts: Counts::default(),
         });
-        let probe = Probe::find(&aim.target, aim.server);
-        let (workers, private) = conductor::workers(aim.threads, plan.sockets());
+        let probe = Probe::find(&options.target, options.server);
+        let (workers, private) = conductor::workers(options.threads, plan.sockets());
         let (mail, inboxes) = mailboxes(workers);
-        let (of_workers, to_workers) = (Arc::clone(&road), mail.clone());
+        let (of_workers, to_workers) = (Arc::clone(&state), mail.clone());
         let edge = Edge::start(conductor::generator(private), inboxes, move |worker| {
             Browsers::new(Arc::clone(&of_workers), worker, to_workers.clone())
         })?;
         let cpu_before = conductor::own_cpu().unwrap_or(0.0);
         let start = Instant::now();
-        let before = stand(&road, probe, cpu_before);
+        let before = snapshot(&state, probe, cpu_before);
         Ok(Drive {
-            road,
+            state,
             probe,
             before,
             cpu_before,
@@ -124,7 +128,7 @@ impl<'a> Drive<'a> {
 
     /// All come who are there at the beginning, and wait until they have what they asked for.
     fn fill(&mut self) {
-        let (visitors, rate, begin) = (self.road.plan.visitors, self.road.plan.rate, Instant::now());
+        let (visitors, rate, begin) = (self.state.plan.visitors, self.state.plan.rate, Instant::now());
         let mut come = 0;
         self.stage("ramp", Until::Members(u64::from(visitors)));
         while come < visitors && !self.stopped() {
@@ -141,10 +145,10 @@ impl<'a> Drive<'a> {
 
     /// Time is counted: as many come as leave, at moments of chance (a Poisson process).
     fn go(&mut self, begin: Instant) {
-        let VisitPlan { visitors, stay, time, .. } = self.road.plan;
+        let VisitPlan { visitors, stay, time, .. } = self.state.plan;
         let mean = stay.as_secs_f64() / f64::from(visitors);
-        let everybody = self.road.tokens.len() as u32;
-        let mut chance = Masks::new(self.road.marks.seed() ^ 0x5bd1_e995);
+        let everybody = self.state.tokens.len() as u32;
+        let mut chance = Masks::new(self.state.stamps.seed() ^ 0x5bd1_e995);
         let mut wait = || Duration::from_secs_f64(-mean * (1.0 - chance.chance() * 0.999_999).ln());
         self.stage("visits", Until::Time(time));
         self.each(|| Mail::Count { from: begin });
@@ -168,7 +172,7 @@ impl<'a> Drive<'a> {
         let begin = Instant::now();
         let mut quiet_from = begin;
         loop {
-            let (traffic, counts) = (&self.road.traffic, &self.road.counts);
+            let (traffic, counts) = (&self.state.traffic, &self.state.counts);
             let over = read(&traffic.delivered) + read(&counts.failed) + read(&counts.given_up);
             let missing = read(&traffic.sent).saturating_sub(over);
             if missing > 0 {
@@ -189,9 +193,9 @@ impl<'a> Drive<'a> {
     fn beat(&mut self) {
         self.each(|| Mail::Beat);
         let seconds = self.start.elapsed().as_secs_f64();
-        let (probe, road) = (self.probe, &self.road);
-        let look = || Point::look(seconds, probe, road.counts.active(), &road.traffic);
-        self.series.look_if_due(seconds, &*road.plan.aim.watch, look);
+        let (probe, state) = (self.probe, &self.state);
+        let look = || Point::look(seconds, probe, state.counts.active(), &state.traffic);
+        self.series.look_if_due(seconds, &*state.plan.options.observer, look);
         thread::sleep(BEAT);
         self.beats += 1;
         self.slow_beats += u64::from(self.last_beat.elapsed() > BEAT * 25);
@@ -199,7 +203,7 @@ impl<'a> Drive<'a> {
     }
 
     fn line(&mut self) {
-        let (counts, traffic) = (&self.road.counts, &self.road.traffic);
+        let (counts, traffic) = (&self.state.counts, &self.state.traffic);
         let there = read(&counts.come).saturating_sub(read(&counts.gone));
         let line = format!(
             "{:4} s  {{Visitors: {there}, Gone: {}, Answers: {}, Failed: {}}}",
@@ -212,16 +216,16 @@ impl<'a> Drive<'a> {
         self.lines.said(Instant::now());
     }
 
-    fn stand(&self) -> Stand {
-        stand(&self.road, self.probe, self.cpu_before)
+    fn snapshot(&self) -> Snapshot {
+        snapshot(&self.state, self.probe, self.cpu_before)
     }
 
     fn stage(&self, name: &'static str, until: Until) {
-        self.road.plan.aim.watch.stage(name, until);
+        self.state.plan.options.observer.stage(name, until);
     }
 
     fn stopped(&self) -> bool {
-        self.road.plan.aim.stopped()
+        self.state.plan.options.stopped()
     }
 
     fn each(&self, mail: impl Fn() -> Mail) {
@@ -249,12 +253,12 @@ impl VisitPlan {
     }
 }
 
-fn stand(road: &Road, probe: Probe, cpu_before: f64) -> Stand {
-    let workers = road.counts.cpu_us.iter().map(read);
-    Stand {
+fn snapshot(state: &State, probe: Probe, cpu_before: f64) -> Snapshot {
+    let workers = state.counts.cpu_us.iter().map(read);
+    Snapshot {
         at: Instant::now(),
         sample: probe.look(),
-        active: road.counts.active(),
+        active: state.counts.active(),
         generator_cpu_seconds: conductor::own_cpu().map(|seconds| seconds - cpu_before),
         busiest_worker_seconds: workers.max().unwrap_or(0) as f64 / 1e6,
     }

@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// The result of `bytes` that arrive in pieces of this size, as `edge` passes them on.
+    /// The result of `bytes` that arrive in pieces of this size, as `edge` tokens them on.
     fn read_in_pieces(bytes: &[u8], piece: usize) -> Result<(Vec<u8>, Vec<Answer>), Fault> {
         let (mut reading, mut body, mut answers) = (Reading::default(), Vec::new(), Vec::new());
         let mut waiting = Vec::new();

@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::tally::Tally;
 use super::{Kind, VisitPlan};
-use crate::conductor::Stand;
-use crate::crowd::histogram;
+use crate::conductor::Snapshot;
+use crate::failures::{self, Reasons};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::reasons::{self, Reasons};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
+use crate::worker::histogram;
 
 /// The outcome. Figures that could not be read are null. The names of Siege's table are Siege's.
 #[derive(Debug, Clone, Serialize)]
@@ -82,9 +82,9 @@ pub struct OfKind {
 
 pub(super) struct Findings {
     pub(super) interrupted: bool,
-    pub(super) before: Stand,
-    pub(super) begin: Stand,
-    pub(super) end: Stand,
+    pub(super) before: Snapshot,
+    pub(super) begin: Snapshot,
+    pub(super) end: Snapshot,
     pub(super) unanswered: u64,
     pub(super) tallies: Vec<Tally>,
     pub(super) pages: usize,
@@ -100,7 +100,7 @@ impl Report {
         let Findings { before, begin, end, tallies, .. } = &findings;
         let (times, all) = merged(tallies);
         let sum = |count: fn(&Tally) -> u64| tallies.iter().map(count).sum::<u64>();
-        let mut failures = reasons::joined(tallies.iter().map(|tally| &tally.failures));
+        let mut failures = failures::joined(tallies.iter().map(|tally| &tally.failures));
         if findings.unanswered > 0 {
             failures.insert("never answered".to_owned(), findings.unanswered);
         }
@@ -110,7 +110,7 @@ impl Report {
         let response = all.mean() / 1e6;
         let bytes = sum(|tally| tally.bytes);
         let cpu = || Some(end.sample.cpu_seconds? - begin.sample.cpu_seconds?);
-        let grown = |memory: fn(&Stand) -> Option<u64>| {
+        let grown = |memory: fn(&Snapshot) -> Option<u64>| {
             Some(memory(end)?.saturating_sub(memory(before)?) as f64 / f64::from(plan.visitors))
         };
         let visits = f64::from(plan.visitors) * elapsed / plan.stay.as_secs_f64();
@@ -125,7 +125,7 @@ impl Report {
                 "the generator came late to what visitors were to do",
                 "fewer visitors or a longer --think, or end what else runs on this machine",
             )),
-            _ if reasons::short_of_descriptors(&failures) => Some((
+            _ if failures::short_of_descriptors(&failures) => Some((
                 "the generator had too few descriptors",
                 "raise the limit of open files, or fewer --connections",
             )),
@@ -137,7 +137,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: plan.aim.target.url(),
+            url: plan.options.target.url(),
             page: plan.page.clone(),
             pages: findings.pages,
             files: findings.files,
@@ -280,7 +280,7 @@ impl Report {
             row("Longest transaction:", format!("{:.4}", self.longest_seconds), ""),
             row("Shortest transaction:", format!("{:.4}", self.shortest_seconds), ""),
         ];
-        lines.extend(reasons::lines(&self.failures, &Reasons::new()));
+        lines.extend(failures::lines(&self.failures, &Reasons::new()));
         lines
     }
 }

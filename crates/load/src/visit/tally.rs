@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use super::Kind;
-use crate::crowd::histogram;
+use crate::worker::histogram;
 
 #[derive(Debug, Clone)]
 pub(super) struct Tally {

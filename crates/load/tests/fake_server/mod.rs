@@ -1,4 +1,4 @@
-//! As much of a server as the load's tests need: it welcomes everybody, passes messages on, and keeps nothing.
+//! As much of a server as the load's tests need: it welcomes everybody, tokens messages on, and keeps nothing.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 use std::collections::HashMap;

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use load::Aim;
+use load::RunOptions;
 
 use super::progress;
 use crate::doctor::Machine;
@@ -29,17 +29,17 @@ pub(super) fn room(members: u32, tls: bool) -> Outcome {
 }
 
 /// `own`: the node is one of ours, and has as many tables of descriptors as it needs.
-pub(super) fn check(aim: &Aim, members: u32, own: bool, yes: bool) -> Outcome {
-    may_go_there(aim, yes)?;
-    reachable(aim)?;
-    let local = aim.target.addr.ip().is_loopback();
-    enough_memory(members, aim.target.tls, local, Machine::read(None).room())?;
-    let server = aim.server.filter(|_| local && !own);
+pub(super) fn check(options: &RunOptions, members: u32, own: bool, yes: bool) -> Outcome {
+    may_go_there(options, yes)?;
+    reachable(options)?;
+    let local = options.target.addr.ip().is_loopback();
+    enough_memory(members, options.target.tls, local, Machine::read(None).room())?;
+    let server = options.server.filter(|_| local && !own);
     if let Some(warning) = server.and_then(|pid| few_descriptors(&Machine::read(Some(pid)), members)) {
         progress(&warning);
     }
-    load::try_login(aim).map_err(|error| {
-        Trouble::new(format!("a member could not log in at {} in the name of the site {}", aim.target.host, aim.site))
+    load::try_login(options).map_err(|error| {
+        Trouble::new(format!("a member could not log in at {} in the name of the site {}", options.target.host, options.site))
             .because(error)
             .remedy(
                 "for `bad_token`: the secret is not that of the site; --secret-file FILE brings the right one, \
@@ -49,10 +49,10 @@ pub(super) fn check(aim: &Aim, members: u32, own: bool, yes: bool) -> Outcome {
 }
 
 /// Load is sent to somebody else's machine only on purpose.
-fn may_go_there(aim: &Aim, yes: bool) -> Outcome {
-    let host = &aim.target.host;
+fn may_go_there(options: &RunOptions, yes: bool) -> Outcome {
+    let host = &options.target.host;
     let asked = || is_answered_yes(&format!("{host} is another machine. Send load to it?"));
-    if yes || aim.target.addr.ip().is_loopback() || asked() {
+    if yes || options.target.addr.ip().is_loopback() || asked() {
         return Ok(());
     }
     Err(Trouble::new(format!("nothing was sent to {host}"))
@@ -60,11 +60,11 @@ fn may_go_there(aim: &Aim, yes: bool) -> Outcome {
         .remedy("if the machine is yours, add --yes"))
 }
 
-fn reachable(aim: &Aim) -> Outcome {
+fn reachable(options: &RunOptions) -> Outcome {
     let begin = Instant::now();
     let mut said = false;
     loop {
-        match TcpStream::connect_timeout(&aim.target.addr, REACH_PATIENCE) {
+        match TcpStream::connect_timeout(&options.target.addr, REACH_PATIENCE) {
             // Closed connections of a run before keep their ports for a minute (TIME-WAIT, RFC 9293 §3.6.1).
             Err(error) if error.kind() == ErrorKind::AddrNotAvailable && begin.elapsed() < PORTS_PATIENCE => {
                 if !said {
@@ -75,7 +75,7 @@ fn reachable(aim: &Aim) -> Outcome {
             }
             reached => {
                 return reached.map(drop).map_err(|error| {
-                    Trouble::new(format!("no node answers at {}", aim.target.addr)).because(error).remedy(
+                    Trouble::new(format!("no node answers at {}", options.target.addr)).because(error).remedy(
                         "start the node, or correct --url; without --url, the command starts its own node",
                     )
                 });
@@ -152,9 +152,9 @@ mod tests {
 
     #[test]
     fn other_machines_only_on_purpose() {
-        let elsewhere = Aim::new(Target::parse("http://192.0.2.1").expect("a URL"), "demo", b"secret");
+        let elsewhere = RunOptions::new(Target::parse("http://192.0.2.1").expect("a URL"), "demo", b"secret");
         assert!(may_go_there(&elsewhere, true).is_ok());
-        let here = Aim::new(Target::parse("http://127.0.0.1").expect("a URL"), "demo", b"secret");
+        let here = RunOptions::new(Target::parse("http://127.0.0.1").expect("a URL"), "demo", b"secret");
         assert!(may_go_there(&here, false).is_ok());
     }
 }

@@ -14,7 +14,7 @@ use chat::{
     SessionId, Store, Sub, To,
 };
 use load::Watch;
-use load::stress::core::{self, Core, CorePlan, Ear, Heard};
+use load::stress::core::{self, Core, CorePlan, EventSink, CoreEvent};
 use rand::RngCore;
 use store::Sqlite;
 
@@ -40,7 +40,7 @@ impl Inside {
     pub(super) fn carry_out(
         &self,
         name: &str,
-        watch: Arc<dyn Watch>,
+        observer: Arc<dyn Observer>,
         stop: &Arc<AtomicBool>,
     ) -> Outcome<Found> {
         let folder = Folder::new()?;
@@ -68,7 +68,7 @@ impl Inside {
             watch,
         };
         let members = self.members;
-        let made = core::run(&plan, |ear| Arc::new(InProcess::new(members, &store, secret, ear)));
+        let made = core::run(&plan, |sink| Arc::new(InProcess::new(members, &store, secret, sink)));
         let unmade = |error: load::LoadError| Trouble::new(format!("cannot run {name}")).because(error);
         let report = made.map_err(unmade)?;
         Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
@@ -105,13 +105,13 @@ struct InProcess {
 /// The way back: as a gateway's mailbox, but the event is heard as it is.
 struct Sessions {
     by_member: Vec<OnceLock<SessionId>>,
-    ear: Arc<dyn Ear>,
+    sink: Arc<dyn EventSink>,
 }
 
 impl InProcess {
-    fn new(members: u32, store: &Arc<dyn Store>, secret: Secret, ear: Arc<dyn Ear>) -> InProcess {
+    fn new(members: u32, store: &Arc<dyn Store>, secret: Secret, sink: Arc<dyn EventSink>) -> InProcess {
         let by_member = (0..members).map(|_| OnceLock::new()).collect();
-        let sessions = Arc::new(Sessions { by_member, ear });
+        let sessions = Arc::new(Sessions { by_member, sink });
         let mut seed = [0; 32];
         rand::rng().fill_bytes(&mut seed);
         // Limits would be what is measured.
@@ -170,7 +170,7 @@ impl Core for InProcess {
     fn send(&self, member: u32, id: String, to: &str, body: &str) {
         let session = self.sessions.by_member.get(member as usize).and_then(OnceLock::get);
         let (Some(session), Some(to)) = (session, Sub::parse(to)) else {
-            return self.sessions.ear.hear(member, Heard::Refused(Refusal::NoSession.word()));
+            return self.sessions.sink.deliver(member, CoreEvent::Refused(Refusal::NoSession.word()));
         };
         let send = Command::Send {
             client_id: id.into(),
@@ -191,22 +191,22 @@ impl Outbox for Sessions {
                 if let Some(place) = self.by_member.get(to.0 as usize) {
                     let _ = place.set(welcome.session);
                 }
-                Heard::Welcome
+                CoreEvent::Welcome
             }
-            Event::Ack { client_id, conversation, seq, .. } => Heard::Acknowledged {
+            Event::Ack { client_id, conversation, seq, .. } => CoreEvent::Acknowledged {
                 id: client_id,
                 conversation: conversation.key.to_string().into(),
                 seq: seq.0,
             },
-            Event::Message(message, _) => Heard::Message {
+            Event::Message(message, _) => CoreEvent::Message {
                 id: message.client_id.clone(),
                 conversation: message.conversation.key.to_string().into(),
                 seq: message.seq.0,
             },
-            Event::SendRefused { refusal, .. } | Event::Bye(refusal) => Heard::Refused(refusal.word()),
+            Event::SendRefused { refusal, .. } | Event::Bye(refusal) => CoreEvent::Refused(refusal.word()),
             _ => return,
         };
         // Handles are the numbers that came with `sign_in`.
-        self.ear.hear(to.0 as u32, heard);
+        self.sink.deliver(to.0 as u32, heard);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::report::grouped;
-use load::{Point, Until, Watch};
+use load::{Point, Until, Observer};
 
 use super::progress;
 
@@ -49,7 +49,7 @@ impl Drop for Live {
     }
 }
 
-impl Watch for Live {
+impl Observer for Live {
     fn stage(&self, name: &'static str, until: Until) {
         let length = match until {
             Until::Members(members) => members,

@@ -15,7 +15,7 @@ mod visit;
 use std::fmt::Debug;
 
 use load::report::Run;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 
 use super::core::Inside;
 use super::own_node::NodeWish;
@@ -55,7 +55,7 @@ pub(super) trait Task: Debug {
         NodeWish::default()
     }
     /// Returns when the run is over; `name` is for the report.
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError>;
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError>;
 }
 
 /// Two settings that cannot both be meant.

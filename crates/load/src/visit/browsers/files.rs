@@ -31,13 +31,13 @@ impl Browsers {
                 self.ask(&job, &mut io);
                 continue;
             }
-            if visitor.connections >= self.road.plan.connections {
+            if visitor.connections >= self.state.plan.connections {
                 return;
             }
             visitor.jobs.pop_front();
             visitor.in_flight += 1;
             let fetch = Fetch { visitor: number, job: Some(job), reading: Reading::default(), used: false };
-            match conns.connect(self.road.connect(number), Conn::Fetch(fetch)) {
+            match conns.connect(self.state.connect(number), Conn::Fetch(fetch)) {
                 Ok(_) => visitor.connections += 1,
                 Err(error) => self.finish(number, job, Err(format!("connect: {error}"))),
             }
@@ -45,7 +45,7 @@ impl Browsers {
     }
 
     pub(super) fn ask(&mut self, job: &Job, io: &mut Io<'_>) {
-        let (site, target) = (self.road.site(), &self.road.target);
+        let (site, target) = (self.state.site(), &self.state.target);
         self.out.clear();
         match job.what {
             What::Page(page) => {

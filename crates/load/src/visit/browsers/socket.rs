@@ -7,12 +7,12 @@ use edge::{Conns, Handle, Io};
 use web_proto::{Command, Hello, SendTo, VERSION};
 
 use super::super::Kind;
-use super::super::heard::Heard;
+use super::super::events::EventSummary;
 use super::super::visitor::Stage;
 use super::{ANSWER_PATIENCE, Browsers, Conn, Errand, PING_EVERY};
 use crate::client::Client;
-use crate::crowd::add;
 use crate::target::Transport;
+use crate::worker::add;
 
 pub(in super::super) struct Socket {
     pub(super) visitor: u32,
@@ -41,7 +41,7 @@ impl Browsers {
             hung_up: false,
             asked: Vec::new(),
         };
-        match conns.connect(self.road.connect(number), Conn::Socket(socket)) {
+        match conns.connect(self.state.connect(number), Conn::Socket(socket)) {
             Ok(handle) => visitor.socket = Some(handle),
             Err(error) => {
                 visitor.give_up();
@@ -53,11 +53,11 @@ impl Browsers {
 
     /// The connection is there: the handshake, with the hello that follows it.
     pub(super) fn say_hello(&mut self, socket: &mut Socket, io: &mut Io<'_>) {
-        let road = Arc::clone(&self.road);
+        let state = Arc::clone(&self.state);
         let hello = Hello {
             v: VERSION,
-            site: road.plan.aim.site.as_str().into(),
-            token: Some(road.tokens[socket.visitor as usize].as_str().into()),
+            site: state.plan.options.site.as_str().into(),
+            token: Some(state.tokens[socket.visitor as usize].as_str().into()),
             device: "load".into(),
             position: None,
             client: Some("kith-load".into()),
@@ -65,7 +65,7 @@ impl Browsers {
         self.frame.clear();
         self.out.clear();
         Command::Hello(Box::new(hello)).write(&mut self.frame);
-        socket.client.start(&road.target, &self.frame, &mut self.out);
+        socket.client.start(&state.target, &self.frame, &mut self.out);
         io.send(&self.out);
         io.set_timer(Some(ANSWER_PATIENCE));
     }
@@ -75,7 +75,7 @@ impl Browsers {
         self.out.clear();
         socket.client.go_away(&mut self.chance, &mut self.out);
         if socket.welcome {
-            add(&self.road.counts.logged_out, 1);
+            add(&self.state.counts.logged_out, 1);
         }
         socket.hung_up = true;
         let late = Instant::now().checked_sub(LEFT_TOO_SOON);
@@ -83,7 +83,7 @@ impl Browsers {
             if late.is_some_and(|late| due < late) {
                 self.fail(kind, due, "no answer before the page was left");
             } else {
-                add(&self.road.counts.given_up, 1);
+                add(&self.state.counts.given_up, 1);
             }
         }
         io.send(&self.out);
@@ -95,10 +95,10 @@ impl Browsers {
         let rid = self.rid();
         let Some((Conn::Socket(socket), mut io)) = conns.get(handle) else { return };
         self.tally.written += u64::from(self.counting_from.is_some_and(|from| due >= from));
-        add(&self.road.traffic.sent, 1);
+        add(&self.state.traffic.sent, 1);
         socket.asked.push((rid, Kind::Message, due));
         let command = Command::Send {
-            id: self.road.marks.write(rid, due).into(),
+            id: self.state.stamps.write(rid, due).into(),
             to: SendTo::User(to.into()),
             body: "Did you see the new thread? I would not have thought so.".into(),
             reply_to: None,
@@ -123,12 +123,13 @@ impl Browsers {
 
     pub(super) fn socket_input(&mut self, socket: &mut Socket, input: &[u8], io: &mut Io<'_>) -> usize {
         let now = Instant::now();
-        let road = Arc::clone(&self.road);
+        let state = Arc::clone(&self.state);
         self.out.clear();
-        let mut heard = Heard::default();
-        let taken = socket.client.input(&road.target, input, &mut self.chance, &mut self.out, &mut |event| {
-            heard.note(event, road.marks);
-        });
+        let mut heard = EventSummary::default();
+        let taken =
+            socket.client.input(&state.target, input, &mut self.chance, &mut self.out, &mut |event| {
+                heard.note(event, state.stamps);
+            });
         io.send(&self.out);
         if socket.hung_up {
             return taken.unwrap_or(input.len());
@@ -160,7 +161,7 @@ impl Browsers {
 
     fn welcome(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
         socket.welcome = true;
-        add(&self.road.counts.logged_in, 1);
+        add(&self.state.counts.logged_in, 1);
         io.set_timer(Some(PING_EVERY));
         self.begin_reading(socket, now, io);
         self.succeed(Kind::Login, socket.due, now);
@@ -174,7 +175,7 @@ impl Browsers {
             let to = self.somebody_else(socket.visitor);
             let (contacts, history) = (self.rid(), self.rid());
             socket.asked.extend([(contacts, Kind::Contacts, now), (history, Kind::History, now)]);
-            add(&self.road.traffic.sent, 2);
+            add(&self.state.traffic.sent, 2);
             self.say(socket, &Command::Contacts { rid: contacts, after: None, limit: None }, io);
             let history = Command::History {
                 rid: history,
@@ -196,7 +197,7 @@ impl Browsers {
             return;
         }
         if socket.welcome {
-            add(&self.road.counts.logged_out, 1);
+            add(&self.state.counts.logged_out, 1);
         } else {
             self.fail(Kind::Login, socket.due, reason);
         }

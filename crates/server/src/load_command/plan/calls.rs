@@ -2,7 +2,7 @@
 
 use load::calls::{self, CallsPlan};
 use load::target::Transport;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -57,9 +57,9 @@ impl Task for Calls {
         NodeWish { settings, ..NodeWish::default() }
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let plan = CallsPlan {
-            aim,
+            options,
             transport: self.transport,
             pairs: self.pairs,
             window: self.window,

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use clap::Args;
 use load::community::{self, CommunityPlan, People, Rosters};
 use load::target::Transport;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 use toml::Value;
 
@@ -154,22 +154,22 @@ impl Task for Community {
         NodeWish { seed, ..NodeWish::default() }
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let few = |_| LoadError::Plan("a site has too few members for their rosters");
-        let (aim, people, rosters) = match self.filled.get() {
+        let (options, people, rosters) = match self.filled.get() {
             Some(filled) => {
                 let people = People::new(self.members, self.sites, self.roster, self.online).map_err(few)?;
-                (filled.aim(aim), people, Rosters::Stored(filled.seeded))
+                (filled.options(options), people, Rosters::Stored(filled.seeded))
             }
             // A node that others have started: one site, and no rosters that we know of.
             None => {
                 say("members name whom they watch: the node that --url names has no rosters of ours");
-                (aim, People::new(self.members, 1, self.online, self.online).map_err(few)?, Rosters::Named)
+                (options, People::new(self.members, 1, self.online, self.online).map_err(few)?, Rosters::Named)
             }
         };
         let every = |span: Span| Some(span.into()).filter(|span: &std::time::Duration| !span.is_zero());
         let plan = CommunityPlan {
-            aim,
+            options,
             transport: self.transport,
             people,
             rosters,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use load::flood::{self, FloodPlan};
 use load::target::Transport;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 use toml::Value;
 
@@ -114,9 +114,9 @@ impl Task for Flood {
         self.connections
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let plan = FloodPlan {
-            aim,
+            options,
             transport: self.transport,
             connections: self.connections,
             rate: self.rate,

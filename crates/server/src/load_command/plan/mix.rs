@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use load::mix::{self, MixPlan};
 use load::target::Transport;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::{Deserialize, Deserializer};
 use toml::Value;
 
@@ -138,9 +138,9 @@ impl Task for Mix {
         self.members
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let plan = MixPlan {
-            aim,
+            options,
             transport: self.transport,
             members: self.members,
             rate: self.rate,

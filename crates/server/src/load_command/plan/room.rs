@@ -2,7 +2,7 @@
 
 use load::room::{self, RoomPlan};
 use load::target::Transport;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 
 use super::{Found, Task};
@@ -40,9 +40,9 @@ impl Task for Room {
         self.members + 2
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let plan = RoomPlan {
-            aim,
+            options,
             transport: self.transport,
             members: self.members,
             rate: self.rate,

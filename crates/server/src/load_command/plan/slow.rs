@@ -2,7 +2,7 @@
 
 use load::slow::{self, SlowPlan};
 use load::target::Transport;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 
 use super::{Found, Task};
@@ -44,9 +44,9 @@ impl Task for Slow {
         self.members.saturating_add(self.slow)
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let plan = SlowPlan {
-            aim,
+            options,
             transport: self.transport,
             members: self.members,
             slow: self.slow,

@@ -3,7 +3,7 @@
 use clap::Args;
 use load::storm::{self, StormPlan};
 use load::target::Transport;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 use toml::Value;
 
@@ -91,9 +91,9 @@ impl Task for Storm {
         self.members.saturating_add(self.watchers)
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let plan = StormPlan {
-            aim,
+            options,
             transport: self.transport,
             members: self.members,
             watchers: self.watchers,

@@ -3,7 +3,7 @@
 use clap::Args;
 use load::stress::{self, Pace, StressPlan};
 use load::target::Transport;
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 use toml::Value;
 
@@ -155,10 +155,10 @@ impl Task for Stress {
         })
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let every = self.every.map(|every| Pace::Every(every.into()));
         let plan = StressPlan {
-            aim,
+            options,
             transport: self.transport,
             members: self.members(),
             group: self.per_group,

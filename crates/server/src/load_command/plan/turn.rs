@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use load::turn::{self, Server, TurnPlan};
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -115,7 +115,7 @@ impl Task for Turn {
         NodeWish { settings, ..NodeWish::default() }
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let server = match (self.server, &self.turn_secret_file) {
             (Some(addr), Some(path)) => {
                 Some(Server { addr, secret: std::fs::read(path)?.trim_ascii().to_vec() })
@@ -127,7 +127,7 @@ impl Task for Turn {
         let secret = std::fs::read(secret_file).ok().map(|secret| secret.trim_ascii().to_vec());
         let _ = std::fs::remove_file(own_secret_file());
         let plan = TurnPlan {
-            aim,
+            options,
             server,
             secret,
             window: self.window,

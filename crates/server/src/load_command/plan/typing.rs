@@ -2,7 +2,7 @@
 
 use load::target::Transport;
 use load::typing::{self, Pace, TypingPlan};
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 
 use super::{Contradiction, Found, Task};
@@ -50,9 +50,9 @@ impl Task for Typing {
         self.members
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
         let plan = TypingPlan {
-            aim,
+            options,
             transport: self.transport,
             members: self.members,
             pace: self.rate.map_or(Pace::Window(self.window), Pace::Rate),

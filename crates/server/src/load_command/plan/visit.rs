@@ -2,7 +2,7 @@
 
 use clap::Args;
 use load::visit::{self, VisitPlan};
-use load::{Aim, LoadError};
+use load::{RunOptions, LoadError};
 use serde::Deserialize;
 use toml::Value;
 
@@ -90,9 +90,9 @@ impl Default for Visit {
 }
 
 impl Visit {
-    fn plan(&self, aim: Aim) -> VisitPlan {
+    fn plan(&self, options: RunOptions) -> VisitPlan {
         VisitPlan {
-            aim,
+            options,
             page: self.page.clone(),
             visitors: self.visitors,
             stay: self.stay.into(),
@@ -128,8 +128,8 @@ impl Task for Visit {
         self.visitors.saturating_mul(self.connections.saturating_add(1))
     }
 
-    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
-        let report = visit::run(&self.plan(aim), say)?;
+    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+        let report = visit::run(&self.plan(options), say)?;
         Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
     }
 }

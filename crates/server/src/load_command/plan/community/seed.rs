@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chat::{Mode, Profile, Secret, SecretKind, Site, SiteId, SiteStore, Sub, UserId};
-use load::Aim;
+use load::RunOptions;
 use load::community::{Contact, People, Seeded};
 use rand::RngCore;
 use store::bulk::Import;
@@ -30,11 +30,11 @@ pub(super) struct Filled {
 }
 
 impl Filled {
-    /// The aim with members of these sites.
-    pub(super) fn aim(&self, aim: Aim) -> Aim {
+    /// The options with members of these sites.
+    pub(super) fn options(&self, options: RunOptions) -> RunOptions {
         let mut sites = self.sites.iter().map(|site| (site.clone(), self.secret.clone()));
         let (site, secret) = sites.next().unwrap_or_default();
-        Aim { site, secret, more_sites: sites.collect(), ..aim }
+        RunOptions { site, secret, more_sites: sites.collect(), ..options }
     }
 }
 

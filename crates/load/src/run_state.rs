@@ -11,9 +11,9 @@ use rustls_pki_types::ServerName;
 use web_proto::{Command, Hello, VERSION};
 
 use crate::arrivals::Arrivals;
-use crate::crowd::read;
 use crate::target::{Target, Transport};
-use crate::token::Passes;
+use crate::token::SiteTokens;
+use crate::worker::read;
 
 /// Ports that one source address gives.
 const PORTS_PER_SOURCE: u32 = 25_000;
@@ -21,10 +21,10 @@ const PORTS_PER_SOURCE: u32 = 25_000;
 /// are in use, and was a third of the generator's time at 15,000.
 const CHOSEN_ABOVE: u32 = 1_000;
 
-pub(crate) struct Field {
+pub(crate) struct RunState {
     pub(crate) target: Target,
     pub(crate) transport: Transport,
-    pub(crate) passes: Passes,
+    pub(crate) tokens: SiteTokens,
     pub(crate) members: u32,
     pub(crate) workers: usize,
     pub(crate) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
@@ -62,7 +62,7 @@ impl Counts {
     }
 }
 
-impl Field {
+impl RunState {
     /// When a member's connection was due: latency counts from here, also if the generator came late.
     pub(crate) fn due(&self, member: u32) -> Instant {
         self.start + self.arrivals.of(member)
@@ -83,7 +83,7 @@ impl Field {
     }
 
     pub(crate) fn hello(&self, member: u32, position: Option<&str>, frame: &mut Vec<u8>) {
-        let (site, token) = self.passes.of(member);
+        let (site, token) = self.tokens.of(member);
         let hello = Hello {
             v: VERSION,
             site: site.into(),

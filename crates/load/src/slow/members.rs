@@ -8,11 +8,11 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Message, SendTo, Welcome};
 
-use crate::crowd::{Says, Script, add, histogram};
-use crate::pen::Due;
-use crate::postmark::{Postmark, Postmarks, micros_since};
+use crate::latency_stamp::{Stamp, Stamps, micros_since};
+use crate::schedule::Due;
 use crate::token;
 use crate::traffic::Traffic;
+use crate::worker::{Commands, Script, add, histogram};
 
 /// Messages that are asked for at a time.
 const PAGE: u32 = 20;
@@ -24,8 +24,8 @@ pub(crate) enum Order {
 }
 
 /// State that the workers share. The slow members come first, then the others.
-pub(crate) struct Play {
-    pub(crate) marks: Postmarks,
+pub(crate) struct Shared {
+    pub(crate) stamps: Stamps,
     pub(crate) slow: u32,
     pub(crate) others: u32,
     pub(crate) body: String,
@@ -34,7 +34,7 @@ pub(crate) struct Play {
 
 /// The members of one worker.
 pub(crate) struct Members {
-    play: Arc<Play>,
+    shared: Arc<Shared>,
     worker: u32,
     workers: u32,
     /// Up to where each has everything, and its newest seq in each conversation. On a busy machine anybody may fall behind.
@@ -82,9 +82,9 @@ impl Default for Found {
 }
 
 impl Members {
-    pub(crate) fn new(play: Arc<Play>, worker: usize, workers: usize) -> Members {
+    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
         Members {
-            play,
+            shared,
             worker: worker as u32,
             workers: workers as u32,
             positions: HashMap::new(),
@@ -100,15 +100,15 @@ impl Members {
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
         let newest = self.newest.entry((member, (&*message.conversation).into())).or_default();
         *newest = message.seq.max(*newest);
-        let Some(Postmark { number, due }) = self.play.marks.read(&message.id) else { return };
+        let Some(Stamp { number, due }) = self.shared.stamps.read(&message.id) else { return };
         match self.received.insert(number, message.seq) {
-            None => add(&self.play.traffic.delivered, 1),
+            None => add(&self.shared.traffic.delivered, 1),
             Some(before) if before == message.seq => return self.found.repeated += 1,
             Some(_) => return self.found.doubled += 1,
         }
-        if member >= self.play.slow {
+        if member >= self.shared.slow {
             let waited = micros_since(due, now);
-            self.play.traffic.note(self.worker, waited);
+            self.shared.traffic.note(self.worker, waited);
             let times = if self.paused { &mut self.found.pause } else { &mut self.found.calm };
             times.saturating_record(waited);
         }
@@ -120,12 +120,12 @@ impl Members {
 
     /// Asks for what is missing, one page at a time: an answer may be in a queue that is dropped, and is asked for again
     /// then.
-    fn fetch(&self, member: u32, says: &mut Says) {
+    fn fetch(&self, member: u32, commands: &mut Commands) {
         let hole = self.holes.get(&member).and_then(BTreeMap::first_key_value);
         if let Some((conversation, after)) = hole {
             let to = SendTo::Conversation((&**conversation).into());
             let (before, after, limit) = (None, Some(*after), Some(PAGE));
-            says.say(
+            commands.send(
                 member,
                 &Command::History { rid: 1, to, before, after, since: None, thread: None, limit },
             );
@@ -141,8 +141,8 @@ impl Members {
         }
     }
 
-    fn write(&mut self, number: u64, due: Instant, says: &mut Says) {
-        let Play { marks, slow, others, body, traffic } = &*self.play;
+    fn write(&mut self, number: u64, due: Instant, commands: &mut Commands) {
+        let Shared { stamps, slow, others, body, traffic } = &*self.shared;
         let others = u64::from(*others);
         // Two steps that share no factor with the numbers mix who writes to whom.
         let writer = (number.wrapping_mul(7919) % others) as u32;
@@ -152,10 +152,10 @@ impl Members {
         let to = if number.is_multiple_of(2) {
             ((number / 2).wrapping_mul(104_729) % u64::from(*slow)) as u32
         } else {
-            slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % self.play.others
+            slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % self.shared.others
         };
-        let id: Box<str> = marks.write(number, due).into();
-        says.say(slow + writer, &sending(&id, to, body));
+        let id: Box<str> = stamps.write(number, due).into();
+        commands.send(slow + writer, &sending(&id, to, body));
         self.unanswered.entry(slow + writer).or_default().insert(id, to);
         add(&traffic.sent, 1);
     }
@@ -165,9 +165,9 @@ impl Members {
         self.unanswered.get_mut(&member).is_some_and(|waiting| waiting.remove(id).is_some())
     }
 
-    fn say_again(&self, member: u32, says: &mut Says) {
+    fn say_again(&self, member: u32, commands: &mut Commands) {
         for (id, to) in self.unanswered.get(&member).into_iter().flatten() {
-            says.say(member, &sending(id, *to, &self.play.body));
+            commands.send(member, &sending(id, *to, &self.shared.body));
         }
     }
 }
@@ -181,14 +181,14 @@ impl Script for Members {
     type Order = Order;
     type Result = Found;
 
-    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, _: &mut Says) {
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, _: &mut Commands) {
         self.note_position(member, &welcome.position);
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
             Event::Ack { id, .. } if self.is_answered(member, id) => {
-                add(&self.play.traffic.acknowledged, 1);
+                add(&self.shared.traffic.acknowledged, 1);
             }
             Event::Message { message, position } => {
                 self.receive(member, message, now);
@@ -197,7 +197,7 @@ impl Script for Members {
             Event::Behind => {
                 self.found.behind += 1;
                 let position = self.positions.get(&member).map_or("", |position| position).into();
-                says.say(member, &Command::Resume { rid: 1, position });
+                commands.send(member, &Command::Resume { rid: 1, position });
             }
             Event::Changes { messages, gaps, position, .. } => {
                 // A gap lies after the newest known message, so that is noted first.
@@ -209,30 +209,30 @@ impl Script for Members {
                 }
                 messages.iter().for_each(|message| self.receive(member, message, now));
                 self.note_position(member, position);
-                self.say_again(member, says);
-                self.fetch(member, says);
+                self.say_again(member, commands);
+                self.fetch(member, commands);
             }
             Event::History { conversation, messages, more, .. } => {
                 self.found.fetched += messages.len() as u64;
                 messages.iter().for_each(|message| self.receive(member, message, now));
                 self.fill(member, conversation, messages.last().filter(|_| *more).map(|last| last.seq));
-                self.fetch(member, says);
+                self.fetch(member, commands);
             }
             Event::Error { code, id, .. } => {
                 if let Some(id) = id {
                     self.is_answered(member, id);
                 }
-                add(&self.play.traffic.refused, 1);
+                add(&self.shared.traffic.refused, 1);
                 *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
             }
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
+    fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
         match order {
             Order::Pause => self.paused = true,
-            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, says)),
+            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, commands)),
         }
     }
 

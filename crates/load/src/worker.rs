@@ -12,10 +12,10 @@ use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Welcome};
 
-use crate::again::{Wait, Waiting};
 use crate::client::{self, Client, Masks};
-use crate::field::Field;
 use crate::probe;
+use crate::retry::{Delay, RetryQueue};
+use crate::run_state::RunState;
 use crate::target::Transport;
 
 /// No welcome after so long is a failed connection.
@@ -44,12 +44,12 @@ pub(crate) trait Script: Send + 'static {
     type Result: Send + 'static;
 
     /// `member` has heard an event; what it answers goes into `says`.
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says);
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands);
     /// The plan wants something of this worker's members.
-    fn order(&mut self, order: Self::Order, now: Instant, says: &mut Says);
+    fn order(&mut self, order: Self::Order, now: Instant, commands: &mut Commands);
     fn result(&mut self) -> Self::Result;
     /// `member` is let in, for the first time or again.
-    fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _now: Instant, _says: &mut Says) {}
+    fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _now: Instant, _says: &mut Commands) {}
     /// Up to where `member` has everything: for its next hello.
     fn position(&self, _member: u32) -> Option<&str> {
         None
@@ -58,25 +58,25 @@ pub(crate) trait Script: Send + 'static {
 
 /// Commands to be said, by whom.
 #[derive(Debug, Default)]
-pub(crate) struct Says {
+pub(crate) struct Commands {
     bytes: Vec<u8>,
     ends: Vec<(u32, usize)>,
-    later: Vec<(Wait, u32, Vec<u8>)>,
+    later: Vec<(Delay, u32, Vec<u8>)>,
 }
 
-impl Says {
-    pub(crate) fn say(&mut self, member: u32, command: &Command<'_>) {
+impl Commands {
+    pub(crate) fn send(&mut self, member: u32, command: &Command<'_>) {
         command.write(&mut self.bytes);
         self.ends.push((member, self.bytes.len()));
     }
 
-    fn say_written(&mut self, member: u32, command: &[u8]) {
+    fn send_written(&mut self, member: u32, command: &[u8]) {
         self.bytes.extend_from_slice(command);
         self.ends.push((member, self.bytes.len()));
     }
 
     /// Repeats a refused command later.
-    pub(crate) fn say_after(&mut self, wait: Wait, member: u32, command: &Command<'_>) {
+    pub(crate) fn send_after(&mut self, wait: Delay, member: u32, command: &Command<'_>) {
         let mut bytes = Vec::new();
         command.write(&mut bytes);
         self.later.push((wait, member, bytes));
@@ -112,8 +112,8 @@ pub(crate) enum Mail<S: Script> {
         on: bool,
     },
     Report(mpsc::Sender<Report<S::Result>>),
-    /// Says so when everything before it has been carried out.
-    Obeyed(mpsc::Sender<()>),
+    /// Commands so when everything before it has been carried out.
+    Barrier(mpsc::Sender<()>),
 }
 
 pub(crate) struct Report<R> {
@@ -125,8 +125,8 @@ pub(crate) struct Report<R> {
 }
 
 /// The clients of one worker.
-pub(crate) struct Crowd<S> {
-    field: Arc<Field>,
+pub(crate) struct Worker<S> {
+    state: Arc<RunState>,
     worker: usize,
     script: S,
     /// The next member to begin; this worker has every `workers`-th.
@@ -145,14 +145,14 @@ pub(crate) struct Crowd<S> {
     again: Histogram<u64>,
     /// Members who reconnect later, with their times.
     away: BinaryHeap<Reverse<(Instant, u32)>>,
-    waiting: Waiting,
+    waiting: RetryQueue,
     /// Members whom the server deferred for the first time, with their times.
-    put_off: BinaryHeap<Reverse<(Instant, u32)>>,
+    deferred: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Members that are away or on their way back.
     returning: HashMap<u32, Returning>,
     failures: BTreeMap<String, u64>,
     masks: Masks,
-    says: Says,
+    commands: Commands,
     frame: Vec<u8>,
     out: Vec<u8>,
 }
@@ -199,12 +199,12 @@ pub(crate) fn together<'a>(of_workers: impl IntoIterator<Item = &'a Histogram<u6
     all
 }
 
-impl<S: Script> Crowd<S> {
-    pub(crate) fn new(field: Arc<Field>, worker: usize, script: S) -> Crowd<S> {
-        Crowd {
+impl<S: Script> Worker<S> {
+    pub(crate) fn new(state: Arc<RunState>, worker: usize, script: S) -> Worker<S> {
+        Worker {
             next: worker as u32,
             masks: Masks::new(0x9e37_79b9 ^ (worker as u64 + 1)),
-            field,
+            state,
             worker,
             script,
             handles: Vec::new(),
@@ -216,11 +216,11 @@ impl<S: Script> Crowd<S> {
             login: histogram(),
             again: histogram(),
             away: BinaryHeap::new(),
-            waiting: Waiting::default(),
-            put_off: BinaryHeap::new(),
+            waiting: RetryQueue::default(),
+            deferred: BinaryHeap::new(),
             returning: HashMap::new(),
             failures: BTreeMap::new(),
-            says: Says::default(),
+            commands: Commands::default(),
             frame: Vec::new(),
             out: Vec::new(),
         }
@@ -229,8 +229,8 @@ impl<S: Script> Crowd<S> {
     fn begin(&mut self, until: u32, conns: &mut Conns<'_, Conn>) {
         while self.next < until {
             let number = self.next;
-            self.next += self.field.workers as u32;
-            add(&self.field.counts.begun, 1);
+            self.next += self.state.workers as u32;
+            add(&self.state.counts.begun, 1);
             let handle = match self.connect(number, conns) {
                 Ok(handle) => Some(handle),
                 Err(error) => {
@@ -243,20 +243,20 @@ impl<S: Script> Crowd<S> {
     }
 
     fn connect(&self, number: u32, conns: &mut Conns<'_, Conn>) -> io::Result<Handle> {
-        let client = Client::new(self.field.transport);
+        let client = Client::new(self.state.transport);
         let member = Member { client, number, stage: Stage::LoggingIn, heard: true };
-        conns.connect(self.field.connect(self.field.source(number)), Conn::Member(member))
+        conns.connect(self.state.connect(self.state.source(number)), Conn::Member(member))
     }
 
     fn break_all(&mut self, below: u32, spread: Duration, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
-        let Crowd { field, away, returning, masks, waiting, .. } = self;
+        let Worker { state, away, returning, masks, waiting, .. } = self;
         conns.each(|conn, mut io| {
             if let Conn::Member(member) = conn
                 && member.number < below
                 && member.stage == Stage::Active
             {
-                add(&field.counts.left, 1);
+                add(&state.counts.left, 1);
                 member.stage = Stage::Leaving;
                 io.abort();
                 let due = now + spread.mul_f64(masks.chance());
@@ -265,7 +265,7 @@ impl<S: Script> Crowd<S> {
             }
         });
         let forgotten = waiting.forget(|member| returning.contains_key(&member));
-        field.counts.waiting.fetch_sub(forgotten, Ordering::Relaxed);
+        state.counts.waiting.fetch_sub(forgotten, Ordering::Relaxed);
     }
 
     fn bring_back(&mut self, conns: &mut Conns<'_, Conn>) {
@@ -275,27 +275,27 @@ impl<S: Script> Crowd<S> {
         {
             self.away.pop();
             match self.connect(number, conns) {
-                Ok(handle) => self.handles[number as usize / self.field.workers] = Some(handle),
+                Ok(handle) => self.handles[number as usize / self.state.workers] = Some(handle),
                 Err(error) => self.try_later(number, &format!("connect: {}", kind(&error)), None),
             }
         }
     }
 
     /// A full server may tell somebody who comes for the first time when there is room.
-    fn come_later(&mut self, number: u32, reason: &str, advice: u64) {
+    fn defer(&mut self, number: u32, reason: &str, advice: u64) {
         *self.failures.entry(format!("told to come later: {reason}")).or_default() += 1;
-        let wait = Wait::to_come_back(Some(advice), 0).draw(&mut self.masks);
-        self.put_off.push(Reverse((Instant::now() + wait, number)));
+        let wait = Delay::reconnect(Some(advice), 0).draw(&mut self.masks);
+        self.deferred.push(Reverse((Instant::now() + wait, number)));
     }
 
-    fn let_come(&mut self, conns: &mut Conns<'_, Conn>) {
+    fn connect_deferred(&mut self, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
-        while let Some(Reverse((due, number))) = self.put_off.peek().copied()
+        while let Some(Reverse((due, number))) = self.deferred.peek().copied()
             && due <= now
         {
-            self.put_off.pop();
+            self.deferred.pop();
             match self.connect(number, conns) {
-                Ok(handle) => self.handles[number as usize / self.field.workers] = Some(handle),
+                Ok(handle) => self.handles[number as usize / self.state.workers] = Some(handle),
                 Err(error) => self.fail(format!("connect: {}", kind(&error))),
             }
         }
@@ -305,12 +305,12 @@ impl<S: Script> Crowd<S> {
         *self.failures.entry(format!("on the way back: {reason}")).or_default() += 1;
         let Some(returning) = self.returning.get_mut(&number) else { return };
         returning.tries += 1;
-        let wait = Wait::to_come_back(advice, returning.tries).draw(&mut self.masks);
+        let wait = Delay::reconnect(advice, returning.tries).draw(&mut self.masks);
         self.away.push(Reverse((Instant::now() + wait, number)));
     }
 
     fn fail(&mut self, reason: String) {
-        add(&self.field.counts.failed, 1);
+        add(&self.state.counts.failed, 1);
         *self.failures.entry(reason).or_default() += 1;
     }
 
@@ -327,7 +327,7 @@ impl<S: Script> Crowd<S> {
         io: &mut Io<'_>,
     ) {
         if member.stage == Stage::Active {
-            add(&self.field.counts.left, 1);
+            add(&self.state.counts.left, 1);
         }
         match member.stage {
             Stage::Failed | Stage::Leaving => {}
@@ -335,7 +335,7 @@ impl<S: Script> Crowd<S> {
                 self.try_later(member.number, &reason, advice);
             }
             Stage::LoggingIn => match advice {
-                Some(advice) => self.come_later(member.number, &reason, advice),
+                Some(advice) => self.defer(member.number, &reason, advice),
                 None => self.fail(reason),
             },
             Stage::Active => self.fail(reason),
@@ -346,21 +346,21 @@ impl<S: Script> Crowd<S> {
 
     fn member_input(&mut self, member: &mut Member, input: &[u8], io: &mut Io<'_>) -> usize {
         let now = Instant::now();
-        let Crowd { field, script, says, out, masks, ping_every, .. } = self;
+        let Worker { state, script, commands, out, masks, ping_every, .. } = self;
         out.clear();
         let number = member.number;
         let (mut welcome, mut bye) = (false, None);
-        let taken = member.client.input(&field.target, input, masks, out, &mut |event| match event {
+        let taken = member.client.input(&state.target, input, masks, out, &mut |event| match event {
             Event::Welcome(event) => {
                 welcome = true;
                 *ping_every = Duration::from_millis(event.limits.idle_ms.into()).mul_f64(PING_AFTER);
-                script.welcome(number, event, now, says);
+                script.welcome(number, event, now, commands);
             }
             Event::Bye { code, retry_after, .. } => bye = Some((*code, *retry_after)),
-            event => script.event(number, event, now, says),
+            event => script.event(number, event, now, commands),
         });
         if taken.as_ref().is_ok_and(|taken| *taken > 0) {
-            add(&field.counts.chunks, 1);
+            add(&state.counts.chunks, 1);
             member.heard = true;
         }
         self.flush_own(member, io);
@@ -373,14 +373,14 @@ impl<S: Script> Crowd<S> {
                 return input.len();
             }
             // A WebSocket is closed by the server.
-            (Ok(_), Some(_)) if member.stage == Stage::Leaving && !self.field.transport.posts() => {}
+            (Ok(_), Some(_)) if member.stage == Stage::Leaving && !self.state.transport.posts() => {}
             (Ok(_), Some(_)) if member.stage == Stage::Leaving => io.close(),
             (Ok(_), Some((code, advice))) => {
                 self.fail_with_advice(member, format!("bye: {}", code.word()), advice, io);
             }
             _ => {}
         }
-        match (member.stage, self.field.transport) {
+        match (member.stage, self.state.transport) {
             (Stage::Active, Transport::Stream | Transport::Sse) => io.set_timer(Some(STREAM_PATIENCE)),
             (Stage::Active, Transport::Poll) => io.set_timer(Some(POLL_PATIENCE)),
             (Stage::Active, Transport::Websocket) if welcome => io.set_timer(Some(self.ping_every)),
@@ -391,65 +391,65 @@ impl<S: Script> Crowd<S> {
 
     fn welcome(&mut self, member: &mut Member, now: Instant) {
         member.stage = Stage::Active;
-        add(&self.field.counts.welcomed, 1);
+        add(&self.state.counts.welcomed, 1);
         if let Some(returning) = self.returning.remove(&member.number) {
-            add(&self.field.counts.returned, 1);
+            add(&self.state.counts.returned, 1);
             let waited = now.saturating_duration_since(returning.due);
             return self.again.saturating_record(waited.as_micros() as u64);
         }
-        let waited = now.saturating_duration_since(self.field.due(member.number));
+        let waited = now.saturating_duration_since(self.state.due(member.number));
         self.login.saturating_record(waited.as_micros() as u64);
     }
 
     /// Sends what the member has to send and to say: on its own connection, or later over a lane.
     fn flush_own(&mut self, member: &Member, io: &mut Io<'_>) {
-        let Crowd { field, says, out, masks, posts, .. } = self;
-        says.each(|_, command| {
-            if field.transport.posts() {
-                posts.extend(post(field, &member.client, command));
+        let Worker { state, commands, out, masks, posts, .. } = self;
+        commands.each(|_, command| {
+            if state.transport.posts() {
+                posts.extend(post(state, &member.client, command));
             } else {
                 member.client.say(command, masks, out);
             }
         });
         io.send(out);
         out.clear();
-        self.put_off();
+        self.queue_retries();
     }
 
     /// Sends later commands when they are due.
-    fn put_off(&mut self) {
-        for (wait, member, command) in self.says.later.drain(..) {
-            add(&self.field.counts.waiting, 1);
+    fn queue_retries(&mut self) {
+        for (wait, member, command) in self.commands.later.drain(..) {
+            add(&self.state.counts.waiting, 1);
             self.waiting.push(Instant::now() + wait.draw(&mut self.masks), member, command);
         }
     }
 
-    fn say_again(&mut self, conns: &mut Conns<'_, Conn>) {
+    fn resend(&mut self, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
         while let Some((member, command)) = self.waiting.pop(now) {
-            self.field.counts.waiting.fetch_sub(1, Ordering::Relaxed);
-            self.says.say_written(member, &command);
+            self.state.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.commands.send_written(member, &command);
         }
         self.flush(conns);
     }
 
     /// Sends commands of any members, in their order.
     fn flush(&mut self, conns: &mut Conns<'_, Conn>) {
-        let Crowd { field, says, out, masks, posts, handles, .. } = self;
-        says.each(|number, command| {
-            let handle = handles.get(number as usize / field.workers).copied().flatten();
+        let Worker { state, commands, out, masks, posts, handles, .. } = self;
+        commands.each(|number, command| {
+            let handle = handles.get(number as usize / state.workers).copied().flatten();
             // A member who is gone is counted already.
             let found = handle.and_then(|handle| conns.get(handle));
             let Some((Conn::Member(member), mut io)) = found else { return };
-            if field.transport.posts() {
-                posts.extend(post(field, &member.client, command));
+            if state.transport.posts() {
+                posts.extend(post(state, &member.client, command));
             } else {
                 out.clear();
                 member.client.say(command, masks, out);
                 io.send(out);
             }
         });
-        self.put_off();
+        self.queue_retries();
         self.use_lanes(conns);
     }
 
@@ -460,7 +460,7 @@ impl<S: Script> Crowd<S> {
                     self.post(&mut io);
                 }
             } else if self.lanes < LANES {
-                match conns.connect(self.field.connect(None), Conn::Lane) {
+                match conns.connect(self.state.connect(None), Conn::Lane) {
                     Ok(_) => self.lanes += 1,
                     Err(error) => return self.fail(format!("connect for a POST: {}", kind(&error))),
                 }
@@ -496,23 +496,23 @@ impl<S: Script> Crowd<S> {
     /// A WebSocket says `bye`, and the server closes. A stream is hung up. A poll has no connection whose end would
     /// tell the server, so it says `bye` with a POST.
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
-        self.put_off.clear();
-        let Crowd { field, masks, out, frame, says, .. } = self;
+        self.deferred.clear();
+        let Worker { state, masks, out, frame, commands, .. } = self;
         frame.clear();
         Command::Bye.write(frame);
         conns.each(|conn, mut io| match conn {
             Conn::Member(member) if member.stage == Stage::Active => {
-                add(&field.counts.left, 1);
+                add(&state.counts.left, 1);
                 member.stage = Stage::Leaving;
                 io.set_timer(Some(LEAVE_PATIENCE));
-                match field.transport {
+                match state.transport {
                     Transport::Websocket => {
                         out.clear();
                         member.client.say(frame, masks, out);
                         io.send(out);
                     }
                     Transport::Stream | Transport::Sse => io.close(),
-                    Transport::Poll => says.say(member.number, &Command::Bye),
+                    Transport::Poll => commands.send(member.number, &Command::Bye),
                 }
             }
             Conn::Member(member) => {
@@ -529,14 +529,14 @@ impl<S: Script> Crowd<S> {
 
     fn note_cpu(&self) {
         if let Some(seconds) = probe::cpu_seconds("/proc/thread-self/stat")
-            && let Some(slot) = self.field.counts.cpu_us.get(self.worker)
+            && let Some(slot) = self.state.counts.cpu_us.get(self.worker)
         {
             slot.store((seconds * 1e6) as u64, Ordering::Relaxed);
         }
     }
 }
 
-impl<S: Script> Protocol for Crowd<S> {
+impl<S: Script> Protocol for Worker<S> {
     type Conn = Conn;
     type Mail = Mail<S>;
 
@@ -552,8 +552,8 @@ impl<S: Script> Protocol for Crowd<S> {
                 self.frame.clear();
                 self.out.clear();
                 let position = self.script.position(member.number);
-                self.field.hello(member.number, position, &mut self.frame);
-                member.client.start(&self.field.target, &self.frame, &mut self.out);
+                self.state.hello(member.number, position, &mut self.frame);
+                member.client.start(&self.state.target, &self.frame, &mut self.out);
                 io.send(&self.out);
                 io.set_timer(Some(LOGIN_PATIENCE));
             }
@@ -582,11 +582,11 @@ impl<S: Script> Protocol for Crowd<S> {
 
     fn timer(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         let Conn::Member(member) = conn else { return };
-        match (member.stage, self.field.transport) {
+        match (member.stage, self.state.transport) {
             (Stage::LoggingIn, _) => self.fail_member(member, "no welcome within 30 s".to_owned(), io),
             (Stage::Active, Transport::Websocket) if member.heard => {
                 member.heard = false;
-                self.says.say(member.number, &Command::Ping { rid: None });
+                self.commands.send(member.number, &Command::Ping { rid: None });
                 self.out.clear();
                 self.flush_own(member, io);
                 io.set_timer(Some(self.ping_every));
@@ -605,14 +605,14 @@ impl<S: Script> Protocol for Crowd<S> {
     fn closed(&mut self, conn: Conn, handle: Handle, why: Closed, _: Now) {
         match conn {
             Conn::Member(member) => {
-                add(&self.field.counts.closed, 1);
+                add(&self.state.counts.closed, 1);
                 match member.stage {
                     Stage::LoggingIn if self.returning.contains_key(&member.number) => {
                         self.try_later(member.number, &format!("closed before welcome: {why:?}"), None);
                     }
                     Stage::LoggingIn => self.fail(format!("closed before welcome: {why:?}")),
                     Stage::Active => {
-                        add(&self.field.counts.left, 1);
+                        add(&self.state.counts.left, 1);
                         self.fail(format!("lost: {why:?}"));
                     }
                     Stage::Leaving | Stage::Failed => {}
@@ -629,7 +629,7 @@ impl<S: Script> Protocol for Crowd<S> {
         match mail {
             Mail::Begin(until) => self.begin(until, conns),
             Mail::Order(order) => {
-                self.script.order(order, Instant::now(), &mut self.says);
+                self.script.order(order, Instant::now(), &mut self.commands);
                 self.flush(conns);
             }
             Mail::Leave => self.leave(conns),
@@ -647,21 +647,21 @@ impl<S: Script> Protocol for Crowd<S> {
                     failures: self.failures.clone(),
                     result: self.script.result(),
                 };
-                // Nobody waits any more if the run was given up.
+                // NoObserver waits any more if the run was given up.
                 let _ = to.send(report);
             }
-            Mail::Obeyed(to) => {
+            Mail::Barrier(to) => {
                 let _ = to.send(());
             }
         }
     }
 
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
-        self.let_come(conns);
-        self.say_again(conns);
+        self.connect_deferred(conns);
+        self.resend(conns);
         // A look costs some 15 µs, and there may be 60 of us.
         self.unnoted += 1;
-        if self.unnoted as usize * 8 >= self.field.workers {
+        if self.unnoted as usize * 8 >= self.state.workers {
             self.unnoted = 0;
             self.note_cpu();
         }
@@ -669,9 +669,9 @@ impl<S: Script> Protocol for Crowd<S> {
 }
 
 /// A command of a member on its way over a lane.
-fn post(field: &Field, client: &Client, command: &[u8]) -> Option<Vec<u8>> {
+fn post(state: &RunState, client: &Client, command: &[u8]) -> Option<Vec<u8>> {
     let mut request = Vec::new();
-    client::post_commands(&field.target, client.key()?, command, &mut request);
+    client::post_commands(&state.target, client.key()?, command, &mut request);
     Some(request)
 }
 

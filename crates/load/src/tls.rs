@@ -12,7 +12,7 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use crate::target::Target;
 
 #[derive(Debug, thiserror::Error)]
-pub enum BadTrust {
+pub enum TlsError {
     #[error("{0} is not on this machine: name the certificate of its authority with --ca")]
     NotLoopback(String),
     #[error("cannot use {path}: {error}")]
@@ -29,7 +29,7 @@ pub enum BadTrust {
 pub(crate) fn client_config(
     target: &Target,
     ca: Option<&PathBuf>,
-) -> Result<(Arc<ClientConfig>, ServerName<'static>), BadTrust> {
+) -> Result<(Arc<ClientConfig>, ServerName<'static>), TlsError> {
     let mut provider = ring::default_provider();
     // The order in which browsers offer them, of which a server takes the first that it has. AES-256 comes with SHA-384, for which
     // processors have no instructions.
@@ -40,33 +40,33 @@ pub(crate) fn client_config(
     let mut config = match ca {
         Some(path) => builder.with_root_certificates(roots(path)?).with_no_client_auth(),
         None if target.addr.ip().is_loopback() => {
-            let verifier = Arc::new(Anyone(provider.signature_verification_algorithms));
+            let verifier = Arc::new(AnyCertificate(provider.signature_verification_algorithms));
             builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
         }
-        None => return Err(BadTrust::NotLoopback(target.host.clone())),
+        None => return Err(TlsError::NotLoopback(target.host.clone())),
     };
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     // Each connection is a new member's first: a full handshake.
     config.resumption = rustls::client::Resumption::disabled();
-    let name = ServerName::try_from(target.name.clone()).map_err(|_| BadTrust::Name(target.name.clone()))?;
+    let name = ServerName::try_from(target.name.clone()).map_err(|_| TlsError::Name(target.name.clone()))?;
     Ok((Arc::new(config), name))
 }
 
-fn roots(path: &PathBuf) -> Result<RootCertStore, BadTrust> {
-    let unreadable = |error| BadTrust::Ca { path: path.clone(), error };
+fn roots(path: &PathBuf) -> Result<RootCertStore, TlsError> {
+    let unreadable = |error| TlsError::Ca { path: path.clone(), error };
     let mut roots = RootCertStore::empty();
     for cert in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
         let cert = cert.map_err(unreadable)?;
-        roots.add(cert).map_err(|error| BadTrust::Root { path: path.clone(), error })?;
+        roots.add(cert).map_err(|error| TlsError::Root { path: path.clone(), error })?;
     }
     Ok(roots)
 }
 
 /// Checks signatures, so that the handshake costs what it costs, but asks nobody who it is.
 #[derive(Debug)]
-struct Anyone(WebPkiSupportedAlgorithms);
+struct AnyCertificate(WebPkiSupportedAlgorithms);
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,
@@ -109,9 +109,9 @@ mod tests {
     fn anyone_only_on_this_machine() {
         let check = |url: &str| client_config(&Target::parse(url).unwrap(), None);
         assert!(check("https://127.0.0.1:8443").is_ok());
-        assert!(matches!(check("https://192.0.2.1"), Err(BadTrust::NotLoopback(_))));
+        assert!(matches!(check("https://192.0.2.1"), Err(TlsError::NotLoopback(_))));
         let missing = PathBuf::from("/nonexistent/ca.pem");
         let target = Target::parse("https://192.0.2.1").unwrap();
-        assert!(matches!(client_config(&target, Some(&missing)), Err(BadTrust::Ca { .. })));
+        assert!(matches!(client_config(&target, Some(&missing)), Err(TlsError::Ca { .. })));
     }
 }

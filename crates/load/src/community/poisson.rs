@@ -1,11 +1,11 @@
-//! Moments of chance: a Poisson process, so that nobody does anything together with others.
+//! PoissonSchedule of chance: a Poisson process, so that nobody does anything together with others.
 
 use std::time::{Duration, Instant};
 
 use crate::client::Masks;
 
 /// Events at a given rate, with their members: each member in turn, in a scattered order.
-pub(super) struct Moments {
+pub(super) struct PoissonSchedule {
     /// Of all members together, per second; 0: never.
     rate: f64,
     members: u64,
@@ -18,20 +18,20 @@ pub(super) struct Moments {
 
 /// It is, or was, a member's turn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
+pub(super) struct Turn {
     pub(super) due: Instant,
     pub(super) member: u32,
     /// From 0, of all.
     pub(super) number: u64,
 }
 
-impl Moments {
+impl PoissonSchedule {
     /// `every`: how often it is each member's turn, on average.
-    pub(super) fn new(members: u32, every: Option<Duration>, begin: Instant, seed: u64) -> Moments {
+    pub(super) fn new(members: u32, every: Option<Duration>, begin: Instant, seed: u64) -> PoissonSchedule {
         let members = u64::from(members.max(1));
         let golden = (members as f64 * 0.618) as u64 | 1;
         let stride = (golden..).find(|stride| gcd(*stride, members) == 1).unwrap_or(1);
-        let mut moments = Moments {
+        let mut moments = PoissonSchedule {
             rate: every.map_or(0.0, |every| members as f64 / every.as_secs_f64().max(1e-6)),
             members,
             stride,
@@ -44,13 +44,13 @@ impl Moments {
     }
 
     /// The next one that is due, if any is.
-    pub(super) fn take(&mut self, now: Instant) -> Option<Moment> {
+    pub(super) fn take(&mut self, now: Instant) -> Option<Turn> {
         if self.rate == 0.0 || self.next > now {
             return None;
         }
         let number = self.count;
         let member = (number % self.members * self.stride % self.members) as u32;
-        let moment = Moment { due: self.next, member, number };
+        let moment = Turn { due: self.next, member, number };
         self.count += 1;
         self.draw();
         Some(moment)
@@ -81,9 +81,9 @@ mod tests {
     #[test]
     fn everybody_has_a_turn_and_none_is_at_a_beat() {
         let begin = Instant::now();
-        let mut moments = Moments::new(100, Some(Duration::from_secs(10)), begin, 7);
+        let mut moments = PoissonSchedule::new(100, Some(Duration::from_secs(10)), begin, 7);
         let end = begin + Duration::from_secs(100);
-        let all: Vec<Moment> = std::iter::from_fn(|| moments.take(end)).collect();
+        let all: Vec<Turn> = std::iter::from_fn(|| moments.take(end)).collect();
         // 1,000 are expected, with a standard deviation of 32.
         assert!((850..1150).contains(&all.len()), "{}", all.len());
         let mut first: Vec<u32> = all[..100].iter().map(|moment| moment.member).collect();
@@ -99,6 +99,8 @@ mod tests {
     #[test]
     fn without_a_rate_nothing_is_ever_due() {
         let begin = Instant::now();
-        assert!(Moments::new(10, None, begin, 1).take(begin + Duration::from_secs(1_000_000)).is_none());
+        assert!(
+            PoissonSchedule::new(10, None, begin, 1).take(begin + Duration::from_secs(1_000_000)).is_none()
+        );
     }
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::observer::{NoObserver, Observer};
 use crate::target::Target;
-use crate::watch::{Nobody, Watch};
 
 #[derive(Debug, Clone)]
-pub struct Aim {
+pub struct RunOptions {
     pub target: Target,
     /// Key of the site. Its limits of messages per user and per second must be off, or they are what is measured.
     pub site: String,
@@ -25,12 +25,12 @@ pub struct Aim {
     /// Set from outside: the run ends early, and its report says so.
     pub stop: Arc<AtomicBool>,
     /// Sees how far the run is.
-    pub watch: Arc<dyn Watch>,
+    pub observer: Arc<dyn Observer>,
 }
 
-impl Aim {
-    pub fn new(target: Target, site: &str, secret: &[u8]) -> Aim {
-        Aim {
+impl RunOptions {
+    pub fn new(target: Target, site: &str, secret: &[u8]) -> RunOptions {
+        RunOptions {
             target,
             site: site.to_owned(),
             secret: secret.to_vec(),
@@ -39,7 +39,7 @@ impl Aim {
             ca: None,
             threads: 1,
             stop: Arc::default(),
-            watch: Arc::new(Nobody),
+            observer: Arc::new(NoObserver),
         }
     }
 

@@ -7,12 +7,12 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Message, Presence, SendTo, Welcome};
 
-use crate::again::{Refusal, Wait, WatchAgain};
-use crate::crowd::{Says, Script, add, histogram};
-use crate::pen::Due;
-use crate::postmark::{Postmark, Postmarks, micros_since};
+use crate::latency_stamp::{Stamp, Stamps, micros_since};
+use crate::retry::{Delay, Refusal, WatchRetry};
+use crate::schedule::Due;
 use crate::token;
 use crate::traffic::Traffic;
+use crate::worker::{Commands, Script, add, histogram};
 
 pub(crate) enum Order {
     Due(Due),
@@ -21,8 +21,8 @@ pub(crate) enum Order {
 }
 
 /// The members of one worker.
-pub(crate) struct Weather {
-    marks: Postmarks,
+pub(crate) struct Members {
+    stamps: Stamps,
     members: u32,
     watchers: u32,
     worker: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Weather {
     refused_times: HashMap<u64, u32>,
     /// Whom a watcher may watch, as its welcome says.
     watch_most: u32,
-    watch_again: WatchAgain,
+    watch_retry: WatchRetry,
     storming: bool,
     found: Found,
 }
@@ -62,17 +62,17 @@ pub(crate) struct Found {
     pub(crate) refusals: BTreeMap<String, u64>,
 }
 
-impl Weather {
+impl Members {
     pub(crate) fn new(
-        marks: Postmarks,
+        stamps: Stamps,
         members: u32,
         watchers: u32,
         worker: u32,
         workers: u32,
         traffic: Arc<Traffic>,
-    ) -> Weather {
-        Weather {
-            marks,
+    ) -> Members {
+        Members {
+            stamps,
             members,
             watchers,
             worker,
@@ -82,7 +82,7 @@ impl Weather {
             received: HashMap::new(),
             refused_times: HashMap::new(),
             watch_most: 0,
-            watch_again: WatchAgain::default(),
+            watch_retry: WatchRetry::default(),
             storming: false,
             found: Found {
                 ack: histogram(),
@@ -100,7 +100,7 @@ impl Weather {
 
     fn receive(&mut self, member: u32, message: &Message<'_>) {
         // A watcher's own message on another device, or one of an earlier run.
-        let Some(Postmark { number, .. }) = self.marks.read(&message.id).filter(|_| member < self.members)
+        let Some(Stamp { number, .. }) = self.stamps.read(&message.id).filter(|_| member < self.members)
         else {
             return;
         };
@@ -121,13 +121,13 @@ impl Weather {
         }
     }
 
-    fn write(&mut self, number: u64, due: Instant, says: &mut Says) {
+    fn write(&mut self, number: u64, due: Instant, commands: &mut Commands) {
         let writer = self.members + (number % u64::from(self.watchers)) as u32;
         if writer % self.workers != self.worker {
             return;
         }
         self.refused_times.insert(number, 0);
-        says.say(writer, &self.letter(number, due));
+        commands.send(writer, &self.letter(number, due));
         add(&self.traffic.sent, 1);
     }
 
@@ -135,7 +135,7 @@ impl Weather {
     fn letter(&self, number: u64, due: Instant) -> Command<'static> {
         // All take their turn, whoever writes to them.
         let to = (number.wrapping_mul(7919) % u64::from(self.members)) as u32;
-        let id = self.marks.write(number, due);
+        let id = self.stamps.write(number, due);
         let to = SendTo::User(token::user(to).into());
         Command::Send {
             id: id.into(),
@@ -159,16 +159,16 @@ impl Weather {
     }
 
     /// Repeats a refused command when the server allows it.
-    fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, says: &mut Says) {
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, commands: &mut Commands) {
         *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
-        let Some(Postmark { number, due }) = refusal.id.and_then(|id| self.marks.read(id)) else {
-            let wait = self.watch_again.refused(member, refusal, now).filter(|_| self.is_watcher(member));
-            return wait.into_iter().for_each(|wait| says.say_after(wait, member, &self.watch(member)));
+        let Some(Stamp { number, due }) = refusal.id.and_then(|id| self.stamps.read(id)) else {
+            let wait = self.watch_retry.refused(member, refusal, now).filter(|_| self.is_watcher(member));
+            return wait.into_iter().for_each(|wait| commands.send_after(wait, member, &self.watch(member)));
         };
         let Some(times) = self.refused_times.get_mut(&number) else { return };
         *times += 1;
-        match Wait::of_message(refusal, *times) {
-            Some(wait) => says.say_after(wait, member, &self.letter(number, due)),
+        match Delay::resend(refusal, *times) {
+            Some(wait) => commands.send_after(wait, member, &self.letter(number, due)),
             None => {
                 self.refused_times.remove(&number);
                 add(&self.traffic.refused, 1);
@@ -177,14 +177,14 @@ impl Weather {
     }
 }
 
-impl Script for Weather {
+impl Script for Members {
     type Order = Order;
     type Result = Found;
 
-    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, says: &mut Says) {
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, commands: &mut Commands) {
         if self.is_watcher(member) {
             self.watch_most = welcome.limits.watch;
-            says.say(member, &self.watch(member));
+            commands.send(member, &self.watch(member));
             self.found.watched += self.watched(member).len() as u64;
             return;
         }
@@ -203,10 +203,10 @@ impl Script for Weather {
         self.positions.get(&member).map(|position| &**position)
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
             Event::Ack { id, .. } => {
-                let Some(Postmark { number, due }) = self.marks.read(id) else { return };
+                let Some(Stamp { number, due }) = self.stamps.read(id) else { return };
                 if self.refused_times.remove(&number).is_none() {
                     return;
                 }
@@ -226,16 +226,16 @@ impl Script for Weather {
             }
             event => {
                 if let Some(refusal) = Refusal::of(event) {
-                    self.refused(member, refusal, now, says);
+                    self.refused(member, refusal, now, commands);
                 }
             }
         }
     }
 
-    fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
+    fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
         match order {
             Order::Storm => self.storming = true,
-            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, says)),
+            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, commands)),
         }
     }
 

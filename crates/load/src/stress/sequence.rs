@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// The order of a seq relative to those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Link {
+pub(crate) enum Arrival {
     InOrder,
     /// It was here before.
     Twice,
@@ -16,32 +16,32 @@ pub(crate) enum Link {
 
 /// Begins with the first seq seen, since earlier runs may have left messages.
 #[derive(Debug, Default)]
-pub(crate) struct Chain {
+pub(crate) struct SequenceCheck {
     next: u64,
     /// Those that came before their turn.
     early: BTreeSet<u64>,
     first: u64,
 }
 
-impl Chain {
-    pub(crate) fn add(&mut self, seq: u64) -> Link {
+impl SequenceCheck {
+    pub(crate) fn add(&mut self, seq: u64) -> Arrival {
         if self.first == 0 {
             (self.first, self.next) = (seq, seq + 1);
-            return Link::InOrder;
+            return Arrival::InOrder;
         }
         if seq > self.next {
-            return if self.early.insert(seq) { Link::Early } else { Link::Twice };
+            return if self.early.insert(seq) { Arrival::Early } else { Arrival::Twice };
         }
         if seq < self.next {
             // Of two that came first in the wrong order, the second is before the beginning.
-            return if seq < self.first { Link::Late } else { Link::Twice };
+            return if seq < self.first { Arrival::Late } else { Arrival::Twice };
         }
         let filled = !self.early.is_empty();
         self.next += 1;
         while self.early.remove(&self.next) {
             self.next += 1;
         }
-        if filled { Link::Late } else { Link::InOrder }
+        if filled { Arrival::Late } else { Arrival::InOrder }
     }
 
     /// Numbers that never came although later ones did.
@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn links() {
-        let mut chain = Chain::default();
+        let mut chain = SequenceCheck::default();
         let seen = [5, 6, 8, 8, 7, 9, 6, 4].map(|seq| chain.add(seq));
-        use Link::*;
+        use Arrival::*;
         assert_eq!(seen, [InOrder, InOrder, Early, Twice, Late, InOrder, Twice, Late]);
         assert_eq!(chain.holes(), 0);
         chain.add(12);
@@ -72,9 +72,9 @@ mod tests {
         /// Whatever the order, each number is counted twice or not exactly as often as it came again.
         #[test]
         fn any_order(mut seqs in prop::collection::vec(2_u64..40, 1..80)) {
-            let mut chain = Chain::default();
+            let mut chain = SequenceCheck::default();
             seqs.insert(0, 1);
-            let twice = seqs.iter().filter(|seq| chain.add(**seq) == Link::Twice).count();
+            let twice = seqs.iter().filter(|seq| chain.add(**seq) == Arrival::Twice).count();
             let different: BTreeSet<u64> = seqs.iter().copied().collect();
             prop_assert_eq!(twice, seqs.len() - different.len());
             let last = different.last().copied().unwrap_or(0);

@@ -9,15 +9,15 @@ use hdrhistogram::Histogram;
 use web_proto::{Command, Event, SendTo};
 
 use super::Pace;
-use crate::crowd::{Says, Script, add, histogram};
-use crate::pen::Due;
-use crate::postmark::micros_since;
-use crate::reasons::Reasons;
+use crate::failures::Reasons;
+use crate::latency_stamp::micros_since;
+use crate::schedule::Due;
 use crate::token;
 use crate::traffic::Traffic;
+use crate::worker::{Commands, Script, add, histogram};
 
 /// State that all workers of a run share.
-pub(crate) struct Table {
+pub(crate) struct Shared {
     pub(crate) pace: Pace,
     /// Nothing new is said.
     pub(crate) over: AtomicBool,
@@ -28,8 +28,8 @@ pub(crate) struct Table {
 }
 
 /// The members of one worker.
-pub(crate) struct Pairs {
-    table: Arc<Table>,
+pub(crate) struct Members {
+    shared: Arc<Shared>,
     worker: u32,
     workers: u32,
     found: Found,
@@ -53,10 +53,10 @@ pub(crate) enum Order {
     Due(Due),
 }
 
-impl Table {
-    pub(crate) fn new(members: u32, pace: Pace, traffic: Arc<Traffic>) -> Table {
+impl Shared {
+    pub(crate) fn new(members: u32, pace: Pace, traffic: Arc<Traffic>) -> Shared {
         let on_their_way = (0..members).map(|_| Mutex::default()).collect();
-        Table { pace, over: AtomicBool::new(false), traffic, on_their_way }
+        Shared { pace, over: AtomicBool::new(false), traffic, on_their_way }
     }
 
     fn said(&self, member: u32, due: Instant) {
@@ -76,56 +76,57 @@ fn other(member: u32) -> u32 {
     member ^ 1
 }
 
-impl Pairs {
-    pub(crate) fn new(table: Arc<Table>, worker: usize, workers: usize) -> Pairs {
+impl Members {
+    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
         let found = Found { delivery: histogram(), late: histogram(), strange: 0, refusals: Reasons::new() };
-        Pairs { table, worker: worker as u32, workers: workers as u32, found }
+        Members { shared, worker: worker as u32, workers: workers as u32, found }
     }
 
-    fn say(&self, member: u32, due: Instant, says: &mut Says) {
-        self.table.said(member, due);
-        add(&self.table.traffic.sent, 1);
-        says.say(member, &Command::Typing { to: SendTo::User(token::user(other(member)).into()), on: true });
+    fn say(&self, member: u32, due: Instant, commands: &mut Commands) {
+        self.shared.said(member, due);
+        add(&self.shared.traffic.sent, 1);
+        commands
+            .send(member, &Command::Typing { to: SendTo::User(token::user(other(member)).into()), on: true });
     }
 
-    fn hear(&mut self, member: u32, user: &str, now: Instant, says: &mut Says) {
+    fn hear(&mut self, member: u32, user: &str, now: Instant, commands: &mut Commands) {
         let of = other(member);
-        let Some(due) = self.table.heard(of).filter(|_| token::number(user) == Some(of)) else {
+        let Some(due) = self.shared.heard(of).filter(|_| token::number(user) == Some(of)) else {
             self.found.strange += 1;
             return;
         };
         let micros = micros_since(due, now);
-        // Nobody acknowledges it: to have been heard is all there is.
-        add(&self.table.traffic.acknowledged, 1);
-        self.table.traffic.deliver(self.worker, micros);
+        // NoObserver acknowledges it: to have been heard is all there is.
+        add(&self.shared.traffic.acknowledged, 1);
+        self.shared.traffic.deliver(self.worker, micros);
         self.found.delivery.saturating_record(micros);
-        if matches!(self.table.pace, Pace::Window(_)) && !self.table.over.load(Ordering::Relaxed) {
-            self.say(member, now, says);
+        if matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed) {
+            self.say(member, now, commands);
         }
     }
 }
 
-impl Script for Pairs {
+impl Script for Members {
     type Order = Order;
     type Result = Found;
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
-            Event::Typing { user, .. } => self.hear(member, user, now, says),
+            Event::Typing { user, .. } => self.hear(member, user, now, commands),
             Event::Error { code, .. } => {
-                add(&self.table.traffic.refused, 1);
+                add(&self.shared.traffic.refused, 1);
                 *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
             }
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
-        let members = self.table.on_their_way.len() as u32;
-        match (order, self.table.pace) {
+    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
+        let members = self.shared.on_their_way.len() as u32;
+        match (order, self.shared.pace) {
             (Order::Fill, Pace::Window(window)) => {
                 for member in (self.worker..members).step_by(self.workers as usize) {
-                    (0..window).for_each(|_| self.say(member, now, says));
+                    (0..window).for_each(|_| self.say(member, now, commands));
                 }
             }
             (Order::Fill, Pace::Rate(_)) => {}
@@ -135,7 +136,7 @@ impl Script for Pairs {
                     let member = (number.wrapping_mul(7919) % u64::from(members)) as u32;
                     if member % self.workers == self.worker {
                         self.found.late.saturating_record(micros_since(due, now));
-                        self.say(member, due, says);
+                        self.say(member, due, commands);
                     }
                 }
             }

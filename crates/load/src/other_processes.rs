@@ -11,7 +11,7 @@ const MUCH_PERCENT: f64 = 25.0;
 
 /// How things stood when the run began.
 #[derive(Debug, Clone, Copy)]
-pub struct Others {
+pub struct OtherProcesses {
     server: Option<u32>,
     begin: Option<Times>,
 }
@@ -25,10 +25,10 @@ struct Times {
     ours: f64,
 }
 
-impl Others {
+impl OtherProcesses {
     /// `server`: its process, where it is on this machine.
-    pub fn begin(server: Option<u32>) -> Others {
-        Others { server, begin: times(server) }
+    pub fn begin(server: Option<u32>) -> OtherProcesses {
+        OtherProcesses { server, begin: times(server) }
     }
 
     /// Adds to the run what they took. Answers the warning where it was much. To be called before the server ends.
@@ -94,7 +94,7 @@ mod tests {
     fn much_is_said() {
         let mut run = Run::not_made("x", "");
         let long_ago = Times { busy: -1e9, passed: -1e9, ours: 0.0 };
-        let warning = Others { server: None, begin: Some(long_ago) }.note(&mut run);
+        let warning = OtherProcesses { server: None, begin: Some(long_ago) }.note(&mut run);
         if cfg!(target_os = "linux") {
             assert_eq!((run.rows.len(), run.lines), (1, Vec::from_iter(warning)));
         }

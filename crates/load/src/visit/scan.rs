@@ -1,4 +1,4 @@
-//! A look at the site before anybody comes: what a browser would find, so that visitors know what to fetch without reading.
+//! A scan at the site before anybody comes: what a browser would find, so that visitors know what to fetch without reading.
 
 use std::sync::mpsc;
 
@@ -9,23 +9,23 @@ use super::browsers::{ANSWER_PATIENCE, Mail, Seen};
 use super::site::{self, File, Page, Site};
 use crate::conductor::LoadError;
 
-/// Pages that visitors look at, at the most.
+/// Pages that visitors scan at, at the most.
 const PAGES_MOST: usize = 8;
 /// Files of a site, at the most: more would not be ours.
 const FILES_MOST: usize = 200;
 
-pub(super) struct Look {
+pub(super) struct Scan {
     mail: Mailboxes<Mail>,
     site: Site,
 }
 
-impl Look {
+impl Scan {
     /// Begins at a page, through the first worker.
     pub(super) fn around(first: &str, mail: Mailboxes<Mail>) -> Result<Site, LoadError> {
-        let mut look = Look { mail, site: Site::default() };
-        let seen = look.pages(first).and_then(|loader| look.modules(loader));
+        let mut scan = Scan { mail, site: Site::default() };
+        let seen = scan.pages(first).and_then(|loader| scan.modules(loader));
         seen.map_err(|why| LoadError::Page(first.to_owned(), why))?;
-        Ok(look.site)
+        Ok(scan.site)
     }
 
     /// The pages that the first one names, with their files; answers where the loader's tag is found.

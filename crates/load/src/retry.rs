@@ -37,26 +37,26 @@ impl<'a> Refusal<'a> {
 
 /// A time that the server may have named, and after it one of chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Wait {
+pub(crate) struct Delay {
     least: Duration,
     /// The time of chance is up to this.
     spread: Duration,
 }
 
-impl Wait {
+impl Delay {
     /// Before the way back, after so many failures in a row. The server has spread its clients already: nothing is added
     /// to what it says.
-    pub(crate) fn to_come_back(advice: Option<u64>, failures: u32) -> Wait {
+    pub(crate) fn reconnect(advice: Option<u64>, failures: u32) -> Delay {
         match advice {
-            Some(millis) => Wait { least: Duration::from_millis(millis), spread: Duration::ZERO },
-            None => Wait { least: Duration::ZERO, spread: backoff(failures) },
+            Some(millis) => Delay { least: Duration::from_millis(millis), spread: Duration::ZERO },
+            None => Delay { least: Duration::ZERO, spread: backoff(failures) },
         }
     }
 
     /// Before a message that was refused for the n-th time, from 1, is said again. None: never.
-    pub(crate) fn of_message(refusal: Refusal<'_>, times: u32) -> Option<Wait> {
+    pub(crate) fn resend(refusal: Refusal<'_>, times: u32) -> Option<Delay> {
         let least = Duration::from_millis(refusal.retry_after.unwrap_or(0)).max(REFUSED_LEAST);
-        (refusal.code.comes_back() != Return::Never).then(|| Wait { least, spread: backoff(times) })
+        (refusal.code.comes_back() != Return::Never).then(|| Delay { least, spread: backoff(times) })
     }
 
     pub(crate) fn draw(self, chance: &mut Masks) -> Duration {
@@ -71,26 +71,26 @@ fn backoff(failures: u32) -> Duration {
 /// Members whose `watch` was refused, and when each says it again. The refusal names no command: what is refused until
 /// then is the same.
 #[derive(Debug, Default)]
-pub(crate) struct WatchAgain(HashMap<u32, Instant>);
+pub(crate) struct WatchRetry(HashMap<u32, Instant>);
 
-impl WatchAgain {
+impl WatchRetry {
     /// None: not at all, or it waits already.
-    pub(crate) fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant) -> Option<Wait> {
+    pub(crate) fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant) -> Option<Delay> {
         let waits = self.0.get(&member).is_some_and(|at| *at > now);
         if waits || refusal.code.comes_back() != Return::Later {
             return None;
         }
         let least = refusal.retry_after.map_or(WATCH_WAIT, Duration::from_millis);
         self.0.insert(member, now + least);
-        Some(Wait { least, spread: Duration::ZERO })
+        Some(Delay { least, spread: Duration::ZERO })
     }
 }
 
 /// Commands that wait until they are said again.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(BinaryHeap<Reverse<(Instant, u32, Vec<u8>)>>);
+pub(crate) struct RetryQueue(BinaryHeap<Reverse<(Instant, u32, Vec<u8>)>>);
 
-impl Waiting {
+impl RetryQueue {
     pub(crate) fn push(&mut self, at: Instant, member: u32, command: Vec<u8>) {
         self.0.push(Reverse((at, member, command)));
     }
@@ -113,7 +113,7 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    fn span(wait: Wait) -> (u64, u64) {
+    fn span(wait: Delay) -> (u64, u64) {
         (wait.least.as_millis() as u64, (wait.least + wait.spread).as_millis() as u64)
     }
 
@@ -123,15 +123,15 @@ mod tests {
 
     #[test]
     fn what_the_server_says_is_waited_for() {
-        assert_eq!(span(Wait::to_come_back(Some(2_300), 4)), (2_300, 2_300));
-        let of_message = |refusal| span(Wait::of_message(refusal, 1).unwrap());
-        assert_eq!(of_message(refusal(Code::Unavailable, Some(2_000))), (2_000, 4_000));
-        assert_eq!(of_message(refusal(Code::RateLimited, Some(10))), (250, 2_250));
+        assert_eq!(span(Delay::reconnect(Some(2_300), 4)), (2_300, 2_300));
+        let resend = |refusal| span(Delay::resend(refusal, 1).unwrap());
+        assert_eq!(resend(refusal(Code::Unavailable, Some(2_000))), (2_000, 4_000));
+        assert_eq!(resend(refusal(Code::RateLimited, Some(10))), (250, 2_250));
     }
 
     #[test]
     fn a_watch_waits_once_however_often_it_is_refused() {
-        let (mut again, now) = (WatchAgain::default(), Instant::now());
+        let (mut again, now) = (WatchRetry::default(), Instant::now());
         let first = again.refused(7, refusal(Code::Unavailable, Some(2_000)), now).unwrap();
         assert_eq!(span(first), (2_000, 2_000));
         let soon = now + Duration::from_millis(1_999);
@@ -143,10 +143,10 @@ mod tests {
 
     #[test]
     fn without_its_word_the_wait_is_of_chance_and_grows() {
-        let spans = [0, 1, 4, 5, 60].map(|failures| span(Wait::to_come_back(None, failures)));
+        let spans = [0, 1, 4, 5, 60].map(|failures| span(Delay::reconnect(None, failures)));
         assert_eq!(spans, [(0, 1_000), (0, 2_000), (0, 16_000), (0, 30_000), (0, 30_000)]);
         let mut chance = Masks::new(7);
-        let wait = Wait::of_message(refusal(Code::Unavailable, Some(100)), 3).unwrap();
+        let wait = Delay::resend(refusal(Code::Unavailable, Some(100)), 3).unwrap();
         let drawn: Vec<Duration> = (0..100).map(|_| wait.draw(&mut chance)).collect();
         assert!(drawn.iter().all(|wait| (250..=8_250).contains(&wait.as_millis())), "{drawn:?}");
         assert!(drawn.iter().max() > drawn.iter().min());
@@ -154,15 +154,15 @@ mod tests {
 
     #[test]
     fn what_may_not_come_back_does_not() {
-        assert_eq!(Wait::of_message(refusal(Code::Banned, Some(1)), 1), None);
+        assert_eq!(Delay::resend(refusal(Code::Banned, Some(1)), 1), None);
         let expired = refusal(Code::TokenExpired, None);
-        assert_eq!(WatchAgain::default().refused(1, expired, Instant::now()), None);
+        assert_eq!(WatchRetry::default().refused(1, expired, Instant::now()), None);
     }
 
     #[test]
     fn commands_come_in_the_order_of_their_times_and_not_for_who_is_gone() {
         let now = Instant::now();
-        let mut waiting = Waiting::default();
+        let mut waiting = RetryQueue::default();
         for (after, member) in [(30, 1), (10, 2), (20, 3), (90, 4)] {
             waiting.push(now + Duration::from_millis(after), member, vec![]);
         }

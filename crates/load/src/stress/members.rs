@@ -9,16 +9,16 @@ use hdrhistogram::Histogram;
 use web_proto::{Command, Event, SendTo};
 
 use super::Pace;
-use super::chain::{Chain, Link};
-use crate::crowd::{Says, Script, add, histogram};
-use crate::pen::Due;
-use crate::postmark::{Postmarks, micros_since};
+use super::sequence::{Arrival, SequenceCheck};
+use crate::latency_stamp::{Stamps, micros_since};
+use crate::schedule::Due;
 use crate::token;
 use crate::traffic::Traffic;
+use crate::worker::{Commands, Script, add, histogram};
 
 /// State that all workers of a run share.
-pub(crate) struct Writing {
-    pub(crate) marks: Postmarks,
+pub(crate) struct Shared {
+    pub(crate) stamps: Stamps,
     pub(crate) members: u32,
     pub(crate) group: u32,
     pub(crate) body: String,
@@ -29,11 +29,11 @@ pub(crate) struct Writing {
 }
 
 /// The members of one worker.
-pub(crate) struct Writers {
-    shared: Arc<Writing>,
+pub(crate) struct Members {
+    shared: Arc<Shared>,
     worker: u32,
     workers: u32,
-    chains: HashMap<(u32, Box<str>), Chain>,
+    sequences: HashMap<(u32, Box<str>), SequenceCheck>,
     rng: Rng,
     turns: Turns,
     counter: u64,
@@ -63,15 +63,15 @@ pub(crate) enum Order {
     Passed { begin: Instant, passed: Duration },
 }
 
-impl Writers {
-    pub(crate) fn new(shared: Arc<Writing>, worker: usize, workers: usize) -> Writers {
-        Writers {
+impl Members {
+    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
+        Members {
             rng: Rng(0x2545_f491_4f6c_dd1d ^ (worker as u64 + 1)),
             turns: Turns::default(),
             shared,
             worker: worker as u32,
             workers: workers as u32,
-            chains: HashMap::new(),
+            sequences: HashMap::new(),
             counter: 0,
             found: Found {
                 ack: histogram(),
@@ -90,7 +90,7 @@ impl Writers {
         let shared = &self.shared;
         self.counter += 1;
         let number = self.counter * u64::from(self.workers) + u64::from(self.worker);
-        let id = shared.marks.write(number, due);
+        let id = shared.stamps.write(number, due);
         add(&shared.traffic.sent, 1);
         (id, self.rng.neighbour(member, shared))
     }
@@ -138,15 +138,15 @@ impl Writers {
     }
 
     pub(super) fn found(&mut self) -> Found {
-        self.found.holes = self.chains.values().map(Chain::holes).sum();
+        self.found.holes = self.sequences.values().map(SequenceCheck::holes).sum();
         self.found.clone()
     }
 
-    fn write(&mut self, member: u32, due: Instant, says: &mut Says) {
+    fn write(&mut self, member: u32, due: Instant, commands: &mut Commands) {
         let (id, to) = self.compose(member, due);
         let body = self.shared.body.as_str().into();
         let to = SendTo::User(token::user(to).into());
-        says.say(
+        commands.send(
             member,
             &Command::Send { id: id.into(), to, body, reply_to: None, files: Vec::new(), thread: None },
         );
@@ -154,7 +154,7 @@ impl Writers {
 
     /// The next member whose turn has come, and when after the begin it was.
     fn turn(&mut self, every: Duration, passed: Duration) -> Option<(u32, Duration)> {
-        let Writers { turns, rng, shared, worker, workers, .. } = self;
+        let Members { turns, rng, shared, worker, workers, .. } = self;
         if turns.of_span.is_empty() {
             let start = every * turns.span;
             if start > passed {
@@ -174,32 +174,32 @@ impl Writers {
 
     /// Microseconds since the message of this id was due; None if it is none of this run.
     fn waited(&self, id: &str, now: Instant) -> Option<u64> {
-        self.shared.marks.read(id).map(|mark| micros_since(mark.due, now))
+        self.shared.stamps.read(id).map(|stamp| micros_since(stamp.due, now))
     }
 
     /// True if this seq is new to the member.
     fn check(&mut self, member: u32, conversation: &str, seq: u64) -> bool {
-        let link = self.chains.entry((member, conversation.into())).or_default().add(seq);
-        match link {
-            Link::InOrder => {}
-            Link::Twice => self.found.doubled += 1,
-            Link::Early => self.found.misordered += 1,
-            Link::Late => {}
+        let arrival = self.sequences.entry((member, conversation.into())).or_default().add(seq);
+        match arrival {
+            Arrival::InOrder => {}
+            Arrival::Twice => self.found.doubled += 1,
+            Arrival::Early => self.found.misordered += 1,
+            Arrival::Late => {}
         }
-        link != Link::Twice
+        arrival != Arrival::Twice
     }
 }
 
-impl Script for Writers {
+impl Script for Members {
     type Order = Order;
     type Result = Found;
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
             Event::Ack { id, conversation, seq, .. } => {
                 let room = self.acknowledged(member, id, conversation, *seq, now);
                 if room {
-                    self.write(member, now, says);
+                    self.write(member, now, commands);
                 }
             }
             Event::Message { message, .. } => {
@@ -210,11 +210,11 @@ impl Script for Writers {
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
+    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
         match (order, self.shared.pace) {
             (Order::Fill, _) => {
                 for member in self.window() {
-                    self.write(member, now, says);
+                    self.write(member, now, commands);
                 }
             }
             (Order::Due(due), _) => {
@@ -223,13 +223,13 @@ impl Script for Writers {
                 for (message, due) in due.each() {
                     let member = (message.wrapping_mul(7919) % members) as u32;
                     if member % self.workers == self.worker {
-                        self.write(member, due, says);
+                        self.write(member, due, commands);
                     }
                 }
             }
             (Order::Passed { begin, passed }, Pace::Every(every)) => {
                 while let Some((member, after)) = self.turn(every, passed) {
-                    self.write(member, begin + after, says);
+                    self.write(member, begin + after, commands);
                 }
             }
             (Order::Passed { .. }, _) => {}
@@ -260,7 +260,7 @@ impl Rng {
         self.0 >> 16
     }
 
-    fn neighbour(&mut self, member: u32, shared: &Writing) -> u32 {
+    fn neighbour(&mut self, member: u32, shared: &Shared) -> u32 {
         let first = member / shared.group * shared.group;
         let size = shared.group.min(shared.members - first);
         let step = 1 + (self.next() >> 17) as u32 % (size - 1).max(1);
@@ -272,9 +272,9 @@ impl Rng {
 mod tests {
     use super::*;
 
-    fn writing(members: u32, pace: Pace) -> Writing {
-        Writing {
-            marks: Postmarks::of_a_new_run(),
+    fn writing(members: u32, pace: Pace) -> Shared {
+        Shared {
+            stamps: Stamps::new_run(),
             members,
             group: 10,
             body: String::new(),
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn everybody_has_one_turn_in_each_span_at_different_moments() {
         let every = Duration::from_secs(5);
-        let mut writers = Writers::new(Arc::new(writing(90, Pace::Every(every))), 1, 2);
+        let mut writers = Members::new(Arc::new(writing(90, Pace::Every(every))), 1, 2);
         let mut turns = Vec::new();
         for millis in (0..14_999).step_by(2) {
             while let Some(turn) = writers.turn(every, Duration::from_millis(millis)) {

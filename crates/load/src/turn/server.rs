@@ -11,11 +11,11 @@ use serde::Deserialize;
 use super::{Server, TurnPlan};
 use crate::LoadError;
 use crate::conductor::now_unix;
-use crate::token::Passes;
+use crate::token::SiteTokens;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(super) struct Way {
+pub(super) struct TurnServer {
     pub(super) addr: SocketAddr,
     names: Names,
 }
@@ -37,11 +37,11 @@ struct IceServer {
     urls: Vec<String>,
 }
 
-impl Way {
-    pub(super) fn find(plan: &TurnPlan) -> Result<Way, LoadError> {
+impl TurnServer {
+    pub(super) fn find(plan: &TurnPlan) -> Result<TurnServer, LoadError> {
         if let Some(Server { addr, secret }) = &plan.server {
             let names = Names { secret: Credentials::new(secret), until: now_unix().as_secs() + 7_200 };
-            return Ok(Way { addr: *addr, names });
+            return Ok(TurnServer { addr: *addr, names });
         }
         let ice =
             ask(plan).ok_or(LoadError::Plan("the node does not say which TURN server it has: name one"))?;
@@ -52,7 +52,7 @@ impl Way {
         let until = now_unix().as_secs() + 7_200;
         let usable = |server: IceServer| {
             let addr = server.urls.iter().find_map(|url| address(url))?;
-            Some(Way { addr, names: Names { secret: secret.clone(), until } })
+            Some(TurnServer { addr, names: Names { secret: secret.clone(), until } })
         };
         let none = LoadError::Plan("the node has no TURN server over UDP: set calls.listen, or name another");
         ice.ice.into_iter().find_map(usable).ok_or(none)
@@ -68,12 +68,12 @@ impl Way {
 }
 
 fn ask(plan: &TurnPlan) -> Option<Ice> {
-    let target = &plan.aim.target;
+    let target = &plan.options.target;
     if target.tls {
         return None;
     }
-    let passes = Passes::new(&plan.aim, now_unix().as_secs());
-    let (site, token) = passes.of(0);
+    let tokens = SiteTokens::new(&plan.options, now_unix().as_secs());
+    let (site, token) = tokens.of(0);
     let body = format!(r#"{{"site":"{site}"}}"#);
     let mut stream = TcpStream::connect_timeout(&target.addr, PATIENCE).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;

@@ -10,22 +10,22 @@ use rustls_pki_types::ServerName;
 
 use super::VisitPlan;
 use super::site::Site;
-use crate::crowd::read;
-use crate::postmark::Postmarks;
+use crate::latency_stamp::Stamps;
 use crate::target::Target;
 use crate::traffic::Traffic;
+use crate::worker::read;
 
 /// Visitors that share a source address: their ports are enough for all their connections and those just closed.
 const VISITORS_PER_SOURCE: u32 = 3_000;
 
-pub(super) struct Road {
+pub(super) struct State {
     pub(super) plan: VisitPlan,
     pub(super) target: Target,
     /// By number of the visitor; all who will ever come.
     pub(super) tokens: Vec<String>,
     pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub(super) site: OnceLock<Site>,
-    pub(super) marks: Postmarks,
+    pub(super) stamps: Stamps,
     pub(super) traffic: Arc<Traffic>,
     pub(super) counts: Counts,
 }
@@ -51,7 +51,7 @@ impl Counts {
     }
 }
 
-impl Road {
+impl State {
     pub(super) fn connect(&self, visitor: u32) -> Connect {
         let here = self.target.addr.ip() == Ipv4Addr::LOCALHOST;
         let source = Ipv4Addr::from_bits(0x7f00_0002 + visitor / VISITORS_PER_SOURCE);

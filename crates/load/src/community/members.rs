@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Message, Presence, SendTo, SetPresence, Welcome};
 
-use super::moments::Moment;
 use super::people::{Contact, People};
-use crate::again::{Refusal, Wait, WatchAgain};
-use crate::crowd::{Says, Script, add, histogram};
-use crate::postmark::{Postmark, Postmarks, micros_since};
+use super::poisson::Turn;
+use crate::latency_stamp::{Stamp, Stamps, micros_since};
+use crate::retry::{Delay, Refusal, WatchRetry};
 use crate::token;
 use crate::traffic::Traffic;
+use crate::worker::{Commands, Script, add, histogram};
 
 pub(crate) enum Order {
     /// These members' turns to write have come.
-    Write(Vec<Moment>),
+    Write(Vec<Turn>),
     /// To change their presence.
-    Change(Vec<Moment>),
+    Change(Vec<Turn>),
     /// Everybody below this number who has not said yet whom to watch says it.
     Watch(u32),
     /// The calm part is over.
@@ -31,8 +31,8 @@ pub(crate) enum Order {
 }
 
 /// State that the workers share.
-pub(crate) struct World {
-    pub(crate) marks: Postmarks,
+pub(crate) struct Shared {
+    pub(crate) stamps: Stamps,
     pub(crate) people: People,
     /// Members name whom they watch, after [`Order::Watch`]; otherwise they watch their contacts as they come.
     pub(crate) named: bool,
@@ -44,8 +44,8 @@ pub(crate) struct World {
 }
 
 /// The members of one worker.
-pub(crate) struct Life {
-    world: Arc<World>,
+pub(crate) struct Members {
+    shared: Arc<Shared>,
     worker: u32,
     workers: u32,
     /// The next one to say whom it watches.
@@ -60,7 +60,7 @@ pub(crate) struct Life {
     gone: HashSet<u32>,
     /// Members who were not online for others when they came: a run before has left them like this.
     began_away: HashSet<u32>,
-    watch_again: WatchAgain,
+    watch_retry: WatchRetry,
     storming: bool,
     found: Found,
 }
@@ -98,10 +98,10 @@ pub(crate) struct Found {
     pub(crate) refusals: BTreeMap<String, u64>,
 }
 
-impl Life {
-    pub(crate) fn new(world: Arc<World>, worker: usize, workers: usize) -> Life {
-        Life {
-            world,
+impl Members {
+    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
+        Members {
+            shared,
             worker: worker as u32,
             workers: workers as u32,
             next_to_watch: worker as u32,
@@ -110,7 +110,7 @@ impl Life {
             received: HashMap::new(),
             gone: HashSet::new(),
             began_away: HashSet::new(),
-            watch_again: WatchAgain::default(),
+            watch_retry: WatchRetry::default(),
             storming: false,
             found: Found {
                 ack: histogram(),
@@ -129,54 +129,54 @@ impl Life {
         }
     }
 
-    fn write(&mut self, moment: Moment, now: Instant, says: &mut Says) {
+    fn write(&mut self, moment: Turn, now: Instant, commands: &mut Commands) {
         let letter = Letter { number: moment.number, due: moment.due, refused: 0 };
         self.unanswered.entry(moment.member).or_default().push(letter);
-        add(&self.world.traffic.sent, 1);
+        add(&self.shared.traffic.sent, 1);
         if !self.gone.contains(&moment.member) {
             self.note_late(moment, now);
-            says.say(moment.member, &self.letter(moment.member, letter));
+            commands.send(moment.member, &self.letter(moment.member, letter));
         }
     }
 
     fn letter(&self, member: u32, letter: Letter) -> Command<'static> {
-        let World { marks, people, .. } = &*self.world;
+        let Shared { stamps, people, .. } = &*self.shared;
         // Any contact who is online, the same one each time it is said.
         let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(people.online());
         let to = SendTo::User(Contact::Online(people.online_contact(member, nth as u32)).name().into());
-        let id = marks.write(letter.number, letter.due).into();
+        let id = stamps.write(letter.number, letter.due).into();
         Command::Send { id, to, body: BODY.into(), reply_to: None, files: Vec::new(), thread: None }
     }
 
-    fn change(&mut self, moment: Moment, now: Instant, says: &mut Says) {
-        let Moment { member, number, due } = moment;
+    fn change(&mut self, moment: Turn, now: Instant, commands: &mut Commands) {
+        let Turn { member, number, due } = moment;
         if self.gone.contains(&member) {
             return;
         }
         self.note_late(moment, now);
-        let turn = number / u64::from(self.world.people.members());
+        let turn = number / u64::from(self.shared.people.members());
         let away = turn.is_multiple_of(2) != self.began_away.contains(&member);
         let set = if away { SetPresence::Away } else { SetPresence::Online };
-        let due = due.saturating_duration_since(self.world.marks.zero()).as_millis().max(1) as u32;
-        self.world.changed[member as usize].store(due, Ordering::Relaxed);
-        add(&self.world.traffic.changes, 1);
-        says.say(member, &Command::Presence { set });
+        let due = due.saturating_duration_since(self.shared.stamps.zero()).as_millis().max(1) as u32;
+        self.shared.changed[member as usize].store(due, Ordering::Relaxed);
+        add(&self.shared.traffic.changes, 1);
+        commands.send(member, &Command::Presence { set });
     }
 
-    fn note_late(&mut self, moment: Moment, now: Instant) {
+    fn note_late(&mut self, moment: Turn, now: Instant) {
         if !self.storming {
             self.found.late.saturating_record(micros_since(moment.due, now));
         }
     }
 
     fn watch(&self, member: u32) -> Command<'static> {
-        let named = self.world.people.contacts(member).filter(|_| self.world.named);
+        let named = self.shared.people.contacts(member).filter(|_| self.shared.named);
         let users = named.map(|contact| contact.name().into()).collect();
-        Command::Watch { contacts: !self.world.named, users }
+        Command::Watch { contacts: !self.shared.named, users }
     }
 
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
-        let Some(Postmark { number, due }) = self.world.marks.read(&message.id) else { return };
+        let Some(Stamp { number, due }) = self.shared.stamps.read(&message.id) else { return };
         // One's own, which a welcome brings back.
         if token::number(&message.from) == Some(member) {
             return;
@@ -184,7 +184,7 @@ impl Life {
         match self.received.insert(number, message.seq as u32) {
             None => {
                 let waited = micros_since(due, now);
-                self.world.traffic.deliver(self.worker, waited);
+                self.shared.traffic.deliver(self.worker, waited);
                 if !self.storming {
                     self.found.delivery.saturating_record(waited);
                 }
@@ -206,58 +206,58 @@ impl Life {
     }
 
     /// Repeats a refused command when the server allows it. A message that may not be repeated counts as answered.
-    fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, says: &mut Says) {
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, commands: &mut Commands) {
         *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
-        let Some(Postmark { number, .. }) = refusal.id.and_then(|id| self.world.marks.read(id)) else {
-            let wait = self.watch_again.refused(member, refusal, now);
-            return wait.into_iter().for_each(|wait| says.say_after(wait, member, &self.watch(member)));
+        let Some(Stamp { number, .. }) = refusal.id.and_then(|id| self.shared.stamps.read(id)) else {
+            let wait = self.watch_retry.refused(member, refusal, now);
+            return wait.into_iter().for_each(|wait| commands.send_after(wait, member, &self.watch(member)));
         };
         let mut letters = self.unanswered.get_mut(&member).into_iter().flatten();
         let Some(letter) = letters.find(|letter| letter.number == number) else { return };
         letter.refused += 1;
         let letter = *letter;
-        match Wait::of_message(refusal, letter.refused) {
-            Some(wait) => says.say_after(wait, member, &self.letter(member, letter)),
+        match Delay::resend(refusal, letter.refused) {
+            Some(wait) => commands.send_after(wait, member, &self.letter(member, letter)),
             None => {
                 self.answered(member, number);
-                add(&self.world.traffic.refused, 1);
+                add(&self.shared.traffic.refused, 1);
             }
         }
     }
 
     fn acknowledged(&mut self, member: u32, id: &str, now: Instant) {
-        let Some(Postmark { number, due }) = self.world.marks.read(id) else { return };
+        let Some(Stamp { number, due }) = self.shared.stamps.read(id) else { return };
         if !self.answered(member, number) {
             return;
         }
-        add(&self.world.traffic.acknowledged, 1);
+        add(&self.shared.traffic.acknowledged, 1);
         if !self.storming {
             self.found.ack.saturating_record(micros_since(due, now));
-        } else if member >= self.world.storm {
+        } else if member >= self.shared.storm {
             self.found.storm_ack.saturating_record(micros_since(due, now));
         }
     }
 
     fn news(&mut self, user: &str, presence: Presence, now: Instant) {
-        add(&self.world.traffic.presence, 1);
-        let of_member = token::number(user).and_then(|member| self.world.changed.get(member as usize));
-        // Others on the rosters are always offline.
+        add(&self.shared.traffic.presence, 1);
+        let of_member = token::number(user).and_then(|member| self.shared.changed.get(member as usize));
+        // OtherProcesses on the rosters are always offline.
         let Some(changed) = of_member.map(|changed| changed.load(Ordering::Relaxed)) else { return };
         if self.storming {
             self.found.flaps += u64::from(presence == Presence::Offline);
         } else if changed > 0 {
-            let due = self.world.marks.zero() + Duration::from_millis(changed.into());
+            let due = self.shared.stamps.zero() + Duration::from_millis(changed.into());
             self.found.presence.saturating_record(micros_since(due, now));
         }
     }
 
     fn note_position(&mut self, member: u32, position: &str) {
-        if member < self.world.storm {
+        if member < self.shared.storm {
             self.positions.insert(member, position.into());
         }
     }
 
-    fn is_back(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, says: &mut Says) {
+    fn is_back(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, commands: &mut Commands) {
         self.found.not_resumed += u64::from(!welcome.resumed);
         self.found.gaps += welcome.gaps.len() as u64;
         self.found.caught_up += welcome.messages.len() as u64;
@@ -268,28 +268,28 @@ impl Life {
             letter.refused = 0;
         }
         for letter in self.unanswered.get(&member).into_iter().flatten() {
-            says.say(member, &self.letter(member, *letter));
+            commands.send(member, &self.letter(member, *letter));
         }
-        if self.world.named {
-            says.say(member, &self.watch(member));
+        if self.shared.named {
+            commands.send(member, &self.watch(member));
         }
     }
 }
 
 const BODY: &str = "Are you coming tonight? We meet at eight, as last time, and Tom brings his new game.";
 
-impl Script for Life {
+impl Script for Members {
     type Order = Order;
     type Result = Found;
 
-    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, says: &mut Says) {
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, commands: &mut Commands) {
         if self.gone.remove(&member) {
-            self.is_back(member, welcome, now, says);
+            self.is_back(member, welcome, now, commands);
         } else if welcome.presence != SetPresence::Online {
             self.began_away.insert(member);
         }
-        if !self.world.named {
-            says.say(member, &self.watch(member));
+        if !self.shared.named {
+            commands.send(member, &self.watch(member));
         }
         self.note_position(member, &welcome.position);
     }
@@ -298,7 +298,7 @@ impl Script for Life {
         self.positions.get(&member).map(|position| &**position)
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
             Event::Ack { id, position, .. } => {
                 self.acknowledged(member, id, now);
@@ -311,19 +311,21 @@ impl Script for Life {
             Event::Presence { user, presence, .. } => self.news(user, *presence, now),
             event => {
                 if let Some(refusal) = Refusal::of(event) {
-                    self.refused(member, refusal, now, says);
+                    self.refused(member, refusal, now, commands);
                 }
             }
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
+    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
         match order {
-            Order::Write(moments) => moments.into_iter().for_each(|moment| self.write(moment, now, says)),
-            Order::Change(moments) => moments.into_iter().for_each(|moment| self.change(moment, now, says)),
+            Order::Write(moments) => moments.into_iter().for_each(|moment| self.write(moment, now, commands)),
+            Order::Change(moments) => {
+                moments.into_iter().for_each(|moment| self.change(moment, now, commands))
+            }
             Order::Watch(below) => {
                 while self.next_to_watch < below {
-                    says.say(self.next_to_watch, &self.watch(self.next_to_watch));
+                    commands.send(self.next_to_watch, &self.watch(self.next_to_watch));
                     self.next_to_watch += self.workers;
                 }
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::series::Point;
 
 /// Called from the thread that runs the plan: must not block.
-pub trait Watch: Debug + Send + Sync {
+pub trait Observer: Debug + Send + Sync {
     fn stage(&self, name: &'static str, until: Until);
     /// A few times per second.
     fn point(&self, point: &Point);
@@ -45,9 +45,9 @@ impl Lines {
 
 /// Looks away.
 #[derive(Debug)]
-pub(crate) struct Nobody;
+pub(crate) struct NoObserver;
 
-impl Watch for Nobody {
+impl Observer for NoObserver {
     fn stage(&self, _: &'static str, _: Until) {}
 
     fn point(&self, _: &Point) {}

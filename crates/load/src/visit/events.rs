@@ -2,10 +2,10 @@
 
 use web_proto::Event;
 
-use crate::postmark::Postmarks;
+use crate::latency_stamp::Stamps;
 
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct EventSummary {
     pub(super) welcome: bool,
     pub(super) bye: Option<&'static str>,
     /// By rid, with the code of a refusal.
@@ -13,9 +13,9 @@ pub(super) struct Heard {
     pub(super) messages: u64,
 }
 
-impl Heard {
-    pub(super) fn note(&mut self, event: &Event<'_>, marks: Postmarks) {
-        let of_message = |id: &str| marks.read(id).map(|mark| mark.number);
+impl EventSummary {
+    pub(super) fn note(&mut self, event: &Event<'_>, stamps: Stamps) {
+        let of_message = |id: &str| stamps.read(id).map(|stamp| stamp.number);
         match event {
             Event::Welcome(_) => self.welcome = true,
             Event::Bye { code, .. } => self.bye = Some(code.word()),

@@ -6,7 +6,7 @@ use crate::conductor::now_unix;
 
 /// Makes and reads the ids of one run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Postmarks {
+pub(crate) struct Stamps {
     /// Sets its messages apart from those of other runs.
     run: u64,
     /// Times in ids count from here.
@@ -14,14 +14,14 @@ pub(crate) struct Postmarks {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Postmark {
+pub(crate) struct Stamp {
     pub(crate) number: u64,
     pub(crate) due: Instant,
 }
 
-impl Postmarks {
-    pub(crate) fn of_a_new_run() -> Postmarks {
-        Postmarks { run: now_unix().as_millis() as u64, zero: Instant::now() }
+impl Stamps {
+    pub(crate) fn new_run() -> Stamps {
+        Stamps { run: now_unix().as_millis() as u64, zero: Instant::now() }
     }
 
     /// For what is drawn by chance.
@@ -39,11 +39,11 @@ impl Postmarks {
     }
 
     /// None: it is no message of this run.
-    pub(crate) fn read(&self, id: &str) -> Option<Postmark> {
+    pub(crate) fn read(&self, id: &str) -> Option<Stamp> {
         let mut parts = id.split('-').map(|part| u64::from_str_radix(part, 16).ok());
         let (run, number, micros) = (parts.next()??, parts.next()??, parts.next()??);
         let due = self.zero.checked_add(Duration::from_micros(micros))?;
-        (run == self.run && parts.next().is_none()).then_some(Postmark { number, due })
+        (run == self.run && parts.next().is_none()).then_some(Stamp { number, due })
     }
 }
 
@@ -59,22 +59,22 @@ mod tests {
 
     #[test]
     fn ids_of_other_runs_and_what_is_none_are_not_ours() {
-        let marks = Postmarks { run: 0xabc, zero: Instant::now() };
+        let stamps = Stamps { run: 0xabc, zero: Instant::now() };
         for foreign in
             ["", "abc", "abc-1", "abd-1-2", "abc-1-2-3", "abc-x-2", "abc--2", "-1-2", "abc-1-+", "ä-1-2"]
         {
-            assert_eq!(marks.read(foreign), None, "{foreign}");
+            assert_eq!(stamps.read(foreign), None, "{foreign}");
         }
-        assert_eq!(marks.read("abc-0-0"), Some(Postmark { number: 0, due: marks.zero }));
-        let _ = marks.read(&format!("abc-1-{:x}", u64::MAX));
+        assert_eq!(stamps.read("abc-0-0"), Some(Stamp { number: 0, due: stamps.zero }));
+        let _ = stamps.read(&format!("abc-1-{:x}", u64::MAX));
     }
 
     proptest! {
         #[test]
         fn what_is_written_is_read_to_the_microsecond(number: u64, micros in 0..10_u64.pow(12)) {
-            let marks = Postmarks { run: 1_795_000_000_000, zero: Instant::now() };
-            let due = marks.zero + Duration::from_micros(micros);
-            prop_assert_eq!(marks.read(&marks.write(number, due)), Some(Postmark { number, due }));
+            let stamps = Stamps { run: 1_795_000_000_000, zero: Instant::now() };
+            let due = stamps.zero + Duration::from_micros(micros);
+            prop_assert_eq!(stamps.read(&stamps.write(number, due)), Some(Stamp { number, due }));
         }
     }
 }

@@ -11,10 +11,10 @@ use web_proto::{Command, Event, SendTo, SetPresence, Welcome};
 
 use super::MixPlan;
 use crate::client::Masks;
-use crate::crowd::{Says, Script, add, histogram};
-use crate::postmark::{Postmark, Postmarks, micros_since};
+use crate::latency_stamp::{Stamp, Stamps, micros_since};
 use crate::token;
 use crate::traffic::Traffic;
+use crate::worker::{Commands, Script, add, histogram};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -59,8 +59,8 @@ pub(super) struct Found {
 }
 
 /// The members of one worker.
-pub(super) struct Life {
-    marks: Postmarks,
+pub(super) struct Members {
+    stamps: Stamps,
     worker: u32,
     plan: MixPlan,
     traffic: Arc<Traffic>,
@@ -74,19 +74,19 @@ pub(super) struct Life {
     found: Found,
 }
 
-/// The active ones among so many members, as [`Life::new`] wants them.
+/// The active ones among so many members, as [`Members::new`] wants them.
 pub(super) fn nobody_here(members: u32) -> Arc<Vec<AtomicBool>> {
     Arc::new((0..=place(members) + 2).map(|_| AtomicBool::new(false)).collect())
 }
 
-impl Life {
+impl Members {
     pub(super) fn new(
-        marks: Postmarks,
+        stamps: Stamps,
         worker: usize,
         plan: MixPlan,
         traffic: Arc<Traffic>,
         here: Arc<Vec<AtomicBool>>,
-    ) -> Life {
+    ) -> Members {
         let found = Found {
             ack: histogram(),
             delivery: histogram(),
@@ -94,8 +94,8 @@ impl Life {
             presences: 0,
             refusals: BTreeMap::new(),
         };
-        Life {
-            marks,
+        Members {
+            stamps,
             worker: worker as u32,
             plan,
             traffic,
@@ -103,7 +103,7 @@ impl Life {
             due: BinaryHeap::new(),
             next: 0,
             received: HashSet::new(),
-            chance: Masks::new(marks.seed() ^ ((worker as u64 + 1) << 40)),
+            chance: Masks::new(stamps.seed() ^ ((worker as u64 + 1) << 40)),
             ended: false,
             found,
         }
@@ -116,17 +116,17 @@ impl Life {
         }
     }
 
-    fn act(&mut self, member: u32, due: Instant, says: &mut Says) {
+    fn act(&mut self, member: u32, due: Instant, commands: &mut Commands) {
         if role(member) == Role::Active {
-            return self.write(member, due, says);
+            return self.write(member, due, commands);
         }
         self.found.presences += 1;
         let set = if self.chance.chance() < 0.5 { SetPresence::Away } else { SetPresence::Online };
-        says.say(member, &Command::Presence { set });
+        commands.send(member, &Command::Presence { set });
     }
 
     /// To somebody of the group who is there; alone, a member waits.
-    fn write(&mut self, member: u32, due: Instant, says: &mut Says) {
+    fn write(&mut self, member: u32, due: Instant, commands: &mut Commands) {
         let (own, group) = (place(member), self.plan.group);
         let first = own / group * group;
         let begin = (self.chance.chance() * f64::from(group)) as u32;
@@ -138,23 +138,23 @@ impl Life {
         self.next += 1;
         let number = self.next << 8 | u64::from(self.worker);
         let command = Command::Send {
-            id: self.marks.write(number, due).into(),
+            id: self.stamps.write(number, due).into(),
             to: SendTo::User(token::user(member_at(to)).into()),
             body: "Shall we meet at seven, or is that too early for you?".into(),
             reply_to: None,
             files: Vec::new(),
             thread: None,
         };
-        says.say(member, &command);
+        commands.send(member, &command);
         add(&self.traffic.sent, 1);
     }
 }
 
-impl Script for Life {
+impl Script for Members {
     type Order = Order;
     type Result = Found;
 
-    fn welcome(&mut self, member: u32, _: &Welcome<'_>, now: Instant, _: &mut Says) {
+    fn welcome(&mut self, member: u32, _: &Welcome<'_>, now: Instant, _: &mut Commands) {
         if role(member) == Role::Inactive {
             return;
         }
@@ -164,15 +164,15 @@ impl Script for Life {
         self.due.push(Reverse((now + self.every(member).mul_f64(self.chance.chance()), member)));
     }
 
-    fn event(&mut self, _: u32, event: &Event<'_>, now: Instant, _: &mut Says) {
+    fn event(&mut self, _: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
         match event {
             Event::Ack { id, .. } => {
-                let Some(Postmark { due, .. }) = self.marks.read(id) else { return };
+                let Some(Stamp { due, .. }) = self.stamps.read(id) else { return };
                 self.found.ack.saturating_record(micros_since(due, now));
                 add(&self.traffic.acknowledged, 1);
             }
             Event::Message { message, .. } => {
-                let Some(Postmark { number, due }) = self.marks.read(&message.id) else { return };
+                let Some(Stamp { number, due }) = self.stamps.read(&message.id) else { return };
                 if self.received.insert(number) {
                     let late = micros_since(due, now);
                     self.found.delivery.saturating_record(late);
@@ -189,7 +189,7 @@ impl Script for Life {
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
+    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
         match order {
             Order::End => self.ended = true,
             Order::Beat if self.ended => {}
@@ -198,7 +198,7 @@ impl Script for Life {
                     && due <= now
                 {
                     self.due.pop();
-                    self.act(member, due, says);
+                    self.act(member, due, commands);
                     let wait = self.every(member).mul_f64(0.5 + self.chance.chance());
                     self.due.push(Reverse((due + wait, member)));
                 }

@@ -9,18 +9,18 @@ use hdrhistogram::Histogram;
 use web_proto::{CallAction, CallNews, Command, Event, Media};
 
 use super::CallsPlan;
-use crate::crowd::{Says, Script, add, histogram, read};
-use crate::postmark::micros_since;
-use crate::reasons::Reasons;
+use crate::failures::Reasons;
+use crate::latency_stamp::micros_since;
 use crate::token;
 use crate::traffic::Traffic;
+use crate::worker::{Commands, Script, add, histogram, read};
 
 /// A line such as browsers write, with the address of nobody (RFC 5737).
 const CANDIDATE: &str = "candidate:842163049 1 udp 1677729535 192.0.2.1 54321 typ srflx raddr 0.0.0.0 rport 0 \
                          generation 0 ufrag EsAw network-cost 999";
 
 /// State that all workers of a run share.
-pub(crate) struct Table {
+pub(crate) struct Shared {
     pairs: u32,
     window: u32,
     candidates: u32,
@@ -35,8 +35,8 @@ pub(crate) struct Table {
 }
 
 /// The members of one worker.
-pub(crate) struct Parties {
-    table: Arc<Table>,
+pub(crate) struct Members {
+    shared: Arc<Shared>,
     worker: u32,
     workers: u32,
     mode: Order,
@@ -76,21 +76,21 @@ pub(crate) struct Found {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     CallAndHangUp,
-    /// Nobody begins anything; what is up is hung up.
+    /// NoObserver begins anything; what is up is hung up.
     Rest,
     CallAndStay,
     /// All calls that stay.
     HangUp,
 }
 
-impl Table {
-    pub(crate) fn new(plan: &CallsPlan, traffic: Arc<Traffic>) -> Table {
+impl Shared {
+    pub(crate) fn new(plan: &CallsPlan, traffic: Arc<Traffic>) -> Shared {
         let mut sdp = String::from("v=0\r\no=- 4611731400430051336 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n");
         while sdp.len() < plan.sdp_bytes {
             sdp.push_str("a=rtpmap:111 opus/48000/2\r\n");
         }
         sdp.truncate(plan.sdp_bytes.max(1));
-        Table {
+        Shared {
             pairs: plan.pairs,
             window: plan.window,
             candidates: plan.candidates,
@@ -109,8 +109,8 @@ impl Table {
     }
 }
 
-impl Parties {
-    pub(crate) fn new(table: Arc<Table>, worker: usize, workers: usize) -> Parties {
+impl Members {
+    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
         let found = Found {
             ring: histogram(),
             accept: histogram(),
@@ -120,46 +120,46 @@ impl Parties {
             refusals: Reasons::new(),
         };
         let (worker, workers) = (worker as u32, workers as u32);
-        let idle: VecDeque<u32> = (worker..table.pairs).step_by(workers as usize).collect();
+        let idle: VecDeque<u32> = (worker..shared.pairs).step_by(workers as usize).collect();
         let caller = Caller { invited: None, call: "".into(), candidates: 0 };
         let callers = vec![caller; idle.len()];
-        Parties { table, worker, workers, mode: Order::Rest, idle, under_way: 0, callers, found }
+        Members { shared, worker, workers, mode: Order::Rest, idle, under_way: 0, callers, found }
     }
 
     fn caller(&mut self, member: u32) -> Option<&mut Caller> {
-        self.callers.get_mut((member / self.workers) as usize).filter(|_| member < self.table.pairs)
+        self.callers.get_mut((member / self.workers) as usize).filter(|_| member < self.shared.pairs)
     }
 
     /// As many as the window has room for. From an order alone: a member who hears something speaks for nobody else.
-    fn begin(&mut self, now: Instant, says: &mut Says) {
-        let share = (self.table.window / self.workers).max(1);
+    fn begin(&mut self, now: Instant, commands: &mut Commands) {
+        let share = (self.shared.window / self.workers).max(1);
         while matches!(self.mode, Order::CallAndHangUp | Order::CallAndStay) && self.under_way < share {
             let Some(member) = self.idle.pop_front() else { return };
             self.under_way += 1;
-            add(&self.table.traffic.sent, 1);
-            let user = token::user(self.table.callee(member)).into();
-            let action = CallAction::Invite { user, media: Media::Audio, sdp: (&*self.table.sdp).into() };
-            says.say(member, &Command::Call { rid: Some(1), action });
+            add(&self.shared.traffic.sent, 1);
+            let user = token::user(self.shared.callee(member)).into();
+            let action = CallAction::Invite { user, media: Media::Audio, sdp: (&*self.shared.sdp).into() };
+            commands.send(member, &Command::Call { rid: Some(1), action });
             if let Some(caller) = self.caller(member) {
                 *caller = Caller { invited: Some(now), call: "".into(), candidates: 0 };
             }
         }
     }
 
-    fn hear(&mut self, member: u32, call: &str, news: &CallNews<'_>, now: Instant, says: &mut Says) {
+    fn hear(&mut self, member: u32, call: &str, news: &CallNews<'_>, now: Instant, commands: &mut Commands) {
         match news {
             CallNews::Calling { .. } => match self.caller(member) {
                 Some(caller) => caller.call = call.into(),
                 None => self.found.strange += 1,
             },
-            CallNews::Ring { user, .. } => self.ring(member, user, call, now, says),
-            CallNews::Joined { .. } => self.say_candidates(member, call, says),
-            CallNews::Accepted { .. } => self.accepted(member, call, now, says),
-            CallNews::Candidate { .. } if member < self.table.pairs => {
+            CallNews::Ring { user, .. } => self.ring(member, user, call, now, commands),
+            CallNews::Joined { .. } => self.say_candidates(member, call, commands),
+            CallNews::Accepted { .. } => self.accepted(member, call, now, commands),
+            CallNews::Candidate { .. } if member < self.shared.pairs => {
                 let Some(caller) = self.caller(member) else { return };
                 caller.candidates += 1;
-                if caller.candidates == self.table.candidates {
-                    self.is_up(member, now, says);
+                if caller.candidates == self.shared.candidates {
+                    self.is_up(member, now, commands);
                 }
             }
             CallNews::Over { .. } => self.is_over(member),
@@ -168,60 +168,60 @@ impl Parties {
         }
     }
 
-    fn ring(&mut self, member: u32, user: &str, call: &str, now: Instant, says: &mut Says) {
-        let from = member.checked_sub(self.table.pairs).filter(|from| token::number(user) == Some(*from));
-        let Some(rang) = from.and_then(|from| self.table.rang.get(from as usize)) else {
+    fn ring(&mut self, member: u32, user: &str, call: &str, now: Instant, commands: &mut Commands) {
+        let from = member.checked_sub(self.shared.pairs).filter(|from| token::number(user) == Some(*from));
+        let Some(rang) = from.and_then(|from| self.shared.rang.get(from as usize)) else {
             self.found.strange += 1;
             return;
         };
-        rang.store(micros_since(self.table.zero, now), std::sync::atomic::Ordering::Relaxed);
-        let sdp = (&*self.table.sdp).into();
-        says.say(
+        rang.store(micros_since(self.shared.zero, now), std::sync::atomic::Ordering::Relaxed);
+        let sdp = (&*self.shared.sdp).into();
+        commands.send(
             member,
             &Command::Call { rid: Some(2), action: CallAction::Accept { call: call.into(), sdp } },
         );
     }
 
-    fn accepted(&mut self, member: u32, call: &str, now: Instant, says: &mut Says) {
+    fn accepted(&mut self, member: u32, call: &str, now: Instant, commands: &mut Commands) {
         let Some(invited) = self.caller(member).and_then(|caller| caller.invited) else {
             self.found.strange += 1;
             return;
         };
-        let rang = read(&self.table.rang[member as usize]);
-        let (invited, heard) = (micros_since(self.table.zero, invited), micros_since(self.table.zero, now));
+        let rang = read(&self.shared.rang[member as usize]);
+        let (invited, heard) = (micros_since(self.shared.zero, invited), micros_since(self.shared.zero, now));
         self.found.ring.saturating_record(rang.saturating_sub(invited));
         self.found.accept.saturating_record(heard.saturating_sub(rang));
-        self.table.traffic.note(self.worker, heard.saturating_sub(rang));
-        self.say_candidates(member, call, says);
-        if self.table.candidates == 0 {
-            self.is_up(member, now, says);
+        self.shared.traffic.note(self.worker, heard.saturating_sub(rang));
+        self.say_candidates(member, call, commands);
+        if self.shared.candidates == 0 {
+            self.is_up(member, now, commands);
         }
     }
 
-    fn say_candidates(&self, member: u32, call: &str, says: &mut Says) {
-        for _ in 0..self.table.candidates {
+    fn say_candidates(&self, member: u32, call: &str, commands: &mut Commands) {
+        for _ in 0..self.shared.candidates {
             let action = CallAction::Candidate { call: call.into(), candidate: CANDIDATE.into() };
-            says.say(member, &Command::Call { rid: None, action });
+            commands.send(member, &Command::Call { rid: None, action });
         }
     }
 
-    fn is_up(&mut self, member: u32, now: Instant, says: &mut Says) {
+    fn is_up(&mut self, member: u32, now: Instant, commands: &mut Commands) {
         let Some(invited) = self.caller(member).and_then(|caller| caller.invited) else { return };
-        add(&self.table.up, 1);
-        add(&self.table.traffic.acknowledged, 1);
-        add(&self.table.traffic.delivered, 1);
+        add(&self.shared.up, 1);
+        add(&self.shared.traffic.acknowledged, 1);
+        add(&self.shared.traffic.delivered, 1);
         self.found.set_up.saturating_record(micros_since(invited, now));
         if self.mode == Order::CallAndStay {
             self.under_way = self.under_way.saturating_sub(1);
         } else {
-            self.hang_up(member, says);
+            self.hang_up(member, commands);
         }
     }
 
-    fn hang_up(&mut self, member: u32, says: &mut Says) {
+    fn hang_up(&mut self, member: u32, commands: &mut Commands) {
         let Some(caller) = self.caller(member) else { return };
         let call = caller.call.to_string().into();
-        says.say(member, &Command::Call { rid: Some(3), action: CallAction::HangUp { call } });
+        commands.send(member, &Command::Call { rid: Some(3), action: CallAction::HangUp { call } });
     }
 
     fn is_over(&mut self, member: u32) {
@@ -230,7 +230,7 @@ impl Parties {
             self.found.strange += 1;
             return;
         }
-        add(&self.table.over, 1);
+        add(&self.shared.over, 1);
         self.idle.push_back(member);
         if self.mode != Order::HangUp {
             self.under_way = self.under_way.saturating_sub(1);
@@ -243,7 +243,7 @@ impl Parties {
         if re != Some(1) {
             return;
         }
-        add(&self.table.traffic.refused, 1);
+        add(&self.shared.traffic.refused, 1);
         if let Some(caller) = self.caller(member) {
             caller.invited = None;
         }
@@ -251,29 +251,29 @@ impl Parties {
     }
 }
 
-impl Script for Parties {
+impl Script for Members {
     type Order = Order;
     type Result = Found;
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
-            Event::Call { call, news, .. } => self.hear(member, call, news, now, says),
+            Event::Call { call, news, .. } => self.hear(member, call, news, now, commands),
             Event::Message { message, .. } if message.call.is_some() => self.found.entries += 1,
             Event::Error { code, re, .. } => self.refused(member, code.word(), *re),
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
+    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
         self.mode = order;
         if order == Order::HangUp {
-            for member in (self.worker..self.table.pairs).step_by(self.workers as usize) {
+            for member in (self.worker..self.shared.pairs).step_by(self.workers as usize) {
                 if self.caller(member).is_some_and(|caller| caller.invited.is_some()) {
-                    self.hang_up(member, says);
+                    self.hang_up(member, commands);
                 }
             }
         }
-        self.begin(now, says);
+        self.begin(now, commands);
     }
 
     fn result(&mut self) -> Found {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::conductor::Conductor;
-use crate::crowd::{Mail, Script};
+use crate::worker::{Mail, Script};
 
 /// The messages from..until of a run are due; a latency counts from there.
 #[derive(Debug, Clone, Copy)]
@@ -28,16 +28,16 @@ impl Due {
 }
 
 /// The commands that were queued so far.
-pub(crate) struct Pen {
+pub(crate) struct Schedule {
     begin: Instant,
     rate: f64,
     written: u64,
 }
 
-impl Pen {
+impl Schedule {
     /// Begins now.
-    pub(crate) fn new(rate: f64) -> Pen {
-        Pen { begin: Instant::now(), rate, written: 0 }
+    pub(crate) fn new(rate: f64) -> Schedule {
+        Schedule { begin: Instant::now(), rate, written: 0 }
     }
 
     pub(crate) fn write<S: Script>(
@@ -77,12 +77,12 @@ mod tests {
 
     #[test]
     fn every_message_is_due_once_at_its_own_moment_however_late_one_looks() {
-        let mut pen = Pen::new(100.0);
-        let begin = pen.begin;
+        let mut schedule = Schedule::new(100.0);
+        let begin = schedule.begin;
         let looks = [0, 15, 15, 40, 1_000].map(|millis| begin + Duration::from_millis(millis));
         let mut due = Vec::new();
         for now in looks {
-            due.extend(pen.due(now).into_iter().flat_map(Due::each));
+            due.extend(schedule.due(now).into_iter().flat_map(Due::each));
             assert_eq!(due.len() as u128, (now - begin).as_millis() / 10 + 1, "those whose moment has come");
         }
         assert_eq!(due.len(), 101);
