@@ -136,7 +136,11 @@ async fn what_goes_on_for_ever_ends() {
     let at = client.parse(&server.address("/")).unwrap();
     assert_eq!(client.picture(&at, "/picture", &|_| true).await, Err(Trouble::TooLarge));
     assert_eq!(client.picture(&at, "/said", &|_| true).await, Err(Trouble::TooLarge));
-    assert_eq!(page(&client, &server.address("/claim")).await.unwrap().title, "Claim", "its start is good enough");
+    assert_eq!(
+        page(&client, &server.address("/claim")).await.unwrap().title,
+        "Claim",
+        "its start is good enough"
+    );
     let much = page(&client, &server.address("/length")).await;
     assert!(matches!(much, Ok(_) | Err(Trouble::Broken(_) | Trouble::NoHttp)), "{much:?}");
 }

@@ -96,6 +96,11 @@ impl HttpClient {
         HttpClient::with_tls(Arc::new(config), reach, head)
     }
 
+    /// Trusts no authority: for requests without TLS.
+    pub fn plain(reach: Reach, head: HeadBounds) -> HttpClient {
+        HttpClient::new(RootCertStore::empty(), reach, head)
+    }
+
     pub fn with_tls(config: Arc<ClientConfig>, reach: Reach, head: HeadBounds) -> HttpClient {
         HttpClient { tls: TlsConnector::from(config), lookups: Lookups::default(), reach, head }
     }
@@ -134,7 +139,8 @@ impl HttpClient {
         time: Duration,
     ) -> Result<(http::response::Parts, Body), HttpError> {
         let unstarted = |error: std::io::Error| HttpError::Connection(error.to_string().into());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unstarted)?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unstarted)?;
         let whole = async {
             let response = self.send(to, request).await?;
             Ok((response.head.clone(), response.body(most).await))
@@ -156,7 +162,8 @@ impl HttpClient {
             .handshake(TokioIo::new(stream));
         let (mut sender, connection) = handshake.await.map_err(|error| failed(&error))?;
         let mut connection = Connection(Some(Box::pin(connection)));
-        let response = connection.drive(sender.send_request(request)).await.map_err(|error| failed(&error))?;
+        let response =
+            connection.drive(sender.send_request(request)).await.map_err(|error| failed(&error))?;
         let (head, body) = response.into_parts();
         Ok(Response { head, body, connection })
     }
@@ -228,9 +235,11 @@ fn failed(error: &hyper::Error) -> HttpError {
 fn broken(error: &hyper::Error) -> End {
     let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
     match io.map(std::io::Error::kind) {
-        Some(std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::InvalidInput | std::io::ErrorKind::InvalidData) => {
-            End::CutOff
-        }
+        Some(
+            std::io::ErrorKind::UnexpectedEof
+            | std::io::ErrorKind::InvalidInput
+            | std::io::ErrorKind::InvalidData,
+        ) => End::CutOff,
         _ => End::Failed(error.to_string().into()),
     }
 }
