@@ -1,13 +1,14 @@
 //! Where an import goes: the address of a running node, or the store.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chat::token::Claims;
 use chat::{ImportJob, ImportOutcome, ImportRules, ImportStore, Late, Site};
+use reach::header::{AUTHORIZATION, CONTENT_TYPE};
+use reach::{Full, HeadBounds, HttpClient, Origin, Reach, Request};
 use serde::Deserialize;
 use store::Sqlite;
 use web::parse_import_line;
@@ -33,9 +34,10 @@ pub(super) struct Live {
     late: Late,
 }
 
-/// Time limit of a request; the node answers within half a minute.
-const PATIENCE: Duration = Duration::from_secs(60);
-const ANSWER_BYTES: u64 = 1 << 20;
+/// For connecting, sending a part of the file and the answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+const ANSWER_BYTES: usize = 1 << 20;
+const HEAD: HeadBounds = HeadBounds { bytes: 16 * 1024, fields: 64 };
 /// A node that asks for more has no room for the site today.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const TRIES: u32 = 100;
@@ -149,7 +151,7 @@ impl Live {
         }
         for _ in 0..TRIES {
             let token = self.token()?;
-            let (status, text) = self.ask(&token, &body).map_err(|error| {
+            let (status, text) = self.ask(&token, body.clone()).map_err(|error| {
                 Trouble::new("lost the connection to the node")
                     .because(error)
                     .remedy("import the file again when the node runs; it continues where it stopped")
@@ -179,28 +181,20 @@ impl Live {
     }
 
     /// The status and the body of the answer.
-    fn ask(&self, token: &str, body: &[u8]) -> std::io::Result<(u16, String)> {
+    fn ask(&self, token: &str, body: Vec<u8>) -> Result<(u16, String), String> {
         let Live { http, site, late } = self;
         let late = if *late == Late::Append { "?late=append" } else { "" };
-        let head = format!(
-            "POST /v1/sites/{}/import{late} HTTP/1.1\r\nHost: {http}\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/x-ndjson\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            site.key,
-            body.len()
-        );
-        let mut stream = TcpStream::connect_timeout(http, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(body)?;
-        let mut answer = Vec::new();
-        stream.take(ANSWER_BYTES).read_to_end(&mut answer)?;
-        let answer = String::from_utf8_lossy(&answer);
-        let found = answer.split_once("\r\n\r\n").and_then(|(head, body)| {
-            let status = head.split_ascii_whitespace().nth(1)?.parse().ok()?;
-            Some((status, body.to_owned()))
-        });
-        found.ok_or_else(|| std::io::Error::other("it closed the connection without an answer"))
+        let request = Request::post(format!("/v1/sites/{}/import{late}", site.key))
+            .header(AUTHORIZATION, format!("Bearer {token}"))
+            .header(CONTENT_TYPE, "application/x-ndjson")
+            .body(Full::new(body.into()))
+            .map_err(|error| error.to_string())?;
+        let client = HttpClient::plain(Reach::Anywhere, HEAD);
+        let host = http.ip().to_string();
+        let to = Origin { tls: false, host: &host, port: http.port() };
+        let answer = client.send_blocking(to, request, ANSWER_BYTES, PATIENCE);
+        let (head, body) = answer.map_err(|error| error.to_string())?;
+        Ok((head.status.as_u16(), String::from_utf8_lossy(&body.bytes).into_owned()))
     }
 }
 
