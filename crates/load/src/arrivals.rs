@@ -1,4 +1,4 @@
-//! When each member comes.
+//! When each member connects.
 
 use std::time::Duration;
 

@@ -1,16 +1,34 @@
-//! Calls: members in pairs call each other as fast as a window allows, then all pairs at once are in a call and stay. What
-//! tokens is signalling alone: descriptions and candidates of the length that browsers write.
+//! Calls: members in pairs call each other as fast as a window allows, then all pairs at once are in a call and stay. Only
+//! signalling passes: descriptions and candidates of the length that browsers write.
 
-mod drive;
 mod members;
-mod report;
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
 
-pub use report::Report;
+use serde_json::json;
 
+use self::members::{Members, Order, Shared, Tally};
+use crate::arrivals::Arrivals;
+use crate::conductor::{Conductor, Setup, Snapshot};
+use crate::observer::Until;
+use crate::outcome::{Findings, Outcome, generator};
+use crate::percentiles::Percentiles;
+use crate::report::{Measure, Run, grouped};
 use crate::target::Transport;
+use crate::traffic::Traffic;
+use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
+
+/// Members come at this rate; it is not what is measured.
+const RAMP_RATE: f64 = 4000.0;
+/// Nothing has moved for so long: what is missing is lost.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The server gives memory back and writes what is left of the calls, before it is measured.
+const SETTLE: Duration = Duration::from_secs(3);
+const CHANGE: &str = "more --threads, fewer pairs or a smaller window; a node without limits on which everyone may call; \
+                      --pid";
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
@@ -30,7 +48,173 @@ pub struct CallsPlan {
     pub hold: Duration,
 }
 
-/// Runs the plan. `say` gets a line now and then, for people.
-pub fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
-    drive::run(plan, say)
+/// What happened, in the order of time.
+struct Phases {
+    begin: Snapshot,
+    said: Snapshot,
+    set_up: u64,
+    unheld: Snapshot,
+    /// From when all were held.
+    holding: Snapshot,
+    held: Snapshot,
+    held_calls: u64,
+    hung_up: u64,
+    end: Snapshot,
+}
+
+/// Runs the plan. `say` receives a progress line now and then.
+pub fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+    let traffic = Arc::new(Traffic::default());
+    let setup = Setup {
+        options: &plan.options,
+        transport: plan.transport,
+        members: plan.pairs.saturating_mul(2),
+        arrivals: Arrivals::Even(RAMP_RATE),
+        traffic: Arc::clone(&traffic),
+    };
+    let shared = Arc::new(Shared::new(plan, traffic));
+    let mut calls = Conductor::<Members>::new(setup, Arc::clone(&shared), say)?;
+    calls.ramp();
+    calls.line();
+    let begin = calls.snapshot();
+    calls.stage("call", Until::Time(plan.time));
+    let start = Instant::now();
+    while start.elapsed() < plan.time && !calls.stopped() {
+        fill(&mut calls, Order::CallAndHangUp);
+    }
+    let set_up = read(&shared.up);
+    let said = calls.snapshot();
+    calls.each(|| Mail::Order(Order::Rest));
+    calls.drain(PATIENCE)?;
+    calls.stage("settle", Until::Time(SETTLE));
+    calls.hold(SETTLE);
+    let unheld = calls.snapshot();
+
+    let before = read(&shared.up);
+    calls.stage("call and stay", Until::ItIsDone);
+    let all = before + u64::from(plan.pairs);
+    await_all(&mut calls, &shared.up, all, |calls| fill(calls, Order::CallAndStay));
+    let held_calls = read(&shared.up) - before;
+    calls.stage("hold", Until::Time(plan.hold));
+    let holding = calls.hold(plan.hold);
+    let held = calls.snapshot();
+
+    let before = read(&shared.over);
+    calls.stage("hang up", Until::ItIsDone);
+    calls.each(|| Mail::Order(Order::HangUp));
+    await_all(&mut calls, &shared.over, before + held_calls, |calls| {
+        calls.hold(Duration::from_millis(20));
+    });
+    let hung_up = read(&shared.over) - before;
+    calls.hold(SETTLE);
+    let end = calls.snapshot();
+    let phases = Phases { begin, said, set_up, unheld, holding, held, held_calls, hung_up, end };
+    Ok(report(plan, calls.finish()?, &phases))
+}
+
+/// All workers fill their part of the window.
+fn fill(calls: &mut Conductor<'_, Members>, order: Order) {
+    calls.each(|| Mail::Order(order));
+    calls.sample_if_due(Instant::now());
+    calls.nap();
+}
+
+/// Until so many have come, or nothing has for a while.
+fn await_all(
+    calls: &mut Conductor<'_, Members>,
+    count: &AtomicU64,
+    all: u64,
+    beat: impl Fn(&mut Conductor<'_, Members>),
+) {
+    let (mut last, mut last_change) = (read(count), Instant::now());
+    while last < all && last_change.elapsed() < PATIENCE && !calls.stopped() {
+        beat(calls);
+        let now = read(count);
+        if now != last {
+            (last, last_change) = (now, Instant::now());
+        }
+    }
+}
+
+/// Set-ups: calls of which the caller has heard the acceptance and all candidates, while calls are set up and hung up at
+/// once, divided by that time. Ring to accept: from when the callee heard it ring, and accepted at once, until the caller
+/// heard that. Memory of a held call: growth of the server's resident memory from when all were connected and nobody called
+/// (after the calls of before) until so many calls were held, per call; unknown where the process has shrunk meanwhile,
+/// which of few calls hides what they take.
+fn report(plan: &CallsPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
+    let Phases { begin, said, set_up, unheld, holding, held, held_calls, hung_up, end } = phases;
+    let (set_up, held_calls, hung_up) = (*set_up, *held_calls, *hung_up);
+    let seconds = said.seconds_since(begin);
+    let cpu = said.cpu_since(begin);
+    let busiest = said.busiest_percent_since(begin);
+    let tally = &outcome.tally;
+    let over = outcome.sent.saturating_sub(outcome.refused + held_calls - hung_up);
+    let against = outcome.against(
+        busiest,
+        2 * u64::from(plan.pairs),
+        &[
+            (held_calls < u64::from(plan.pairs), "not every pair was in a call at the end"),
+            (hung_up < held_calls, "not every call was hung up"),
+            (tally.strange > 0, "something was heard of a call that could not be"),
+            (tally.entries != 2 * over, "not every call has left its message with both"),
+        ],
+    );
+    let of_call = |bytes: f64| bytes / held_calls.max(1) as f64;
+    let grown = held.sample.resident_since(&unheld.sample).filter(|bytes| *bytes > 0.0).map(of_call);
+    let left = end.sample.resident_since(&unheld.sample).map(of_call);
+    let [ring, accept, whole] = [&tally.ring, &tally.accept, &tally.set_up].map(Percentiles::of);
+    let per_second = set_up as f64 / seconds;
+    let while_held = held.cpu_since(holding).map(|cpu| cpu / held.seconds_since(holding) * 100.0);
+    let of_cpu = cpu.map(|cpu| cpu * 1e6 / set_up.max(1) as f64);
+    let measures = vec![
+        Measure::new("set_ups_per_second", "calls set up", "per second", per_second).leading(),
+        Measure::derived("rings to accepted, p50", "ms", accept.p50),
+        Measure::derived("rings to accepted, p99", "ms", accept.p99).leading(),
+        Measure::new("cpu_micros_per_call", "server CPU per call", "µs", of_cpu).leading(),
+        Measure::new("held_calls", "calls held at once", "", held_calls).leading(),
+        Measure::new("user_bytes_per_held_call", "user memory per held call", "B", grown).leading(),
+        Measure::new("user_bytes_left_per_call", "user memory left of each, hung up", "B", left),
+        Measure::new("server_percent_held", "server while they are held", "% of a core", while_held),
+        Measure::new("hung_up", "of them hung up", "", hung_up),
+        Measure::new("invited", "calls in all", "", outcome.sent),
+        Measure::new("entries", "messages left, heard by both", "", tally.entries),
+        Measure::new("failed", "connections failed", "", outcome.failed),
+        Measure::new("server_cores", "server", "cores", cpu.map(|cpu| cpu / seconds)),
+        generator(busiest),
+        Measure::times("ring_ms", "invited to rings", ring),
+        Measure::times("ring_to_accept_ms", "rings to accepted", accept),
+        Measure::times("set_up_ms", "invited to set up", whole),
+        Measure::json_only("members", outcome.members),
+        Measure::json_only("seconds", seconds),
+        Measure::json_only("set_up", set_up),
+        Measure::json_only("strange", tally.strange),
+    ];
+    let bytes = grown.map_or(String::new(), |bytes| format!(" with {} bytes each", grouped(bytes.round())));
+    let findings = Findings {
+        headline: format!(
+            "{} calls set up per second, {} held{bytes}",
+            grouped(per_second),
+            grouped(held_calls as f64)
+        ),
+        how: format!(
+            "{} pairs over {} call each other, {} calls being set up at a time, with descriptions of {} bytes and {} \
+             candidates each way, and hang up; then all pairs are in a call at once. Every call leaves a message.",
+            grouped(f64::from(plan.pairs)),
+            outcome.transport,
+            plan.window,
+            grouped(plan.sdp_bytes as f64),
+            plan.candidates
+        ),
+        against: against.map(|because| (because, CHANGE)),
+        measures,
+        facts: vec![
+            ("pairs", json!(plan.pairs)),
+            ("window", json!(plan.window)),
+            ("sdp_bytes", json!(plan.sdp_bytes)),
+            ("candidates", json!(plan.candidates)),
+            ("held_seconds", json!(plan.hold.as_secs_f64())),
+        ],
+        lines: Vec::new(),
+    };
+    outcome.into_run("calls", findings)
 }

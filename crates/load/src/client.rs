@@ -59,7 +59,7 @@ pub struct Client {
 #[derive(Debug)]
 enum State {
     New(Transport),
-    /// The answer to the handshake is awaited; then the hello is said.
+    /// The answer to the handshake is awaited; then the hello is sent.
     Upgrading(Box<[u8]>),
     /// With what has come of a message in several frames.
     Websocket(Option<Vec<u8>>),
@@ -129,7 +129,7 @@ impl Client {
         }
     }
 
-    /// Appends what a browser says that leaves the page (RFC 6455 §7.4.1: going away).
+    /// Appends the close frame of a browser that leaves the page (RFC 6455 §7.4.1: going away).
     pub(crate) fn go_away(&self, masks: &mut Masks, out: &mut Vec<u8>) {
         if let State::Websocket(_) = self.state {
             websocket::write(websocket::CLOSE, &1001_u16.to_be_bytes(), masks.next(), out);

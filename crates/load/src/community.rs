@@ -9,8 +9,8 @@ mod report;
 use std::time::Duration;
 
 pub use people::{Contact, People, TooFew};
-pub use report::Report;
 
+use crate::report::Run;
 use crate::target::Transport;
 use crate::{LoadError, RunOptions};
 
@@ -61,7 +61,7 @@ pub struct Seeded {
     pub bytes: u64,
 }
 
-/// Runs the plan. `say` gets a line now and then, for people.
-pub fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+/// Runs the plan. `say` receives a progress line now and then.
+pub fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
     drive::run(plan, say)
 }

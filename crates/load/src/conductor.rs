@@ -1,17 +1,16 @@
-//! Conducts a crowd: when who connects, when to look at the server. What it shares with all load plans.
+//! Runs the members of a plan on the workers: when each connects, when the server is sampled, and the counts at the end.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
-use hdrhistogram::Histogram;
 
 use crate::arrivals::Arrivals;
 use crate::observer::{Lines, Until};
 use crate::options::RunOptions;
+use crate::outcome::Outcome;
 use crate::probe::{self, Probe, Sample};
 use crate::run_state::{Counts, RunState};
 use crate::series::{self, Point, Series};
@@ -19,15 +18,17 @@ use crate::target::Transport;
 use crate::tls::{self, TlsError};
 use crate::token::SiteTokens;
 use crate::traffic::{Drain, Traffic};
-use crate::worker::{self, Mail, Script, Worker, read};
+use crate::worker::{Mail, Script, Share, Worker, WorkerReport, read};
 
+/// Members come at this rate where the ramp is not what is measured.
+pub(crate) const RAMP_RATE: f64 = 2000.0;
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
 /// The interval for actions with a moment of their own, as far as few workers are woken for it. Latency counts from
 /// that moment, so a late generator looks like a slow server: with a look each 2 ms, a message that took 1.2 ms
 /// seemed to take 2.2.
 pub(crate) const SHORT_BEAT: Duration = Duration::from_micros(250);
-/// A worker that says nothing for so long is gone.
+/// A worker that does not answer within this time is gone.
 pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections without their welcome. More would only fill the server's backlog and be dropped there.
 const IN_FLIGHT: u64 = 3000;
@@ -40,6 +41,8 @@ const GIVE_UP: Duration = Duration::from_secs(35);
 const LATE: Duration = Duration::from_millis(50);
 /// The server may still be busy when the last welcome is out.
 const AFTER_RAMP: Duration = Duration::from_millis(500);
+/// For the end of all sessions.
+const LEAVE_TIME: Duration = Duration::from_millis(300);
 /// Descriptors of the process that are not connections.
 const OTHER_DESCRIPTORS: u64 = 200;
 
@@ -60,7 +63,7 @@ pub enum LoadError {
     Worker,
 }
 
-/// The participants of a run.
+/// The members of a run, and when they connect.
 pub(crate) struct Setup<'a> {
     pub(crate) options: &'a RunOptions,
     pub(crate) transport: Transport,
@@ -69,7 +72,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) traffic: Arc<Traffic>,
 }
 
-/// How things stood at one moment.
+/// The server and the generator at one moment.
 pub(crate) struct Snapshot {
     pub(crate) at: Instant,
     pub(crate) sample: Sample,
@@ -79,10 +82,20 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Never 0.
+    pub(crate) fn seconds_since(&self, before: &Snapshot) -> f64 {
+        self.at.saturating_duration_since(before.at).as_secs_f64().max(0.001)
+    }
+
+    /// Of the server, in seconds.
+    pub(crate) fn cpu_since(&self, before: &Snapshot) -> Option<f64> {
+        self.sample.cpu_since(&before.sample)
+    }
+
     /// Of one core: how much the generator's busiest thread has used since.
     pub(crate) fn busiest_percent_since(&self, before: &Snapshot) -> f64 {
-        let seconds = self.at.saturating_duration_since(before.at).as_secs_f64().max(0.001);
-        (self.busiest_worker_seconds - before.busiest_worker_seconds) / seconds * 100.0
+        let used = self.busiest_worker_seconds - before.busiest_worker_seconds;
+        used / self.seconds_since(before) * 100.0
     }
 }
 
@@ -93,13 +106,11 @@ pub(crate) struct Ramp {
     pub(crate) late_beats: u64,
 }
 
-/// The reports of the workers at the end.
-pub(crate) struct Reports<R> {
-    pub(crate) login: Histogram<u64>,
-    /// Of those who came back.
-    pub(crate) again: Histogram<u64>,
-    pub(crate) failures: BTreeMap<String, u64>,
-    pub(crate) results: Vec<R>,
+impl Ramp {
+    /// Of its beats, those in which fewer connections had begun than were due.
+    pub(crate) fn late_percent(&self) -> f64 {
+        self.late_beats as f64 / self.beats.max(1) as f64 * 100.0
+    }
 }
 
 pub(crate) struct Conductor<'a, S: Script> {
@@ -111,7 +122,7 @@ pub(crate) struct Conductor<'a, S: Script> {
     cpu_before: f64,
     pub(crate) series: Series,
     options: RunOptions,
-    traffic: Arc<Traffic>,
+    pub(crate) traffic: Arc<Traffic>,
     mail: Mailboxes<Mail<S>>,
     say: &'a mut dyn FnMut(&str),
     lines: Lines,
@@ -120,11 +131,11 @@ pub(crate) struct Conductor<'a, S: Script> {
 }
 
 impl<'a, S: Script> Conductor<'a, S> {
-    /// Starts the workers. NoObserver connects yet. `script` makes each worker's: (worker, workers).
+    /// Starts the workers, which share `shared`. No member connects yet.
     pub(crate) fn new(
         setup: Setup<'_>,
+        shared: Arc<S::Shared>,
         say: &'a mut dyn FnMut(&str),
-        script: impl Fn(usize, usize) -> S + Send + Sync + 'static,
     ) -> Result<Conductor<'a, S>, LoadError> {
         if setup.members == 0 || !setup.arrivals.have_an_end() {
             return Err(LoadError::Plan("at least one connection and a rate above 0 are needed"));
@@ -153,7 +164,11 @@ impl<'a, S: Script> Conductor<'a, S> {
         let config = generator(private_descriptor_tables);
         let of_workers = Arc::clone(&state);
         let edge = Edge::start(config, inboxes, move |worker| {
-            Worker::new(Arc::clone(&of_workers), worker, script(worker, workers))
+            Worker::new(
+                Arc::clone(&of_workers),
+                worker,
+                S::new(Arc::clone(&shared), Share::new(worker, workers)),
+            )
         })?;
         Ok(Conductor {
             state,
@@ -330,25 +345,43 @@ impl<'a, S: Script> Conductor<'a, S> {
         Ok(())
     }
 
-    pub(crate) fn reports(&self) -> Result<Reports<S::Result>, LoadError> {
+    /// All members leave; answers what the run has counted.
+    pub(crate) fn finish(mut self) -> Result<Outcome<S::Tally>, LoadError> {
+        let members = self.state.counts.active();
+        self.each(|| Mail::Leave);
+        self.hold(LEAVE_TIME);
+        self.outcome(members)
+    }
+
+    /// What the run has counted. `members`: logged in at the end.
+    pub(crate) fn outcome(mut self, members: u64) -> Result<Outcome<S::Tally>, LoadError> {
         let (to, from) = mpsc::channel();
         self.each(|| Mail::Report(to.clone()));
-        let mut all = Reports {
-            login: worker::histogram(),
-            again: worker::histogram(),
-            failures: BTreeMap::new(),
-            results: Vec::new(),
-        };
+        let mut all = WorkerReport::default();
         for _ in 0..self.state.workers {
-            let report = from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?;
-            all.login.add(&report.login).expect("all have the same bounds");
-            all.again.add(&report.again).expect("all have the same bounds");
-            for (reason, count) in report.failures {
-                *all.failures.entry(reason).or_default() += count;
-            }
-            all.results.push(report.result);
+            all.add(&from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?);
         }
-        Ok(all)
+        let traffic = &self.traffic;
+        Ok(Outcome {
+            url: self.options.target.url(),
+            transport: self.state.transport.name(),
+            tls: self.options.target.tls,
+            probe: self.probe,
+            before: self.before,
+            interrupted: self.options.stopped(),
+            members,
+            sent: read(&traffic.sent),
+            acknowledged: read(&traffic.acknowledged),
+            refused: read(&traffic.refused),
+            delivered: read(&traffic.delivered),
+            login: all.login,
+            returns: all.returns,
+            failed: read(&self.state.counts.failed),
+            failures: all.failures,
+            tally: all.tally,
+            workers: self.state.workers,
+            series: self.series.take(),
+        })
     }
 }
 

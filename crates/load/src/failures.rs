@@ -1,4 +1,4 @@
-//! What failed and what was refused, counted by reason: the same in all reports.
+//! Failures and refusals, counted by reason: the same in all reports.
 
 use std::collections::BTreeMap;
 

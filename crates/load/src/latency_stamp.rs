@@ -1,4 +1,5 @@
-//! What the id of a message says: of which run it is, which one, and when it was due. So nobody needs to remember it.
+//! Message ids that carry the run, the number of the message and the time at which it was due, so that latency needs no
+//! table of sent messages.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! The other side: clients of the web protocol by the ten thousand, load plans, and reports one can trust.
 //!
-//! A [`client::Client`] is a value that takes bytes and says what to send, one per connection, for each of the four
+//! A [`client::Client`] is a value that takes bytes and returns bytes to send, one per connection, for each of the four
 //! transports. A plan ([`flood`], [`stress`]) drives many of them from `edge` workers of its own, measures the
-//! server from outside (`/proc`, `/metrics`), and says when the generator was itself the limit.
+//! server from outside (`/proc`, `/metrics`), and marks its figures as invalid when the generator was itself the limit.
 //!
 //! It deliberately knows nothing of the server's insides: only the protocol and the process id.
 //!
@@ -18,9 +18,11 @@ pub mod flood;
 mod latency_stamp;
 mod login;
 pub mod mix;
+mod node_api;
 mod observer;
 mod options;
 mod other_processes;
+mod outcome;
 mod percentiles;
 mod probe;
 pub mod report;
@@ -33,6 +35,7 @@ pub mod slow;
 pub mod storm;
 pub mod stress;
 pub mod study;
+mod tally;
 pub mod target;
 mod tls;
 mod token;

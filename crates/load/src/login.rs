@@ -1,4 +1,4 @@
-//! One member logs in and leaves again: finds out before a run whether its members would be let in.
+//! A trial login before a run: it shows whether the server accepts the members.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,10 +8,11 @@ use web_proto::Event;
 use crate::RunOptions;
 use crate::arrivals::Arrivals;
 use crate::conductor::{Conductor, LoadError, Setup};
+use crate::failures::Reasons;
 use crate::observer::NoObserver;
 use crate::target::Transport;
 use crate::traffic::Traffic;
-use crate::worker::{Commands, Mail, Script, read};
+use crate::worker::{Commands, Mail, Script, Share, read};
 
 /// Tries; takes half a second.
 pub fn try_login(options: &RunOptions) -> Result<(), LoadError> {
@@ -24,27 +25,34 @@ pub fn try_login(options: &RunOptions) -> Result<(), LoadError> {
         traffic: Arc::new(Traffic::default()),
     };
     let mut nobody = |_: &str| {};
-    let mut trial = Conductor::new(setup, &mut nobody, |_, _| Silent)?;
+    let mut trial = Conductor::<Silent>::new(setup, Arc::new(()), &mut nobody)?;
     trial.ramp();
     if read(&trial.state.counts.welcomed) > 0 {
         trial.each(|| Mail::Leave);
         trial.settle();
         return Ok(());
     }
-    let reason = trial.reports()?.failures.into_keys().next();
+    let reason = trial.outcome(0)?.failures.into_keys().next();
     Err(LoadError::Login(reason.unwrap_or_else(|| "no answer".to_owned())))
 }
 
-/// Commands nothing and keeps nothing.
+/// Sends nothing and keeps nothing.
 struct Silent;
 
 impl Script for Silent {
+    type Shared = ();
     type Order = ();
-    type Result = ();
+    type Tally = Reasons;
+
+    fn new(_: Arc<()>, _: Share) -> Silent {
+        Silent
+    }
 
     fn event(&mut self, _: u32, _: &Event<'_>, _: Instant, _: &mut Commands) {}
 
     fn order(&mut self, (): (), _: Instant, _: &mut Commands) {}
 
-    fn result(&mut self) {}
+    fn tally(&mut self) -> Reasons {
+        Reasons::new()
+    }
 }

@@ -1,4 +1,4 @@
-//! Somebody who looks on while a plan runs: for a progress bar, or for nothing.
+//! An observer of a running plan, as a progress bar.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub enum Until {
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// When the next line is to be said: some time after the last one, whyever that was said.
+/// When the next progress line is due: some time after the last one.
 pub(crate) struct Lines {
     last: Instant,
 }
@@ -43,7 +43,7 @@ impl Lines {
     }
 }
 
-/// Looks away.
+/// Ignores everything.
 #[derive(Debug)]
 pub(crate) struct NoObserver;
 

@@ -1,4 +1,4 @@
-//! Whom a load meets, and with what: the same for every plan.
+//! The options that all plans share: the server, the site with its secret, and the generator's threads.
 
 use std::path::PathBuf;
 use std::sync::Arc;

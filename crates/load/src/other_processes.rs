@@ -1,15 +1,15 @@
-//! What other processes of this machine did while a run was made: they take their time from both of its ends.
+//! CPU time of other processes during a run: they slow down both the server and the generator.
 
 use std::fs;
 
 use crate::conductor::own_cpu;
 use crate::probe::Probe;
-use crate::report::{Row, Run};
+use crate::report::{Measure, Run};
 
-/// From here on, the times of a run say more about the others than about the server.
+/// Above this share, the latency of a run depends more on other processes than on the server.
 const MUCH_PERCENT: f64 = 25.0;
 
-/// How things stood when the run began.
+/// The CPU times at the begin of the run.
 #[derive(Debug, Clone, Copy)]
 pub struct OtherProcesses {
     server: Option<u32>,
@@ -31,10 +31,11 @@ impl OtherProcesses {
         OtherProcesses { server, begin: times(server) }
     }
 
-    /// Adds to the run what they took. Answers the warning where it was much. To be called before the server ends.
+    /// Adds their share to the run, with a warning where it was large. To be called before the server ends.
     pub fn note(self, run: &mut Run) -> Option<String> {
         let share = share(self.begin?, times(self.server)?)?;
-        run.rows.push(Row::new("taken by other processes of this machine", share, "% of its CPU"));
+        let name = "taken by other processes of this machine";
+        run.measures.push(Measure::new("other_processes_percent", name, "% of its CPU", share));
         let warning = format!(
             "Other processes took {share:.0} % of this machine's CPU meanwhile: times and rates are no better than that."
         );
@@ -96,7 +97,7 @@ mod tests {
         let long_ago = Times { busy: -1e9, passed: -1e9, ours: 0.0 };
         let warning = OtherProcesses { server: None, begin: Some(long_ago) }.note(&mut run);
         if cfg!(target_os = "linux") {
-            assert_eq!((run.rows.len(), run.lines), (1, Vec::from_iter(warning)));
+            assert_eq!((run.measures.len(), run.lines), (1, Vec::from_iter(warning)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How long things took, in few figures.
+//! The percentiles of a distribution of times.
 
 use std::fmt;
 

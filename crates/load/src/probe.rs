@@ -1,10 +1,9 @@
 //! The server seen from outside: its memory and CPU, and the kernel's memory of this machine.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::net::SocketAddr;
 
+use crate::node_api;
 use crate::target::Target;
 
 /// Where the server's figures come from.
@@ -30,6 +29,30 @@ pub struct Sample {
     pub kernel_bytes: Option<u64>,
 }
 
+/// The growth since an earlier sample; negative where it has shrunk.
+impl Sample {
+    pub(crate) fn resident_since(&self, before: &Sample) -> Option<f64> {
+        grown(before.resident_bytes, self.resident_bytes)
+    }
+
+    pub(crate) fn anonymous_since(&self, before: &Sample) -> Option<f64> {
+        grown(before.anonymous_bytes, self.anonymous_bytes)
+    }
+
+    pub(crate) fn kernel_since(&self, before: &Sample) -> Option<f64> {
+        grown(before.kernel_bytes, self.kernel_bytes)
+    }
+
+    /// Seconds.
+    pub(crate) fn cpu_since(&self, before: &Sample) -> Option<f64> {
+        Some(self.cpu_seconds? - before.cpu_seconds?)
+    }
+}
+
+fn grown(before: Option<u64>, after: Option<u64>) -> Option<f64> {
+    Some(after? as f64 - before? as f64)
+}
+
 impl Probe {
     /// The process given, else the one that listens there if it is ours to see, else `/metrics`.
     pub fn find(target: &Target, server: Option<u32>) -> Probe {
@@ -50,7 +73,7 @@ impl Probe {
                 kernel_bytes: kernel_bytes(),
             },
             Probe::Metrics(addr) => {
-                let text = metrics(addr, None).unwrap_or_default();
+                let text = node_api::metrics(addr, None).unwrap_or_default();
                 let kernel_bytes = if addr.ip().is_loopback() { kernel_bytes() } else { None };
                 Sample {
                     anonymous_bytes: None,
@@ -123,20 +146,7 @@ fn listening_inode(table: &str, port: u16) -> Option<u64> {
 
 /// One figure of a node's `/metrics`, by its full name. `token`: what the node asks for, where it asks for one.
 pub fn metric(addr: SocketAddr, token: Option<&str>, name: &str) -> Option<f64> {
-    figure(&metrics(addr, token)?, name)
-}
-
-fn metrics(addr: SocketAddr, token: Option<&str>) -> Option<String> {
-    let timeout = Duration::from_secs(2);
-    let mut stream = TcpStream::connect_timeout(&addr, timeout).ok()?;
-    stream.set_read_timeout(Some(timeout)).ok()?;
-    let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-    let request =
-        format!("GET /metrics HTTP/1.1\r\nHost: {addr}\r\n{authorization}Connection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = Vec::new();
-    stream.take(4 * 1024 * 1024).read_to_end(&mut answer).ok()?;
-    String::from_utf8(answer).ok()
+    figure(&node_api::metrics(addr, token)?, name)
 }
 
 fn figure(text: &str, name: &str) -> Option<f64> {

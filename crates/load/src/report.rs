@@ -1,11 +1,14 @@
-//! What runs have found, in one form for all plans: a page, JSON, CSV, Markdown and text.
+//! What runs have found, in one form for all plans: a list of [`Measure`]s, from which the page, JSON, CSV, Markdown and
+//! text are made.
 
 mod chart;
 mod csv;
 mod machine;
 mod markdown;
+mod measure;
 mod number;
 mod page;
+mod picture;
 mod study;
 mod text;
 
@@ -13,13 +16,17 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value as Json, json};
 
+use crate::failures::{self, Reasons};
 use crate::percentiles::Percentiles;
 use crate::series::Point;
 use crate::study::Study;
 
 pub use machine::Machine;
+pub use measure::{Beside, Measure, Value};
 pub use number::grouped;
 pub(crate) use number::{escaped, scale};
 
@@ -27,7 +34,7 @@ pub(crate) use number::{escaped, scale};
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     pub title: String,
-    /// In a sentence, if there is one to say.
+    /// A sentence, or nothing.
     pub about: String,
     /// When it was made, for people.
     pub made: String,
@@ -35,19 +42,23 @@ pub struct Report {
     pub runs: Vec<Run>,
 }
 
-/// One plan, carried out.
-#[derive(Debug, Clone, Serialize)]
+/// The result of one plan. [`Run::object`] has everything; serialized, as part of a [`Report`], it has what tables show.
+#[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// Of the plan file or preset.
+    /// Of the plan, of the plan file or of the preset.
     pub name: String,
     pub headline: String,
     /// How it was made, in a sentence or two.
     pub how: String,
     pub verdict: Verdict,
-    pub rows: Vec<Row>,
-    /// In the words of the paper's own tool.
+    /// Settings, and what is no figure: for the JSON object.
+    pub facts: Vec<(&'static str, Json)>,
+    pub measures: Vec<Measure>,
+    pub failures: Reasons,
+    /// By code.
+    pub refused: Reasons,
+    /// For people: the words of a paper's own tool, and warnings.
     pub lines: Vec<String>,
-    pub latencies: Vec<Latency>,
     pub series: Vec<Point>,
     /// Where it is made of many.
     pub study: Option<Study>,
@@ -64,29 +75,10 @@ pub struct Verdict {
     pub change: Option<String>,
 }
 
-/// A figure. What could not be read is null.
-#[derive(Debug, Clone, Serialize)]
-pub struct Row {
-    pub what: &'static str,
-    pub figure: Option<f64>,
-    pub unit: &'static str,
-    pub beside: Vec<Beside>,
-    /// The figures that the run was made for.
-    #[serde(skip)]
-    pub leads: bool,
-}
-
-/// A figure that others measured or published.
-#[derive(Debug, Clone, Serialize)]
-pub struct Beside {
-    pub who: &'static str,
-    pub figure: f64,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct Latency {
-    pub what: &'static str,
-    pub ms: Percentiles,
+impl Default for Verdict {
+    fn default() -> Verdict {
+        Verdict::new(false, None)
+    }
 }
 
 impl Verdict {
@@ -120,67 +112,113 @@ impl Run {
         Run {
             name: name.to_owned(),
             headline: format!("cannot run {name}"),
-            how: String::new(),
-            verdict: Verdict::new(false, Some((why, "see what it says to try"))),
-            rows: Vec::new(),
-            lines: Vec::new(),
-            latencies: Vec::new(),
-            series: Vec::new(),
-            study: None,
+            verdict: Verdict::new(false, Some((why, "follow the advice in the message"))),
+            ..Run::default()
         }
     }
-}
 
-impl Run {
     /// For a terminal.
     pub fn text(&self) -> String {
         let mut out = String::new();
         text::one(self, &mut out);
         out
     }
-}
 
-impl Run {
-    /// The leading rows: the marked figures, else the first one that a paper has, too, else the first one.
-    fn main_rows(&self) -> Vec<&Row> {
-        let known = || self.rows.iter().filter(|row| row.figure.is_some());
-        let leading: Vec<&Row> = known().filter(|row| row.leads).collect();
+    /// One JSON object, on one line: that of the plan, or the study's own.
+    pub fn json(&self) -> String {
+        match self.study {
+            Some(_) => serde_json::to_string(self).expect("a run has string keys only"),
+            None => self.object().to_string(),
+        }
+    }
+
+    /// Settings, measures by their keys, failures, validity and series.
+    pub fn object(&self) -> Json {
+        let mut object = Map::new();
+        for (key, value) in &self.facts {
+            measure::insert(&mut object, key, value.clone());
+        }
+        for of in self.measures.iter().filter(|of| !of.key.is_empty()) {
+            measure::insert(&mut object, of.key, of.value.into());
+        }
+        let Verdict { valid, interrupted, because, change } = &self.verdict;
+        for (key, value) in [
+            ("valid", json!(valid)),
+            ("interrupted", json!(interrupted)),
+            ("invalid_because", json!(because)),
+            ("change", json!(change)),
+            ("failures", json!(self.failures)),
+            ("refused", json!(self.refused)),
+            ("series", json!(self.series)),
+        ] {
+            // A plan that counts refusals without their codes has a measure of that name.
+            object.entry(key).or_insert(value);
+        }
+        Json::Object(object)
+    }
+
+    /// A picture of connections and memory over the run, and of its first distribution.
+    pub fn svg(&self) -> String {
+        picture::draw(self)
+    }
+
+    /// Single figures, in the order of the tables.
+    pub fn figures(&self) -> impl Iterator<Item = &Measure> {
+        let shown = self.measures.iter().filter(|of| !of.name.is_empty());
+        shown.filter(|of| !matches!(of.value, Value::Times(_)))
+    }
+
+    /// Distributions, by name.
+    pub fn distributions(&self) -> impl Iterator<Item = (&'static str, Percentiles)> {
+        self.measures.iter().filter(|of| !of.name.is_empty()).filter_map(|of| match of.value {
+            Value::Times(ms) => Some((of.name, ms)),
+            _ => None,
+        })
+    }
+
+    /// Lines below the tables: the run's own, then why something failed.
+    fn notes(&self) -> Vec<String> {
+        self.lines.iter().cloned().chain(failures::lines(&self.failures, &self.refused)).collect()
+    }
+
+    /// The leading figures: the marked ones, else the first one that a paper has, too, else the first one.
+    fn main_figures(&self) -> Vec<&Measure> {
+        let known = || self.figures().filter(|of| of.figure().is_some());
+        let leading: Vec<&Measure> = known().filter(|of| of.leads).collect();
         if !leading.is_empty() {
             return leading;
         }
-        let of_paper = known().find(|row| row.beside.iter().any(Beside::is_of_paper));
-        of_paper.or_else(|| known().next()).into_iter().collect()
+        known().find(|of| of.has_paper()).or_else(|| known().next()).into_iter().collect()
     }
 }
 
-impl Beside {
-    fn is_of_paper(&self) -> bool {
-        self.who.starts_with("paper")
+/// For people.
+impl std::fmt::Display for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text())
     }
 }
 
-impl Row {
-    /// A paper's figure, else the first.
-    fn main_beside(&self) -> Option<&Beside> {
-        self.beside.iter().find(|beside| beside.is_of_paper()).or(self.beside.first())
-    }
-
-    pub(crate) fn new(what: &'static str, figure: impl Into<Option<f64>>, unit: &'static str) -> Row {
-        Row { what, figure: figure.into(), unit, beside: Vec::new(), leads: false }
-    }
-
-    pub(crate) fn leading(self) -> Row {
-        Row { leads: true, ..self }
-    }
-
-    pub(crate) fn beside(mut self, who: &'static str, figure: f64) -> Row {
-        self.beside.push(Beside { who, figure });
-        self
-    }
-
-    pub(crate) fn shown(&self) -> String {
-        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
-        self.figure.map_or_else(|| "unknown".to_owned(), |figure| grouped(figure) + &unit)
+/// What the tables of a report show.
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let rows: Vec<Json> = self
+            .figures()
+            .map(|of| json!({"what": of.name, "figure": of.figure(), "unit": of.unit, "beside": of.beside}))
+            .collect();
+        let latencies: Vec<Json> =
+            self.distributions().map(|(what, ms)| json!({"what": what, "ms": ms})).collect();
+        let mut run = to.serialize_struct("Run", 9)?;
+        run.serialize_field("name", &self.name)?;
+        run.serialize_field("headline", &self.headline)?;
+        run.serialize_field("how", &self.how)?;
+        run.serialize_field("verdict", &self.verdict)?;
+        run.serialize_field("rows", &rows)?;
+        run.serialize_field("lines", &self.notes())?;
+        run.serialize_field("latencies", &latencies)?;
+        run.serialize_field("series", &self.series)?;
+        run.serialize_field("study", &self.study)?;
+        run.end()
     }
 }
 

@@ -1,4 +1,4 @@
-//! When something is tried again: the waits of the protocol's page, as the widget keeps them.
+//! Delays before a retry, as the protocol's documentation asks and as the widget keeps them.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -9,9 +9,9 @@ use web_proto::{Code, Event, Return};
 use crate::client::Masks;
 
 const BACKOFF_MOST: Duration = Duration::from_secs(30);
-/// A refused message is not said again before this, whatever the server says.
+/// A refused message is never sent again before this, even if the server allows it.
 const REFUSED_LEAST: Duration = Duration::from_millis(250);
-/// Before `watch` is said again, where the server names no time.
+/// Before `watch` is sent again, where the server names no time.
 const WATCH_WAIT: Duration = Duration::from_secs(1);
 
 /// An `error` of the server.
@@ -35,17 +35,17 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// A time that the server may have named, and after it one of chance.
+/// A fixed delay, which the server may have named, and a random one after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Delay {
     least: Duration,
-    /// The time of chance is up to this.
+    /// The random delay is up to this.
     spread: Duration,
 }
 
 impl Delay {
-    /// Before the way back, after so many failures in a row. The server has spread its clients already: nothing is added
-    /// to what it says.
+    /// Before a reconnect, after so many failures in a row. The server has spread its clients already: nothing is added
+    /// to its advice.
     pub(crate) fn reconnect(advice: Option<u64>, failures: u32) -> Delay {
         match advice {
             Some(millis) => Delay { least: Duration::from_millis(millis), spread: Duration::ZERO },
@@ -53,7 +53,7 @@ impl Delay {
         }
     }
 
-    /// Before a message that was refused for the n-th time, from 1, is said again. None: never.
+    /// Before a message that was refused for the n-th time, from 1, is sent again. None: never.
     pub(crate) fn resend(refusal: Refusal<'_>, times: u32) -> Option<Delay> {
         let least = Duration::from_millis(refusal.retry_after.unwrap_or(0)).max(REFUSED_LEAST);
         (refusal.code.comes_back() != Return::Never).then(|| Delay { least, spread: backoff(times) })
@@ -68,8 +68,8 @@ fn backoff(failures: u32) -> Duration {
     Duration::from_secs(1 << failures.min(5)).min(BACKOFF_MOST)
 }
 
-/// Members whose `watch` was refused, and when each says it again. The refusal names no command: what is refused until
-/// then is the same.
+/// Members whose `watch` was refused, and when each sends it again. The refusal names no command: refusals until then are
+/// of the same `watch`.
 #[derive(Debug, Default)]
 pub(crate) struct WatchRetry(HashMap<u32, Instant>);
 
@@ -86,7 +86,7 @@ impl WatchRetry {
     }
 }
 
-/// Commands that wait until they are said again.
+/// Commands that wait until they are sent again.
 #[derive(Debug, Default)]
 pub(crate) struct RetryQueue(BinaryHeap<Reverse<(Instant, u32, Vec<u8>)>>);
 
@@ -95,13 +95,14 @@ impl RetryQueue {
         self.0.push(Reverse((at, member, command)));
     }
 
-    /// The next one whose time has come, and who says it.
+    /// The next command that is due, with its member.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(u32, Vec<u8>)> {
         self.0.peek().filter(|Reverse((at, ..))| *at <= now)?;
         self.0.pop().map(|Reverse((_, member, command))| (member, command))
     }
 
-    /// Drops those of whom this is so, and answers how many: who comes back says anew what has no answer.
+    /// Drops the commands of disconnected members, and answers how many: a member repeats its unanswered commands after a
+    /// reconnect.
     pub(crate) fn forget(&mut self, gone: impl Fn(u32) -> bool) -> u64 {
         let before = self.0.len();
         self.0.retain(|Reverse((_, member, _))| !gone(*member));

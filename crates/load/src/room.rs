@@ -1,16 +1,34 @@
-//! One room: all its members are online, some write, and everybody hears everything. Two more members write to each other
+//! One room: all its members are online, some write, and everybody receives everything. Two more members write to each other
 //! beside it, to see what the room costs those who are not in it.
 
-mod drive;
 mod members;
-mod report;
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-pub use report::Report;
+use serde_json::json;
 
+use self::members::{Members, Order, Shared, Tally};
+use crate::arrivals::Arrivals;
+use crate::conductor::{Conductor, RAMP_RATE, Setup, Snapshot};
+use crate::failures;
+use crate::observer::Until;
+use crate::outcome::{Findings, Outcome, generator};
+use crate::percentiles::Percentiles;
+use crate::report::{Measure, Run, grouped};
+use crate::schedule::Schedule;
 use crate::target::Transport;
+use crate::traffic::Traffic;
+use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
+
+/// So long the pair writes while the room is silent.
+const ALONE: Duration = Duration::from_secs(3);
+/// No member has joined for so long: the others will not.
+const JOIN_PATIENCE: Duration = Duration::from_secs(10);
+/// Nothing has come for so long after the end: what is missing is lost.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
+const CHANGE: &str = "more --threads, fewer members or a lower rate; a node without limits; --pid";
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
@@ -27,7 +45,129 @@ pub struct RoomPlan {
     pub time: Duration,
 }
 
-/// Runs the plan. `say` gets a line now and then, for people.
-pub fn run(plan: &RoomPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
-    drive::run(plan, say)
+/// What happened, in the order of time.
+struct Phases {
+    joined: u64,
+    begin: Snapshot,
+    written: Snapshot,
+    drained_at: Instant,
+    end: Snapshot,
+    /// Messages in the room.
+    sent: u64,
+}
+
+/// Runs the plan. `say` receives a progress line now and then.
+pub fn run(plan: &RoomPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+    if plan.members < 2 {
+        return Err(LoadError::Plan("a room needs at least two members"));
+    }
+    let traffic = Arc::new(Traffic::default());
+    let setup = Setup {
+        options: &plan.options,
+        transport: plan.transport,
+        members: plan.members + 2,
+        arrivals: Arrivals::Even(RAMP_RATE),
+        traffic: Arc::clone(&traffic),
+    };
+    let shared = Arc::new(Shared::new(plan, traffic));
+    let mut room = Conductor::<Members>::new(setup, Arc::clone(&shared), say)?;
+    room.ramp();
+    room.line();
+    join(&mut room, &shared, plan.members);
+    room.stage("alone", Until::Time(ALONE));
+    Schedule::new(plan.beside).write(&mut room, ALONE, Order::Alone);
+    let begin = room.snapshot();
+    room.stage("write", Until::Time(plan.time));
+    write(&mut room, plan);
+    let written = room.snapshot();
+    let drained_at = room.drain(DRAIN_PATIENCE)?;
+    let end = room.snapshot();
+    let (joined, sent) = (read(&shared.joined), read(&shared.sent));
+    let phases = Phases { joined, begin, written, drained_at, end, sent };
+    Ok(report(plan, room.finish()?, &phases))
+}
+
+fn join(room: &mut Conductor<'_, Members>, shared: &Shared, members: u32) {
+    room.stage("join", Until::ItIsDone);
+    room.each(|| Mail::Order(Order::Join));
+    let (mut joined, mut last_change) = (0, Instant::now());
+    while joined < u64::from(members) && last_change.elapsed() < JOIN_PATIENCE && !room.stopped() {
+        room.hold(Duration::from_millis(50));
+        let now = read(&shared.joined);
+        if now != joined {
+            (joined, last_change) = (now, Instant::now());
+        }
+    }
+}
+
+/// The room and the pair, each at its own rate.
+fn write(conductor: &mut Conductor<'_, Members>, plan: &RoomPlan) {
+    let begin = Instant::now();
+    let (mut room, mut beside) = (Schedule::new(plan.rate), Schedule::new(plan.beside));
+    while begin.elapsed() < plan.time && !conductor.stopped() {
+        room.beat(conductor, Order::Room);
+        beside.beat(conductor, Order::Beside);
+    }
+}
+
+/// Deliveries: messages of the room that reached a member, each counted at each, divided by the time from the first one
+/// due to the last one received. CPU: of the server over the same time, per million of them.
+fn report(plan: &RoomPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
+    let Phases { joined, begin, written, drained_at, end, sent } = phases;
+    let seconds = (*drained_at).max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
+    let cpu = end.cpu_since(begin);
+    let busiest = written.busiest_percent_since(begin);
+    let tally = &outcome.tally;
+    let (deliveries, receivers) = (tally.room.len(), u64::from(plan.members) - 1);
+    let per_second = deliveries as f64 / seconds;
+    let refused = failures::against_refusals(&tally.refused, tally.refused.values().sum());
+    let against = outcome.against(
+        busiest,
+        u64::from(plan.members) + 2,
+        &[
+            (*joined < u64::from(plan.members), "not everybody could join"),
+            (refused.is_some(), refused.unwrap_or_default()),
+        ],
+    );
+    let [delivery, alone, beside] = [&tally.room, &tally.alone, &tally.beside].map(Percentiles::of);
+    let measures = vec![
+        Measure::new("deliveries_per_second", "deliveries", "per second", per_second).leading(),
+        Measure::new(
+            "cpu_seconds_per_million",
+            "server CPU per million deliveries",
+            "s",
+            cpu.map(|cpu| cpu * 1e6 / deliveries.max(1) as f64),
+        )
+        .leading(),
+        Measure::derived("heard after, p50", "ms", delivery.p50),
+        Measure::derived("heard after, p99", "ms", delivery.p99),
+        Measure::derived("a pair beside it, p99, room silent", "ms", alone.p99),
+        Measure::derived("a pair beside it, p99, room told", "ms", beside.p99),
+        Measure::new("messages", "messages", "", *sent),
+        Measure::new("deliveries", "deliveries in all", "", deliveries),
+        Measure::new("missing", "missing", "", (sent * receivers).saturating_sub(deliveries)),
+        Measure::new("out_of_order", "out of order", "", tally.out_of_order),
+        Measure::new("joined", "joined", "", *joined),
+        Measure::new("failed", "connections failed", "", outcome.failed),
+        Measure::new("server_cores", "server", "cores", cpu.map(|cpu| cpu / seconds)),
+        generator(busiest),
+        Measure::times("delivery_ms", "due to heard, in the room", delivery),
+        Measure::times("alone_ms", "of a pair beside it, while it was silent", alone),
+        Measure::times("beside_ms", "of the same, while the room was told", beside),
+        Measure::json_only("seconds", seconds),
+    ];
+    let (members, rate) = (grouped(f64::from(plan.members)), grouped(plan.rate));
+    let findings = Findings {
+        headline: format!("{} deliveries per second in one room of {members}", grouped(per_second)),
+        how: format!(
+            "{members} members of one room, all online over {}; they write {rate} messages per second in turn, each stored and \
+             told to all. Two others write to each other beside it. Times count from when a message was due.",
+            plan.transport.name()
+        ),
+        against: against.map(|because| (because, CHANGE)),
+        measures,
+        facts: vec![("members", json!(plan.members)), ("rate", json!(plan.rate))],
+        lines: Vec::new(),
+    };
+    outcome.into_run("room", findings)
 }

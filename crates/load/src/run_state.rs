@@ -1,4 +1,4 @@
-//! What the workers of one run share: whom they meet, when, from where, and the counts.
+//! State that all workers of a run share: the target, when each member connects and from which address, and the counts.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(crate) struct Counts {
     pub(crate) failed: AtomicU64,
     /// Members that were dropped and are welcome again.
     pub(crate) returned: AtomicU64,
-    /// Commands that were refused and are to be said again.
+    /// Commands that were refused and are to be sent again.
     pub(crate) waiting: AtomicU64,
     /// Times that a member has received something.
     pub(crate) chunks: AtomicU64,

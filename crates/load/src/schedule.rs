@@ -1,4 +1,4 @@
-//! Writing at a fixed rate, whatever comes back: what is due is ordered in parts, each with when it was due.
+//! A fixed-rate schedule: commands are issued when they are due, independent of the answers, each with its due time.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The curve of a run: a look now and then, as many as are kept.
+//! The time series of a run: samples at intervals, with a bound on their number.
 
 use std::time::Duration;
 

@@ -1,15 +1,32 @@
 //! The storm: all members lose their connections at once and come back, while others go on writing to them.
 
-mod drive;
 mod members;
-mod report;
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-pub use report::Report;
+use serde_json::json;
 
+use self::members::{Members, Order, Shared, Tally};
+use crate::arrivals::Arrivals;
+use crate::conductor::{Conductor, Setup, Snapshot};
+use crate::failures;
+use crate::latency_stamp::Stamps;
+use crate::observer::Until;
+use crate::outcome::{Findings, Outcome, generator};
+use crate::percentiles::Percentiles;
+use crate::report::{Measure, Run, grouped};
+use crate::schedule::Schedule;
 use crate::target::Transport;
+use crate::traffic::Traffic;
+use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
+
+/// No member has come back for so long: the missing ones do not come any more.
+const RETURN_PATIENCE: Duration = Duration::from_secs(60);
+/// Nothing has come for so long after the end: what is missing is lost.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
+const CHANGE: &str = "more --threads, fewer members; a node without limits; --pid";
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
@@ -25,13 +42,154 @@ pub struct StormPlan {
     pub rate: f64,
     /// Messages per second of all watchers together, before, during and after.
     pub writes: f64,
-    /// Each comes back after a time of chance up to this. The protocol's advice is 1 s; zero is what it prevents.
+    /// Each comes back after a random time up to this. The protocol's advice is 1 s; zero is what it prevents.
     pub spread: Duration,
     /// How long they write before the storm, and again after everybody is back.
     pub calm: Duration,
 }
 
-/// Runs the plan. `say` gets a line now and then, for people.
-pub fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
-    drive::run(plan, say)
+/// What happened, in the order of time.
+struct Phases {
+    ramped: u64,
+    broken: Snapshot,
+    back: Snapshot,
+    back_after: Duration,
+    returned: u64,
+}
+
+/// Runs the plan. `say` receives a progress line now and then.
+pub fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+    if plan.watchers == 0 {
+        return Err(LoadError::Plan("a storm needs somebody who watches it"));
+    }
+    let traffic = Arc::new(Traffic::default());
+    let shared = Arc::new(Shared {
+        stamps: Stamps::new_run(),
+        members: plan.members,
+        watchers: plan.watchers,
+        traffic: Arc::clone(&traffic),
+    });
+    let setup = Setup {
+        options: &plan.options,
+        transport: plan.transport,
+        members: plan.members + plan.watchers,
+        arrivals: Arrivals::Even(plan.rate),
+        traffic,
+    };
+    let mut storm = Conductor::<Members>::new(setup, shared, say)?;
+    storm.ramp();
+    let ramped = storm.state.counts.active();
+    storm.line();
+    let mut schedule = Schedule::new(plan.writes);
+    storm.stage("calm", Until::Time(plan.calm));
+    schedule.write(&mut storm, plan.calm, Order::Due);
+    let broken = storm.snapshot();
+    let back_after = break_all(&mut storm, &mut schedule, plan);
+    let back = storm.snapshot();
+    storm.line();
+    storm.stage("calm", Until::Time(plan.calm));
+    schedule.write(&mut storm, plan.calm, Order::Due);
+    storm.drain(DRAIN_PATIENCE)?;
+    let returned = read(&storm.state.counts.returned);
+    let phases = Phases { ramped, broken, back, back_after, returned };
+    Ok(report(plan, storm.finish()?, &phases))
+}
+
+/// All connections break; answers how long it took until the last member was back, as far as they came.
+fn break_all(storm: &mut Conductor<'_, Members>, schedule: &mut Schedule, plan: &StormPlan) -> Duration {
+    let begin = Instant::now();
+    storm.stage("storm", Until::Members((plan.members + plan.watchers).into()));
+    storm.each(|| Mail::Order(Order::Storm));
+    storm.each(|| Mail::Break { below: plan.members, spread: plan.spread });
+    let (mut last, mut last_change) = (0, begin);
+    loop {
+        // Not in the same turn as the break: the broken ones still hold their descriptors then.
+        schedule.beat(storm, Order::Due);
+        storm.each(|| Mail::Return);
+        let returned = read(&storm.state.counts.returned);
+        if returned != last {
+            (last, last_change) = (returned, Instant::now());
+        }
+        if returned >= u64::from(plan.members) || last_change.elapsed() > RETURN_PATIENCE || storm.stopped() {
+            return last_change - begin;
+        }
+    }
+}
+
+fn report(plan: &StormPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
+    let Phases { ramped, broken, back, back_after, returned } = phases;
+    let busiest = back.busiest_percent_since(broken);
+    let back_after = back_after.as_secs_f64();
+    // Commands that were refused and repeated count too, unless the server was only overloaded.
+    let refused = failures::against_refusals(&outcome.tally.refused, outcome.refused);
+    let against = outcome.against(
+        busiest,
+        0,
+        &[
+            (
+                *ramped < u64::from(plan.members + plan.watchers),
+                "not everybody was logged in before the storm",
+            ),
+            (refused.is_some(), refused.unwrap_or_default()),
+        ],
+    );
+    let all_back = (*returned == u64::from(plan.members)).then_some(back_after);
+    let tally = &outcome.tally;
+    let flaps = (tally.watched > 0).then(|| tally.flapped as f64 / tally.watched as f64 * 100.0);
+    let cpu = back.cpu_since(broken).map(|cpu| cpu * 1e6 / (*returned).max(1) as f64);
+    let measures = vec![
+        Measure::derived("until all are back", "s", all_back)
+            .beside("ejabberd 23.01, 15,000: until the first login", 70.0),
+        Measure::new("lost", "lost", "messages", outcome.lost()),
+        Measure::new("doubled", "doubled", "messages", tally.doubled),
+        Measure::derived("seen to leave by who watches", "%", flaps),
+        Measure::new("returned", "came back", "members", *returned),
+        Measure::new("not_resumed", "had to begin anew", "members", tally.not_resumed),
+        Measure::new("gaps", "gaps", "", tally.gaps),
+        Measure::new("cpu_us_per_return", "server CPU per return", "µs", cpu),
+        Measure::new("sent", "sent", "messages", outcome.sent),
+        Measure::new("acknowledged", "acknowledged", "messages", outcome.acknowledged),
+        Measure::new("delivered", "delivered in all", "messages", outcome.delivered),
+        Measure::new("caught_up", "of these with the welcome", "messages", tally.caught_up),
+        Measure::new("repeated", "came again, dropped by the receiver", "messages", tally.repeated),
+        Measure::new("watched", "watched pairs", "", tally.watched),
+        generator(busiest),
+        Measure::times("return_ms", "coming back, from when it was due", Percentiles::of(&outcome.returns)),
+        Measure::times("ack_ms", "send to acknowledgement, of those who stayed", Percentiles::of(&tally.ack)),
+        Measure::json_only("back_after_seconds", back_after),
+        Measure::json_only("flapped", tally.flapped),
+        Measure::json_only("failed", outcome.failed),
+    ];
+    let findings = Findings {
+        headline: match all_back {
+            Some(seconds) => format!("{} members back in {} s", grouped(*returned as f64), grouped(seconds)),
+            None => format!("{returned} of {} members came back", plan.members),
+        },
+        how: how(plan),
+        against: against.map(|because| (because, CHANGE)),
+        measures,
+        facts: vec![
+            ("members", json!(plan.members)),
+            ("watchers", json!(plan.watchers)),
+            ("spread_seconds", json!(plan.spread.as_secs_f64())),
+        ],
+        lines: Vec::new(),
+    };
+    outcome.into_run("storm", findings)
+}
+
+fn how(plan: &StormPlan) -> String {
+    let after = match plan.spread.as_secs_f64() {
+        seconds if seconds > 0.0 => {
+            format!("a random time up to {} s, as the protocol advises", grouped(seconds))
+        }
+        _ => "no time at all, against the protocol's advice".to_owned(),
+    };
+    format!(
+        "All {} connections over {} broke at once; each member came back after {after}. {} others stayed, wrote to \
+         them and watched them.",
+        grouped(f64::from(plan.members)),
+        plan.transport.name(),
+        plan.watchers
+    )
 }

@@ -1,17 +1,29 @@
 //! The stress: groups of members who write to each other as fast as they may, or at a fixed rate, and count what comes.
 
 pub mod core;
-mod drive;
 mod members;
 mod report;
 mod sequence;
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-pub use report::Report;
-
+use self::members::{Members, Order, Shared};
+use self::report::{Phases, Shape};
+use crate::arrivals::Arrivals;
+use crate::conductor::{Conductor, RAMP_RATE, Setup};
+use crate::latency_stamp::Stamps;
+use crate::observer::Until;
+use crate::report::Run;
+use crate::schedule::Schedule;
 use crate::target::Transport;
+use crate::traffic::Traffic;
+use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
+
+/// Nothing has come for so long after the end: what is missing is lost.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The settings of a run. The shape of the papers: 1,000 members in groups of 10, 100-byte bodies, a window of 4, 10
 /// s.
@@ -36,11 +48,67 @@ pub enum Pace {
     /// So many messages per second of all members together, whatever comes back. Latency counts from the moment at
     /// which the message was due.
     Rate(f64),
-    /// Each member writes one message in each span of this length, at a moment of chance inside of it.
+    /// Each member writes one message in each span of this length, at a random moment inside of it.
     Every(Duration),
 }
 
-/// Runs the plan. `say` gets a line now and then, for people.
-pub fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
-    drive::run(plan, say)
+/// Runs the plan. `say` receives a progress line now and then.
+pub fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+    if plan.group < 2 || plan.members % plan.group.max(1) == 1 {
+        return Err(LoadError::Plan("every group needs two members at least"));
+    }
+    let traffic = Arc::new(Traffic::default());
+    let setup = Setup {
+        options: &plan.options,
+        transport: plan.transport,
+        members: plan.members,
+        arrivals: Arrivals::Even(RAMP_RATE),
+        traffic: Arc::clone(&traffic),
+    };
+    let shared = Arc::new(Shared {
+        stamps: Stamps::new_run(),
+        members: plan.members,
+        group: plan.group,
+        body: "x".repeat(plan.body_bytes),
+        pace: plan.pace,
+        over: AtomicBool::new(false),
+        traffic,
+    });
+    let mut stress = Conductor::<Members>::new(setup, Arc::clone(&shared), say)?;
+    stress.ramp();
+    stress.line();
+    let begin = stress.snapshot();
+    write(&mut stress, plan.pace, plan.time);
+    let written = stress.snapshot();
+    shared.over.store(true, Ordering::Relaxed);
+    let drained_at = stress.drain(DRAIN_PATIENCE)?;
+    let end = stress.snapshot();
+    let phases = Phases { begin, written, end, drained_at };
+    let shape = Shape {
+        asked: plan.members,
+        group: plan.group,
+        body_bytes: plan.body_bytes,
+        pace: plan.pace,
+        inside: None,
+        durable: true,
+    };
+    Ok(report::report(shape, stress.finish()?, &phases))
+}
+
+fn write(stress: &mut Conductor<'_, Members>, pace: Pace, time: Duration) {
+    stress.stage("write", Until::Time(time));
+    let begin = Instant::now();
+    match pace {
+        Pace::Window(_) => stress.each(|| Mail::Order(Order::Fill)),
+        Pace::Rate(rate) => Schedule::new(rate).write(stress, time, Order::Due),
+        Pace::Every(_) => {}
+    }
+    while begin.elapsed() < time && !stress.stopped() {
+        stress.sample_if_due(Instant::now());
+        if let Pace::Every(_) = pace {
+            let passed = begin.elapsed().min(time);
+            stress.each(|| Mail::Order(Order::Passed { begin, passed }));
+        }
+        stress.nap();
+    }
 }

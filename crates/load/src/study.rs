@@ -1,4 +1,4 @@
-//! The arithmetic of a study: one plan repeated over factors, in a random order, and what that says of hypotheses.
+//! The arithmetic of a factor study: one plan repeated over several factors in random order, to test hypotheses.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ pub struct Spread {
     pub runs: usize,
 }
 
-/// A sentence, and what the runs say of it.
+/// A hypothesis and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
     pub says: String,
@@ -101,7 +101,7 @@ impl fmt::Display for Spread {
 }
 
 impl Claim {
-    /// Decided only where every pair of runs says the same: nothing is read from spreads that overlap.
+    /// Decided only where every pair of runs agrees: spreads that overlap decide nothing.
     pub fn judge(self, first: &Spread, second: &Spread) -> Outcome {
         if second.least <= 0.0 || first.least < 0.0 {
             return Outcome::NotDecided;

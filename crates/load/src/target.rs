@@ -1,4 +1,4 @@
-//! Where the load goes, and over which transport.
+//! The server under load, and the transport to it.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
@@ -6,9 +6,11 @@ use std::str::FromStr;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest;
+use serde::{Deserialize, Serialize};
 
 /// How events come down and commands go up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
 pub enum Transport {
     Websocket,
     Stream,
@@ -41,6 +43,20 @@ impl FromStr for Transport {
     fn from_str(text: &str) -> Result<Transport, String> {
         let found = Transport::ALL.into_iter().find(|transport| transport.name() == text);
         found.ok_or_else(|| format!("`{text}` is no transport: websocket, stream, sse or poll"))
+    }
+}
+
+impl TryFrom<String> for Transport {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Transport, String> {
+        text.parse()
+    }
+}
+
+impl From<Transport> for &'static str {
+    fn from(transport: Transport) -> &'static str {
+        transport.name()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which certificates the load's clients accept.
+//! The TLS configuration of the load's clients: which certificates they accept.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn roots(path: &PathBuf) -> Result<RootCertStore, TlsError> {
     Ok(roots)
 }
 
-/// Checks signatures, so that the handshake costs what it costs, but asks nobody who it is.
+/// Checks signatures, so that the handshake has its usual cost, but accepts any certificate.
 #[derive(Debug)]
 struct AnyCertificate(WebPkiSupportedAlgorithms);
 

@@ -1,8 +1,10 @@
-//! Tokens of the load's users (JWT, RFC 7519, HS256): signed when a member says hello, so that none is kept.
+//! The load's users: their names, their tokens (JWT, RFC 7519, HS256; signed for each hello, so that none is kept),
+//! and messages to them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
+use web_proto::{Command, SendTo};
 
 use crate::RunOptions;
 
@@ -58,6 +60,12 @@ impl Signer {
         URL_SAFE_NO_PAD.encode_string(signature, &mut token);
         token
     }
+}
+
+/// A message to the user of this name.
+pub(crate) fn send(id: String, to: String, body: &str) -> Command<'_> {
+    let to = SendTo::User(to.into());
+    Command::Send { id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new(), thread: None }
 }
 
 /// Name of the load's user number `number`, from 0: `load-000001` is the first.

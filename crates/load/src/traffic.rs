@@ -1,4 +1,4 @@
-//! What moves during a run, for its curves: counted by the workers, looked at by the conductor.
+//! Counts of messages during a run: written by the workers, sampled by the conductor.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
@@ -14,10 +14,10 @@ pub(crate) struct Traffic {
     pub(crate) refused: AtomicU64,
     /// Messages that have reached the member they were written to, each once.
     pub(crate) delivered: AtomicU64,
-    /// Changes of presence that members have made, and news of such changes that have reached somebody.
+    /// Changes of presence that members have made, and presence events that members have received.
     pub(crate) changes: AtomicU64,
     pub(crate) presence: AtomicU64,
-    /// Latency since the last look, by worker: nobody waits for the lock but at a look.
+    /// Latency since the last sample, by worker: the lock is contended only during a sample.
     lately: Vec<Mutex<Histogram<u64>>>,
 }
 
@@ -88,7 +88,7 @@ impl Drain {
     }
 
     /// Once every message has its answer and has reached its addressee, or nothing has moved for too long: when the last
-    /// one moved. `waiting`: so many commands are to be said again.
+    /// one moved. `waiting`: so many commands are to be sent again.
     pub(crate) fn over(&mut self, traffic: &Traffic, waiting: u64, now: Instant) -> Option<Instant> {
         let Traffic { sent, acknowledged, refused, delivered, .. } = traffic;
         let (acknowledged, refused, delivered) = (read(acknowledged), read(refused), read(delivered));

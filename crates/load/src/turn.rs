@@ -9,8 +9,7 @@ mod server;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-pub use report::Report;
-
+use crate::report::Run;
 use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
@@ -38,7 +37,7 @@ pub struct Server {
     pub secret: Vec<u8>,
 }
 
-/// Runs the plan. `say` gets a line now and then, for people.
-pub fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+/// Runs the plan. `say` receives a progress line now and then.
+pub fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
     drive::run(plan, say)
 }

@@ -1,16 +1,32 @@
-//! Typing: what is told in passing and stored nowhere. Members in pairs tell each other that they type, as fast as their windows
+//! Typing: events that are passed on and stored nowhere. Members in pairs tell each other that they type, as fast as their windows
 //! allow, or at a fixed rate.
 
-mod drive;
 mod members;
-mod report;
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
-pub use report::Report;
+use serde_json::json;
 
+use self::members::{Members, Order, Shared, Tally};
+use crate::arrivals::Arrivals;
+use crate::conductor::{Conductor, RAMP_RATE, Setup, Snapshot};
+use crate::observer::Until;
+use crate::outcome::{Findings, Outcome, generator};
+use crate::percentiles::Percentiles;
+use crate::report::{Measure, Run, grouped};
+use crate::schedule::Schedule;
 use crate::target::Transport;
+use crate::traffic::Traffic;
+use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
+
+/// Nothing has come for so long after the end: what is missing is lost.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
+/// Messages per second at which the others' latency was measured.
+const RATE_OF_OTHERS: f64 = 2_000.0;
+const CHANGE: &str = "more --threads, fewer members or a lower --rate; a node without limits; --pid";
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
@@ -24,17 +40,145 @@ pub struct TypingPlan {
     pub time: Duration,
 }
 
-/// When the next one is said.
+/// When the next event is sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// Each member has so many on their way: whoever hears one says one back.
+    /// Each member has so many on their way, and answers each one that it receives.
     Window(u32),
     /// So many per second of all members together, whatever comes back. Latency counts from the moment at which it was
     /// due.
     Rate(f64),
 }
 
-/// Runs the plan. `say` gets a line now and then, for people.
-pub fn run(plan: &TypingPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
-    drive::run(plan, say)
+/// What happened, in the order of time.
+struct Phases {
+    begin: Snapshot,
+    said: Snapshot,
+    drained_at: Instant,
+    end: Snapshot,
+}
+
+/// Runs the plan. `say` receives a progress line now and then.
+pub fn run(plan: &TypingPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+    if plan.members % 2 == 1 {
+        return Err(LoadError::Plan("members come in pairs: an even number of them is needed"));
+    }
+    let traffic = Arc::new(Traffic::default());
+    let setup = Setup {
+        options: &plan.options,
+        transport: plan.transport,
+        members: plan.members,
+        arrivals: Arrivals::Even(RAMP_RATE),
+        traffic: Arc::clone(&traffic),
+    };
+    let shared = Arc::new(Shared::new(plan.members, plan.pace, traffic));
+    let mut typing = Conductor::<Members>::new(setup, Arc::clone(&shared), say)?;
+    typing.ramp();
+    typing.line();
+    let begin = typing.snapshot();
+    typing.stage("type", Until::Time(plan.time));
+    match plan.pace {
+        Pace::Window(_) => {
+            typing.each(|| Mail::Order(Order::Fill));
+            typing.hold(plan.time);
+        }
+        Pace::Rate(rate) => Schedule::new(rate).write(&mut typing, plan.time, Order::Due),
+    }
+    let said = typing.snapshot();
+    shared.over.store(true, Ordering::Relaxed);
+    let drained_at = typing.drain(DRAIN_PATIENCE)?;
+    let end = typing.snapshot();
+    let phases = Phases { begin, said, drained_at, end };
+    Ok(report(plan, typing.finish()?, &phases))
+}
+
+/// Throughput: events that reached the other one of their pair, divided by the time from the first one sent to the last
+/// one received. CPU: of the server over the same time, per million of them.
+fn report(plan: &TypingPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
+    let Phases { begin, said, drained_at, end } = phases;
+    let seconds = (*drained_at).max(said.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
+    let cpu = end.cpu_since(begin);
+    let busiest = said.busiest_percent_since(begin);
+    let (window, rate) = match plan.pace {
+        Pace::Window(window) => (Some(window), None),
+        Pace::Rate(rate) => (None, Some(rate)),
+    };
+    let short = rate.is_some_and(|rate| (outcome.sent as f64) < rate * said.seconds_since(begin) * 0.9);
+    let against =
+        outcome.against(busiest, plan.members.into(), &[(short, "the generator could not keep the rate")]);
+    let heard = outcome.delivered;
+    let per_second = heard as f64 / seconds;
+    let [delivery, late] = [&outcome.tally.delivery, &outcome.tally.late].map(Percentiles::of);
+    let mut p50 = Measure::derived("heard after, p50", "ms", delivery.p50);
+    let mut p99 = Measure::derived("heard after, p99", "ms", delivery.p99);
+    if rate == Some(RATE_OF_OTHERS) {
+        p50 = p50.beside("C line router", 0.08).beside("Centrifugo 6.6, no history", 0.16);
+        p99 = p99.beside("Erlang line router", 0.56).beside("Centrifugo 6.6, no history", 26.0);
+    }
+    let mut throughput = Measure::new("heard_per_second", "heard", "per second", per_second);
+    let mut cpu_per_million = Measure::new(
+        "cpu_seconds_per_million",
+        "server CPU per million heard",
+        "s",
+        cpu.map(|cpu| cpu * 1e6 / heard.max(1) as f64),
+    );
+    if rate.is_none() {
+        throughput =
+            throughput.beside("C line router", 56_195.0).beside("Centrifugo 6.6, no history", 30_547.0);
+        cpu_per_million =
+            cpu_per_million.beside("C line router", 3.9).beside("Centrifugo 6.6, no history", 22.8);
+    }
+    // Where the rate is given, the latency is asked for; otherwise, the throughput.
+    let mut measures = match rate {
+        Some(_) => vec![p50.leading(), p99.leading(), throughput, cpu_per_million],
+        None => vec![throughput.leading(), cpu_per_million.leading(), p50, p99],
+    };
+    measures.extend([
+        Measure::new("said", "said", "", outcome.sent),
+        Measure::new("heard", "heard in all", "", heard),
+        // A server may drop them where a client reads slowly.
+        Measure::new("dropped", "dropped", "", outcome.sent.saturating_sub(heard + outcome.refused)),
+        Measure::new("failed", "connections failed", "", outcome.failed),
+        Measure::new("server_cores", "server", "cores", cpu.map(|cpu| cpu / seconds)),
+        generator(busiest),
+        Measure::json_only("strange", outcome.tally.strange),
+        Measure::json_only("members", outcome.members),
+        Measure::json_only("seconds", seconds),
+    ]);
+    let (on_time, whole) = match rate {
+        Some(_) => (Measure::times("late_ms", "due to said", late), "due to heard"),
+        None => (Measure::json_only("late_ms", late), "said to heard"),
+    };
+    measures.extend([on_time, Measure::times("delivery_ms", whole, delivery)]);
+    let (headline, pace) = match (window, rate) {
+        (Some(window), _) => (
+            format!("{} per second heard of typing", grouped(per_second)),
+            format!("each with {window} on their way"),
+        ),
+        (_, rate) => (
+            format!(
+                "{} ms until typing is heard, p99 {} ms, at {} per second",
+                grouped(delivery.p50),
+                grouped(delivery.p99),
+                grouped(per_second)
+            ),
+            format!(
+                "{} per second in all, and times count from when it was due",
+                grouped(rate.unwrap_or(0.0))
+            ),
+        ),
+    };
+    let findings = Findings {
+        headline,
+        how: format!(
+            "{} members in pairs over {} tell each other that they type, {pace}; nothing is stored.",
+            grouped(outcome.members as f64),
+            outcome.transport
+        ),
+        against: against.map(|because| (because, CHANGE)),
+        measures,
+        facts: vec![("window", json!(window)), ("rate", json!(rate))],
+        lines: Vec::new(),
+    };
+    outcome.into_run("typing", findings)
 }

@@ -15,8 +15,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-pub use report::Report;
-
+use crate::report::Run;
 use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
@@ -88,7 +87,7 @@ impl Kind {
     }
 }
 
-/// Runs the plan. `say` gets a line now and then, for people.
-pub fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+/// Runs the plan. `say` receives a progress line now and then.
+pub fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
     drive::run(plan, say)
 }

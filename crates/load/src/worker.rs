@@ -1,7 +1,7 @@
-//! Many clients on one worker of `edge`: they connect when told, stay alive as the protocol asks, and play a script.
+//! Many clients on one worker of `edge`: they connect when they are due, stay alive as the protocol asks, and follow a script.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,19 +13,21 @@ use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Welcome};
 
 use crate::client::{self, Client, Masks};
+use crate::failures::Reasons;
 use crate::probe;
 use crate::retry::{Delay, RetryQueue};
 use crate::run_state::RunState;
+use crate::tally::{Tally, add_times, histogram};
 use crate::target::Transport;
 
 /// No welcome after so long is a failed connection.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(30);
-/// Share of the silence that the server allows after which a member says something.
+/// Share of the server's idle time-out after which a member sends a ping.
 const PING_AFTER: f64 = 0.6;
 /// Two and a half heartbeats of 10 s, and a poll of 25 s with some time for the way.
 const STREAM_PATIENCE: Duration = Duration::from_secs(25);
 const POLL_PATIENCE: Duration = Duration::from_secs(35);
-/// A member that has said `bye` and is still connected after so long counts as a failure.
+/// A member that is still connected so long after its `bye` counts as a failure.
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
 const LANES: usize = 16;
@@ -40,23 +42,64 @@ pub(crate) fn add(count: &AtomicU64, n: u64) {
 
 /// The behaviour of members after the welcome. One value per worker.
 pub(crate) trait Script: Send + 'static {
+    /// State of the run that all workers share.
+    type Shared: Send + Sync + 'static;
     type Order: Send + 'static;
-    type Result: Send + 'static;
+    type Tally: Tally;
 
-    /// `member` has heard an event; what it answers goes into `says`.
+    fn new(shared: Arc<Self::Shared>, share: Share) -> Self;
+    /// `member` has received an event; its answers go into `commands`.
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands);
     /// The plan wants something of this worker's members.
     fn order(&mut self, order: Self::Order, now: Instant, commands: &mut Commands);
-    fn result(&mut self) -> Self::Result;
+    /// What was counted so far.
+    fn tally(&mut self) -> Self::Tally;
     /// `member` is let in, for the first time or again.
-    fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _now: Instant, _says: &mut Commands) {}
+    fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _now: Instant, _commands: &mut Commands) {}
     /// Up to where `member` has everything: for its next hello.
     fn position(&self, _member: u32) -> Option<&str> {
         None
     }
 }
 
-/// Commands to be said, by whom.
+/// The members of one worker: every `workers`-th.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    pub(crate) worker: u32,
+    workers: u32,
+}
+
+impl Share {
+    pub(crate) fn new(worker: usize, workers: usize) -> Share {
+        Share { worker: worker as u32, workers: workers as u32 }
+    }
+
+    pub(crate) fn has(self, member: u32) -> bool {
+        member % self.workers == self.worker
+    }
+
+    /// Its members among the first so many.
+    pub(crate) fn of(self, members: u32) -> impl Iterator<Item = u32> {
+        (self.worker..members).step_by(self.workers as usize)
+    }
+
+    /// The place of a member among its own.
+    pub(crate) fn index(self, member: u32) -> usize {
+        (member / self.workers) as usize
+    }
+
+    /// Its part of a number that all workers share.
+    pub(crate) fn part(self, of: u32) -> u32 {
+        of / self.workers
+    }
+
+    /// The `count`-th number of this worker: no other one has it.
+    pub(crate) fn number(self, count: u64) -> u64 {
+        count * u64::from(self.workers) + u64::from(self.worker)
+    }
+}
+
+/// Commands to be sent, with their members.
 #[derive(Debug, Default)]
 pub(crate) struct Commands {
     bytes: Vec<u8>,
@@ -111,17 +154,38 @@ pub(crate) enum Mail<S: Script> {
         below: u32,
         on: bool,
     },
-    Report(mpsc::Sender<Report<S::Result>>),
-    /// Commands so when everything before it has been carried out.
+    Report(mpsc::Sender<WorkerReport<S::Tally>>),
+    /// Answered when everything before it has been carried out.
     Barrier(mpsc::Sender<()>),
 }
 
-pub(crate) struct Report<R> {
+/// What one worker has counted; of all of them, once added.
+pub(crate) struct WorkerReport<T> {
     pub(crate) login: Histogram<u64>,
-    pub(crate) again: Histogram<u64>,
-    /// By reason.
-    pub(crate) failures: BTreeMap<String, u64>,
-    pub(crate) result: R,
+    /// From when a member was due to come back to its welcome.
+    pub(crate) returns: Histogram<u64>,
+    pub(crate) failures: Reasons,
+    pub(crate) tally: T,
+}
+
+impl<T: Tally> Default for WorkerReport<T> {
+    fn default() -> WorkerReport<T> {
+        WorkerReport {
+            login: histogram(),
+            returns: histogram(),
+            failures: Reasons::new(),
+            tally: T::default(),
+        }
+    }
+}
+
+impl<T: Tally> WorkerReport<T> {
+    pub(crate) fn add(&mut self, other: &WorkerReport<T>) {
+        add_times(&mut self.login, &other.login);
+        add_times(&mut self.returns, &other.returns);
+        self.failures.add(&other.failures);
+        self.tally.add(&other.tally);
+    }
 }
 
 /// The clients of one worker.
@@ -142,7 +206,7 @@ pub(crate) struct Worker<S> {
     unnoted: u32,
     login: Histogram<u64>,
     /// From when a member was to come back until it was welcome.
-    again: Histogram<u64>,
+    returns: Histogram<u64>,
     /// Members who reconnect later, with their times.
     away: BinaryHeap<Reverse<(Instant, u32)>>,
     waiting: RetryQueue,
@@ -150,7 +214,7 @@ pub(crate) struct Worker<S> {
     deferred: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Members that are away or on their way back.
     returning: HashMap<u32, Returning>,
-    failures: BTreeMap<String, u64>,
+    failures: Reasons,
     masks: Masks,
     commands: Commands,
     frame: Vec<u8>,
@@ -187,18 +251,6 @@ enum Stage {
     Failed,
 }
 
-/// Microseconds, to a minute, three digits.
-pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds are in order")
-}
-
-/// Of all workers.
-pub(crate) fn together<'a>(of_workers: impl IntoIterator<Item = &'a Histogram<u64>>) -> Histogram<u64> {
-    let mut all = histogram();
-    of_workers.into_iter().for_each(|one| all.add(one).expect("all have the same bounds"));
-    all
-}
-
 impl<S: Script> Worker<S> {
     pub(crate) fn new(state: Arc<RunState>, worker: usize, script: S) -> Worker<S> {
         Worker {
@@ -214,12 +266,12 @@ impl<S: Script> Worker<S> {
             ping_every: Duration::from_secs(45),
             unnoted: 0,
             login: histogram(),
-            again: histogram(),
+            returns: histogram(),
             away: BinaryHeap::new(),
             waiting: RetryQueue::default(),
             deferred: BinaryHeap::new(),
             returning: HashMap::new(),
-            failures: BTreeMap::new(),
+            failures: Reasons::new(),
             commands: Commands::default(),
             frame: Vec::new(),
             out: Vec::new(),
@@ -281,7 +333,7 @@ impl<S: Script> Worker<S> {
         }
     }
 
-    /// A full server may tell somebody who comes for the first time when there is room.
+    /// A full server may defer a new connection and name the time of the next try.
     fn defer(&mut self, number: u32, reason: &str, advice: u64) {
         *self.failures.entry(format!("told to come later: {reason}")).or_default() += 1;
         let wait = Delay::reconnect(Some(advice), 0).draw(&mut self.masks);
@@ -395,13 +447,13 @@ impl<S: Script> Worker<S> {
         if let Some(returning) = self.returning.remove(&member.number) {
             add(&self.state.counts.returned, 1);
             let waited = now.saturating_duration_since(returning.due);
-            return self.again.saturating_record(waited.as_micros() as u64);
+            return self.returns.saturating_record(waited.as_micros() as u64);
         }
         let waited = now.saturating_duration_since(self.state.due(member.number));
         self.login.saturating_record(waited.as_micros() as u64);
     }
 
-    /// Sends what the member has to send and to say: on its own connection, or later over a lane.
+    /// Sends the pending bytes and commands of a member: on its own connection, or later over a lane.
     fn flush_own(&mut self, member: &Member, io: &mut Io<'_>) {
         let Worker { state, commands, out, masks, posts, .. } = self;
         commands.each(|_, command| {
@@ -493,8 +545,8 @@ impl<S: Script> Worker<S> {
         }
     }
 
-    /// A WebSocket says `bye`, and the server closes. A stream is hung up. A poll has no connection whose end would
-    /// tell the server, so it says `bye` with a POST.
+    /// A WebSocket client sends `bye`, and the server closes. A stream is closed by the client. A poll has no connection
+    /// that could be closed, so its `bye` goes with a POST.
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
         self.deferred.clear();
         let Worker { state, masks, out, frame, commands, .. } = self;
@@ -641,13 +693,13 @@ impl<S: Script> Protocol for Worker<S> {
                 }
             }),
             Mail::Report(to) => {
-                let report = Report {
+                let report = WorkerReport {
                     login: self.login.clone(),
-                    again: self.again.clone(),
+                    returns: self.returns.clone(),
                     failures: self.failures.clone(),
-                    result: self.script.result(),
+                    tally: self.script.tally(),
                 };
-                // NoObserver waits any more if the run was given up.
+                // The receiver is gone if the run was given up.
                 let _ = to.send(report);
             }
             Mail::Barrier(to) => {

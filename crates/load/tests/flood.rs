@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
 use load::RunOptions;
-use load::flood::{self, FloodPlan, Report};
+use load::flood::{self, FloodPlan};
+use load::report::Run;
 use load::target::{Target, Transport};
 
 fn flooded(
@@ -15,7 +16,7 @@ fn flooded(
     connections: u32,
     exchange: Option<usize>,
     flaws: Flaws,
-) -> (Report, Vec<String>) {
+) -> (Run, Vec<String>) {
     flooded_with(&FakeServer::start(flaws), transport, connections, exchange)
 }
 
@@ -24,7 +25,7 @@ fn flooded_with(
     transport: Transport,
     connections: u32,
     exchange: Option<usize>,
-) -> (Report, Vec<String>) {
+) -> (Run, Vec<String>) {
     let plan = FloodPlan {
         options: options(server),
         transport,
@@ -44,22 +45,23 @@ fn everybody_comes_talks_and_leaves() {
     std::thread::scope(|scope| {
         for transport in Transport::ALL {
             scope.spawn(move || {
-                let (report, lines) = flooded(transport, 200, Some(5000), Flaws::default());
+                let (run, lines) = flooded(transport, 200, Some(5000), Flaws::default());
+                let report = run.object();
+                assert_eq!(counts(&report), (200, 0), "{transport:?} {report}");
+                let exchange = &report["exchange"];
                 assert_eq!(
-                    (report.connections, report.failed),
-                    (200, 0),
-                    "{transport:?} {:?}",
-                    report.failures
+                    (&exchange["acknowledged"], &exchange["received"]),
+                    (&200.into(), &200.into()),
+                    "{transport:?}"
                 );
-                let exchange = report.exchange.as_ref().unwrap();
-                assert_eq!((exchange.acknowledged, exchange.received), (200, 200), "{transport:?}");
-                assert_eq!(report.after_left.active, 0);
-                assert!(report.connect_ms.p99 > 0.0 && report.connect_ms.p99 < 30_000.0);
+                assert_eq!(report["after_left"]["active"], 0);
+                let p99 = report["connect_ms"]["p99"].as_f64().unwrap();
+                assert!(p99 > 0.0 && p99 < 30_000.0);
                 assert!(lines[0].contains("{Active: 200, Closed: 0, Chunks: "), "{lines:?}");
-                assert_eq!(report.series.last().unwrap().active, 0);
-                let picture = report.svg();
+                assert_eq!(run.series.last().unwrap().active, 0);
+                let picture = run.svg();
                 assert!(picture.starts_with("<svg") && picture.contains("200 connections over"), "{picture}");
-                let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
+                let json: serde_json::Value = serde_json::from_str(&run.json()).unwrap();
                 for key in ["user_bytes_per_connection", "kernel_bytes_per_connection", "cpu_us_per_connect"]
                 {
                     assert!(json[key].is_number(), "{key}");
@@ -71,38 +73,44 @@ fn everybody_comes_talks_and_leaves() {
     });
 }
 
+fn counts(report: &serde_json::Value) -> (u64, u64) {
+    (report["connections"].as_u64().unwrap(), report["failed"].as_u64().unwrap())
+}
+
 #[test]
 fn refusals_are_failures_with_a_reason() {
     let refusing = Flaws { refuse_every: Some(10), ..Flaws::default() };
-    let (report, _) = flooded(Transport::Websocket, 100, None, refusing);
-    assert_eq!((report.connections, report.failed), (90, 10));
-    assert_eq!(report.failures["bye: full"], 10);
-    let (report, _) = flooded(Transport::Stream, 100, None, refusing);
-    assert_eq!((report.connections, report.failed), (90, 10));
-    assert_eq!(report.failures["refused with 503 and the code full"], 10);
+    let (run, _) = flooded(Transport::Websocket, 100, None, refusing);
+    assert_eq!(counts(&run.object()), (90, 10));
+    assert_eq!(run.failures["bye: full"], 10);
+    let (run, _) = flooded(Transport::Stream, 100, None, refusing);
+    assert_eq!(counts(&run.object()), (90, 10));
+    assert_eq!(run.failures["refused with 503 and the code full"], 10);
 }
 
 #[test]
 fn who_is_told_to_come_later_comes_then() {
     let server = FakeServer::start(Flaws { put_off_hellos: Some((10, 400)), ..Flaws::default() });
-    let (report, _) = flooded_with(&server, Transport::Websocket, 100, None);
+    let (run, _) = flooded_with(&server, Transport::Websocket, 100, None);
     let waits = server.waits();
-    assert_eq!((report.connections, report.failed), (100, 0), "{:?}", report.failures);
+    assert_eq!(counts(&run.object()), (100, 0), "{:?}", run.failures);
     assert!(waits.len() >= 10 && waits.iter().all(|wait| wait.as_millis() >= 400), "{waits:?}");
-    assert_eq!(report.failures["told to come later: bye: unavailable"] as usize, waits.len());
+    assert_eq!(run.failures["told to come later: bye: unavailable"] as usize, waits.len());
     // From when it was due.
-    assert!(report.connect_ms.max >= 400.0, "{report}");
+    assert!(run.object()["connect_ms"]["max"].as_f64() >= Some(400.0), "{run}");
 }
 
 #[test]
 fn a_message_that_is_put_off_is_said_again_and_not_before_the_server_wants_it() {
     let server = FakeServer::start(Flaws { put_off_messages: Some((10, 400)), ..Flaws::default() });
-    let (report, _) = flooded_with(&server, Transport::Sse, 100, Some(100));
+    let (run, _) = flooded_with(&server, Transport::Sse, 100, Some(100));
     let waits = server.waits();
     assert!(waits.len() >= 10 && waits.iter().all(|wait| wait.as_millis() >= 400), "{waits:?}");
-    let exchange = report.exchange.as_ref().unwrap();
-    assert_eq!((exchange.acknowledged, exchange.received, exchange.refused), (100, 100, 0));
-    assert_eq!(report.failures["exchange: unavailable"] as usize, waits.len());
+    let exchange = &run.object()["exchange"];
+    for (count, expected) in [("acknowledged", 100), ("received", 100), ("refused", 0)] {
+        assert_eq!(exchange[count], expected, "{count}");
+    }
+    assert_eq!(run.failures["exchange: unavailable"] as usize, waits.len());
 }
 
 /// The server is in this process.

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
 use load::RunOptions;
-use load::stress::{self, Pace, Report, StressPlan};
+use load::report::Run;
+use load::stress::{self, Pace, StressPlan};
 use load::target::{Target, Transport};
 
-fn stressed(pace: Pace, flaws: Flaws) -> Report {
+fn stressed(pace: Pace, flaws: Flaws) -> Run {
     let server = FakeServer::start(flaws);
     let plan = StressPlan {
         options: options(&server),
@@ -26,34 +27,42 @@ fn stressed(pace: Pace, flaws: Flaws) -> Report {
 
 #[test]
 fn everything_sent_arrives_once_and_in_order() {
-    let report = stressed(Pace::Window(4), Flaws::default());
-    assert!(report.sent > 160, "{report}");
-    assert_eq!((report.acknowledged, report.delivered), (report.sent, report.sent), "{report}");
-    let wrong = [report.lost, report.doubled, report.misordered, report.holes, report.strange];
-    assert_eq!(wrong, [0; 5], "{report}");
-    assert!(report.ack_ms.p50 > 0.0 && report.delivery_ms.p99 >= report.delivery_ms.p50, "{report}");
-    let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
-    assert!(json["delivered_per_second"].as_f64().unwrap() > 100.0);
+    let report = stressed(Pace::Window(4), Flaws::default()).object();
+    let sent = &report["sent"];
+    assert!(sent.as_u64() > Some(160), "{report}");
+    assert_eq!((&report["acknowledged"], &report["delivered"]), (sent, sent), "{report}");
+    for wrong in ["lost", "doubled", "misordered", "holes", "strange"] {
+        assert_eq!(report[wrong], 0, "{wrong} in {report}");
+    }
+    let ms = |of: &str, at: &str| report[of][at].as_f64().unwrap();
+    assert!(ms("ack_ms", "p50") > 0.0, "{report}");
+    assert!(ms("delivery_ms", "p99") >= ms("delivery_ms", "p50"), "{report}");
+    assert!(report["delivered_per_second"].as_f64().unwrap() > 100.0);
 }
 
 #[test]
 fn a_rate_is_kept() {
-    let report = stressed(Pace::Rate(500.0), Flaws::default());
-    assert!((100..=200).contains(&report.sent), "{report}");
-    assert_eq!(report.delivered, report.sent, "{report}");
-    let run = report.run("stress");
-    assert_eq!([run.rows[0].what, run.rows[1].what], ["delivery, p50", "delivery, p99"]);
+    let run = stressed(Pace::Rate(500.0), Flaws::default());
+    let report = run.object();
+    assert!((100..=200).contains(&report["sent"].as_u64().unwrap()), "{report}");
+    assert_eq!(report["delivered"], report["sent"], "{report}");
+    let names: Vec<&str> = run.figures().take(2).map(|of| of.name).collect();
+    assert_eq!(names, ["delivery, p50", "delivery, p99"]);
     assert!(run.headline.starts_with(|digit: char| digit.is_ascii_digit()), "{}", run.headline);
 }
 
 #[test]
 fn what_is_wrong_is_noticed() {
-    let losing = stressed(Pace::Rate(500.0), Flaws { lose_every: Some(10), ..Flaws::default() });
-    assert_eq!(losing.lost, losing.sent / 10, "{losing}");
-    let doubling = stressed(Pace::Rate(500.0), Flaws { double_every: Some(10), ..Flaws::default() });
-    assert_eq!((doubling.doubled, doubling.lost), (doubling.sent / 10, 0), "{doubling}");
-    let jumping = stressed(Pace::Rate(500.0), Flaws { misorder_every: Some(10), ..Flaws::default() });
-    assert!(jumping.misordered > 0 && jumping.holes > 0, "{jumping}");
+    let counts = |flaws: Flaws| {
+        let report = stressed(Pace::Rate(500.0), flaws).object();
+        move |key: &str| report[key].as_u64().unwrap()
+    };
+    let losing = counts(Flaws { lose_every: Some(10), ..Flaws::default() });
+    assert_eq!(losing("lost"), losing("sent") / 10);
+    let doubling = counts(Flaws { double_every: Some(10), ..Flaws::default() });
+    assert_eq!((doubling("doubled"), doubling("lost")), (doubling("sent") / 10, 0));
+    let jumping = counts(Flaws { misorder_every: Some(10), ..Flaws::default() });
+    assert!(jumping("misordered") > 0 && jumping("holes") > 0);
 }
 
 /// The server is in this process.

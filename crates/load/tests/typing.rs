@@ -6,11 +6,12 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
+use load::report::Run;
 use load::target::{Target, Transport};
-use load::typing::{self, Pace, Report, TypingPlan};
+use load::typing::{self, Pace, TypingPlan};
 use load::{LoadError, RunOptions};
 
-fn typed(members: u32, pace: Pace, flaws: Flaws) -> Result<Report, LoadError> {
+fn typed(members: u32, pace: Pace, flaws: Flaws) -> Result<Run, LoadError> {
     let server = FakeServer::start(flaws);
     let target = Target::parse(&server.url()).unwrap();
     let options = RunOptions {
@@ -30,21 +31,24 @@ fn typed(members: u32, pace: Pace, flaws: Flaws) -> Result<Report, LoadError> {
 
 #[test]
 fn everything_said_is_heard_and_answered_while_there_is_time() {
-    let report = typed(40, Pace::Window(4), Flaws::default()).unwrap();
-    assert!(report.said > 160 && report.valid, "{report}");
-    assert_eq!((report.heard, report.dropped, report.strange), (report.said, 0, 0), "{report}");
-    assert!(report.delivery_ms.p50 > 0.0 && report.delivery_ms.p99 >= report.delivery_ms.p50, "{report}");
-    let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
-    assert!(json["heard_per_second"].as_f64().unwrap() > 100.0);
+    let report = typed(40, Pace::Window(4), Flaws::default()).unwrap().object();
+    assert!(report["said"].as_u64() > Some(160) && report["valid"] == true, "{report}");
+    assert_eq!(report["heard"], report["said"], "{report}");
+    assert_eq!((&report["dropped"], &report["strange"]), (&0.into(), &0.into()), "{report}");
+    let [p50, p99] = ["p50", "p99"].map(|at| report["delivery_ms"][at].as_f64().unwrap());
+    assert!(p50 > 0.0 && p99 >= p50, "{report}");
+    assert!(report["heard_per_second"].as_f64().unwrap() > 100.0);
 }
 
 #[test]
 fn a_rate_is_kept_and_what_is_dropped_is_counted() {
-    let report = typed(40, Pace::Rate(500.0), Flaws { lose_every: Some(10), ..Flaws::default() }).unwrap();
-    assert!((100..=200).contains(&report.said), "{report}");
-    assert_eq!(report.dropped, report.said / 10, "{report}");
-    let run = report.run("typing");
-    assert_eq!([run.rows[0].what, run.rows[1].what], ["heard after, p50", "heard after, p99"]);
+    let run = typed(40, Pace::Rate(500.0), Flaws { lose_every: Some(10), ..Flaws::default() }).unwrap();
+    let report = run.object();
+    let said = report["said"].as_u64().unwrap();
+    assert!((100..=200).contains(&said), "{report}");
+    assert_eq!(report["dropped"], said / 10, "{report}");
+    let names: Vec<&str> = run.figures().take(2).map(|of| of.name).collect();
+    assert_eq!(names, ["heard after, p50", "heard after, p99"]);
 }
 
 #[test]

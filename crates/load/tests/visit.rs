@@ -6,12 +6,14 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
+use load::report::Run;
 use load::target::Target;
-use load::visit::{self, Kind, Report, VisitPlan};
+use load::visit::{self, VisitPlan};
 use load::{LoadError, RunOptions};
+use serde_json::Value;
 
 /// 30 visitors who click every second, so that a short test sees all of it.
-fn visited(page: &str, flaws: Flaws) -> Result<Report, LoadError> {
+fn visited(page: &str, flaws: Flaws) -> Result<Run, LoadError> {
     let server = FakeServer::start(flaws);
     let target = Target::parse(&server.url()).unwrap();
     let plan = VisitPlan {
@@ -32,46 +34,51 @@ fn visited(page: &str, flaws: Flaws) -> Result<Report, LoadError> {
     visit::run(&plan, &mut |_| {})
 }
 
-fn count(report: &Report, kind: Kind) -> u64 {
-    report.kinds.iter().find(|of| of.kind == kind).map_or(0, |of| of.count)
+fn count(report: &Value, key: &str) -> u64 {
+    report[key].as_u64().unwrap()
+}
+
+fn of_kind(report: &Value, kind: &str) -> u64 {
+    let kinds = report["kinds"].as_array().unwrap();
+    kinds.iter().find(|of| of["kind"] == kind).map_or(0, |of| count(of, "count"))
 }
 
 #[test]
 fn visitors_come_browse_write_and_leave() {
-    let report = visited("/page", Flaws::default()).unwrap();
-    assert_eq!(report.failures, [].into(), "{}", report.json());
-    assert_eq!((report.pages, report.files, report.availability_percent), (1, 4, 100.0));
-    let (pages, tokens, logins) =
-        (count(&report, Kind::Page), count(&report, Kind::Token), count(&report, Kind::Login));
+    let run = visited("/page", Flaws::default()).unwrap();
+    let report = run.object();
+    assert_eq!(run.failures, [].into(), "{report}");
+    assert_eq!((count(&report, "pages"), count(&report, "files")), (1, 4));
+    assert_eq!(report["availability_percent"], 100.0);
+    let [pages, tokens, logins] = ["page", "token", "login"].map(|kind| of_kind(&report, kind));
     // 30 visitors with about a view per second each; each view has its token and its session.
     assert!(pages > 60 && pages == tokens && tokens == logins, "{pages} {tokens} {logins}");
-    assert_eq!(count(&report, Kind::Avatar), pages, "what may not be kept is fetched each time");
-    assert_eq!(count(&report, Kind::Loader), pages);
-    let news = report.came;
-    assert!(news > 0 && report.left > 0, "{}", report.json());
-    assert_eq!(report.unchanged, pages - news, "who has been there asks whether it is still right");
-    assert_eq!(
-        (count(&report, Kind::Shell), count(&report, Kind::File)),
-        (news, news),
-        "only newcomers fetch it"
-    );
-    assert!(report.messages > 5 && count(&report, Kind::Message) == report.messages, "{}", report.json());
-    assert_eq!(report.transactions, report.successful);
-    let sum: u64 = report.kinds.iter().map(|of| of.count).sum();
-    assert_eq!(sum, report.transactions);
-    let table = report.to_string();
+    assert_eq!(of_kind(&report, "avatar"), pages, "what may not be kept is fetched each time");
+    assert_eq!(of_kind(&report, "loader"), pages);
+    let new = count(&report, "came");
+    assert!(new > 0 && count(&report, "left") > 0, "{report}");
+    assert_eq!(count(&report, "unchanged"), pages - new, "a returning visitor revalidates the cache");
+    assert_eq!((of_kind(&report, "shell"), of_kind(&report, "file")), (new, new), "only newcomers fetch it");
+    let messages = count(&report, "messages");
+    assert!(messages > 5 && of_kind(&report, "message") == messages, "{report}");
+    assert_eq!(report["transactions"], report["successful"]);
+    let sum: u64 = report["kinds"].as_array().unwrap().iter().map(|of| count(of, "count")).sum();
+    assert_eq!(sum, count(&report, "transactions"));
+    let table = run.to_string();
     assert!(table.contains("Availability:") && table.contains("100.00 %"), "{table}");
 }
 
 #[test]
 fn what_fails_is_counted_with_its_reason() {
-    let report = visited("/page", Flaws { no_token_every: Some(4), ..Flaws::default() }).unwrap();
-    let failed = report.failures["token (POST): the status 503"];
+    let run = visited("/page", Flaws { no_token_every: Some(4), ..Flaws::default() }).unwrap();
+    let report = run.object();
+    let failed = run.failures["token (POST): the status 503"];
     // On a busy machine, a message may have no answer either before its page is left.
-    let all: u64 = report.failures.values().sum();
-    assert!(failed > 5 && all >= report.failed && report.failed > 5, "{}", report.json());
-    assert_eq!(count(&report, Kind::Login), count(&report, Kind::Token), "without a token nobody logs in");
-    assert!((50.0..99.9).contains(&report.availability_percent), "{}", report.availability_percent);
+    let all: u64 = run.failures.values().sum();
+    let counted = count(&report, "failed");
+    assert!(failed > 5 && all >= counted && counted > 5, "{report}");
+    assert_eq!(of_kind(&report, "login"), of_kind(&report, "token"), "without a token nobody logs in");
+    assert!((50.0..99.9).contains(&report["availability_percent"].as_f64().unwrap()), "{report}");
 }
 
 #[test]

@@ -31,13 +31,15 @@ async fn a_message_arrives_sealed_signed_and_whole() {
     let (head, body) = service.heard().await.unwrap();
     let lines: Vec<&str> = head.lines().collect();
     assert_eq!(lines[0], "POST /p/a-secret-path?x=1 HTTP/1.1");
-    let field = |name: &str| lines
-        .iter()
-        .filter_map(|line| line.split_once(": "))
-        .find(|(found, _)| found.eq_ignore_ascii_case(name))
-        .unwrap()
-        .1
-        .to_owned();
+    let field = |name: &str| {
+        lines
+            .iter()
+            .filter_map(|line| line.split_once(": "))
+            .find(|(found, _)| found.eq_ignore_ascii_case(name))
+            .unwrap()
+            .1
+            .to_owned()
+    };
     assert_eq!(field("Host"), format!("localhost:{}", to.origin().rsplit(':').next().unwrap()));
     assert_eq!(
         (field("TTL"), field("Urgency"), field("Topic")),

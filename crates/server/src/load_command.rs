@@ -19,17 +19,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chat::SecretKind;
 use load::report::{Machine, Report, Run};
 use load::target::Target;
-use load::{RunOptions, LoadError, OtherProcesses, Observer};
+use load::{LoadError, Observer, OtherProcesses, RunOptions};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::{Table, Value};
 
 use self::core::Inside;
 pub(crate) use self::line::LoadCommand;
-use self::line::LoadTarget;
+use self::line::{LoadTarget, changes};
 use self::live::Live;
 use self::own_node::OwnNode;
-use self::plan::Found;
 use self::plan_file::{Part, Plan, Prepared, What};
 use self::study::Study;
 use crate::config::Loaded;
@@ -47,14 +46,14 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
                 .remedy("`kith load presets` lists them")),
         },
         LoadCommand::Flood(args) => {
-            carry_out(args.preset(), &args.changes(), &args.target, args.svg.as_deref(), loaded)
+            carry_out(args.preset(), &changes(args), &args.target, args.svg.as_deref(), loaded)
         }
-        LoadCommand::Stress(args) => carry_out("stress", &args.changes(), &args.target, None, loaded),
-        LoadCommand::Realistic(args) => carry_out("realistic", &args.changes(), &args.target, None, loaded),
-        LoadCommand::Storm(args) => carry_out("storm", &args.changes(), &args.target, None, loaded),
-        LoadCommand::Community(args) => carry_out("community", &args.changes(), &args.target, None, loaded),
-        LoadCommand::Visit(args) => carry_out("visit", &args.changes(), &args.target, None, loaded),
-        LoadCommand::Mix(args) => carry_out("mix", &args.changes(), &args.target, None, loaded),
+        LoadCommand::Stress(args) => carry_out("stress", &changes(args), &args.target, None, loaded),
+        LoadCommand::Realistic(args) => carry_out("realistic", &changes(args), &args.target, None, loaded),
+        LoadCommand::Storm(args) => carry_out("storm", &changes(args), &args.target, None, loaded),
+        LoadCommand::Community(args) => carry_out("community", &changes(args), &args.target, None, loaded),
+        LoadCommand::Visit(args) => carry_out("visit", &changes(args), &args.target, None, loaded),
+        LoadCommand::Mix(args) => carry_out("mix", &changes(args), &args.target, None, loaded),
         LoadCommand::Slow(target) => carry_out("slow", &[], target, None, loaded),
         LoadCommand::Typing(target) => carry_out("typing", &[], target, None, loaded),
         LoadCommand::Room(target) => carry_out("room", &[], target, None, loaded),
@@ -91,7 +90,7 @@ fn carry_out(
     }
     let stop = stop_by_signal()?;
     let several = parts.len() > 1;
-    let mut found = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     for (name, part) in parts {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -105,22 +104,24 @@ fn carry_out(
         };
         match made {
             // One plan that cannot be made does not cost the figures of the others.
-            Err(trouble) if several => found.push(Found::nothing(&name, &trouble)),
-            done => found.push(done?),
+            Err(trouble) if several => {
+                progress(&trouble.to_string());
+                runs.push(Run::not_made(&name, &trouble.to_string()));
+            }
+            done => runs.push(done?),
         }
     }
-    if let (Some(path), [Found { svg: Some(svg), .. }]) = (svg, found.as_slice()) {
-        std::fs::write(path, svg).map_err(|error| {
+    if let (Some(path), [run]) = (svg, runs.as_slice()) {
+        std::fs::write(path, run.svg()).map_err(|error| {
             Trouble::new(format!("cannot write the picture {}", path.display())).because(error)
         })?;
     }
-    let texts: Vec<(String, String)> = found.iter().map(|it| (it.json.clone(), it.text.clone())).collect();
     let report = Report {
         title: format!("kith load {name}"),
         about,
         made: crate::date(crate::now()),
         machine: Machine::here(),
-        runs: found.into_iter().map(|found| found.run).collect(),
+        runs,
     };
     if let Some(folder) = &args.report {
         report.write(folder).map_err(|error| {
@@ -128,10 +129,10 @@ fn carry_out(
         })?;
         progress(&format!("report: {}", folder.join("report.html").display()));
     }
-    match texts.as_slice() {
-        [(json, _)] if args.json && !several => print_line(json),
+    match report.runs.as_slice() {
+        [run] if args.json && !several => print_line(&run.json()),
         _ if args.json => print_line(&report.json()),
-        [(_, text)] if !several => print_with(|out| write!(out, "{text}")),
+        [run] if !several => print_with(|out| write!(out, "{run}")),
         _ => print_with(|out| write!(out, "{}", report.text())),
     }
 }
@@ -154,21 +155,13 @@ fn part(name: String) -> Outcome<(String, Part)> {
     }
 }
 
-impl Found {
-    fn nothing(name: &str, trouble: &Trouble) -> Found {
-        progress(&trouble.to_string());
-        let run = Run::not_made(name, &trouble.to_string());
-        Found { run, json: String::new(), text: String::new(), svg: None }
-    }
-}
-
 fn one(
     name: &str,
     prepared: Prepared,
     args: &LoadTarget,
     loaded: &Loaded,
     stop: &Arc<AtomicBool>,
-) -> Outcome<Found> {
+) -> Outcome<Run> {
     let Prepared { task, node } = prepared;
     let members = task.members();
     if let Some(inside) = task.inside() {
@@ -184,16 +177,15 @@ fn one(
     // Lives until the run is over.
     let own = args.url.is_none().then(|| OwnNode::start(members, &node)).transpose()?;
     let live = Live::new(name);
-    let watch = Arc::clone(&live) as Arc<dyn Observer>;
-    let options = RunOptions { stop: Arc::clone(stop), watch, ..options(args, own.as_ref(), loaded)? };
+    let observer = Arc::clone(&live) as Arc<dyn Observer>;
+    let options = RunOptions { stop: Arc::clone(stop), observer, ..options(args, own.as_ref(), loaded)? };
     before::check(&options, members, own.is_some(), args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);
     let others = OtherProcesses::begin(options.server);
-    let mut found = task.carry_out(name, options, &mut |line| live.say(line)).map_err(unmade)?;
-    if let Some(warning) = others.note(&mut found.run) {
-        found.text += &format!("{warning}\n");
-    }
-    Ok(found)
+    let mut run = task.carry_out(options, &mut |line| live.say(line)).map_err(unmade)?;
+    name.clone_into(&mut run.name);
+    others.note(&mut run);
+    Ok(run)
 }
 
 fn inside_this_process(
@@ -201,12 +193,14 @@ fn inside_this_process(
     name: &str,
     args: &LoadTarget,
     stop: &Arc<AtomicBool>,
-) -> Outcome<Found> {
+) -> Outcome<Run> {
     if args.url.is_some() || args.tls {
         return Err(Trouble::new(format!("{name} runs inside this process and connects to no node"))
             .remedy("leave out --url and --tls, or --core"));
     }
-    inside.carry_out(name, Live::new(name), stop)
+    let mut run = inside.carry_out(name, Live::new(name), stop)?;
+    name.clone_into(&mut run.name);
+    Ok(run)
 }
 
 fn repeated(
@@ -215,7 +209,7 @@ fn repeated(
     args: &LoadTarget,
     loaded: &Loaded,
     stop: &Arc<AtomicBool>,
-) -> Outcome<Found> {
+) -> Outcome<Run> {
     if let Some(factor) =
         study.own_nodes_only().filter(|factor| args.url.is_some() || (args.tls && *factor == "tls"))
     {

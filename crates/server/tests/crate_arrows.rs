@@ -8,10 +8,10 @@ use serde_json::Value;
 /// Crate, what it uses, and what its tests, benches and examples use beyond that.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bench", &["chat", "store", "web", "web-proto"], &[]),
-    ("calls", &["edge"], &["reach"]),               // what is public
-    ("chat", &[], &["store"]),                      // a database in memory
-    ("edge", &[], &["edge"]),                       // itself, with its harness for tests
-    ("load", &["calls", "edge", "web-proto"], &[]), // the messages of a client of TURN
+    ("calls", &["edge"], &["reach"]),                        // what is public
+    ("chat", &[], &["store"]),                               // a database in memory
+    ("edge", &[], &["edge"]),                                // itself, with its harness for tests
+    ("load", &["calls", "edge", "reach", "web-proto"], &[]), // the messages of a client of TURN; HTTP
     ("picture", &[], &[]),
     ("preview", &["reach"], &[]),
     ("push", &["reach"], &["push"]), // itself, with its service for tests

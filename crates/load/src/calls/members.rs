@@ -1,21 +1,20 @@
-//! What the two of each pair do: one calls, the other accepts at once, and both tell where they can be reached.
+//! The two members of each pair: one calls, the other accepts at once, and both send their candidates.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
-use web_proto::{CallAction, CallNews, Command, Event, Media};
+use web_proto::{CallAction, CallNews, Code, Command, Event, Media};
 
 use super::CallsPlan;
-use crate::failures::Reasons;
 use crate::latency_stamp::micros_since;
+use crate::tally::tally;
 use crate::token;
 use crate::traffic::Traffic;
-use crate::worker::{Commands, Script, add, histogram, read};
+use crate::worker::{Commands, Script, Share, add, read};
 
-/// A line such as browsers write, with the address of nobody (RFC 5737).
+/// A candidate as browsers write it, with a documentation address (RFC 5737).
 const CANDIDATE: &str = "candidate:842163049 1 udp 1677729535 192.0.2.1 54321 typ srflx raddr 0.0.0.0 rport 0 \
                          generation 0 ufrag EsAw network-cost 999";
 
@@ -37,15 +36,14 @@ pub(crate) struct Shared {
 /// The members of one worker.
 pub(crate) struct Members {
     shared: Arc<Shared>,
-    worker: u32,
-    workers: u32,
+    share: Share,
     mode: Order,
     /// Callers without a call, whose turn comes.
     idle: VecDeque<u32>,
     under_way: u32,
     /// By number / workers.
     callers: Vec<Caller>,
-    found: Found,
+    tally: Tally,
 }
 
 #[derive(Clone)]
@@ -56,27 +54,30 @@ struct Caller {
     candidates: u32,
 }
 
-/// The results of one worker.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    /// From the invitation until it rang.
-    pub(crate) ring: Histogram<u64>,
-    /// From when it rang, and was accepted, until the caller knew.
-    pub(crate) accept: Histogram<u64>,
-    /// From the invitation until the caller had all candidates.
-    pub(crate) set_up: Histogram<u64>,
-    /// Entries of finished calls, as received messages.
-    pub(crate) entries: u64,
-    /// Came out of turn, or of nothing.
-    pub(crate) strange: u64,
-    pub(crate) refusals: Reasons,
+tally! {
+    pub(crate) struct Tally {
+        times {
+            /// From the invitation until it rang.
+            ring,
+            /// From when it rang, and was accepted, until the caller knew.
+            accept,
+            /// From the invitation until the caller had all candidates.
+            set_up,
+        }
+        counts {
+            /// Entries of finished calls, as received messages.
+            entries,
+            /// Came out of turn, or of nothing.
+            strange,
+        }
+    }
 }
 
 /// The two to call are given again and again: each time the window is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     CallAndHangUp,
-    /// NoObserver begins anything; what is up is hung up.
+    /// No new calls; established ones are hung up.
     Rest,
     CallAndStay,
     /// All calls that stay.
@@ -110,29 +111,14 @@ impl Shared {
 }
 
 impl Members {
-    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
-        let found = Found {
-            ring: histogram(),
-            accept: histogram(),
-            set_up: histogram(),
-            entries: 0,
-            strange: 0,
-            refusals: Reasons::new(),
-        };
-        let (worker, workers) = (worker as u32, workers as u32);
-        let idle: VecDeque<u32> = (worker..shared.pairs).step_by(workers as usize).collect();
-        let caller = Caller { invited: None, call: "".into(), candidates: 0 };
-        let callers = vec![caller; idle.len()];
-        Members { shared, worker, workers, mode: Order::Rest, idle, under_way: 0, callers, found }
-    }
-
     fn caller(&mut self, member: u32) -> Option<&mut Caller> {
-        self.callers.get_mut((member / self.workers) as usize).filter(|_| member < self.shared.pairs)
+        self.callers.get_mut(self.share.index(member)).filter(|_| member < self.shared.pairs)
     }
 
-    /// As many as the window has room for. From an order alone: a member who hears something speaks for nobody else.
+    /// Begins as many calls as the window has room for. Only an order may do that: an event handler sends commands of its own
+    /// member alone.
     fn begin(&mut self, now: Instant, commands: &mut Commands) {
-        let share = (self.shared.window / self.workers).max(1);
+        let share = self.share.part(self.shared.window).max(1);
         while matches!(self.mode, Order::CallAndHangUp | Order::CallAndStay) && self.under_way < share {
             let Some(member) = self.idle.pop_front() else { return };
             self.under_way += 1;
@@ -150,7 +136,7 @@ impl Members {
         match news {
             CallNews::Calling { .. } => match self.caller(member) {
                 Some(caller) => caller.call = call.into(),
-                None => self.found.strange += 1,
+                None => self.tally.strange += 1,
             },
             CallNews::Ring { user, .. } => self.ring(member, user, call, now, commands),
             CallNews::Joined { .. } => self.say_candidates(member, call, commands),
@@ -164,14 +150,14 @@ impl Members {
             }
             CallNews::Over { .. } => self.is_over(member),
             CallNews::Candidate { .. } | CallNews::Done => {}
-            _ => self.found.strange += 1,
+            _ => self.tally.strange += 1,
         }
     }
 
     fn ring(&mut self, member: u32, user: &str, call: &str, now: Instant, commands: &mut Commands) {
         let from = member.checked_sub(self.shared.pairs).filter(|from| token::number(user) == Some(*from));
         let Some(rang) = from.and_then(|from| self.shared.rang.get(from as usize)) else {
-            self.found.strange += 1;
+            self.tally.strange += 1;
             return;
         };
         rang.store(micros_since(self.shared.zero, now), std::sync::atomic::Ordering::Relaxed);
@@ -184,14 +170,14 @@ impl Members {
 
     fn accepted(&mut self, member: u32, call: &str, now: Instant, commands: &mut Commands) {
         let Some(invited) = self.caller(member).and_then(|caller| caller.invited) else {
-            self.found.strange += 1;
+            self.tally.strange += 1;
             return;
         };
         let rang = read(&self.shared.rang[member as usize]);
         let (invited, heard) = (micros_since(self.shared.zero, invited), micros_since(self.shared.zero, now));
-        self.found.ring.saturating_record(rang.saturating_sub(invited));
-        self.found.accept.saturating_record(heard.saturating_sub(rang));
-        self.shared.traffic.note(self.worker, heard.saturating_sub(rang));
+        self.tally.ring.saturating_record(rang.saturating_sub(invited));
+        self.tally.accept.saturating_record(heard.saturating_sub(rang));
+        self.shared.traffic.note(self.share.worker, heard.saturating_sub(rang));
         self.say_candidates(member, call, commands);
         if self.shared.candidates == 0 {
             self.is_up(member, now, commands);
@@ -210,7 +196,7 @@ impl Members {
         add(&self.shared.up, 1);
         add(&self.shared.traffic.acknowledged, 1);
         add(&self.shared.traffic.delivered, 1);
-        self.found.set_up.saturating_record(micros_since(invited, now));
+        self.tally.set_up.saturating_record(micros_since(invited, now));
         if self.mode == Order::CallAndStay {
             self.under_way = self.under_way.saturating_sub(1);
         } else {
@@ -227,7 +213,7 @@ impl Members {
     fn is_over(&mut self, member: u32) {
         let Some(caller) = self.caller(member) else { return };
         if caller.invited.take().is_none() {
-            self.found.strange += 1;
+            self.tally.strange += 1;
             return;
         }
         add(&self.shared.over, 1);
@@ -238,8 +224,8 @@ impl Members {
     }
 
     /// An invitation that was refused has had its turn; so it counts, and the next one comes.
-    fn refused(&mut self, member: u32, code: &str, re: Option<u64>) {
-        *self.found.refusals.entry(code.to_owned()).or_default() += 1;
+    fn refused(&mut self, member: u32, code: Code, re: Option<u64>) {
+        self.tally.note_refusal(code.word());
         if re != Some(1) {
             return;
         }
@@ -252,14 +238,23 @@ impl Members {
 }
 
 impl Script for Members {
+    type Shared = Shared;
     type Order = Order;
-    type Result = Found;
+    type Tally = Tally;
+
+    fn new(shared: Arc<Shared>, share: Share) -> Members {
+        let idle: VecDeque<u32> = share.of(shared.pairs).collect();
+        let caller = Caller { invited: None, call: "".into(), candidates: 0 };
+        let callers = vec![caller; idle.len()];
+        let tally = Tally::default();
+        Members { shared, share, mode: Order::Rest, idle, under_way: 0, callers, tally }
+    }
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
             Event::Call { call, news, .. } => self.hear(member, call, news, now, commands),
-            Event::Message { message, .. } if message.call.is_some() => self.found.entries += 1,
-            Event::Error { code, re, .. } => self.refused(member, code.word(), *re),
+            Event::Message { message, .. } if message.call.is_some() => self.tally.entries += 1,
+            Event::Error { code, re, .. } => self.refused(member, *code, *re),
             _ => {}
         }
     }
@@ -267,7 +262,7 @@ impl Script for Members {
     fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
         self.mode = order;
         if order == Order::HangUp {
-            for member in (self.worker..self.shared.pairs).step_by(self.workers as usize) {
+            for member in self.share.of(self.shared.pairs) {
                 if self.caller(member).is_some_and(|caller| caller.invited.is_some()) {
                     self.hang_up(member, commands);
                 }
@@ -276,7 +271,7 @@ impl Script for Members {
         self.begin(now, commands);
     }
 
-    fn result(&mut self) -> Found {
-        self.found.clone()
+    fn tally(&mut self) -> Tally {
+        self.tally.clone()
     }
 }

@@ -1,4 +1,4 @@
-//! The acts of a community: all come, live for a while, and some of them lose their connections at once and come back.
+//! The phases of a community run: all connect, write for a while, and some lose their connections at once and come back.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use super::members::{Members, Order, Shared};
 use super::poisson::{PoissonSchedule, Turn};
-use super::report::{Findings, Part, Report, Storm};
+use super::report::{Part, Phases, Storm, report};
 use super::{CommunityPlan, Rosters};
 use crate::arrivals::Arrivals;
 use crate::conductor::{BEAT, Conductor, LoadError, SHORT_BEAT, Setup};
 use crate::latency_stamp::Stamps;
 use crate::observer::Until;
 use crate::probe::Probe;
+use crate::report::Run;
 use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 
@@ -28,7 +29,7 @@ const AROUND_STORM: Duration = Duration::from_secs(3);
 
 type Crowd<'a> = Conductor<'a, Members>;
 
-pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
     let people = plan.people;
     let traffic = Arc::new(Traffic::default());
     let setup = Setup {
@@ -48,11 +49,7 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Rep
         traffic: Arc::clone(&traffic),
         changed: (0..people.members()).map(|_| AtomicU32::new(0)).collect(),
     });
-    let of_workers = Arc::clone(&shared);
-    let mut crowd: Crowd<'_> = Conductor::new(setup, say, move |worker, workers| {
-        Members::new(Arc::clone(&of_workers), worker, workers)
-    })?;
-
+    let mut crowd: Crowd<'_> = Conductor::new(setup, Arc::clone(&shared), say)?;
     let ramp = crowd.ramp();
     let ramped = crowd.snapshot();
     crowd.line();
@@ -71,34 +68,16 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Rep
     let storm =
         (plan.storm > 0 && !crowd.stopped()).then(|| storm(&mut crowd, &mut schedules, &traffic, plan));
     let storm = storm.transpose()?;
-    let reports = crowd.reports()?;
-    let findings = Findings {
-        interrupted: crowd.stopped(),
-        before: crowd.before,
-        ramp,
-        ramped,
-        ramp_presence,
-        idle,
-        calm,
-        end,
-        own,
-        storm,
-        login: reports.login,
-        again: reports.again,
-        failed: read(&crowd.state.counts.failed),
-        failures: reports.failures,
-        found: reports.results,
-        workers: crowd.state.workers,
-        series: crowd.series.take(),
-    };
-    Ok(Report::new(plan, crowd.probe, findings))
+    let phases = Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm };
+    let members = crowd.state.counts.active();
+    Ok(report(plan, crowd.outcome(members)?, phases))
 }
 
 fn own_memory() -> Option<u64> {
     Probe::Process(std::process::id()).look().resident_bytes
 }
 
-/// Commands whom all watch, at the rate at which they came.
+/// Members name the users they watch, at the rate at which they came.
 fn watch_all(crowd: &mut Crowd<'_>, plan: &CommunityPlan) {
     let (begin, members) = (Instant::now(), plan.people.members());
     let mut said = 0;

@@ -1,28 +1,28 @@
-//! What the members of a community do: watch their contacts, write to them, change their presence, lose their connection
-//! and resume.
+//! The members of a community: they watch their contacts, write to them, change their presence, lose their connection and
+//! resume.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-use web_proto::{Command, Event, Message, Presence, SendTo, SetPresence, Welcome};
+use web_proto::{Command, Event, Message, Presence, SetPresence, Welcome};
 
 use super::people::{Contact, People};
 use super::poisson::Turn;
 use crate::latency_stamp::{Stamp, Stamps, micros_since};
 use crate::retry::{Delay, Refusal, WatchRetry};
+use crate::tally::tally;
 use crate::token;
 use crate::traffic::Traffic;
-use crate::worker::{Commands, Script, add, histogram};
+use crate::worker::{Commands, Script, Share, add};
 
 pub(crate) enum Order {
     /// These members' turns to write have come.
     Write(Vec<Turn>),
     /// To change their presence.
     Change(Vec<Turn>),
-    /// Everybody below this number who has not said yet whom to watch says it.
+    /// The members below this number name the users they watch, each once.
     Watch(u32),
     /// The calm part is over.
     CalmIsOver,
@@ -46,13 +46,12 @@ pub(crate) struct Shared {
 /// The members of one worker.
 pub(crate) struct Members {
     shared: Arc<Shared>,
-    worker: u32,
-    workers: u32,
-    /// The next one to say whom it watches.
-    next_to_watch: u32,
+    share: Share,
+    /// How many have named the users they watch.
+    watching: usize,
     /// Up to where the members who will be gone have everything.
     positions: HashMap<u32, Box<str>>,
-    /// Messages without an answer yet, by the one who wrote them: they are said again after the way back.
+    /// Messages without an answer yet, by their writer: they are sent again after a reconnect.
     unanswered: HashMap<u32, Vec<Letter>>,
     /// Messages that were received, with the seq of the first time.
     received: HashMap<u64, u32>,
@@ -62,7 +61,7 @@ pub(crate) struct Members {
     began_away: HashSet<u32>,
     watch_retry: WatchRetry,
     storming: bool,
-    found: Found,
+    tally: Tally,
 }
 
 #[derive(Clone, Copy)]
@@ -73,62 +72,35 @@ struct Letter {
     refused: u32,
 }
 
-/// The results of one worker.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    /// From when it was due, in the calm part.
-    pub(crate) ack: Histogram<u64>,
-    pub(crate) delivery: Histogram<u64>,
-    pub(crate) presence: Histogram<u64>,
-    /// Of those who stayed, from the storm on.
-    pub(crate) storm_ack: Histogram<u64>,
-    /// From when something was due until it was said, in the calm part.
-    pub(crate) late: Histogram<u64>,
-    /// One message with two seqs: it was stored twice.
-    pub(crate) doubled: u64,
-    /// One message with one seq, again: a receiver drops it.
-    pub(crate) repeated: u64,
-    /// Came with the welcome of those who came back.
-    pub(crate) caught_up: u64,
-    pub(crate) gaps: u64,
-    /// Those who came back and had to begin anew.
-    pub(crate) not_resumed: u64,
-    /// News that somebody is offline, from the storm on: nobody is gone for long enough.
-    pub(crate) flaps: u64,
-    pub(crate) refusals: BTreeMap<String, u64>,
+tally! {
+    pub(crate) struct Tally {
+        times {
+            /// From when it was due, in the calm part.
+            ack,
+            delivery,
+            presence,
+            /// Of those who stayed, from the storm on.
+            storm_ack,
+            /// From when something was due until it was sent, in the calm part.
+            late,
+        }
+        counts {
+            /// One message with two seqs: it was stored twice.
+            doubled,
+            /// One message with one seq, again: a receiver drops it.
+            repeated,
+            /// Came with the welcome of those who came back.
+            caught_up,
+            gaps,
+            /// Those who came back and had to begin anew.
+            not_resumed,
+            /// Events that a user is offline, from the storm on: no member is away for long enough to be shown as offline.
+            flaps,
+        }
+    }
 }
 
 impl Members {
-    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
-        Members {
-            shared,
-            worker: worker as u32,
-            workers: workers as u32,
-            next_to_watch: worker as u32,
-            positions: HashMap::new(),
-            unanswered: HashMap::new(),
-            received: HashMap::new(),
-            gone: HashSet::new(),
-            began_away: HashSet::new(),
-            watch_retry: WatchRetry::default(),
-            storming: false,
-            found: Found {
-                ack: histogram(),
-                delivery: histogram(),
-                presence: histogram(),
-                storm_ack: histogram(),
-                late: histogram(),
-                doubled: 0,
-                repeated: 0,
-                caught_up: 0,
-                gaps: 0,
-                not_resumed: 0,
-                flaps: 0,
-                refusals: BTreeMap::new(),
-            },
-        }
-    }
-
     fn write(&mut self, moment: Turn, now: Instant, commands: &mut Commands) {
         let letter = Letter { number: moment.number, due: moment.due, refused: 0 };
         self.unanswered.entry(moment.member).or_default().push(letter);
@@ -141,11 +113,10 @@ impl Members {
 
     fn letter(&self, member: u32, letter: Letter) -> Command<'static> {
         let Shared { stamps, people, .. } = &*self.shared;
-        // Any contact who is online, the same one each time it is said.
+        // Any online contact; a repeated message goes to the same one.
         let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(people.online());
-        let to = SendTo::User(Contact::Online(people.online_contact(member, nth as u32)).name().into());
-        let id = stamps.write(letter.number, letter.due).into();
-        Command::Send { id, to, body: BODY.into(), reply_to: None, files: Vec::new(), thread: None }
+        let to = Contact::Online(people.online_contact(member, nth as u32)).name();
+        token::send(stamps.write(letter.number, letter.due), to, BODY)
     }
 
     fn change(&mut self, moment: Turn, now: Instant, commands: &mut Commands) {
@@ -165,7 +136,7 @@ impl Members {
 
     fn note_late(&mut self, moment: Turn, now: Instant) {
         if !self.storming {
-            self.found.late.saturating_record(micros_since(moment.due, now));
+            self.tally.late.saturating_record(micros_since(moment.due, now));
         }
     }
 
@@ -184,13 +155,13 @@ impl Members {
         match self.received.insert(number, message.seq as u32) {
             None => {
                 let waited = micros_since(due, now);
-                self.shared.traffic.deliver(self.worker, waited);
+                self.shared.traffic.deliver(self.share.worker, waited);
                 if !self.storming {
-                    self.found.delivery.saturating_record(waited);
+                    self.tally.delivery.saturating_record(waited);
                 }
             }
-            Some(before) if before == message.seq as u32 => self.found.repeated += 1,
-            Some(_) => self.found.doubled += 1,
+            Some(before) if before == message.seq as u32 => self.tally.repeated += 1,
+            Some(_) => self.tally.doubled += 1,
         }
     }
 
@@ -207,7 +178,7 @@ impl Members {
 
     /// Repeats a refused command when the server allows it. A message that may not be repeated counts as answered.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, commands: &mut Commands) {
-        *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
+        self.tally.note_refusal(refusal.code.word());
         let Some(Stamp { number, .. }) = refusal.id.and_then(|id| self.shared.stamps.read(id)) else {
             let wait = self.watch_retry.refused(member, refusal, now);
             return wait.into_iter().for_each(|wait| commands.send_after(wait, member, &self.watch(member)));
@@ -232,9 +203,9 @@ impl Members {
         }
         add(&self.shared.traffic.acknowledged, 1);
         if !self.storming {
-            self.found.ack.saturating_record(micros_since(due, now));
+            self.tally.ack.saturating_record(micros_since(due, now));
         } else if member >= self.shared.storm {
-            self.found.storm_ack.saturating_record(micros_since(due, now));
+            self.tally.storm_ack.saturating_record(micros_since(due, now));
         }
     }
 
@@ -244,10 +215,10 @@ impl Members {
         // OtherProcesses on the rosters are always offline.
         let Some(changed) = of_member.map(|changed| changed.load(Ordering::Relaxed)) else { return };
         if self.storming {
-            self.found.flaps += u64::from(presence == Presence::Offline);
+            self.tally.flaps += u64::from(presence == Presence::Offline);
         } else if changed > 0 {
             let due = self.shared.stamps.zero() + Duration::from_millis(changed.into());
-            self.found.presence.saturating_record(micros_since(due, now));
+            self.tally.presence.saturating_record(micros_since(due, now));
         }
     }
 
@@ -258,9 +229,9 @@ impl Members {
     }
 
     fn is_back(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, commands: &mut Commands) {
-        self.found.not_resumed += u64::from(!welcome.resumed);
-        self.found.gaps += welcome.gaps.len() as u64;
-        self.found.caught_up += welcome.messages.len() as u64;
+        self.tally.not_resumed += u64::from(!welcome.resumed);
+        self.tally.gaps += welcome.gaps.len() as u64;
+        self.tally.caught_up += welcome.messages.len() as u64;
         for message in &welcome.messages {
             self.receive(member, message, now);
         }
@@ -279,8 +250,25 @@ impl Members {
 const BODY: &str = "Are you coming tonight? We meet at eight, as last time, and Tom brings his new game.";
 
 impl Script for Members {
+    type Shared = Shared;
     type Order = Order;
-    type Result = Found;
+    type Tally = Tally;
+
+    fn new(shared: Arc<Shared>, share: Share) -> Members {
+        Members {
+            shared,
+            share,
+            watching: 0,
+            positions: HashMap::new(),
+            unanswered: HashMap::new(),
+            received: HashMap::new(),
+            gone: HashSet::new(),
+            began_away: HashSet::new(),
+            watch_retry: WatchRetry::default(),
+            storming: false,
+            tally: Tally::default(),
+        }
+    }
 
     fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, commands: &mut Commands) {
         if self.gone.remove(&member) {
@@ -324,20 +312,19 @@ impl Script for Members {
                 moments.into_iter().for_each(|moment| self.change(moment, now, commands))
             }
             Order::Watch(below) => {
-                while self.next_to_watch < below {
-                    commands.send(self.next_to_watch, &self.watch(self.next_to_watch));
-                    self.next_to_watch += self.workers;
+                for member in self.share.of(below).skip(self.watching) {
+                    commands.send(member, &self.watch(member));
+                    self.watching += 1;
                 }
             }
             Order::CalmIsOver => self.storming = true,
             Order::Storm(below) => {
-                let ours = (self.worker..below).step_by(self.workers as usize);
-                self.gone.extend(ours);
+                self.gone.extend(self.share.of(below));
             }
         }
     }
 
-    fn result(&mut self) -> Found {
-        self.found.clone()
+    fn tally(&mut self) -> Tally {
+        self.tally.clone()
     }
 }

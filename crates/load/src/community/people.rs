@@ -1,4 +1,4 @@
-//! Who is whose contact, by number: nothing is kept, however many there are.
+//! Contact lists computed from member numbers: no list is stored, for any number of members.
 
 use crate::token;
 

@@ -1,4 +1,4 @@
-//! PoissonSchedule of chance: a Poisson process, so that nobody does anything together with others.
+//! A Poisson process: members act at random moments, independently of each other.
 
 use std::time::{Duration, Instant};
 

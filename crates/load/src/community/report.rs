@@ -1,130 +1,50 @@
-//! What a community has found.
+//! The report of a community run.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde_json::json;
 
-use super::members::Found;
-use super::{CommunityPlan, Rosters, Seeded};
+use super::members::Tally;
+use super::{CommunityPlan, Rosters};
 use crate::conductor::{Ramp, Snapshot};
-use crate::failures::{self, against_refusals};
+use crate::failures;
+use crate::outcome::{Findings, Outcome};
 use crate::percentiles::Percentiles;
-use crate::probe::{Probe, Sample};
-use crate::report::{Latency, Row, Run, Verdict, grouped};
-use crate::series::Point;
+use crate::probe::Sample;
+use crate::report::{Measure, Run, grouped};
 use crate::traffic::Traffic;
-use crate::worker::{read, together};
+use crate::worker::read;
 
-/// A generator that says things later than this after they were due, once in a hundred, measures itself.
+/// A generator that sends later than this after a command was due, once in a hundred, measures itself.
 const LATE_MS: f64 = 100.0;
+const CHANGE: &str = "fewer members or a lower rate; a node without limits; --pid";
 
-/// The outcome. Figures that could not be read are null. A member's memory is the growth since before the first one came.
-#[derive(Debug, Clone, Serialize)]
-pub struct Report {
-    pub url: String,
-    pub transport: &'static str,
-    pub tls: bool,
-    pub sites: u32,
-    pub members: u32,
-    pub roster: u32,
-    /// Of each roster.
-    pub online: u32,
-    pub message_every_seconds: Option<f64>,
-    pub status_every_seconds: Option<f64>,
-    /// None: there were no rosters, members named whom they watch.
-    pub seeded: Option<Seeded>,
-
-    /// Logged in when the last one had come, and when the calm part was over.
-    pub ramped: u64,
-    pub stayed: u64,
-    pub ramp_seconds: f64,
-    pub logins_per_second: f64,
-    pub login_ms: Percentiles,
-    /// User and system time of the server until the last one had come and everybody had heard of it: with the news of
-    /// presence that each coming makes.
-    pub cpu_us_per_login: Option<f64>,
-    pub ramp_presence: u64,
-
-    /// When all had come and no news were on their way.
-    pub user_bytes_per_member: Option<f64>,
-    pub kernel_bytes_per_member: Option<f64>,
-    /// At the end of the calm part.
-    pub user_bytes_per_member_at_end: Option<f64>,
-    pub kernel_bytes_per_member_at_end: Option<f64>,
-    pub generator_bytes_per_member: Option<f64>,
-
-    pub calm: Phase,
-    pub ack_ms: Percentiles,
-    pub delivery_ms: Percentiles,
-    /// Expected presence events: each change to each online contact.
-    pub presence_expected: u64,
-    pub presence_ms: Percentiles,
-    /// From when something was due until the generator said it.
-    pub late_ms: Percentiles,
-    /// Parts of the ramp in which fewer had begun than were due: the generator was late, or the server had not answered
-    /// those before. Commands nothing against what was measured after it.
-    pub ramp_late_percent: f64,
-
-    pub storm: Option<StormPhase>,
-    /// Over the whole run.
-    pub doubled: u64,
-    pub repeated: u64,
-    pub refused: BTreeMap<String, u64>,
-    pub failed: u64,
-    pub failures: BTreeMap<String, u64>,
-    pub generator_threads: usize,
-    pub valid: bool,
-    pub invalid_because: Option<String>,
-    pub interrupted: bool,
-    pub series: Vec<Point>,
+/// What happened, in the order of time.
+pub(super) struct Phases {
+    pub(super) ramp: Ramp,
+    pub(super) ramped: Snapshot,
+    pub(super) ramp_presence: u64,
+    /// When all had come and no events of presence were on their way.
+    pub(super) idle: Snapshot,
+    pub(super) calm: Part,
+    pub(super) end: Snapshot,
+    /// Growth of the generator's own memory.
+    pub(super) own: Option<u64>,
+    pub(super) storm: Option<Storm>,
 }
 
-/// A part of the run, counted when nothing of it was on its way any more.
-#[derive(Debug, Clone, Serialize)]
-pub struct Phase {
-    pub seconds: f64,
-    pub sent: u64,
-    pub acknowledged: u64,
-    pub delivered: u64,
-    /// Acknowledged, but not delivered.
-    pub lost: u64,
-    /// Neither acknowledged nor refused.
-    pub unanswered: u64,
-    pub changes: u64,
-    pub presence: u64,
-    /// Of one core.
-    pub server_cpu_percent: Option<f64>,
-    pub generator_cpu_percent: Option<f64>,
+pub(super) struct Storm {
+    /// From some seconds before the storm to some seconds after it.
+    pub(super) part: Part,
+    pub(super) returned: u64,
+    pub(super) back_after: Duration,
 }
 
-#[derive(Debug, Clone, Serialize)]
-pub struct StormPhase {
-    pub members: u32,
-    pub spread_seconds: f64,
-    pub returned: u64,
-    pub back_after_seconds: f64,
-    /// From the moment at which a member was to come back to its welcome; with the waits between tries.
-    pub return_ms: Percentiles,
-    /// Of those who stayed, from when a message was due.
-    pub ack_ms: Percentiles,
-    pub cpu_us_per_return: Option<f64>,
-    pub caught_up: u64,
-    pub gaps: u64,
-    pub not_resumed: u64,
-    /// News that a member is offline.
-    pub flaps: u64,
-    /// Messages from some seconds before the storm to some seconds after it.
-    pub traffic: Phase,
-}
-
-/// Counters.
+/// Counts of a part of the run, taken when nothing of it was on its way any more.
 #[derive(Default)]
 pub(super) struct Part {
     seconds: f64,
-    stands: Option<(Snapshot, Snapshot)>,
+    between: Option<(Snapshot, Snapshot)>,
     sent: u64,
     acknowledged: u64,
     refused: u64,
@@ -160,296 +80,250 @@ impl Part {
 
     /// How long it took, and how things stood then.
     pub(super) fn of(self, seconds: f64, from: Snapshot, to: Snapshot) -> Part {
-        Part { seconds, stands: Some((from, to)), ..self }
+        Part { seconds, between: Some((from, to)), ..self }
     }
 
-    fn phase(&self) -> Phase {
-        let over = |figure: fn(&Snapshot) -> Option<f64>| -> Option<f64> {
-            let (from, to) = self.stands.as_ref()?;
-            let seconds = to.at.saturating_duration_since(from.at).as_secs_f64().max(0.001);
-            Some((figure(to)? - figure(from)?) / seconds * 100.0)
-        };
-        Phase {
-            seconds: self.seconds,
-            sent: self.sent,
-            acknowledged: self.acknowledged,
-            delivered: self.delivered,
-            lost: self.acknowledged.saturating_sub(self.delivered),
-            unanswered: self.sent.saturating_sub(self.acknowledged + self.refused),
-            changes: self.changes,
-            presence: self.presence,
-            server_cpu_percent: over(|stand| stand.sample.cpu_seconds),
-            generator_cpu_percent: over(|stand| stand.generator_cpu_seconds),
-        }
-    }
-}
-
-pub(super) struct Storm {
-    pub(super) part: Part,
-    pub(super) returned: u64,
-    pub(super) back_after: Duration,
-}
-
-pub(super) struct Findings {
-    pub(super) interrupted: bool,
-    pub(super) before: Sample,
-    pub(super) ramp: Ramp,
-    pub(super) ramped: Snapshot,
-    pub(super) ramp_presence: u64,
-    pub(super) idle: Snapshot,
-    pub(super) calm: Part,
-    pub(super) end: Snapshot,
-    /// Growth of the generator's own memory.
-    pub(super) own: Option<u64>,
-    pub(super) storm: Option<Storm>,
-    pub(super) login: Histogram<u64>,
-    pub(super) again: Histogram<u64>,
-    pub(super) failed: u64,
-    pub(super) failures: BTreeMap<String, u64>,
-    pub(super) found: Vec<Found>,
-    pub(super) workers: usize,
-    pub(super) series: Vec<Point>,
-}
-
-impl Report {
-    pub(super) fn new(plan: &CommunityPlan, probe: Probe, findings: Findings) -> Report {
-        let Findings { before, ramp, ramped, idle, calm, end, found, storm, .. } = findings;
-        let people = plan.people;
-        let members = f64::from(people.members());
-        let user = |sample: &Sample| -> Option<f64> {
-            Some((sample.resident_bytes? as f64 - before.resident_bytes? as f64) / members)
-        };
-        // Both ends of each connection are on this machine.
-        let kernel = |sample: &Sample| -> Option<f64> {
-            Some((sample.kernel_bytes? as f64 - before.kernel_bytes? as f64) / 2.0 / members)
-        };
-        // Until all news of their coming are told.
-        let cpu = || Some(idle.sample.cpu_seconds? - before.cpu_seconds?);
-        let times =
-            |which: fn(&Found) -> &Histogram<u64>| Percentiles::of(&together(found.iter().map(which)));
-        let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
-        let refused = failures::joined(found.iter().map(|one| &one.refusals));
-        let refused_for_good = calm.refused + storm.as_ref().map_or(0, |storm| storm.part.refused);
-        let storm = storm.map(|storm| {
-            let cpu = storm.part.stands.as_ref();
-            let cpu = cpu.and_then(|(from, to)| Some(to.sample.cpu_seconds? - from.sample.cpu_seconds?));
-            StormPhase {
-                members: plan.storm,
-                spread_seconds: plan.spread.as_secs_f64(),
-                returned: storm.returned,
-                back_after_seconds: storm.back_after.as_secs_f64(),
-                return_ms: Percentiles::of(&findings.again),
-                ack_ms: times(|one| &one.storm_ack),
-                cpu_us_per_return: cpu.map(|cpu| cpu * 1e6 / storm.returned.max(1) as f64),
-                caught_up: sum(|one| one.caught_up),
-                gaps: sum(|one| one.gaps),
-                not_resumed: sum(|one| one.not_resumed),
-                flaps: sum(|one| one.flaps),
-                traffic: storm.part.phase(),
-            }
-        });
-        let mut report = Report {
-            url: plan.options.target.url(),
-            transport: plan.transport.name(),
-            tls: plan.options.target.tls,
-            sites: people.sites(),
-            members: people.members(),
-            roster: people.roster(),
-            online: people.online(),
-            message_every_seconds: plan.message_every.map(|every| every.as_secs_f64()),
-            status_every_seconds: plan.status_every.map(|every| every.as_secs_f64()),
-            seeded: match plan.rosters {
-                Rosters::Stored(seeded) => Some(seeded),
-                Rosters::Named => None,
-            },
-            ramped: ramped.active,
-            stayed: end.active,
-            ramp_seconds: ramp.seconds,
-            logins_per_second: ramped.active as f64 / ramp.seconds.max(0.001),
-            login_ms: Percentiles::of(&findings.login),
-            cpu_us_per_login: cpu().map(|cpu| cpu * 1e6 / ramped.active.max(1) as f64),
-            ramp_presence: findings.ramp_presence,
-            user_bytes_per_member: user(&idle.sample),
-            kernel_bytes_per_member: kernel(&idle.sample),
-            user_bytes_per_member_at_end: user(&end.sample),
-            kernel_bytes_per_member_at_end: kernel(&end.sample),
-            generator_bytes_per_member: findings.own.map(|own| own as f64 / members),
-            calm: calm.phase(),
-            ack_ms: times(|one| &one.ack),
-            delivery_ms: times(|one| &one.delivery),
-            presence_expected: calm.changes * u64::from(people.online()),
-            presence_ms: times(|one| &one.presence),
-            late_ms: times(|one| &one.late),
-            ramp_late_percent: ramp.late_beats as f64 / ramp.beats.max(1) as f64 * 100.0,
-            storm,
-            doubled: sum(|one| one.doubled),
-            repeated: sum(|one| one.repeated),
-            refused,
-            failed: findings.failed,
-            failures: findings.failures,
-            generator_threads: findings.workers,
-            valid: false,
-            invalid_because: None,
-            interrupted: findings.interrupted,
-            series: findings.series,
-        };
-        let because = report.against(probe, refused_for_good);
-        report.valid = because.is_none() && !report.interrupted;
-        report.invalid_because = because.map(str::to_owned);
-        report
+    fn lost(&self) -> u64 {
+        self.acknowledged.saturating_sub(self.delivered)
     }
 
-    fn against(&self, probe: Probe, refused_for_good: u64) -> Option<&'static str> {
-        let everybody = u64::from(self.members);
-        let refusals = against_refusals(&self.refused, refused_for_good);
-        match probe {
-            _ if self.ramped < everybody => Some("not everybody was logged in"),
-            _ if self.stayed < everybody => Some("members were lost while nothing happened to them"),
-            _ if refusals.is_some() => refusals,
-            _ if self.late_ms.p99 > LATE_MS => {
-                Some("the generator was late: it or the machine was the limit")
-            }
-            Probe::Blind => Some("nothing could be seen of the server"),
-            _ => None,
-        }
-    }
-
-    /// One JSON object, on one line.
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("a report has string keys only")
-    }
-
-    /// In the form that all plans share.
-    pub fn run(&self, name: &str) -> Run {
-        let change = "fewer members or a lower rate; a node without limits; --pid";
-        let against = self.invalid_because.as_deref().map(|because| (because, change));
-        let mut latencies =
-            vec![Latency { what: "connect + login, from when it was due", ms: self.login_ms }];
-        if self.calm.sent > 0 {
-            latencies.push(Latency { what: "send to acknowledgement", ms: self.ack_ms });
-            latencies.push(Latency { what: "send to delivery", ms: self.delivery_ms });
-        }
-        if self.calm.changes > 0 {
-            latencies.push(Latency { what: "change of presence to its news", ms: self.presence_ms });
-        }
-        if let Some(storm) = &self.storm {
-            latencies.push(Latency { what: "coming back, from when it was due", ms: storm.return_ms });
-            latencies.push(Latency { what: "acknowledgement in the storm, who stayed", ms: storm.ack_ms });
-        }
-        Run {
-            name: name.to_owned(),
-            headline: format!(
-                "{} members of {} online, each with {} contacts of whom {} are there",
-                grouped(self.stayed as f64),
-                if self.sites == 1 { "one site".to_owned() } else { format!("{} sites", self.sites) },
-                self.roster,
-                self.online
-            ),
-            how: self.how(),
-            verdict: Verdict::new(self.interrupted, against),
-            rows: self.rows(),
-            lines: failures::lines(&self.failures, &self.refused),
-            latencies,
-            series: self.series.clone(),
-            study: None,
-        }
-    }
-
-    fn how(&self) -> String {
-        let every = |what: &str, seconds: Option<f64>| match seconds {
-            Some(seconds) => format!("{what} per {} s", grouped(seconds)),
-            None => format!("no {what}"),
-        };
-        let rosters = match &self.seeded {
-            Some(seeded) => format!(
-                "Before the node started, {} users and {} rows of contact lists were put into its database, in {} s \
-                 ({} MB).",
-                grouped(seeded.users as f64),
-                grouped(seeded.contacts as f64),
-                grouped(seeded.seconds),
-                grouped(seeded.bytes as f64 / 1e6)
-            ),
-            None => "Rosters were not stored: members named whom they watch.".to_owned(),
-        };
-        format!(
-            "Members came over {}{}; then, for {} s, each had on average {} and {}, at moments of chance. {rosters}",
-            self.transport,
-            if self.tls { " with TLS" } else { "" },
-            grouped(self.calm.seconds),
-            every("message", self.message_every_seconds),
-            every("change of presence", self.status_every_seconds),
-        )
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        let count = |count: u64| count as f64;
-        let per_second = |count: u64| count as f64 / self.calm.seconds.max(0.001);
-        let mut rows = vec![
-            Row::new("members online", count(self.stayed), "")
-                .beside("paper, Tigase, one of its ten nodes", 112_840.0),
-            Row::new("user memory per member", self.user_bytes_per_member, "B")
-                .beside("ejabberd 23.01, 30 online", 124_298.0)
-                .beside("paper, Tigase, all of the machine", 99_000.0),
-            Row::new("kernel memory per member, the node's end", self.kernel_bytes_per_member, "B"),
-            Row::new("server CPU, calm", self.calm.server_cpu_percent, "% of a core"),
-            Row::new("server CPU per login", self.cpu_us_per_login, "µs")
-                .beside("ejabberd 23.01, 30 online", 5_707.0),
-            Row::new("logins", self.logins_per_second, "per second")
-                .beside("ejabberd 23.01, 30 online", 236.0)
-                .beside("paper, Tigase", 100.0),
-            Row::new("until all were there", self.ramp_seconds, "s"),
-            Row::new("of that time, fewer had begun than were due", self.ramp_late_percent, "%"),
-            Row::new("user memory per member at the end", self.user_bytes_per_member_at_end, "B"),
-            Row::new("kernel memory per member at the end", self.kernel_bytes_per_member_at_end, "B"),
-            Row::new("messages delivered", per_second(self.calm.delivered), "per second"),
-            Row::new("sent", count(self.calm.sent), "messages"),
-            Row::new("acknowledged", count(self.calm.acknowledged), "messages"),
-            Row::new("delivered", count(self.calm.delivered), "messages"),
-            Row::new("lost", count(self.lost()), "messages"),
-            Row::new("without an answer", count(self.unanswered()), "messages"),
-            Row::new("doubled", count(self.doubled), "messages"),
-            Row::new("came again, dropped by the receiver", count(self.repeated), "messages"),
-            Row::new("news of presence delivered", per_second(self.calm.presence), "per second"),
-            Row::new("changes of presence", count(self.calm.changes), ""),
-            Row::new("news of presence expected", count(self.presence_expected), ""),
-            Row::new("news of presence received", count(self.calm.presence), ""),
-            Row::new("news of presence while they came", count(self.ramp_presence), ""),
-            Row::new("generator CPU, calm", self.calm.generator_cpu_percent, "% of a core"),
-            Row::new("generator memory per member", self.generator_bytes_per_member, "B"),
-            Row::new("generator late, p99", self.late_ms.p99, "ms"),
-            Row::new("failed", count(self.failed), "members"),
-        ];
-        if let Some(storm) = &self.storm {
-            let all_back = (storm.returned == u64::from(storm.members)).then_some(storm.back_after_seconds);
-            rows.extend([
-                Row::new("storm: lost their connections", f64::from(storm.members), "members"),
-                Row::new("storm: until all were back", all_back, "s"),
-                Row::new("storm: came back", count(storm.returned), "members"),
-                Row::new("storm: had to begin anew", count(storm.not_resumed), "members"),
-                Row::new("storm: gaps", count(storm.gaps), ""),
-                Row::new("storm: seen to leave", count(storm.flaps), "times"),
-                Row::new("storm: sent meanwhile", count(storm.traffic.sent), "messages"),
-                Row::new("storm: delivered", count(storm.traffic.delivered), "messages"),
-                Row::new("storm: came with the welcome", count(storm.caught_up), "messages"),
-                Row::new("storm: server CPU per return", storm.cpu_us_per_return, "µs"),
-            ]);
-        }
-        rows
-    }
-
-    /// Acknowledged, but not delivered.
-    pub fn lost(&self) -> u64 {
-        self.calm.lost + self.storm.as_ref().map_or(0, |storm| storm.traffic.lost)
-    }
-
+    /// Neither acknowledged nor refused.
     fn unanswered(&self) -> u64 {
-        self.calm.unanswered + self.storm.as_ref().map_or(0, |storm| storm.traffic.unanswered)
+        self.sent.saturating_sub(self.acknowledged + self.refused)
+    }
+
+    /// Seconds of the server's CPU.
+    fn cpu(&self) -> Option<f64> {
+        self.between.as_ref().and_then(|(from, to)| to.cpu_since(from))
+    }
+
+    /// Of one core.
+    fn server_percent(&self) -> Option<f64> {
+        let (from, to) = self.between.as_ref()?;
+        Some(to.cpu_since(from)? / to.seconds_since(from) * 100.0)
+    }
+
+    fn generator_percent(&self) -> Option<f64> {
+        let (from, to) = self.between.as_ref()?;
+        let used = to.generator_cpu_seconds? - from.generator_cpu_seconds?;
+        Some(used / to.seconds_since(from) * 100.0)
     }
 }
 
-/// For people.
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.run("community").text())
+/// A member's memory is the growth since before the first one came. CPU per login: of the server until the last one had
+/// come and everybody had heard of it, with the events of presence that each login makes.
+pub(super) fn report(plan: &CommunityPlan, outcome: Outcome<Tally>, phases: Phases) -> Run {
+    let Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm } = phases;
+    let (people, before) = (plan.people, outcome.before);
+    let members = f64::from(people.members());
+    let user = |sample: &Sample| sample.resident_since(&before).map(|bytes| bytes / members);
+    // Both ends of each connection are on this machine.
+    let kernel = |sample: &Sample| sample.kernel_since(&before).map(|bytes| bytes / 2.0 / members);
+    let tally = &outcome.tally;
+    let late = Percentiles::of(&tally.late);
+    let presence_expected = calm.changes * u64::from(people.online());
+    let storm_lost = storm.as_ref().map_or(0, |storm| storm.part.lost());
+    let storm_unanswered = storm.as_ref().map_or(0, |storm| storm.part.unanswered());
+    let per_second = |count: u64| count as f64 / calm.seconds.max(0.001);
+    let login_cpu = idle.sample.cpu_since(&before).map(|cpu| cpu * 1e6 / ramped.active.max(1) as f64);
+    let logins = ramped.active as f64 / ramp.seconds.max(0.001);
+    let mut measures = vec![
+        Measure::new("stayed", "members online", "", end.active)
+            .beside("paper, Tigase, one of its ten nodes", 112_840.0),
+        Measure::new("user_bytes_per_member", "user memory per member", "B", user(&idle.sample))
+            .beside("ejabberd 23.01, 30 online", 124_298.0)
+            .beside("paper, Tigase, all of the machine", 99_000.0),
+        Measure::new(
+            "kernel_bytes_per_member",
+            "kernel memory per member, the node's end",
+            "B",
+            kernel(&idle.sample),
+        ),
+        Measure::new("calm.server_cpu_percent", "server CPU, calm", "% of a core", calm.server_percent()),
+        Measure::new("cpu_us_per_login", "server CPU per login", "µs", login_cpu)
+            .beside("ejabberd 23.01, 30 online", 5_707.0),
+        Measure::new("logins_per_second", "logins", "per second", logins)
+            .beside("ejabberd 23.01, 30 online", 236.0)
+            .beside("paper, Tigase", 100.0),
+        Measure::new("ramp_seconds", "until all were there", "s", ramp.seconds),
+        // Because the generator was late, or the server had not answered those before. Says nothing against what follows.
+        Measure::new(
+            "ramp_late_percent",
+            "of that time, fewer had begun than were due",
+            "%",
+            ramp.late_percent(),
+        ),
+        Measure::new(
+            "user_bytes_per_member_at_end",
+            "user memory per member at the end",
+            "B",
+            user(&end.sample),
+        ),
+        Measure::new(
+            "kernel_bytes_per_member_at_end",
+            "kernel memory per member at the end",
+            "B",
+            kernel(&end.sample),
+        ),
+        Measure::derived("messages delivered", "per second", per_second(calm.delivered)),
+        Measure::new("calm.sent", "sent", "messages", calm.sent),
+        Measure::new("calm.acknowledged", "acknowledged", "messages", calm.acknowledged),
+        Measure::new("calm.delivered", "delivered", "messages", calm.delivered),
+        Measure::derived("lost", "messages", calm.lost() + storm_lost),
+        Measure::derived("without an answer", "messages", calm.unanswered() + storm_unanswered),
+        Measure::new("doubled", "doubled", "messages", tally.doubled),
+        Measure::new("repeated", "came again, dropped by the receiver", "messages", tally.repeated),
+        Measure::derived("news of presence delivered", "per second", per_second(calm.presence)),
+        Measure::new("calm.changes", "changes of presence", "", calm.changes),
+        Measure::new("presence_expected", "news of presence expected", "", presence_expected),
+        Measure::new("calm.presence", "news of presence received", "", calm.presence),
+        Measure::new("ramp_presence", "news of presence while they came", "", ramp_presence),
+        Measure::new(
+            "calm.generator_cpu_percent",
+            "generator CPU, calm",
+            "% of a core",
+            calm.generator_percent(),
+        ),
+        Measure::new(
+            "generator_bytes_per_member",
+            "generator memory per member",
+            "B",
+            own.map(|own| own as f64 / members),
+        ),
+        Measure::derived("generator late, p99", "ms", late.p99),
+        Measure::new("failed", "failed", "members", outcome.failed),
+        Measure::json_only("ramped", ramped.active),
+        Measure::json_only("calm.seconds", calm.seconds),
+        Measure::json_only("calm.lost", calm.lost()),
+        Measure::json_only("calm.unanswered", calm.unanswered()),
+        Measure::json_only("late_ms", late),
+    ];
+    if let Some(storm) = &storm {
+        measures.extend(of_storm(plan, storm, tally));
     }
+    measures.extend(distributions(&outcome, &calm, storm.as_ref()));
+    let refused = calm.refused + storm.as_ref().map_or(0, |storm| storm.part.refused);
+    let refused = failures::against_refusals(&tally.refused, refused);
+    let everybody = u64::from(people.members());
+    let against = outcome.against(
+        // There may be 60 threads: lateness shows better whether the generator was the limit.
+        0.0,
+        0,
+        &[
+            (ramped.active < everybody, "not everybody was logged in"),
+            (end.active < everybody, "members were lost while nothing happened to them"),
+            (refused.is_some(), refused.unwrap_or_default()),
+            (late.p99 > LATE_MS, "the generator was late: it or the machine was the limit"),
+        ],
+    );
+    let sites = match people.sites() {
+        1 => "one site".to_owned(),
+        sites => format!("{sites} sites"),
+    };
+    let seconds = |every: Option<Duration>| every.map(|every| every.as_secs_f64());
+    let findings = Findings {
+        headline: format!(
+            "{} members of {sites} online, each with {} contacts of whom {} are there",
+            grouped(end.active as f64),
+            people.roster(),
+            people.online()
+        ),
+        how: how(plan, calm.seconds),
+        against: against.map(|because| (because, CHANGE)),
+        measures,
+        facts: vec![
+            ("sites", json!(people.sites())),
+            ("members", json!(people.members())),
+            ("roster", json!(people.roster())),
+            ("online", json!(people.online())),
+            ("message_every_seconds", json!(seconds(plan.message_every))),
+            ("status_every_seconds", json!(seconds(plan.status_every))),
+            (
+                "seeded",
+                match plan.rosters {
+                    Rosters::Stored(seeded) => json!(seeded),
+                    Rosters::Named => json!(null),
+                },
+            ),
+        ],
+        lines: Vec::new(),
+    };
+    outcome.into_run("community", findings)
+}
+
+fn of_storm(plan: &CommunityPlan, storm: &Storm, tally: &Tally) -> Vec<Measure> {
+    let Storm { part, returned, back_after } = storm;
+    let back_after = back_after.as_secs_f64();
+    let all_back = (*returned == u64::from(plan.storm)).then_some(back_after);
+    let cpu = part.cpu().map(|cpu| cpu * 1e6 / (*returned).max(1) as f64);
+    vec![
+        Measure::new("storm.members", "storm: lost their connections", "members", plan.storm),
+        Measure::derived("storm: until all were back", "s", all_back),
+        Measure::new("storm.returned", "storm: came back", "members", *returned),
+        Measure::new("storm.not_resumed", "storm: had to begin anew", "members", tally.not_resumed),
+        Measure::new("storm.gaps", "storm: gaps", "", tally.gaps),
+        Measure::new("storm.flaps", "storm: seen to leave", "times", tally.flaps),
+        Measure::new("storm.traffic.sent", "storm: sent meanwhile", "messages", part.sent),
+        Measure::new("storm.traffic.delivered", "storm: delivered", "messages", part.delivered),
+        Measure::new("storm.caught_up", "storm: came with the welcome", "messages", tally.caught_up),
+        Measure::new("storm.cpu_us_per_return", "storm: server CPU per return", "µs", cpu),
+        Measure::json_only("storm.spread_seconds", plan.spread.as_secs_f64()),
+        Measure::json_only("storm.back_after_seconds", back_after),
+        Measure::json_only("storm.traffic.seconds", part.seconds),
+        Measure::json_only("storm.traffic.acknowledged", part.acknowledged),
+        Measure::json_only("storm.traffic.lost", part.lost()),
+        Measure::json_only("storm.traffic.unanswered", part.unanswered()),
+        Measure::json_only("storm.traffic.server_cpu_percent", part.server_percent()),
+        Measure::json_only("storm.traffic.generator_cpu_percent", part.generator_percent()),
+    ]
+}
+
+fn distributions(outcome: &Outcome<Tally>, calm: &Part, storm: Option<&Storm>) -> Vec<Measure> {
+    let tally = &outcome.tally;
+    let login = Percentiles::of(&outcome.login);
+    let mut all = vec![Measure::times("login_ms", "connect + login, from when it was due", login)];
+    let [ack, delivery, presence] = [&tally.ack, &tally.delivery, &tally.presence].map(Percentiles::of);
+    let named = |shown: bool, key, name, ms| match shown {
+        true => Measure::times(key, name, ms),
+        false => Measure::json_only(key, ms),
+    };
+    all.extend([
+        named(calm.sent > 0, "ack_ms", "send to acknowledgement", ack),
+        named(calm.sent > 0, "delivery_ms", "send to delivery", delivery),
+        named(calm.changes > 0, "presence_ms", "change of presence to its news", presence),
+    ]);
+    if storm.is_some() {
+        let (back, ack) = (Percentiles::of(&outcome.returns), Percentiles::of(&tally.storm_ack));
+        all.extend([
+            Measure::times("storm.return_ms", "coming back, from when it was due", back),
+            Measure::times("storm.ack_ms", "acknowledgement in the storm, who stayed", ack),
+        ]);
+    }
+    all
+}
+
+fn how(plan: &CommunityPlan, seconds: f64) -> String {
+    let every = |what: &str, every: Option<Duration>| match every {
+        Some(every) => format!("{what} per {} s", grouped(every.as_secs_f64())),
+        None => format!("no {what}"),
+    };
+    let rosters = match plan.rosters {
+        Rosters::Stored(seeded) => format!(
+            "Before the node started, {} users and {} rows of contact lists were put into its database, in {} s \
+             ({} MB).",
+            grouped(seeded.users as f64),
+            grouped(seeded.contacts as f64),
+            grouped(seeded.seconds),
+            grouped(seeded.bytes as f64 / 1e6)
+        ),
+        Rosters::Named => "Rosters were not stored: members named whom they watch.".to_owned(),
+    };
+    format!(
+        "Members came over {}{}; then, for {} s, each had on average {} and {}, at random moments. {rosters}",
+        plan.transport.name(),
+        if plan.options.target.tls { " with TLS" } else { "" },
+        grouped(seconds),
+        every("message", plan.message_every),
+        every("change of presence", plan.status_every),
+    )
 }

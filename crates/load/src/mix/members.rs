@@ -1,20 +1,20 @@
-//! What members of a mix do: of ten, two nothing, six change their presence now and then, two write to each other.
+//! The members of a mix: of ten, two do nothing, six change their presence now and then, two write to each other.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-use web_proto::{Command, Event, SendTo, SetPresence, Welcome};
+use web_proto::{Command, Event, SetPresence, Welcome};
 
 use super::MixPlan;
 use crate::client::Masks;
 use crate::latency_stamp::{Stamp, Stamps, micros_since};
+use crate::tally::tally;
 use crate::token;
 use crate::traffic::Traffic;
-use crate::worker::{Commands, Script, add, histogram};
+use crate::worker::{Commands, Script, Share, add};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -47,72 +47,48 @@ pub(super) enum Order {
     End,
 }
 
-/// The results of one worker.
-#[derive(Debug, Clone)]
-pub(super) struct Found {
-    /// From when a message was due.
-    pub(super) ack: Histogram<u64>,
-    pub(super) delivery: Histogram<u64>,
-    pub(super) doubled: u64,
-    pub(super) presences: u64,
-    pub(super) refusals: BTreeMap<String, u64>,
+tally! {
+    pub(super) struct Tally {
+        times {
+            /// From when a message was due.
+            ack,
+            delivery,
+        }
+        counts { doubled, presences, }
+    }
+}
+
+/// State that all workers of a run share.
+pub(super) struct Shared {
+    pub(super) stamps: Stamps,
+    pub(super) plan: MixPlan,
+    pub(super) traffic: Arc<Traffic>,
+    /// By place: which of the active members are logged in.
+    pub(super) online: Vec<AtomicBool>,
 }
 
 /// The members of one worker.
 pub(super) struct Members {
-    stamps: Stamps,
-    worker: u32,
-    plan: MixPlan,
-    traffic: Arc<Traffic>,
-    /// Of all workers, by place: which of the active ones are logged in.
-    here: Arc<Vec<AtomicBool>>,
+    shared: Arc<Shared>,
+    share: Share,
     due: BinaryHeap<Reverse<(Instant, u32)>>,
     next: u64,
     received: HashSet<u64>,
     chance: Masks,
     ended: bool,
-    found: Found,
+    tally: Tally,
 }
 
-/// The active ones among so many members, as [`Members::new`] wants them.
-pub(super) fn nobody_here(members: u32) -> Arc<Vec<AtomicBool>> {
-    Arc::new((0..=place(members) + 2).map(|_| AtomicBool::new(false)).collect())
+/// The active ones among so many members, for [`Shared::online`].
+pub(super) fn no_one_online(members: u32) -> Vec<AtomicBool> {
+    (0..=place(members) + 2).map(|_| AtomicBool::new(false)).collect()
 }
 
 impl Members {
-    pub(super) fn new(
-        stamps: Stamps,
-        worker: usize,
-        plan: MixPlan,
-        traffic: Arc<Traffic>,
-        here: Arc<Vec<AtomicBool>>,
-    ) -> Members {
-        let found = Found {
-            ack: histogram(),
-            delivery: histogram(),
-            doubled: 0,
-            presences: 0,
-            refusals: BTreeMap::new(),
-        };
-        Members {
-            stamps,
-            worker: worker as u32,
-            plan,
-            traffic,
-            here,
-            due: BinaryHeap::new(),
-            next: 0,
-            received: HashSet::new(),
-            chance: Masks::new(stamps.seed() ^ ((worker as u64 + 1) << 40)),
-            ended: false,
-            found,
-        }
-    }
-
     fn every(&self, member: u32) -> Duration {
         match role(member) {
-            Role::Active => self.plan.write_every,
-            _ => self.plan.presence_every,
+            Role::Active => self.shared.plan.write_every,
+            _ => self.shared.plan.presence_every,
         }
     }
 
@@ -120,46 +96,55 @@ impl Members {
         if role(member) == Role::Active {
             return self.write(member, due, commands);
         }
-        self.found.presences += 1;
+        self.tally.presences += 1;
         let set = if self.chance.chance() < 0.5 { SetPresence::Away } else { SetPresence::Online };
         commands.send(member, &Command::Presence { set });
     }
 
-    /// To somebody of the group who is there; alone, a member waits.
+    /// To an online member of the group; without one, the member waits.
     fn write(&mut self, member: u32, due: Instant, commands: &mut Commands) {
-        let (own, group) = (place(member), self.plan.group);
+        let (own, group) = (place(member), self.shared.plan.group);
         let first = own / group * group;
         let begin = (self.chance.chance() * f64::from(group)) as u32;
         let there = |place: u32| {
-            place != own && self.here.get(place as usize).is_some_and(|here| here.load(Ordering::Relaxed))
+            place != own
+                && self.shared.online.get(place as usize).is_some_and(|online| online.load(Ordering::Relaxed))
         };
         let found = (0..group).map(|step| first + (begin + step) % group).find(|place| there(*place));
         let Some(to) = found else { return };
         self.next += 1;
-        let number = self.next << 8 | u64::from(self.worker);
-        let command = Command::Send {
-            id: self.stamps.write(number, due).into(),
-            to: SendTo::User(token::user(member_at(to)).into()),
-            body: "Shall we meet at seven, or is that too early for you?".into(),
-            reply_to: None,
-            files: Vec::new(),
-            thread: None,
-        };
-        commands.send(member, &command);
-        add(&self.traffic.sent, 1);
+        let number = self.next << 8 | u64::from(self.share.worker);
+        let id = self.shared.stamps.write(number, due);
+        let body = "Shall we meet at seven, or is that too early for you?";
+        commands.send(member, &token::send(id, token::user(member_at(to)), body));
+        add(&self.shared.traffic.sent, 1);
     }
 }
 
 impl Script for Members {
+    type Shared = Shared;
     type Order = Order;
-    type Result = Found;
+    type Tally = Tally;
+
+    fn new(shared: Arc<Shared>, share: Share) -> Members {
+        Members {
+            chance: Masks::new(shared.stamps.seed() ^ ((u64::from(share.worker) + 1) << 40)),
+            shared,
+            share,
+            due: BinaryHeap::new(),
+            next: 0,
+            received: HashSet::new(),
+            ended: false,
+            tally: Tally::default(),
+        }
+    }
 
     fn welcome(&mut self, member: u32, _: &Welcome<'_>, now: Instant, _: &mut Commands) {
         if role(member) == Role::Inactive {
             return;
         }
         if role(member) == Role::Active {
-            self.here[place(member) as usize].store(true, Ordering::Relaxed);
+            self.shared.online[place(member) as usize].store(true, Ordering::Relaxed);
         }
         self.due.push(Reverse((now + self.every(member).mul_f64(self.chance.chance()), member)));
     }
@@ -167,23 +152,23 @@ impl Script for Members {
     fn event(&mut self, _: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
         match event {
             Event::Ack { id, .. } => {
-                let Some(Stamp { due, .. }) = self.stamps.read(id) else { return };
-                self.found.ack.saturating_record(micros_since(due, now));
-                add(&self.traffic.acknowledged, 1);
+                let Some(Stamp { due, .. }) = self.shared.stamps.read(id) else { return };
+                self.tally.ack.saturating_record(micros_since(due, now));
+                add(&self.shared.traffic.acknowledged, 1);
             }
             Event::Message { message, .. } => {
-                let Some(Stamp { number, due }) = self.stamps.read(&message.id) else { return };
+                let Some(Stamp { number, due }) = self.shared.stamps.read(&message.id) else { return };
                 if self.received.insert(number) {
                     let late = micros_since(due, now);
-                    self.found.delivery.saturating_record(late);
-                    self.traffic.deliver(self.worker, late);
+                    self.tally.delivery.saturating_record(late);
+                    self.shared.traffic.deliver(self.share.worker, late);
                 } else {
-                    self.found.doubled += 1;
+                    self.tally.doubled += 1;
                 }
             }
             Event::Error { code, .. } => {
-                add(&self.traffic.refused, 1);
-                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
+                add(&self.shared.traffic.refused, 1);
+                self.tally.note_refusal(code.word());
             }
             _ => {}
         }
@@ -206,8 +191,8 @@ impl Script for Members {
         }
     }
 
-    fn result(&mut self) -> Found {
-        self.found.clone()
+    fn tally(&mut self) -> Tally {
+        self.tally.clone()
     }
 }
 
@@ -228,6 +213,6 @@ mod tests {
             assert_eq!(place(member) as usize, expected);
             assert_eq!(member_at(place(member)), member);
         }
-        assert!(nobody_here(1_000).len() > 200);
+        assert!(no_one_online(1_000).len() > 200);
     }
 }

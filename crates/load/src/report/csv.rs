@@ -7,17 +7,17 @@ use super::Report;
 pub(super) fn summary(report: &Report) -> String {
     let mut out = String::from("run,valid,what,figure,unit,beside,their figure\r\n");
     for run in &report.runs {
-        for row in &run.rows {
+        for of in run.figures() {
             let ours = format!(
                 "{},{},{},{},{}",
                 quoted(&run.name),
                 run.verdict.valid,
-                quoted(row.what),
-                optional(row.figure),
-                quoted(row.unit)
+                quoted(of.name),
+                optional(of.figure()),
+                quoted(of.unit)
             );
             let _ = write!(out, "{ours},,\r\n");
-            for beside in &row.beside {
+            for beside in &of.beside {
                 let _ = write!(out, "{ours},{},{}\r\n", quoted(beside.who), beside.figure);
             }
         }

@@ -1,4 +1,4 @@
-//! On what it was measured.
+//! The machine of a run.
 
 use std::fs;
 use std::thread;

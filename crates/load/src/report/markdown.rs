@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Report, Row, Run, grouped};
+use super::{Measure, Report, Run, grouped};
 use crate::study::Study;
 
 pub(super) fn markdown(report: &Report) -> String {
@@ -23,19 +23,19 @@ pub(super) fn markdown(report: &Report) -> String {
 fn summary(report: &Report, out: &mut String) {
     out.push_str("| run | | here | beside |\n|---|---|---|---|\n");
     for run in &report.runs {
-        for row in run.main_rows() {
-            let beside = row.main_beside().map(|it| format!("{} {}", it.who, grouped(it.figure)));
+        for of in run.main_figures() {
+            let beside = of.main_beside().map(|it| format!("{} {}", it.who, grouped(it.figure)));
             let beside = beside.unwrap_or_default();
             let _ =
-                writeln!(out, "| {} | {} | {} | {beside} |", escaped(&run.name), row.what, figure(run, row));
+                writeln!(out, "| {} | {} | {} | {beside} |", escaped(&run.name), of.name, figure(run, of));
         }
     }
     out.push('\n');
 }
 
-/// A figure that may not be believed says so wherever it stands.
-fn figure(run: &Run, row: &Row) -> String {
-    if run.verdict.valid { row.shown() } else { format!("{} (not valid)", row.shown()) }
+/// A figure of an invalid run is marked wherever it appears.
+fn figure(run: &Run, of: &Measure) -> String {
+    if run.verdict.valid { of.shown() } else { format!("{} (not valid)", of.shown()) }
 }
 
 fn one(run: &Run, out: &mut String) {
@@ -46,29 +46,29 @@ fn one(run: &Run, out: &mut String) {
     if let Some(study) = &run.study {
         hypotheses(study, out);
     }
-    if !run.rows.is_empty() {
+    if run.figures().next().is_some() {
         out.push_str("| | here | beside |\n|---|---|---|\n");
-        for row in &run.rows {
+        for of in run.figures() {
             let beside: Vec<_> =
-                row.beside.iter().map(|it| format!("{} {}", it.who, grouped(it.figure))).collect();
-            let _ = writeln!(out, "| {} | {} | {} |", row.what, row.shown(), beside.join(", "));
+                of.beside.iter().map(|it| format!("{} {}", it.who, grouped(it.figure))).collect();
+            let _ = writeln!(out, "| {} | {} | {} |", of.name, of.shown(), beside.join(", "));
         }
         out.push('\n');
     }
     if let Some(study) = &run.study {
         comparisons(study, out);
     }
-    if !run.latencies.is_empty() {
+    if run.distributions().next().is_some() {
         out.push_str("| milliseconds | p50 | p90 | p99 | p99.9 | longest |\n|---|---|---|---|---|---|\n");
-        for latency in &run.latencies {
-            let ms = &latency.ms;
+        for (name, ms) in run.distributions() {
             let [p50, p90, p99, p999, max] = [ms.p50, ms.p90, ms.p99, ms.p999, ms.max].map(grouped);
-            let _ = writeln!(out, "| {} | {p50} | {p90} | {p99} | {p999} | {max} |", latency.what);
+            let _ = writeln!(out, "| {} | {p50} | {p90} | {p99} | {p999} | {max} |", name);
         }
         out.push('\n');
     }
-    if !run.lines.is_empty() {
-        let _ = writeln!(out, "```\n{}\n```\n", run.lines.join("\n").replace("```", "` ` `"));
+    let notes = run.notes();
+    if !notes.is_empty() {
+        let _ = writeln!(out, "```\n{}\n```\n", notes.join("\n").replace("```", "` ` `"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers formatted for people.
 
 /// 15000 as 15,000; small values with what they need of decimals.
 pub fn grouped(value: f64) -> String {

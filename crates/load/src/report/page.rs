@@ -42,7 +42,7 @@ worse, never better.</dd>\
 <dt>Beside</dt><dd>“Paper” is what its authors published, on machines of their time. Other names were measured on a shared \
 machine of two cores in November 2026, not in this run.</dd></dl></footer>";
 
-/// Each run in a row: what it was made for, and what a paper says of that.
+/// A row for each run: its leading figures, and those of a paper.
 fn contents(report: &Report, out: &mut String) {
     out.push_str(
         "<nav aria-label=\"Summary\"><table class=\"summary\"><thead><tr><th>Run</th><th class=\"num\">Kith, this run</th>\
@@ -55,14 +55,14 @@ fn contents(report: &Report, out: &mut String) {
             escaped(&run.name),
             escaped(&run.headline)
         );
-        let rows = run.main_rows();
+        let figures = run.main_figures();
         let figure = |figure: &str, words: &str| {
             format!("<div>{}<small>{}</small></div>", escaped(figure), escaped(words))
         };
-        let ours: String = rows.iter().map(|row| figure(&row.shown(), row.what)).collect();
-        let beside = rows.iter().filter_map(|row| row.main_beside().map(|beside| (row, beside)));
+        let ours: String = figures.iter().map(|of| figure(&of.shown(), of.name)).collect();
+        let beside = figures.iter().filter_map(|of| of.main_beside().map(|beside| (of, beside)));
         let theirs: String = beside
-            .map(|(row, beside)| figure(&format!("{} {}", grouped(beside.figure), row.unit), beside.who))
+            .map(|(of, beside)| figure(&format!("{} {}", grouped(beside.figure), of.unit), beside.who))
             .collect();
         let ours = if ours.is_empty() { figure("–", "") } else { ours };
         let _ = write!(
@@ -91,11 +91,11 @@ fn section(index: usize, run: &Run, out: &mut String) {
     tiles(run, out);
     out.push_str("<div class=\"charts\">");
     curves(run, out);
-    for row in run.rows.iter().filter(|row| !row.beside.is_empty()) {
-        let Some(figure) = row.figure else { continue };
+    for of in run.figures().filter(|of| !of.beside.is_empty()) {
+        let Some(figure) = of.figure() else { continue };
         let mut bars = vec![("Kith, this run", figure)];
-        bars.extend(row.beside.iter().map(|beside| (beside.who, beside.figure)));
-        out.push_str(&chart::bars(row.what, row.unit, &bars, 1));
+        bars.extend(of.beside.iter().map(|beside| (beside.who, beside.figure)));
+        out.push_str(&chart::bars(of.name, of.unit, &bars, 1));
     }
     latencies(run, out);
     out.push_str("</div>");
@@ -103,28 +103,28 @@ fn section(index: usize, run: &Run, out: &mut String) {
         study::comparisons(study, out);
     }
     table(run, out);
-    if !run.lines.is_empty() {
-        let _ = write!(out, "<pre>{}</pre>", escaped(&run.lines.join("\n")));
+    let notes = run.notes();
+    if !notes.is_empty() {
+        let _ = write!(out, "<pre>{}</pre>", escaped(&notes.join("\n")));
     }
     out.push_str("</section>");
 }
 
-/// Many kinds side by side say more than each by itself.
+/// More distributions than this are compared in one chart instead of one chart each.
 const KINDS_APART: usize = 4;
 
 fn latencies(run: &Run, out: &mut String) {
-    let apart = if run.latencies.len() > KINDS_APART { 1 } else { run.latencies.len() };
-    for latency in &run.latencies[..apart] {
-        let ms = latency.ms;
+    let all: Vec<(&str, Percentiles)> = run.distributions().collect();
+    let (apart, kinds) = all.split_at(if all.len() > KINDS_APART { 1 } else { all.len() });
+    for (name, ms) in apart {
         let bars = [("p50", ms.p50), ("p90", ms.p90), ("p99", ms.p99), ("p99.9", ms.p999), ("max", ms.max)];
-        out.push_str(&chart::bars(latency.what, "ms", &bars, bars.len()));
+        out.push_str(&chart::bars(name, "ms", &bars, bars.len()));
     }
-    let kinds = &run.latencies[apart..];
     if kinds.is_empty() {
         return;
     }
     let of_each = |figure: fn(Percentiles) -> f64| -> Vec<(&str, f64)> {
-        kinds.iter().map(|kind| (kind.what, figure(kind.ms))).collect()
+        kinds.iter().map(|(name, ms)| (*name, figure(*ms))).collect()
     };
     out.push_str(&chart::bars("Median of each kind", "ms", &of_each(|ms| ms.p50), kinds.len()));
     out.push_str(&chart::bars("99th percentile of each kind", "ms", &of_each(|ms| ms.p99), kinds.len()));
@@ -142,13 +142,13 @@ fn badge(run: &Run) -> String {
 /// The first figures of a run are the ones it was made for.
 fn tiles(run: &Run, out: &mut String) {
     out.push_str("<div class=\"tiles\">");
-    for row in run.rows.iter().filter(|row| row.figure.is_some()).take(4) {
-        let figure = row.figure.map(grouped).unwrap_or_default();
+    for of in run.figures().filter(|of| of.figure().is_some()).take(4) {
+        let figure = of.figure().map(grouped).unwrap_or_default();
         let _ = write!(
             out,
             "<div><strong>{figure}</strong> <span>{}</span><small>{}</small></div>",
-            escaped(row.unit),
-            escaped(row.what)
+            escaped(of.unit),
+            escaped(of.name)
         );
     }
     out.push_str("</div>");
@@ -248,8 +248,8 @@ fn rates(series: &[Point], value: &dyn Fn(&Point) -> Option<f64>, factor: f64) -
 
 fn table(run: &Run, out: &mut String) {
     out.push_str("<table><thead><tr><th>Figure</th><th class=\"num\">Kith, this run</th><th>Beside</th></tr></thead><tbody>");
-    for row in &run.rows {
-        let beside: Vec<String> = row
+    for of in run.figures() {
+        let beside: Vec<String> = of
             .beside
             .iter()
             .map(|beside| format!("{}: {}", escaped(beside.who), grouped(beside.figure)))
@@ -257,18 +257,13 @@ fn table(run: &Run, out: &mut String) {
         let _ = write!(
             out,
             "<tr><td>{}</td><td class=\"num\">{}</td><td class=\"soft\">{}</td></tr>",
-            escaped(row.what),
-            escaped(&row.shown()),
+            escaped(of.name),
+            escaped(&of.shown()),
             beside.join("<br>")
         );
     }
-    for latency in &run.latencies {
-        let _ = write!(
-            out,
-            "<tr><td>{}</td><td class=\"num\" colspan=\"2\">{}</td></tr>",
-            escaped(latency.what),
-            latency.ms
-        );
+    for (name, ms) in run.distributions() {
+        let _ = write!(out, "<tr><td>{}</td><td class=\"num\" colspan=\"2\">{ms}</td></tr>", escaped(name));
     }
     out.push_str("</tbody></table>");
 }

@@ -30,26 +30,24 @@ fn report() -> Report {
                 name: "flood".to_owned(),
                 headline: "4,000 connections".to_owned(),
                 how: "over websocket".to_owned(),
-                verdict: Verdict::new(false, None),
-                rows: vec![
-                    Row::new("user memory per connection", 445.0, "B").beside("paper, AVChat", 4_800.0),
-                    Row::new("idle CPU", None, "%"),
+                facts: vec![("url", json!("http://127.0.0.1"))],
+                measures: vec![
+                    Measure::new("user_bytes", "user memory per connection", "B", 445.0)
+                        .beside("paper, AVChat", 4_800.0),
+                    Measure::new("calm.idle", "idle CPU", "%", None::<f64>),
+                    Measure::times("login_ms", "connect + login", ms),
+                    Measure::json_only("calm.sent", 12_u64),
                 ],
+                failures: [("lost: ByPeer".to_owned(), 2)].into(),
                 lines: vec!["Sent: 12 & more".to_owned()],
-                latencies: vec![Latency { what: "connect + login", ms }],
                 series,
-                study: None,
+                ..Run::default()
             },
             Run {
                 name: "stress, \"short\"".to_owned(),
                 headline: "nobody came".to_owned(),
-                how: String::new(),
                 verdict: Verdict::new(true, Some(("the generator was the limit", "give it more threads"))),
-                rows: Vec::new(),
-                lines: Vec::new(),
-                latencies: Vec::new(),
-                series: Vec::new(),
-                study: None,
+                ..Run::default()
             },
         ],
     }
@@ -113,11 +111,11 @@ fn a_study_shows_its_hypotheses_first_then_a_table_and_whiskers_for_each_factor(
 #[test]
 fn what_a_run_was_made_for_leads_the_summary() {
     let mut report = report();
-    report.runs[1].rows = vec![
-        Row::new("memory", 5.0, "B").beside("paper", 6.0),
-        Row::new("p50", 1.5, "ms").leading(),
-        Row::new("p99", 9.0, "ms").leading().beside("theirs", 26.0),
-        Row::new("not known", None, "ms").leading(),
+    report.runs[1].measures = vec![
+        Measure::derived("memory", "B", 5.0).beside("paper", 6.0),
+        Measure::derived("p50", "ms", 1.5).leading(),
+        Measure::derived("p99", "ms", 9.0).leading().beside("theirs", 26.0),
+        Measure::derived("not known", "ms", None::<f64>).leading(),
     ];
     let page = report.page();
     let led = "<div>1.5 ms<small>p50</small></div><div>9 ms<small>p99</small></div></td>\
@@ -151,6 +149,24 @@ fn what_is_not_valid_says_why_and_what_to_change() {
 }
 
 #[test]
+fn a_run_is_one_object_with_measures_by_their_keys() {
+    let report = report();
+    let object = report.runs[0].object();
+    assert_eq!((&object["user_bytes"], &object["calm"]["sent"]), (&json!(445.0), &json!(12)));
+    assert_eq!((&object["calm"]["idle"], &object["login_ms"]["p99"]), (&json!(null), &json!(20.0)));
+    assert_eq!((&object["valid"], &object["url"]), (&json!(true), &json!("http://127.0.0.1")));
+    assert_eq!(
+        (&object["failures"]["lost: ByPeer"], object["series"].as_array().unwrap().len()),
+        (&json!(2), 40)
+    );
+    let invalid = report.runs[1].object();
+    assert_eq!(
+        (&invalid["valid"], &invalid["interrupted"], &invalid["invalid_because"]),
+        (&json!(false), &json!(true), &json!("the generator was the limit"))
+    );
+}
+
+#[test]
 fn files_for_machines() {
     let folder = std::env::temp_dir().join(format!("kith-report-{}", std::process::id()));
     report().write(&folder).unwrap();
@@ -173,7 +189,7 @@ fn files_for_machines() {
 #[test]
 fn the_markdown_has_a_table_for_each_run_and_says_what_is_not_valid() {
     let mut report = report();
-    report.runs[1].rows = vec![Row::new("sent", 7.0, "messages").leading()];
+    report.runs[1].measures = vec![Measure::derived("sent", "messages", 7_u64).leading()];
     let text = markdown::markdown(&report);
     for line in [
         "# Load of \\<kith\\>",
@@ -182,6 +198,7 @@ fn the_markdown_has_a_table_for_each_run_and_says_what_is_not_valid() {
         "| user memory per connection | 445 B | paper, AVChat 4,800 |",
         "| connect + login | 1.5 | 4 | 20 | 30 | 31 |",
         "Sent: 12 & more",
+        "2 × lost: ByPeer",
     ] {
         assert!(text.lines().any(|it| it == line), "{line}\n{text}");
     }

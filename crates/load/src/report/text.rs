@@ -22,10 +22,10 @@ fn summary(report: &Report, out: &mut String) {
     for run in &report.runs {
         let valid = if run.verdict.valid { "valid" } else { "NOT VALID" };
         let _ = write!(out, "  {:<22} {valid:<9} ", run.name);
-        for (index, row) in run.main_rows().into_iter().enumerate() {
+        for (index, of) in run.main_figures().into_iter().enumerate() {
             let lead = if index == 0 { " " } else { "; " };
-            let _ = write!(out, "{lead}{}: {}", row.what, row.shown());
-            if let Some(beside) = row.main_beside() {
+            let _ = write!(out, "{lead}{}: {}", of.name, of.shown());
+            if let Some(beside) = of.main_beside() {
                 let _ = write!(out, "   beside: {} {}", beside.who, grouped(beside.figure));
             }
         }
@@ -38,11 +38,10 @@ pub(super) fn one(run: &Run, out: &mut String) {
     if let Some(study) = &run.study {
         hypotheses(study, out);
     }
-    let names = run.rows.iter().map(|row| row.what).chain(run.latencies.iter().map(|latency| latency.what));
-    let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
-    for row in &run.rows {
-        let _ = write!(out, "  {:<width$} {:>20}", row.what, row.shown());
-        for (index, beside) in row.beside.iter().enumerate() {
+    let width = run.measures.iter().map(|of| of.name.chars().count()).max().unwrap_or(0);
+    for of in run.figures() {
+        let _ = write!(out, "  {:<width$} {:>20}", of.name, of.shown());
+        for (index, beside) in of.beside.iter().enumerate() {
             let lead = if index == 0 { "   beside: " } else { ", " };
             let _ = write!(out, "{lead}{} {}", beside.who, grouped(beside.figure));
         }
@@ -51,10 +50,10 @@ pub(super) fn one(run: &Run, out: &mut String) {
     if let Some(study) = &run.study {
         comparisons(study, out);
     }
-    for latency in &run.latencies {
-        let _ = writeln!(out, "  {:<width$} {}", latency.what, latency.ms);
+    for (name, ms) in run.distributions() {
+        let _ = writeln!(out, "  {name:<width$} {ms}");
     }
-    for line in &run.lines {
+    for line in run.notes() {
         let _ = writeln!(out, "  {line}");
     }
     let _ = writeln!(out, "  {}", run.verdict.sentence());

@@ -1,19 +1,18 @@
-//! What members of a room do: join, write when it is their turn, and hear everything.
+//! The members of a room: they join, write in turn, and receive everything.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
 use web_proto::{Command, Event, SendTo};
 
 use super::RoomPlan;
-use crate::failures::Reasons;
 use crate::latency_stamp::{Stamps, micros_since};
 use crate::schedule::Due;
+use crate::tally::tally;
 use crate::token;
 use crate::traffic::Traffic;
-use crate::worker::{Commands, Script, add, histogram};
+use crate::worker::{Commands, Script, Share, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
@@ -30,24 +29,26 @@ pub(crate) struct Shared {
 /// The members of one worker.
 pub(crate) struct Members {
     shared: Arc<Shared>,
-    worker: u32,
-    workers: u32,
-    found: Found,
-}
-
-/// The results of one worker.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    /// Of each message at each member.
-    pub(crate) room: Histogram<u64>,
-    /// Of the pair, while the room is silent and while it is not.
-    pub(crate) alone: Histogram<u64>,
-    pub(crate) beside: Histogram<u64>,
-    /// Messages whose seq was not the next one of that member.
-    pub(crate) out_of_order: u64,
+    share: Share,
     /// By member of this worker: the newest seq.
     newest: Vec<u64>,
-    pub(crate) refusals: Reasons,
+    tally: Tally,
+}
+
+tally! {
+    pub(crate) struct Tally {
+        times {
+            /// Of each message at each member.
+            room,
+            /// Of the pair, while the room is silent and while it is not.
+            alone,
+            beside,
+        }
+        counts {
+            /// Messages whose seq was not the next one of that member.
+            out_of_order,
+        }
+    }
 }
 
 pub(crate) enum Order {
@@ -98,23 +99,6 @@ impl Kind {
 }
 
 impl Members {
-    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
-        let newest = vec![0; shared.members as usize / workers + 1];
-        let found = Found {
-            room: histogram(),
-            alone: histogram(),
-            beside: histogram(),
-            out_of_order: 0,
-            newest,
-            refusals: Reasons::new(),
-        };
-        Members { shared, worker: worker as u32, workers: workers as u32, found }
-    }
-
-    fn is_here(&self, member: u32) -> bool {
-        member % self.workers == self.worker
-    }
-
     fn write(
         &self,
         member: u32,
@@ -141,7 +125,7 @@ impl Members {
 
     fn write_beside(&self, due: Due, kind: Kind, commands: &mut Commands) {
         let (writer, reader) = (self.shared.members, self.shared.members + 1);
-        if self.is_here(writer) {
+        if self.share.has(writer) {
             for (number, due) in due.each() {
                 self.write(writer, SendTo::User(token::user(reader).into()), kind, number, due, commands);
             }
@@ -151,12 +135,12 @@ impl Members {
     fn hear(&mut self, member: u32, id: &str, seq: u64, now: Instant) {
         let Some(stamp) = self.shared.stamps.read(id) else { return };
         let micros = micros_since(stamp.due, now);
-        self.shared.traffic.deliver(self.worker, micros);
+        self.shared.traffic.deliver(self.share.worker, micros);
         match Kind::of(stamp.number) {
-            Kind::Alone => self.found.alone.saturating_record(micros),
-            Kind::Beside => self.found.beside.saturating_record(micros),
+            Kind::Alone => self.tally.alone.saturating_record(micros),
+            Kind::Beside => self.tally.beside.saturating_record(micros),
             Kind::Room => {
-                self.found.room.saturating_record(micros);
+                self.tally.room.saturating_record(micros);
                 self.in_order(member, seq);
             }
         }
@@ -164,9 +148,9 @@ impl Members {
 
     /// One's own messages come as an acknowledgement, and count as heard.
     fn in_order(&mut self, member: u32, seq: u64) {
-        let newest = &mut self.found.newest[(member / self.workers) as usize];
+        let newest = &mut self.newest[self.share.index(member)];
         if *newest > 0 && seq != *newest + 1 {
-            self.found.out_of_order += 1;
+            self.tally.out_of_order += 1;
         }
         *newest = seq;
     }
@@ -176,11 +160,16 @@ impl Members {
 const BODY: &str = "What do you say to Saturday, if the weather holds? We could meet at ten.";
 
 impl Script for Members {
+    type Shared = Shared;
     type Order = Order;
-    type Result = Found;
+    type Tally = Tally;
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
-        let _ = commands;
+    fn new(shared: Arc<Shared>, share: Share) -> Members {
+        let newest = vec![0; share.index(shared.members) + 1];
+        Members { shared, share, newest, tally: Tally::default() }
+    }
+
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
         match event {
             Event::Message { message, .. } => self.hear(member, &message.id, message.seq, now),
             Event::Ack { id, seq, .. } => {
@@ -193,7 +182,7 @@ impl Script for Members {
             }
             Event::Conversation { re: Some(_), .. } => add(&self.shared.joined, 1),
             Event::Error { code, id, .. } => {
-                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
+                self.tally.note_refusal(code.word());
                 let kind = id.as_deref().and_then(|id| self.shared.stamps.read(id));
                 if let Some(stamp) = kind {
                     add(&self.shared.traffic.refused, self.shared.hearers(Kind::of(stamp.number)));
@@ -207,7 +196,7 @@ impl Script for Members {
         let shared = Arc::clone(&self.shared);
         match order {
             Order::Join => {
-                for member in (self.worker..shared.members).step_by(self.workers as usize) {
+                for member in self.share.of(shared.members) {
                     let to = SendTo::Page(shared.page.as_str().into());
                     commands.send(member, &Command::Join { rid: 1, to });
                 }
@@ -216,7 +205,7 @@ impl Script for Members {
                 for (number, due) in due.each() {
                     // A step that shares no factor with most numbers of members.
                     let member = (number.wrapping_mul(7919) % u64::from(shared.members)) as u32;
-                    if self.is_here(member) {
+                    if self.share.has(member) {
                         add(&shared.sent, 1);
                         let to = SendTo::Page(shared.page.as_str().into());
                         self.write(member, to, Kind::Room, number, due, commands);
@@ -228,7 +217,7 @@ impl Script for Members {
         }
     }
 
-    fn result(&mut self) -> Found {
-        self.found.clone()
+    fn tally(&mut self) -> Tally {
+        self.tally.clone()
     }
 }

@@ -1,18 +1,18 @@
-//! What the members do: the others write and read, the slow ones read late; whoever falls behind resumes, fetches what was not sent, and says
-//! again what was not answered.
+//! The members: the others write and read, the slow ones read late. A member who falls behind resumes, fetches missing
+//! messages, and repeats unanswered ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Message, SendTo, Welcome};
 
 use crate::latency_stamp::{Stamp, Stamps, micros_since};
 use crate::schedule::Due;
+use crate::tally::tally;
 use crate::token;
 use crate::traffic::Traffic;
-use crate::worker::{Commands, Script, add, histogram};
+use crate::worker::{Commands, Script, Share, add};
 
 /// Messages that are asked for at a time.
 const PAGE: u32 = 20;
@@ -35,81 +35,54 @@ pub(crate) struct Shared {
 /// The members of one worker.
 pub(crate) struct Members {
     shared: Arc<Shared>,
-    worker: u32,
-    workers: u32,
+    share: Share,
     /// Up to where each has everything, and its newest seq in each conversation. On a busy machine anybody may fall behind.
     positions: HashMap<u32, Box<str>>,
     newest: HashMap<(u32, Box<str>), u64>,
-    /// By member: what was not answered yet, as it is said again. The answer may be in a queue that is dropped.
+    /// By member: messages without an answer, to be repeated. The answer may be in a queue that was dropped.
     unanswered: HashMap<u32, BTreeMap<Box<str>, u32>>,
     /// By member and conversation: after which seq something is missing that is still to be fetched.
     holes: HashMap<u32, BTreeMap<Box<str>, u64>>,
     /// By number of the message: its seq, so that a second one is noticed.
     received: HashMap<u64, u64>,
     paused: bool,
-    found: Found,
+    tally: Tally,
 }
 
-/// The results of one worker.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    /// Of messages to those who read all the time: before the others stop reading, and while they do not.
-    pub(crate) calm: Histogram<u64>,
-    pub(crate) pause: Histogram<u64>,
-    pub(crate) doubled: u64,
-    pub(crate) repeated: u64,
-    /// Times that the server gave up a queue and said so.
-    pub(crate) behind: u64,
-    /// Conversations of which more was missed than `changes` brings.
-    pub(crate) gaps: u64,
-    pub(crate) fetched: u64,
-    pub(crate) refusals: BTreeMap<String, u64>,
-}
-
-impl Default for Found {
-    fn default() -> Found {
-        Found {
-            calm: histogram(),
-            pause: histogram(),
-            doubled: 0,
-            repeated: 0,
-            behind: 0,
-            gaps: 0,
-            fetched: 0,
-            refusals: BTreeMap::new(),
+tally! {
+    pub(crate) struct Tally {
+        times {
+            /// Of messages to those who read all the time: before the others stop reading, and while they do not.
+            calm,
+            pause,
+        }
+        counts {
+            doubled,
+            repeated,
+            /// Times that the server dropped a queue and said so.
+            behind,
+            /// Conversations of which more was missed than `changes` brings.
+            gaps,
+            /// Messages that were fetched from the history to fill the gaps.
+            fetched,
         }
     }
 }
 
 impl Members {
-    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
-        Members {
-            shared,
-            worker: worker as u32,
-            workers: workers as u32,
-            positions: HashMap::new(),
-            newest: HashMap::new(),
-            unanswered: HashMap::new(),
-            holes: HashMap::new(),
-            received: HashMap::new(),
-            paused: false,
-            found: Found::default(),
-        }
-    }
-
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
         let newest = self.newest.entry((member, (&*message.conversation).into())).or_default();
         *newest = message.seq.max(*newest);
         let Some(Stamp { number, due }) = self.shared.stamps.read(&message.id) else { return };
         match self.received.insert(number, message.seq) {
             None => add(&self.shared.traffic.delivered, 1),
-            Some(before) if before == message.seq => return self.found.repeated += 1,
-            Some(_) => return self.found.doubled += 1,
+            Some(before) if before == message.seq => return self.tally.repeated += 1,
+            Some(_) => return self.tally.doubled += 1,
         }
         if member >= self.shared.slow {
             let waited = micros_since(due, now);
-            self.shared.traffic.note(self.worker, waited);
-            let times = if self.paused { &mut self.found.pause } else { &mut self.found.calm };
+            self.shared.traffic.note(self.share.worker, waited);
+            let times = if self.paused { &mut self.tally.pause } else { &mut self.tally.calm };
             times.saturating_record(waited);
         }
     }
@@ -146,7 +119,7 @@ impl Members {
         let others = u64::from(*others);
         // Two steps that share no factor with the numbers mix who writes to whom.
         let writer = (number.wrapping_mul(7919) % others) as u32;
-        if (slow + writer) % self.workers != self.worker {
+        if !self.share.has(slow + writer) {
             return;
         }
         let to = if number.is_multiple_of(2) {
@@ -155,7 +128,7 @@ impl Members {
             slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % self.shared.others
         };
         let id: Box<str> = stamps.write(number, due).into();
-        commands.send(slow + writer, &sending(&id, to, body));
+        commands.send(slow + writer, &token::send(id.to_string(), token::user(to), body));
         self.unanswered.entry(slow + writer).or_default().insert(id, to);
         add(&traffic.sent, 1);
     }
@@ -167,19 +140,29 @@ impl Members {
 
     fn say_again(&self, member: u32, commands: &mut Commands) {
         for (id, to) in self.unanswered.get(&member).into_iter().flatten() {
-            commands.send(member, &sending(id, *to, &self.shared.body));
+            commands.send(member, &token::send(id.to_string(), token::user(*to), &self.shared.body));
         }
     }
 }
 
-fn sending<'a>(id: &'a str, to: u32, body: &'a str) -> Command<'a> {
-    let to = SendTo::User(token::user(to).into());
-    Command::Send { id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new(), thread: None }
-}
-
 impl Script for Members {
+    type Shared = Shared;
     type Order = Order;
-    type Result = Found;
+    type Tally = Tally;
+
+    fn new(shared: Arc<Shared>, share: Share) -> Members {
+        Members {
+            shared,
+            share,
+            positions: HashMap::new(),
+            newest: HashMap::new(),
+            unanswered: HashMap::new(),
+            holes: HashMap::new(),
+            received: HashMap::new(),
+            paused: false,
+            tally: Tally::default(),
+        }
+    }
 
     fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, _: &mut Commands) {
         self.note_position(member, &welcome.position);
@@ -195,14 +178,14 @@ impl Script for Members {
                 self.note_position(member, position);
             }
             Event::Behind => {
-                self.found.behind += 1;
+                self.tally.behind += 1;
                 let position = self.positions.get(&member).map_or("", |position| position).into();
                 commands.send(member, &Command::Resume { rid: 1, position });
             }
             Event::Changes { messages, gaps, position, .. } => {
                 // A gap lies after the newest known message, so that is noted first.
                 for gap in gaps {
-                    self.found.gaps += 1;
+                    self.tally.gaps += 1;
                     let conversation: Box<str> = (&*gap.conversation).into();
                     let newest = self.newest.get(&(member, conversation.clone())).copied().unwrap_or(0);
                     self.holes.entry(member).or_default().entry(conversation).or_insert(newest);
@@ -213,7 +196,7 @@ impl Script for Members {
                 self.fetch(member, commands);
             }
             Event::History { conversation, messages, more, .. } => {
-                self.found.fetched += messages.len() as u64;
+                self.tally.fetched += messages.len() as u64;
                 messages.iter().for_each(|message| self.receive(member, message, now));
                 self.fill(member, conversation, messages.last().filter(|_| *more).map(|last| last.seq));
                 self.fetch(member, commands);
@@ -223,7 +206,7 @@ impl Script for Members {
                     self.is_answered(member, id);
                 }
                 add(&self.shared.traffic.refused, 1);
-                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
+                self.tally.note_refusal(code.word());
             }
             _ => {}
         }
@@ -236,7 +219,7 @@ impl Script for Members {
         }
     }
 
-    fn result(&mut self) -> Found {
-        self.found.clone()
+    fn tally(&mut self) -> Tally {
+        self.tally.clone()
     }
 }

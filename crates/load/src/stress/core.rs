@@ -1,22 +1,24 @@
-//! The same stress inside of one process: the members call the node's core, and no socket is between them.
+//! The same stress inside one process: the members call the node's core, without sockets.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::Pace;
-use super::drive::DRAIN_PATIENCE;
-use super::members::{Found, Members, Shared};
-use super::report::{Findings, Report, Shape};
+use super::members::{Members, Shared, Tally};
+use super::report::{Phases, Shape, report};
+use super::{DRAIN_PATIENCE, Pace};
 use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Snapshot, own_cpu};
 use crate::latency_stamp::Stamps;
 use crate::observer::{Observer, Until};
+use crate::outcome::Outcome;
 use crate::probe::{Probe, Sample};
+use crate::report::Run;
 use crate::series::{Point, Series};
+use crate::tally::{Tally as _, histogram};
 use crate::token;
 use crate::traffic::{Drain, Traffic};
-use crate::worker::{add, read};
+use crate::worker::{Script, Share, add, read};
 
 /// Logins under way: a node lets in so many at a time, and these members do not come back when it tells them to.
 const COMING: u64 = 500;
@@ -73,7 +75,7 @@ pub struct CorePlan {
 pub fn run(
     plan: &CorePlan,
     make: impl FnOnce(Arc<dyn EventSink>) -> Arc<dyn Core>,
-) -> Result<Report, LoadError> {
+) -> Result<Run, LoadError> {
     let mut stress = Stress::begin(plan, make)?;
     stress.sign_in()?;
     let begin = stress.snapshot();
@@ -84,29 +86,29 @@ pub fn run(
     stress.shared.over.store(true, Ordering::Relaxed);
     let drained_at = stress.drain();
     let end = stress.snapshot();
-    let found = stress.found()?;
+    let tally = stress.tally()?;
     let traffic = &stress.shared.traffic;
-    let findings = Findings {
+    let outcome = Outcome {
+        url: String::new(),
+        transport: "calls",
+        tls: false,
+        probe: probe(),
+        before: stress.before,
+        interrupted: plan.stop.load(Ordering::Relaxed),
         members: read(&stress.welcomed),
-        begin,
-        written,
-        end,
-        drained_at,
         sent: read(&traffic.sent),
         acknowledged: read(&traffic.acknowledged),
         refused: read(&traffic.refused),
         delivered: read(&traffic.delivered),
+        login: histogram(),
+        returns: histogram(),
         failed: 0,
         failures: Default::default(),
-        found,
+        tally,
         workers: plan.threads,
-        interrupted: plan.stop.load(Ordering::Relaxed),
-        before: stress.before,
         series: stress.series.take(),
     };
     let shape = Shape {
-        url: String::new(),
-        transport: "calls",
         asked: plan.members,
         group: plan.group,
         body_bytes: plan.body_bytes,
@@ -114,7 +116,7 @@ pub fn run(
         inside: Some(plan.store),
         durable: plan.durable,
     };
-    Ok(Report::new(shape, probe(), findings))
+    Ok(report(shape, outcome, &Phases { begin, written, end, drained_at }))
 }
 
 /// Node and members are one process.
@@ -126,7 +128,7 @@ fn probe() -> Probe {
 enum Note {
     CoreEvent(u32, CoreEvent),
     Fill,
-    Report(mpsc::Sender<Found>),
+    Report(mpsc::Sender<Tally>),
     End,
 }
 
@@ -134,7 +136,7 @@ struct Inboxes(Vec<mpsc::Sender<Note>>);
 
 impl EventSink for Inboxes {
     fn deliver(&self, member: u32, heard: CoreEvent) {
-        // NoObserver listens any more after the end.
+        // The threads are gone after the end.
         let _ = self.0[member as usize % self.0.len()].send(Note::CoreEvent(member, heard));
     }
 }
@@ -176,9 +178,9 @@ impl<'a> Stress<'a> {
         let welcomed = Arc::new(AtomicU64::new(0));
         let mut threads = Vec::new();
         for (number, inbox) in receivers.into_iter().enumerate() {
-            let writers = Members::new(Arc::clone(&shared), number, plan.threads);
+            let members = Members::new(Arc::clone(&shared), Share::new(number, plan.threads));
             let players = Players {
-                writers,
+                members,
                 core: Arc::clone(&core),
                 shared: Arc::clone(&shared),
                 welcomed: Arc::clone(&welcomed),
@@ -213,7 +215,7 @@ impl<'a> Stress<'a> {
         Ok(())
     }
 
-    /// Until something is so, or somebody ends the run.
+    /// Until a condition holds, or the run is stopped.
     fn wait(&mut self, until: impl Fn(&Stress<'_>) -> bool) {
         self.begun = Instant::now();
         while !until(self) && !self.plan.stop.load(Ordering::Relaxed) {
@@ -251,7 +253,7 @@ impl<'a> Stress<'a> {
             sample: probe().look(),
             active: read(&self.welcomed),
             generator_cpu_seconds: own_cpu(),
-            // Of the members alone nothing is known.
+            // The members' share of the CPU is unknown.
             busiest_worker_seconds: 0.0,
         }
     }
@@ -262,11 +264,14 @@ impl<'a> Stress<'a> {
         }
     }
 
-    fn found(&self) -> Result<Vec<Found>, LoadError> {
+    fn tally(&self) -> Result<Tally, LoadError> {
         let (to, from) = mpsc::channel();
         self.each(|| Note::Report(to.clone()));
-        let threads = 0..self.inboxes.0.len();
-        threads.map(|_| from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)).collect()
+        let mut all = Tally::default();
+        for _ in &self.inboxes.0 {
+            all.add(&from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?);
+        }
+        Ok(all)
     }
 }
 
@@ -281,7 +286,7 @@ impl Drop for Stress<'_> {
 
 /// The members of one thread.
 struct Players {
-    writers: Members,
+    members: Members,
     core: Arc<dyn Core>,
     shared: Arc<Shared>,
     welcomed: Arc<AtomicU64>,
@@ -294,11 +299,11 @@ impl Players {
             match note {
                 Note::CoreEvent(member, heard) => self.deliver(member, &heard),
                 Note::Fill => {
-                    for member in self.writers.window() {
+                    for member in self.members.window() {
                         self.write(member, Instant::now());
                     }
                 }
-                Note::Report(to) => drop(to.send(self.writers.found())),
+                Note::Report(to) => drop(to.send(self.members.tally())),
                 Note::End => return,
             }
         }
@@ -309,20 +314,20 @@ impl Players {
         match heard {
             CoreEvent::Welcome => add(&self.welcomed, 1),
             CoreEvent::Acknowledged { id, conversation, seq } => {
-                let room = self.writers.acknowledged(member, id, conversation, *seq, now);
+                let room = self.members.acknowledged(member, id, conversation, *seq, now);
                 if room {
                     self.write(member, now);
                 }
             }
             CoreEvent::Message { id, conversation, seq } => {
-                self.writers.received(member, id, conversation, *seq, now);
+                self.members.received(member, id, conversation, *seq, now);
             }
-            CoreEvent::Refused(code) => self.writers.refused(code),
+            CoreEvent::Refused(code) => self.members.refused(code),
         }
     }
 
     fn write(&mut self, member: u32, due: Instant) {
-        let (id, to) = self.writers.compose(member, due);
+        let (id, to) = self.members.compose(member, due);
         self.core.send(member, id, &token::user(to), &self.shared.body);
     }
 }

@@ -1,20 +1,20 @@
-//! What the members of a stress do: write to somebody of their group, and check what comes.
+//! The members of a stress: they write to others of their group, and check what they receive.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
-use web_proto::{Command, Event, SendTo};
+use web_proto::Event;
 
 use super::Pace;
 use super::sequence::{Arrival, SequenceCheck};
 use crate::latency_stamp::{Stamps, micros_since};
 use crate::schedule::Due;
+use crate::tally::tally;
 use crate::token;
 use crate::traffic::Traffic;
-use crate::worker::{Commands, Script, add, histogram};
+use crate::worker::{Commands, Script, Share, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
@@ -31,27 +31,26 @@ pub(crate) struct Shared {
 /// The members of one worker.
 pub(crate) struct Members {
     shared: Arc<Shared>,
-    worker: u32,
-    workers: u32,
+    share: Share,
     sequences: HashMap<(u32, Box<str>), SequenceCheck>,
     rng: Rng,
     turns: Turns,
     counter: u64,
-    found: Found,
+    tally: Tally,
 }
 
-/// The results of one worker.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    pub(crate) ack: Histogram<u64>,
-    pub(crate) delivery: Histogram<u64>,
-    pub(crate) doubled: u64,
-    pub(crate) misordered: u64,
-    /// Numbers of conversations that never came.
-    pub(crate) holes: u64,
-    /// Events that belong to none of our messages.
-    pub(crate) strange: u64,
-    pub(crate) refusals: BTreeMap<String, u64>,
+tally! {
+    pub(crate) struct Tally {
+        times { ack, delivery, }
+        counts {
+            doubled,
+            misordered,
+            /// Numbers of conversations that never came.
+            holes,
+            /// Events that belong to none of our messages.
+            strange,
+        }
+    }
 }
 
 pub(crate) enum Order {
@@ -64,32 +63,11 @@ pub(crate) enum Order {
 }
 
 impl Members {
-    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
-        Members {
-            rng: Rng(0x2545_f491_4f6c_dd1d ^ (worker as u64 + 1)),
-            turns: Turns::default(),
-            shared,
-            worker: worker as u32,
-            workers: workers as u32,
-            sequences: HashMap::new(),
-            counter: 0,
-            found: Found {
-                ack: histogram(),
-                delivery: histogram(),
-                doubled: 0,
-                misordered: 0,
-                holes: 0,
-                strange: 0,
-                refusals: BTreeMap::new(),
-            },
-        }
-    }
-
     /// The id of a message, and to whom it goes. `due`: from when its latency counts.
     pub(super) fn compose(&mut self, member: u32, due: Instant) -> (String, u32) {
         let shared = &self.shared;
         self.counter += 1;
-        let number = self.counter * u64::from(self.workers) + u64::from(self.worker);
+        let number = self.share.number(self.counter);
         let id = shared.stamps.write(number, due);
         add(&shared.traffic.sent, 1);
         (id, self.rng.neighbour(member, shared))
@@ -98,8 +76,7 @@ impl Members {
     /// Own members, each as often as its window is wide.
     pub(super) fn window(&self) -> Vec<u32> {
         let Pace::Window(window) = self.shared.pace else { return Vec::new() };
-        let own = (self.worker..self.shared.members).step_by(self.workers as usize);
-        own.flat_map(|member| (0..window).map(move |_| member)).collect()
+        self.share.of(self.shared.members).flat_map(|member| (0..window).map(move |_| member)).collect()
     }
 
     /// True if the member's window has room for the next message.
@@ -112,58 +89,47 @@ impl Members {
         now: Instant,
     ) -> bool {
         let Some(waited) = self.waited(id, now) else {
-            self.found.strange += 1;
+            self.tally.strange += 1;
             return false;
         };
         self.check(member, conversation, seq);
         add(&self.shared.traffic.acknowledged, 1);
-        self.found.ack.saturating_record(waited);
+        self.tally.ack.saturating_record(waited);
         matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed)
     }
 
     pub(super) fn received(&mut self, member: u32, id: &str, conversation: &str, seq: u64, now: Instant) {
         let Some(waited) = self.waited(id, now) else {
-            self.found.strange += 1;
+            self.tally.strange += 1;
             return;
         };
         if self.check(member, conversation, seq) {
-            self.shared.traffic.deliver(self.worker, waited);
-            self.found.delivery.saturating_record(waited);
+            self.shared.traffic.deliver(self.share.worker, waited);
+            self.tally.delivery.saturating_record(waited);
         }
     }
 
     pub(super) fn refused(&mut self, code: &str) {
         add(&self.shared.traffic.refused, 1);
-        *self.found.refusals.entry(code.to_owned()).or_default() += 1;
-    }
-
-    pub(super) fn found(&mut self) -> Found {
-        self.found.holes = self.sequences.values().map(SequenceCheck::holes).sum();
-        self.found.clone()
+        self.tally.note_refusal(code);
     }
 
     fn write(&mut self, member: u32, due: Instant, commands: &mut Commands) {
         let (id, to) = self.compose(member, due);
-        let body = self.shared.body.as_str().into();
-        let to = SendTo::User(token::user(to).into());
-        commands.send(
-            member,
-            &Command::Send { id: id.into(), to, body, reply_to: None, files: Vec::new(), thread: None },
-        );
+        commands.send(member, &token::send(id, token::user(to), &self.shared.body));
     }
 
     /// The next member whose turn has come, and when after the begin it was.
     fn turn(&mut self, every: Duration, passed: Duration) -> Option<(u32, Duration)> {
-        let Members { turns, rng, shared, worker, workers, .. } = self;
+        let Members { turns, rng, shared, share, .. } = self;
         if turns.of_span.is_empty() {
             let start = every * turns.span;
             if start > passed {
                 return None;
             }
-            let own = (*worker..shared.members).step_by(*workers as usize);
             let micros = every.as_micros() as u64;
             let moment = |member| (start + Duration::from_micros(rng.next() % micros.max(1)), member);
-            turns.of_span = own.map(moment).collect();
+            turns.of_span = share.of(shared.members).map(moment).collect();
             // The last of the list is the next one.
             turns.of_span.sort_unstable_by(|a, b| b.cmp(a));
             turns.span += 1;
@@ -182,8 +148,8 @@ impl Members {
         let arrival = self.sequences.entry((member, conversation.into())).or_default().add(seq);
         match arrival {
             Arrival::InOrder => {}
-            Arrival::Twice => self.found.doubled += 1,
-            Arrival::Early => self.found.misordered += 1,
+            Arrival::Twice => self.tally.doubled += 1,
+            Arrival::Early => self.tally.misordered += 1,
             Arrival::Late => {}
         }
         arrival != Arrival::Twice
@@ -191,8 +157,21 @@ impl Members {
 }
 
 impl Script for Members {
+    type Shared = Shared;
     type Order = Order;
-    type Result = Found;
+    type Tally = Tally;
+
+    fn new(shared: Arc<Shared>, share: Share) -> Members {
+        Members {
+            rng: Rng(0x2545_f491_4f6c_dd1d ^ (u64::from(share.worker) + 1)),
+            turns: Turns::default(),
+            shared,
+            share,
+            sequences: HashMap::new(),
+            counter: 0,
+            tally: Tally::default(),
+        }
+    }
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
@@ -222,7 +201,7 @@ impl Script for Members {
                 let members = u64::from(self.shared.members);
                 for (message, due) in due.each() {
                     let member = (message.wrapping_mul(7919) % members) as u32;
-                    if member % self.workers == self.worker {
+                    if self.share.has(member) {
                         self.write(member, due, commands);
                     }
                 }
@@ -236,8 +215,9 @@ impl Script for Members {
         }
     }
 
-    fn result(&mut self) -> Found {
-        self.found()
+    fn tally(&mut self) -> Tally {
+        self.tally.holes = self.sequences.values().map(SequenceCheck::holes).sum();
+        self.tally.clone()
     }
 }
 
@@ -287,7 +267,7 @@ mod tests {
     #[test]
     fn everybody_has_one_turn_in_each_span_at_different_moments() {
         let every = Duration::from_secs(5);
-        let mut writers = Members::new(Arc::new(writing(90, Pace::Every(every))), 1, 2);
+        let mut writers = Members::new(Arc::new(writing(90, Pace::Every(every))), Share::new(1, 2));
         let mut turns = Vec::new();
         for millis in (0..14_999).step_by(2) {
             while let Some(turn) = writers.turn(every, Duration::from_millis(millis)) {

@@ -1,285 +1,184 @@
-//! What a stress has found.
+//! The report of a stress, over sockets or inside one process.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde_json::json;
 
-use super::members::Found;
-use super::{Pace, StressPlan};
+use super::Pace;
+use super::members::Tally;
 use crate::conductor::Snapshot;
-use crate::failures::{self, against_refusals};
+use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
-use crate::probe::{Probe, Sample};
-use crate::report::{Latency, Row, Run, Verdict, grouped};
-use crate::series::Point;
-use crate::worker::together;
+use crate::report::{Measure, Run, grouped};
 
 /// Messages per second at which the others' latency was measured.
 const RATE_OF_OTHERS: f64 = 2_000.0;
-
-/// The outcome. Figures that could not be read are null.
-///
-/// `delivered_per_second`: messages that reached the member they were written to, divided by the time from the first
-/// one written to the last one that moved. `cpu_seconds_per_million`: user and system time of the server over the same
-/// time, per million of them.
-#[derive(Debug, Clone, Serialize)]
-pub struct Report {
-    pub url: String,
-    pub transport: &'static str,
-    /// Without sockets, inside of this process: where the messages went.
-    pub inside: Option<&'static str>,
-    pub durable: bool,
-    pub members: u64,
-    pub group: u32,
-    pub body_bytes: usize,
-    pub window: Option<u32>,
-    pub rate: Option<f64>,
-    pub seconds: f64,
-    pub sent: u64,
-    pub acknowledged: u64,
-    pub delivered: u64,
-    pub delivered_per_second: f64,
-    pub cpu_seconds_per_million: Option<f64>,
-    pub server_cores: Option<f64>,
-    /// From `send`, or from when it was due, to `ack`.
-    pub ack_ms: Percentiles,
-    /// The same, to the addressee.
-    pub delivery_ms: Percentiles,
-    /// Acknowledged, but not delivered.
-    pub lost: u64,
-    pub doubled: u64,
-    /// Came before their turn in their conversation.
-    pub misordered: u64,
-    /// Numbers of conversations that never came.
-    pub holes: u64,
-    /// Events that belong to no message of this run.
-    pub strange: u64,
-    /// By code.
-    pub refused: BTreeMap<String, u64>,
-    /// Written, and never answered.
-    pub unanswered: u64,
-    /// Connections.
-    pub failed: u64,
-    pub failures: BTreeMap<String, u64>,
-    pub generator_threads: usize,
-    /// Of one core, while they wrote.
-    pub generator_busiest_percent: f64,
-    pub valid: bool,
-    pub invalid_because: Option<String>,
-    /// Ended before its time.
-    pub interrupted: bool,
-    /// Resident memory of the server, before anybody came and at the end.
-    pub resident_before: Option<u64>,
-    pub resident_end: Option<u64>,
-    pub series: Vec<Point>,
-}
+const CHANGE: &str = "more --threads, fewer members or a lower --rate; a node without limits; --pid";
 
 /// The requested shape of the run.
 pub(super) struct Shape {
-    pub(super) url: String,
-    pub(super) transport: &'static str,
     /// Members.
     pub(super) asked: u32,
     pub(super) group: u32,
     pub(super) body_bytes: usize,
     pub(super) pace: Pace,
+    /// Where the members call the node's core: the name of its store.
     pub(super) inside: Option<&'static str>,
+    /// Each message is on disk before it is acknowledged.
     pub(super) durable: bool,
 }
 
-impl From<&StressPlan> for Shape {
-    fn from(plan: &StressPlan) -> Shape {
-        Shape {
-            url: plan.options.target.url(),
-            transport: plan.transport.name(),
-            asked: plan.members,
-            group: plan.group,
-            body_bytes: plan.body_bytes,
-            pace: plan.pace,
-            inside: None,
-            durable: true,
-        }
-    }
-}
-
-pub(super) struct Findings {
-    pub(super) members: u64,
+/// What happened, in the order of time.
+pub(super) struct Phases {
     pub(super) begin: Snapshot,
     pub(super) written: Snapshot,
     pub(super) end: Snapshot,
+    /// When the last message arrived.
     pub(super) drained_at: Instant,
-    pub(super) sent: u64,
-    pub(super) acknowledged: u64,
-    pub(super) refused: u64,
-    pub(super) delivered: u64,
-    pub(super) failed: u64,
-    pub(super) failures: BTreeMap<String, u64>,
-    pub(super) found: Vec<Found>,
-    pub(super) workers: usize,
-    pub(super) interrupted: bool,
-    pub(super) before: Sample,
-    pub(super) series: Vec<Point>,
 }
 
-impl Report {
-    pub(super) fn new(shape: Shape, probe: Probe, findings: Findings) -> Report {
-        let Findings { begin, written, end, drained_at, acknowledged, delivered, .. } = findings;
-        let seconds = drained_at.max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
-        let all = joined(&findings.found);
-        let cpu = || Some(end.sample.cpu_seconds? - begin.sample.cpu_seconds?);
-        let writing = written.at.saturating_duration_since(begin.at).as_secs_f64().max(0.001);
-        let busiest = written.busiest_percent_since(&begin);
-        let Shape { url, transport, asked, group, body_bytes, pace, inside, durable } = shape;
-        let (window, rate) = match pace {
-            Pace::Window(window) => (Some(window), None),
-            Pace::Rate(rate) => (None, Some(rate)),
-            Pace::Every(every) => (None, Some(f64::from(asked) / every.as_secs_f64().max(0.001))),
-        };
-        let short = rate.is_some_and(|rate| (findings.sent as f64) < rate * writing * 0.9);
-        let invalid_because = match probe {
-            _ if busiest > 95.0 => Some("the generator was itself the limit: give it more threads"),
-            _ if short => Some("the generator could not keep the rate"),
-            _ if findings.members < u64::from(asked) => Some("not everybody was logged in"),
-            _ if findings.refused > 0 => against_refusals(&all.refusals, findings.refused),
-            Probe::Blind => Some("nothing could be seen of the server: name its process id"),
-            _ => None,
-        };
-        Report {
-            url,
-            transport,
-            inside,
-            durable,
-            members: findings.members,
-            group,
-            body_bytes,
-            window,
-            rate,
-            seconds,
-            sent: findings.sent,
-            acknowledged,
-            delivered,
-            delivered_per_second: delivered as f64 / seconds,
-            cpu_seconds_per_million: cpu().map(|cpu| cpu * 1e6 / delivered.max(1) as f64),
-            server_cores: cpu().map(|cpu| cpu / seconds),
-            ack_ms: Percentiles::of(&all.ack),
-            delivery_ms: Percentiles::of(&all.delivery),
-            lost: acknowledged.saturating_sub(delivered),
-            doubled: all.doubled,
-            misordered: all.misordered,
-            holes: all.holes,
-            strange: all.strange,
-            refused: all.refusals,
-            unanswered: findings.sent.saturating_sub(acknowledged + findings.refused),
-            failed: findings.failed,
-            failures: findings.failures,
-            generator_threads: findings.workers,
-            generator_busiest_percent: busiest,
-            valid: invalid_because.is_none(),
-            invalid_because: invalid_because.map(str::to_owned),
-            interrupted: findings.interrupted,
-            resident_before: findings.before.resident_bytes,
-            resident_end: end.sample.resident_bytes,
-            series: findings.series,
-        }
+/// Throughput: messages that reached their member, divided by the time from the first one written to the last one
+/// received. CPU: of the server over the same time, per million of them.
+pub(super) fn report(shape: Shape, outcome: Outcome<Tally>, phases: &Phases) -> Run {
+    let Phases { begin, written, end, drained_at } = phases;
+    let seconds = (*drained_at).max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
+    let cpu = end.cpu_since(begin);
+    let writing = written.seconds_since(begin);
+    let busiest = written.busiest_percent_since(begin);
+    let (window, rate) = match shape.pace {
+        Pace::Window(window) => (Some(window), None),
+        Pace::Rate(rate) => (None, Some(rate)),
+        Pace::Every(every) => (None, Some(f64::from(shape.asked) / every.as_secs_f64().max(0.001))),
+    };
+    let short = rate.is_some_and(|rate| (outcome.sent as f64) < rate * writing * 0.9);
+    let against =
+        outcome.against(busiest, shape.asked.into(), &[(short, "the generator could not keep the rate")]);
+    let figures = Figures {
+        inside: shape.inside.is_some(),
+        rate,
+        delivered_per_second: outcome.delivered as f64 / seconds,
+        cpu_seconds_per_million: cpu.map(|cpu| cpu * 1e6 / outcome.delivered.max(1) as f64),
+        bytes_per_member: end
+            .sample
+            .resident_since(&outcome.before)
+            .map(|bytes| bytes.max(0.0) / outcome.members.max(1) as f64),
+        delivery: Percentiles::of(&outcome.tally.delivery),
+    };
+    // Where the rate is given, the latency is asked for; otherwise, the throughput.
+    let mut measures = Vec::new();
+    if rate.is_some() {
+        measures.extend(figures.latency().map(Measure::leading));
+        measures.extend(figures.throughput());
+    } else {
+        measures.extend(figures.throughput());
+        measures.extend(figures.latency());
     }
-
-    /// From before anybody came to the end, when all are still there; with what the program itself has grown by.
-    fn bytes_per_member(&self) -> Option<f64> {
-        let grown = self.resident_end?.saturating_sub(self.resident_before?);
-        (self.inside.is_none() && self.members > 0).then(|| grown as f64 / self.members as f64)
+    let tally = &outcome.tally;
+    let unanswered = outcome.sent.saturating_sub(outcome.acknowledged + outcome.refused);
+    let cores = if shape.inside.is_some() { "node and members" } else { "server" };
+    measures.extend([
+        Measure::new("lost", "lost", "", outcome.lost()),
+        Measure::new("doubled", "doubled", "", tally.doubled),
+        Measure::new("misordered", "misordered", "", tally.misordered),
+        Measure::new("holes", "numbers of conversations that never came", "", tally.holes),
+        Measure::new("strange", "events that belong to no message of this run", "", tally.strange),
+        Measure::new("sent", "sent", "", outcome.sent),
+        Measure::new("acknowledged", "acknowledged", "", outcome.acknowledged),
+        Measure::new("delivered", "delivered in all", "", outcome.delivered),
+        Measure::new("unanswered", "unanswered", "", unanswered),
+        Measure::new("failed", "connections failed", "", outcome.failed),
+        Measure::new("seconds", "until the last one was delivered", "s", seconds),
+        Measure::new("server_cores", cores, "cores", cpu.map(|cpu| cpu / seconds)),
+        Measure::times("ack_ms", "send to acknowledgement", Percentiles::of(&tally.ack)),
+        Measure::times("delivery_ms", "send to delivery", figures.delivery),
+        Measure::json_only("members", outcome.members),
+        Measure::json_only("resident_before", outcome.before.resident_bytes),
+        Measure::json_only("resident_end", end.sample.resident_bytes),
+    ]);
+    // Inside of one process, nothing is known of the members alone.
+    if shape.inside.is_none() {
+        measures.push(generator(busiest));
     }
+    let facts = vec![
+        ("inside", json!(shape.inside)),
+        ("durable", json!(shape.durable)),
+        ("group", json!(shape.group)),
+        ("body_bytes", json!(shape.body_bytes)),
+        ("window", json!(window)),
+        ("rate", json!(rate)),
+    ];
+    let findings = Findings {
+        headline: figures.headline(shape.durable),
+        how: how(&shape, outcome.transport, outcome.members, window, rate),
+        against: against.map(|because| (because, CHANGE)),
+        measures,
+        facts,
+        lines: chut_lines(&shape, &outcome, seconds),
+    };
+    outcome.into_run("stress", findings)
+}
 
-    /// In the form that all plans share.
-    pub fn run(&self, name: &str) -> Run {
-        let change = "more --threads, fewer members or a lower --rate; a node without limits; --pid";
-        let against = self.invalid_because.as_deref().map(|because| (because, change));
-        Run {
-            name: name.to_owned(),
-            headline: self.headline(),
-            how: self.how(),
-            verdict: Verdict::new(self.interrupted, against),
-            rows: self.rows(),
-            lines: self
-                .chut_lines()
-                .into_iter()
-                .chain(failures::lines(&self.failures, &self.refused))
-                .collect(),
-            latencies: vec![
-                Latency { what: "send to acknowledgement", ms: self.ack_ms },
-                Latency { what: "send to delivery", ms: self.delivery_ms },
-            ],
-            series: self.series.clone(),
-            study: None,
-        }
-    }
+fn how(shape: &Shape, transport: &str, members: u64, window: Option<u32>, rate: Option<f64>) -> String {
+    let pace = match (window, rate) {
+        (Some(window), _) => format!("each with {window} messages on their way"),
+        (_, rate) => format!(
+            "{} per second in all, and times count from when a message was due",
+            grouped(rate.unwrap_or(0.0))
+        ),
+    };
+    let place = shape.inside.map_or_else(
+        || format!("over {transport}"),
+        |store| format!("inside of one process, without sockets, on {store}"),
+    );
+    let durable =
+        if shape.durable { "each acknowledged after it is on disk" } else { "nothing is written to disk" };
+    format!(
+        "{} members in groups of {} {place}, {} bytes a message, {pace}; {durable}.",
+        grouped(members as f64),
+        shape.group,
+        shape.body_bytes
+    )
+}
 
-    fn how(&self) -> String {
-        let pace = match (self.window, self.rate) {
-            (Some(window), _) => format!("each with {window} messages on their way"),
-            (_, rate) => format!(
-                "{} per second in all, and times count from when a message was due",
-                grouped(rate.unwrap_or(0.0))
-            ),
-        };
-        let place = self.inside.map_or_else(
-            || format!("over {}", self.transport),
-            |store| format!("inside of one process, without sockets, on {store}"),
-        );
-        let durable =
-            if self.durable { "each acknowledged after it is on disk" } else { "nothing is written to disk" };
+/// The lines of Chut's own bench: sent and received, and their averages.
+fn chut_lines(shape: &Shape, outcome: &Outcome<Tally>, seconds: f64) -> Vec<String> {
+    let groups = (outcome.members as f64 / f64::from(shape.group.max(1))).max(1.0);
+    let clients = outcome.members.max(1) as f64;
+    let averages = |word: &str, all: u64| {
+        let per_second = all as f64 / seconds;
         format!(
-            "{} members in groups of {} {place}, {} bytes a message, {pace}; {durable}.",
-            grouped(self.members as f64),
-            self.group,
-            self.body_bytes
+            "{word}: {}  (average per second {}, per second and group {}, per second and client {})",
+            grouped(all as f64),
+            grouped(per_second),
+            grouped(per_second / groups),
+            grouped(per_second / clients)
         )
-    }
+    };
+    vec![averages("Sent", outcome.sent), averages("Received", outcome.delivered)]
+}
 
-    /// Where the rate is given, the latency is what is asked; else, how much tokens.
-    fn rows(&self) -> Vec<Row> {
-        let count = |count: u64| count as f64;
-        let mut rows = Vec::new();
-        if self.rate.is_some() {
-            rows.extend(self.delivery_rows().map(Row::leading));
-            rows.extend(self.throughput_rows());
-        } else {
-            rows.extend(self.throughput_rows());
-            rows.extend(self.delivery_rows());
-        }
-        rows.extend([
-            Row::new("lost", count(self.lost), ""),
-            Row::new("doubled", count(self.doubled), ""),
-            Row::new("misordered", count(self.misordered), ""),
-            Row::new("sent", count(self.sent), ""),
-            Row::new("acknowledged", count(self.acknowledged), ""),
-            Row::new("delivered in all", count(self.delivered), ""),
-            Row::new("unanswered", count(self.unanswered), ""),
-            Row::new("connections failed", count(self.failed), ""),
-            Row::new(
-                if self.inside.is_some() { "node and members" } else { "server" },
-                self.server_cores,
-                "cores",
-            ),
-            Row::new(
-                "generator, busiest thread",
-                self.inside.is_none().then_some(self.generator_busiest_percent),
-                "%",
-            ),
-        ]);
-        rows
-    }
+/// The figures that have others beside them.
+struct Figures {
+    inside: bool,
+    rate: Option<f64>,
+    delivered_per_second: f64,
+    cpu_seconds_per_million: Option<f64>,
+    bytes_per_member: Option<f64>,
+    delivery: Percentiles,
+}
 
-    fn throughput_rows(&self) -> [Row; 3] {
-        let delivered = Row::new("delivered", self.delivered_per_second, "per second");
+impl Figures {
+    fn throughput(&self) -> [Measure; 3] {
+        let delivered =
+            Measure::new("delivered_per_second", "delivered", "per second", self.delivered_per_second);
         let cpu_of = match self.inside {
-            None => "server CPU per million delivered",
-            Some(_) => "CPU of node and members together, per million delivered",
+            false => "server CPU per million delivered",
+            true => "CPU of node and members together, per million delivered",
         };
-        let cpu = Row::new(cpu_of, self.cpu_seconds_per_million, "s");
-        let memory = Row::new("growth of user memory, for each member", self.bytes_per_member(), "B");
-        if self.inside.is_some() {
+        let cpu = Measure::new("cpu_seconds_per_million", cpu_of, "s", self.cpu_seconds_per_million);
+        let bytes = self.bytes_per_member.filter(|_| !self.inside);
+        let memory = Measure::derived("growth of user memory, for each member", "B", bytes);
+        if self.inside {
             let chut = "paper, Chut 750×10, inside of one process, not durable";
             return [delivered.beside(chut, 69_773.0), cpu, memory];
         }
@@ -298,9 +197,9 @@ impl Report {
         [delivered, cpu, memory]
     }
 
-    fn delivery_rows(&self) -> [Row; 2] {
-        let mut p50 = Row::new("delivery, p50", self.delivery_ms.p50, "ms");
-        let mut p99 = Row::new("delivery, p99", self.delivery_ms.p99, "ms");
+    fn latency(&self) -> [Measure; 2] {
+        let mut p50 = Measure::derived("delivery, p50", "ms", self.delivery.p50);
+        let mut p99 = Measure::derived("delivery, p99", "ms", self.delivery.p99);
         if self.rate == Some(RATE_OF_OTHERS) {
             for (who, their_p50, their_p99) in [
                 ("Centrifugo 6.6, no history", 0.16, 26.0),
@@ -313,106 +212,17 @@ impl Report {
         [p50, p99]
     }
 
-    fn headline(&self) -> String {
+    fn headline(&self, durable: bool) -> String {
         let delivered = grouped(self.delivered_per_second);
-        let durable = if self.durable { "each durable" } else { "none durable" };
+        let durable = if durable { "each durable" } else { "none durable" };
         if self.rate.is_none() {
             return format!("{delivered} messages per second, {durable}");
         }
-        let Percentiles { p50, p99, .. } = self.delivery_ms;
+        let Percentiles { p50, p99, .. } = self.delivery;
         format!(
             "{} ms to delivery, p99 {} ms, at {delivered} messages per second, {durable}",
             grouped(p50),
             grouped(p99)
         )
-    }
-
-    /// The lines of Chut's own bench: sent and received, and their averages.
-    pub fn chut_lines(&self) -> Vec<String> {
-        let groups = (self.members as f64 / f64::from(self.group.max(1))).max(1.0);
-        let clients = self.members.max(1) as f64;
-        let averages = |word: &str, all: u64| {
-            let per_second = all as f64 / self.seconds;
-            format!(
-                "{word}: {}  (average per second {}, per second and group {}, per second and client {})",
-                grouped(all as f64),
-                grouped(per_second),
-                grouped(per_second / groups),
-                grouped(per_second / clients)
-            )
-        };
-        vec![averages("Sent", self.sent), averages("Received", self.delivered)]
-    }
-
-    /// One JSON object, on one line.
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("a report has string keys only")
-    }
-}
-
-fn joined(found: &[Found]) -> Found {
-    let mut all = Found {
-        ack: together(found.iter().map(|one| &one.ack)),
-        delivery: together(found.iter().map(|one| &one.delivery)),
-        doubled: 0,
-        misordered: 0,
-        holes: 0,
-        strange: 0,
-        refusals: failures::joined(found.iter().map(|one| &one.refusals)),
-    };
-    for one in found {
-        all.doubled += one.doubled;
-        all.misordered += one.misordered;
-        all.holes += one.holes;
-        all.strange += one.strange;
-    }
-    all
-}
-
-/// For people.
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { members, group, body_bytes, transport, .. } = self;
-        let pace = match (self.window, self.rate) {
-            (Some(window), _) => format!("{window} in flight each"),
-            (_, rate) => format!("{:.0}/s in all", rate.unwrap_or(0.0)),
-        };
-        writeln!(f, "{members} members in groups of {group} over {transport}, {body_bytes} bytes, {pace}")?;
-        writeln!(
-            f,
-            "delivered          {:.0}/s: {} of {} sent, {} acknowledged, in {:.1} s",
-            self.delivered_per_second, self.delivered, self.sent, self.acknowledged, self.seconds
-        )?;
-        let cpu = self.cpu_seconds_per_million.map_or("unknown".into(), |cpu| format!("{cpu:.1} s"));
-        let cores = self.server_cores.map_or("unknown".into(), |cores| format!("{cores:.2}"));
-        writeln!(f, "server CPU         {cpu} per million delivered, {cores} cores")?;
-        writeln!(f, "send to ack        {}", self.ack_ms)?;
-        writeln!(f, "send to delivery   {}", self.delivery_ms)?;
-        for line in self.chut_lines() {
-            writeln!(f, "{line}")?;
-        }
-        writeln!(
-            f,
-            "lost {}, doubled {}, misordered {}, holes {}, strange {}, unanswered {}, connections failed {}",
-            self.lost, self.doubled, self.misordered, self.holes, self.strange, self.unanswered, self.failed
-        )?;
-        for line in failures::lines(&self.failures, &self.refused) {
-            writeln!(f, "  {line}")?;
-        }
-        let Report { generator_threads, generator_busiest_percent, .. } = self;
-        if let Some(store) = self.inside {
-            writeln!(
-                f,
-                "inside of one process, without sockets, on {store}; the CPU is that of node and members"
-            )?;
-        }
-        writeln!(
-            f,
-            "generator          {generator_threads} thread(s), busiest {generator_busiest_percent:.0} %"
-        )?;
-        match &self.invalid_because {
-            Some(why) => writeln!(f, "NOT VALID: {why}"),
-            None => writeln!(f, "valid"),
-        }
     }
 }

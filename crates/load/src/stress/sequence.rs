@@ -1,4 +1,4 @@
-//! The numbers of one conversation as one member sees them: each once, in order, none left out.
+//! A check of one conversation's numbers at one member: each comes once, in order, without holes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Asks, allocates, sends: plain sockets in a few threads, so that the generator is the same whoever is asked.
+//! The phases of a TURN run: plain sockets in a few threads, so that the generator is the same for every server.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -9,17 +9,18 @@ use std::time::{Duration, Instant};
 use calls::client::{Caller, Heard, channel_data};
 use calls::stun::{attribute, method};
 
-use super::report::{Findings, Passed};
+use super::TurnPlan;
+use super::report::{Findings, Passed, report};
 use super::server::TurnServer;
-use super::{Report, TurnPlan};
 use crate::LoadError;
 use crate::conductor::own_cpu;
 use crate::probe::{Probe, Sample};
+use crate::report::Run;
 
 /// Datagrams that take longer are lost.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Packets of a flow that are on their server, each server.
+/// Packets of a flow that are on their way, in each direction.
 const IN_FLIGHT: usize = 8;
 
 const CHANNEL: u16 = 0x4000;
@@ -32,26 +33,26 @@ pub(super) struct Snapshot {
     pub(super) generator: Option<f64>,
 }
 
-pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
     let server = TurnServer::find(plan)?;
     let probe = plan.options.server.map_or(Probe::Blind, Probe::Process);
-    let stand = || Snapshot { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
+    let snapshot = || Snapshot { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
     say(&format!("asking {} for {} s", server.addr, plan.time.as_secs_f64()));
     // Memory that is used at the first request is allocated before anything is counted.
     questions(plan, server.addr, Duration::from_millis(200))?;
-    let begin = stand();
+    let begin = snapshot();
     let answered = questions(plan, server.addr, plan.time)?;
-    let asked = stand();
+    let asked = snapshot();
     say(&format!("{} relays", plan.relays));
     let mut clients = clients(plan, &server)?;
-    let before = stand();
+    let before = snapshot();
     let refused = allocate(plan, &mut clients);
-    let allocated = stand();
+    let allocated = snapshot();
     say(&format!("data through {} of them for {} s", plan.flows, plan.time.as_secs_f64()));
     let mut flows = flows(plan, &mut clients)?;
-    let sending = stand();
+    let sending = snapshot();
     let passed = pass(plan, &mut flows)?;
-    let sent = stand();
+    let sent = snapshot();
     let flows = flows.len() as u64;
     let relays = clients.iter().filter(|client| client.relayed.is_some()).count();
     release(&mut clients);
@@ -67,7 +68,7 @@ pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
         passed,
         interrupted: plan.options.stopped(),
     };
-    Ok(Report::new(plan, &findings))
+    Ok(report(plan, &findings))
 }
 
 fn threads(plan: &TurnPlan) -> usize {

@@ -1,7 +1,6 @@
-//! Which server, and names and passwords for it.
+//! The TURN server of a run, and its credentials.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use calls::Credentials;
@@ -11,6 +10,7 @@ use serde::Deserialize;
 use super::{Server, TurnPlan};
 use crate::LoadError;
 use crate::conductor::now_unix;
+use crate::node_api::{self, NodeApi};
 use crate::token::SiteTokens;
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -74,20 +74,9 @@ fn ask(plan: &TurnPlan) -> Option<Ice> {
     }
     let tokens = SiteTokens::new(&plan.options, now_unix().as_secs());
     let (site, token) = tokens.of(0);
-    let body = format!(r#"{{"site":"{site}"}}"#);
-    let mut stream = TcpStream::connect_timeout(&target.addr, PATIENCE).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
-    let request = format!(
-        "POST /v1/ice HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        target.host,
-        body.len()
-    );
-    stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.take(64 * 1024).read_to_string(&mut answer).ok()?;
-    let json = answer.split_once("\r\n\r\n")?.1;
-    serde_json::from_str(&json[json.find('{')?..=json.rfind('}')?]).ok()
+    let request = node_api::post("/v1/ice", &token, format!(r#"{{"site":"{site}"}}"#))?;
+    let answer = NodeApi::new(target, None).send(request, 64 * 1024, PATIENCE).ok()?;
+    serde_json::from_slice(&answer.body).ok()
 }
 
 /// Of a server over UDP, as RFC 7065 writes it.

@@ -1,49 +1,50 @@
-//! What members in pairs do: say that they type, and hear it of each other.
+//! Members in pairs: they send typing events to each other.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
 use web_proto::{Command, Event, SendTo};
 
 use super::Pace;
-use crate::failures::Reasons;
 use crate::latency_stamp::micros_since;
 use crate::schedule::Due;
+use crate::tally::tally;
 use crate::token;
 use crate::traffic::Traffic;
-use crate::worker::{Commands, Script, add, histogram};
+use crate::worker::{Commands, Script, Share, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
     pub(crate) pace: Pace,
-    /// Nothing new is said.
+    /// No new events are sent.
     pub(crate) over: AtomicBool,
     pub(crate) traffic: Arc<Traffic>,
-    /// By member: when each of those was due that the other one has not heard yet. They say nothing of themselves, but come
-    /// in order; where one is dropped, those after it look older than they are.
+    /// By member: when each event was due that the other one has not received yet. Events carry no id, but come in order;
+    /// after a dropped one, the next ones look older than they are.
     on_their_way: Box<[Mutex<VecDeque<Instant>>]>,
 }
 
 /// The members of one worker.
 pub(crate) struct Members {
     shared: Arc<Shared>,
-    worker: u32,
-    workers: u32,
-    found: Found,
+    share: Share,
+    tally: Tally,
 }
 
-/// The results of one worker.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    pub(crate) delivery: Histogram<u64>,
-    /// How long after they were due they were said, where they are due at moments of their own.
-    pub(crate) late: Histogram<u64>,
-    /// Came of somebody else than the other of the pair, or were not said.
-    pub(crate) strange: u64,
-    pub(crate) refusals: Reasons,
+tally! {
+    pub(crate) struct Tally {
+        times {
+            delivery,
+            /// How long after they were due they were sent, where they are due at moments of their own.
+            late,
+        }
+        counts {
+            /// Events from outside of the pair, or that were not sent.
+            strange,
+        }
+    }
 }
 
 pub(crate) enum Order {
@@ -77,11 +78,6 @@ fn other(member: u32) -> u32 {
 }
 
 impl Members {
-    pub(crate) fn new(shared: Arc<Shared>, worker: usize, workers: usize) -> Members {
-        let found = Found { delivery: histogram(), late: histogram(), strange: 0, refusals: Reasons::new() };
-        Members { shared, worker: worker as u32, workers: workers as u32, found }
-    }
-
     fn say(&self, member: u32, due: Instant, commands: &mut Commands) {
         self.shared.said(member, due);
         add(&self.shared.traffic.sent, 1);
@@ -92,14 +88,14 @@ impl Members {
     fn hear(&mut self, member: u32, user: &str, now: Instant, commands: &mut Commands) {
         let of = other(member);
         let Some(due) = self.shared.heard(of).filter(|_| token::number(user) == Some(of)) else {
-            self.found.strange += 1;
+            self.tally.strange += 1;
             return;
         };
         let micros = micros_since(due, now);
-        // NoObserver acknowledges it: to have been heard is all there is.
+        // The server sends no acknowledgement for typing: the receipt counts as one.
         add(&self.shared.traffic.acknowledged, 1);
-        self.shared.traffic.deliver(self.worker, micros);
-        self.found.delivery.saturating_record(micros);
+        self.shared.traffic.deliver(self.share.worker, micros);
+        self.tally.delivery.saturating_record(micros);
         if matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed) {
             self.say(member, now, commands);
         }
@@ -107,15 +103,20 @@ impl Members {
 }
 
 impl Script for Members {
+    type Shared = Shared;
     type Order = Order;
-    type Result = Found;
+    type Tally = Tally;
+
+    fn new(shared: Arc<Shared>, share: Share) -> Members {
+        Members { shared, share, tally: Tally::default() }
+    }
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
             Event::Typing { user, .. } => self.hear(member, user, now, commands),
             Event::Error { code, .. } => {
                 add(&self.shared.traffic.refused, 1);
-                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
+                self.tally.note_refusal(code.word());
             }
             _ => {}
         }
@@ -125,7 +126,7 @@ impl Script for Members {
         let members = self.shared.on_their_way.len() as u32;
         match (order, self.shared.pace) {
             (Order::Fill, Pace::Window(window)) => {
-                for member in (self.worker..members).step_by(self.workers as usize) {
+                for member in self.share.of(members) {
                     (0..window).for_each(|_| self.say(member, now, commands));
                 }
             }
@@ -134,8 +135,8 @@ impl Script for Members {
                 for (number, due) in due.each() {
                     // A step that shares no factor with the members mixes the pairs.
                     let member = (number.wrapping_mul(7919) % u64::from(members)) as u32;
-                    if member % self.workers == self.worker {
-                        self.found.late.saturating_record(micros_since(due, now));
+                    if self.share.has(member) {
+                        self.tally.late.saturating_record(micros_since(due, now));
                         self.say(member, due, commands);
                     }
                 }
@@ -143,7 +144,7 @@ impl Script for Members {
         }
     }
 
-    fn result(&mut self) -> Found {
-        self.found.clone()
+    fn tally(&mut self) -> Tally {
+        self.tally.clone()
     }
 }

@@ -14,7 +14,7 @@ use web_proto::Command;
 
 use self::files::Fetch;
 use self::socket::Socket;
-use super::exchange::{self, PACKED, PLAIN, Part, Reading};
+use super::exchange::Reading;
 use super::state::State;
 use super::tally::Tally;
 use super::visitor::{Job, Next, Stage, Visitor, gap, rest_of_gap};
@@ -33,12 +33,6 @@ const LATE: Duration = Duration::from_millis(50);
 
 /// None of it is ever refused: the plan bounds it, by the rate at which visitors come.
 pub(super) enum Mail {
-    /// Fetches a file as it is or as a browser would, and hands the whole answer over.
-    Look {
-        path: String,
-        packed: bool,
-        to: mpsc::Sender<Result<Seen, String>>,
-    },
     /// A visitor comes; one of those who are in the middle of their visit when counting begins, or a new one.
     Come {
         visitor: u32,
@@ -55,14 +49,6 @@ pub(super) enum Mail {
     End,
     Leave,
     Report(mpsc::Sender<Tally>),
-}
-
-/// An answer, for those who want to read it.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub(super) status: u16,
-    pub(super) head: String,
-    pub(super) body: Vec<u8>,
 }
 
 /// Actions of a visitor by the clock.
@@ -96,7 +82,7 @@ pub(super) struct Browsers {
     ended: bool,
     tally: Tally,
     chance: Masks,
-    /// Numbers what is said over WebSockets.
+    /// For the `rid` of commands.
     next_rid: u64,
     out: Vec<u8>,
     frame: Vec<u8>,
@@ -105,15 +91,6 @@ pub(super) struct Browsers {
 pub(super) enum Conn {
     Fetch(Fetch),
     Socket(Socket),
-    Look(Look),
-}
-
-pub(super) struct Look {
-    path: String,
-    packed: bool,
-    reading: Reading,
-    seen: Seen,
-    to: mpsc::Sender<Result<Seen, String>>,
 }
 
 impl Browsers {
@@ -293,24 +270,6 @@ impl Browsers {
         self.tally.bytes += if self.counting_from.is_some() { bytes as u64 } else { 0 };
     }
 
-    fn look_input(look: &mut Look, input: &[u8], io: &mut Io<'_>) -> usize {
-        let Look { reading, seen, to, .. } = look;
-        let read = reading.read(input, &mut |part| match part {
-            Part::Head(bytes) => seen.head = String::from_utf8_lossy(bytes).into_owned(),
-            Part::Body(bytes) => seen.body.extend_from_slice(bytes),
-        });
-        match read {
-            Ok((taken, None)) => return taken,
-            Ok((_, Some(answer))) => {
-                seen.status = answer.status;
-                let _ = to.send(Ok(std::mem::take(seen)));
-            }
-            Err(fault) => drop(to.send(Err(fault.to_string()))),
-        }
-        io.close();
-        input.len()
-    }
-
     /// Errands that came up where only one connection could be reached.
     fn after(&mut self) {
         if !self.errands.is_empty() && !std::mem::replace(&mut self.called, true) {
@@ -337,13 +296,6 @@ impl Protocol for Browsers {
             }
             Conn::Fetch(_) => io.abort(),
             Conn::Socket(socket) => self.say_hello(socket, io),
-            Conn::Look(look) => {
-                let mut out = Vec::new();
-                let codings = if look.packed { PACKED } else { PLAIN };
-                exchange::get(&self.state.target, &look.path, codings, None, &mut out);
-                io.send(&out);
-                io.set_timer(Some(ANSWER_PATIENCE));
-            }
         }
     }
 
@@ -351,7 +303,6 @@ impl Protocol for Browsers {
         let taken = match conn {
             Conn::Fetch(fetch) => self.fetch_input(fetch, input, io),
             Conn::Socket(socket) => self.socket_input(socket, input, io),
-            Conn::Look(look) => Browsers::look_input(look, input, io),
         };
         self.after();
         taken
@@ -382,7 +333,6 @@ impl Protocol for Browsers {
                 }
                 io.abort();
             }
-            Conn::Look(_) => io.abort(),
         }
         self.after();
     }
@@ -393,8 +343,6 @@ impl Protocol for Browsers {
         match conn {
             Conn::Fetch(fetch) => self.fetch_closed(&fetch, handle, why),
             Conn::Socket(mut socket) => self.lose(&mut socket, &format!("{why:?}")),
-            // The waiting thread sees that nobody will answer.
-            Conn::Look(_) => {}
         }
         self.after();
     }
@@ -402,13 +350,6 @@ impl Protocol for Browsers {
     fn mail(&mut self, mail: Mail, conns: &mut Conns<'_, Conn>) {
         self.called = false;
         match mail {
-            Mail::Look { path, packed, to } => {
-                let (reading, seen) = (Reading::default(), Seen::default());
-                let look = Look { path, packed, reading, seen, to: to.clone() };
-                if let Err(error) = conns.connect(self.state.connect(0), Conn::Look(look)) {
-                    let _ = to.send(Err(error.to_string()));
-                }
-            }
             Mail::Come { visitor, due, warm } => self.come(visitor, due, warm),
             Mail::Count { from } => self.count(from),
             Mail::Beat => self.beat(),
@@ -426,7 +367,7 @@ impl Protocol for Browsers {
                     _ => io.close(),
                 });
             }
-            // NoObserver waits any more if the run was given up.
+            // The receiver is gone if the run was given up.
             Mail::Report(to) => drop(to.send(self.tally.clone())),
         }
         self.run_errands(conns);

@@ -1,4 +1,4 @@
-//! The acts of a visit plan: a look at the site, all visitors come, time is counted, everything gets its answer.
+//! The phases of a visit plan: scan the site, let all visitors come, measure, wait for the last answers.
 
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
@@ -8,15 +8,17 @@ use edge::{Edge, Mailboxes, mailboxes};
 
 use super::VisitPlan;
 use super::browsers::{ANSWER_PATIENCE, Browsers, Mail};
-use super::report::{Findings, Report};
+use super::report::{Findings, report};
 use super::scan::Scan;
 use super::state::{Counts, State};
 use super::tally::Tally;
 use crate::client::Masks;
 use crate::conductor::{self, BEAT, LoadError, Snapshot, now_unix};
 use crate::latency_stamp::Stamps;
+use crate::node_api::NodeApi;
 use crate::observer::{Lines, Until};
 use crate::probe::Probe;
+use crate::report::Run;
 use crate::series::{Point, Series};
 use crate::tls;
 use crate::token::{self, Signer};
@@ -26,13 +28,14 @@ use crate::worker::read;
 /// The last answers may take so long.
 const SETTLE_PATIENCE: Duration = Duration::from_secs(10).saturating_add(ANSWER_PATIENCE);
 
-pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
     let wrong = plan.visitors == 0 || plan.connections == 0 || plan.rate.is_nan() || plan.rate <= 0.0;
     if wrong || plan.stay.is_zero() || plan.think.is_zero() {
         return Err(LoadError::Plan("visitors, connections, rate, stay and think must be above 0"));
     }
     let mut drive = Drive::start(plan, say)?;
-    let site = Scan::around(&plan.page, drive.mail.clone())?;
+    let tls = drive.state.tls.as_ref().map(|(config, _)| Arc::clone(config));
+    let site = Scan::site(&plan.page, NodeApi::new(&plan.options.target, tls))?;
     drive.state.site.set(site).expect("it is looked at once");
     drive.fill();
     let begin = drive.snapshot();
@@ -47,6 +50,7 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     thread::sleep(Duration::from_millis(200));
     let findings = Findings {
         interrupted: plan.options.stopped(),
+        probe: drive.probe,
         before: drive.before,
         begin,
         end,
@@ -59,7 +63,7 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         workers: drive.workers,
         series: drive.series.take(),
     };
-    Ok(Report::new(plan, drive.probe, findings))
+    Ok(report(plan, findings))
 }
 
 struct Drive<'a> {

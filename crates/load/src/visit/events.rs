@@ -1,4 +1,4 @@
-//! What a piece of input has said, in short.
+//! A summary of the events in one piece of input.
 
 use web_proto::Event;
 

@@ -1,28 +1,29 @@
-//! A scan at the site before anybody comes: what a browser would find, so that visitors know what to fetch without reading.
+//! A scan of the site before the first visitor: what a browser would find, so that visitors need not read what they fetch.
 
-use std::sync::mpsc;
-
-use edge::Mailboxes;
+use reach::header::{ACCEPT, ACCEPT_ENCODING, USER_AGENT};
 
 use super::Kind;
-use super::browsers::{ANSWER_PATIENCE, Mail, Seen};
+use super::browsers::ANSWER_PATIENCE;
+use super::exchange::{AGENT, PACKED, PLAIN};
 use super::site::{self, File, Page, Site};
 use crate::conductor::LoadError;
+use crate::node_api::{self, Answer, NodeApi};
 
-/// Pages that visitors scan at, at the most.
+/// Pages that visitors look at, at the most.
 const PAGES_MOST: usize = 8;
 /// Files of a site, at the most: more would not be ours.
 const FILES_MOST: usize = 200;
+const FILE_BYTES: usize = 64 * 1024 * 1024;
 
-pub(super) struct Scan {
-    mail: Mailboxes<Mail>,
+pub(super) struct Scan<'a> {
+    api: NodeApi<'a>,
     site: Site,
 }
 
-impl Scan {
-    /// Begins at a page, through the first worker.
-    pub(super) fn around(first: &str, mail: Mailboxes<Mail>) -> Result<Site, LoadError> {
-        let mut scan = Scan { mail, site: Site::default() };
+impl Scan<'_> {
+    /// Begins at a page.
+    pub(super) fn site(first: &str, api: NodeApi<'_>) -> Result<Site, LoadError> {
+        let mut scan = Scan { api, site: Site::default() };
         let seen = scan.pages(first).and_then(|loader| scan.modules(loader));
         seen.map_err(|why| LoadError::Page(first.to_owned(), why))?;
         Ok(scan.site)
@@ -87,13 +88,16 @@ impl Scan {
         if seen.status != 200 {
             return Err(format!("its file {path} answers with the status {}", seen.status));
         }
-        self.site.files.push(File { path: path.to_owned(), kind, caching: site::caching(&seen.head) });
+        let caching = site::caching(seen.cache_control.as_deref(), seen.etag);
+        self.site.files.push(File { path: path.to_owned(), kind, caching });
         Ok(self.site.files.len() as u16 - 1)
     }
 
-    fn fetch(&self, path: &str, packed: bool) -> Result<Seen, String> {
-        let (to, from) = mpsc::channel();
-        self.mail.send(0, Mail::Look { path: path.to_owned(), packed, to });
-        from.recv_timeout(ANSWER_PATIENCE).map_err(|_| format!("{path} is not answered"))?
+    fn fetch(&self, path: &str, packed: bool) -> Result<Answer, String> {
+        let codings = if packed { PACKED } else { PLAIN };
+        let fields = [(ACCEPT_ENCODING, codings), (USER_AGENT, AGENT), (ACCEPT, "*/*")];
+        let request = node_api::get(path, &fields).ok_or_else(|| format!("{path} is no path"))?;
+        let answer = self.api.send(request, FILE_BYTES, ANSWER_PATIENCE);
+        answer.map_err(|error| format!("{path} is not answered: {error}"))
     }
 }

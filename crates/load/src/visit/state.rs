@@ -1,4 +1,4 @@
-//! What the workers of one run share.
+//! State that all workers of a visit run share.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicU64;
@@ -36,7 +36,7 @@ pub(super) struct Counts {
     pub(super) gone: AtomicU64,
     /// Requests that will not be answered well.
     pub(super) failed: AtomicU64,
-    /// Questions for whose answers nobody has stayed.
+    /// Requests whose visitor left before the answer.
     pub(super) given_up: AtomicU64,
     /// Of visitors who were let in.
     pub(super) logged_in: AtomicU64,

@@ -1,11 +1,11 @@
-//! What one worker has counted.
+//! The counts of one worker of a visit run.
 
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
 use super::Kind;
-use crate::worker::histogram;
+use crate::tally::histogram;
 
 #[derive(Debug, Clone)]
 pub(super) struct Tally {

@@ -1,4 +1,4 @@
-//! One visitor's browser: what it fetches next, as its pages and its cache ask. No sockets, no clock.
+//! One visitor's browser: the next requests, by its pages and its cache. No sockets, no clock.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

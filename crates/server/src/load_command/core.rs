@@ -13,12 +13,12 @@ use chat::{
     Command, DeviceId, Event, Hello, Limits, Node, NodeConfig, Outbox, Refusal, Secret, SessionHandle,
     SessionId, Store, Sub, To,
 };
-use load::Watch;
-use load::stress::core::{self, Core, CorePlan, EventSink, CoreEvent};
+use load::Observer;
+use load::report::Run;
+use load::stress::core::{self, Core, CoreEvent, CorePlan, EventSink};
 use rand::RngCore;
 use store::Sqlite;
 
-use super::plan::Found;
 use crate::config::{self, Layers};
 use crate::data_lock::DataLock;
 use crate::trouble::{Outcome, Trouble};
@@ -42,7 +42,7 @@ impl Inside {
         name: &str,
         observer: Arc<dyn Observer>,
         stop: &Arc<AtomicBool>,
-    ) -> Outcome<Found> {
+    ) -> Outcome<Run> {
         let folder = Folder::new()?;
         let store: Arc<dyn Store> = if self.memory {
             Arc::new(Sqlite::in_memory())
@@ -65,13 +65,12 @@ impl Inside {
             store: if self.memory { "SQLite in memory" } else { "SQLite, every commit synced" },
             durable: !self.memory,
             stop: Arc::clone(stop),
-            watch,
+            observer,
         };
         let members = self.members;
         let made = core::run(&plan, |sink| Arc::new(InProcess::new(members, &store, secret, sink)));
         let unmade = |error: load::LoadError| Trouble::new(format!("cannot run {name}")).because(error);
-        let report = made.map_err(unmade)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        made.map_err(unmade)
     }
 }
 

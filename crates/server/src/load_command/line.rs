@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use toml::Value;
+use serde::Serialize;
+use toml::{Table, Value};
 
 use super::plan::{CommunityArgs, FloodArgs, MixArgs, StormArgs, StressArgs, VisitArgs};
 use crate::cli::{DataFlag, text};
@@ -196,11 +197,7 @@ pub(crate) struct PresetName {
     pub(crate) name: String,
 }
 
-/// The typed flags, as settings of a plan.
-pub(super) fn changes<const N: usize>(given: [(&str, Option<Value>); N]) -> Vec<(String, Value)> {
-    given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
-}
-
-pub(super) fn integer(number: u32) -> Value {
-    Value::Integer(number.into())
+/// The flags that were given, as settings of a plan: both have the same names.
+pub(super) fn changes(flags: &impl Serialize) -> Vec<(String, Value)> {
+    Table::try_from(flags).expect("flags are numbers, texts and booleans").into_iter().collect()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::report::grouped;
-use load::{Point, Until, Observer};
+use load::{Observer, Point, Until};
 
 use super::progress;
 

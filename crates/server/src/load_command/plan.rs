@@ -15,7 +15,7 @@ mod visit;
 use std::fmt::Debug;
 
 use load::report::Run;
-use load::{RunOptions, LoadError};
+use load::{LoadError, RunOptions};
 
 use super::core::Inside;
 use super::own_node::NodeWish;
@@ -54,8 +54,8 @@ pub(super) trait Task: Debug {
     fn node(&self) -> NodeWish {
         NodeWish::default()
     }
-    /// Returns when the run is over; `name` is for the report.
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError>;
+    /// Returns when the run is over.
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError>;
 }
 
 /// Two settings that cannot both be meant.
@@ -63,12 +63,4 @@ pub(super) trait Task: Debug {
 pub(super) struct Contradiction {
     pub(super) says: &'static str,
     pub(super) remedy: &'static str,
-}
-
-/// The result of a run, as text and for the report.
-pub(super) struct Found {
-    pub(super) run: Run,
-    pub(super) json: String,
-    pub(super) text: String,
-    pub(super) svg: Option<String>,
 }

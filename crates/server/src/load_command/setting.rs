@@ -1,14 +1,9 @@
 //! Settings of plans whose range TOML's own types do not hold.
 
-use load::target::Transport;
 use serde::{Deserialize, Deserializer};
 use toml::Table;
 
 use crate::config::Config;
-
-pub(super) fn parsed<'de, D: Deserializer<'de>>(from: D) -> Result<Transport, D::Error> {
-    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
-}
 
 pub(super) fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     at_least(1, u32::deserialize(from)?)

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use load::report::{Row, Run, Verdict};
+use load::report::{Measure, Run, Value as Figure, Verdict};
 use load::study::{Case, Claim, Comparison, Judged, Outcome as Judgement, Spread, Study as Findings, order};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::plan::Found;
 use super::plan_file::{self, Part, Plan, Prepared, What};
 use super::{progress, setting};
 use crate::trouble::{Outcome, Trouble};
@@ -129,8 +128,8 @@ impl Study {
         &self,
         name: &str,
         stop: &AtomicBool,
-        one: &mut dyn FnMut(&str, Prepared) -> Outcome<Found>,
-    ) -> Outcome<Found> {
+        one: &mut dyn FnMut(&str, Prepared) -> Outcome<Run>,
+    ) -> Outcome<Run> {
         for hypothesis in &self.hypotheses {
             progress(&format!("hypothesis: {}", hypothesis.says));
         }
@@ -143,13 +142,10 @@ impl Study {
             }
             let of = format!("run {} of {}: {}", index + 1, order.len(), self.words(&cases[case]));
             progress(&format!("-- {of}"));
-            let found = one(&of, self.prepared(&cases[case])?);
-            runs[case]
-                .push(found.map_or_else(|trouble| Run::not_made(&of, &trouble.to_string()), |it| it.run));
+            let run = one(&of, self.prepared(&cases[case])?);
+            runs[case].push(run.unwrap_or_else(|trouble| Run::not_made(&of, &trouble.to_string())));
         }
-        let run = self.report(name, &cases, &runs, stop.load(Ordering::Relaxed));
-        let json = serde_json::to_string(&run).map_err(|error| Trouble::new("no JSON").because(error))?;
-        Ok(Found { text: run.text(), json, run, svg: None })
+        Ok(self.report(name, &cases, &runs, stop.load(Ordering::Relaxed)))
     }
 
     fn report(&self, name: &str, cases: &[Setting], runs: &[Vec<Run>], interrupted: bool) -> Run {
@@ -177,11 +173,14 @@ impl Study {
                 because: because.filter(|_| few),
                 change: few.then(|| "fewer members, or a machine on which nothing else runs".to_owned()),
             },
-            rows: self.figures.iter().filter_map(|figure| measured.row(&self.base(), figure)).collect(),
+            measures: self
+                .figures
+                .iter()
+                .filter_map(|figure| measured.median(&self.base(), figure))
+                .collect(),
             lines,
-            latencies: Vec::new(),
-            series: Vec::new(),
             study: Some(Findings { hypotheses: judged, comparisons: self.comparisons(&measured) }),
+            ..Run::default()
         }
     }
 
@@ -315,24 +314,25 @@ struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    fn rows<'a>(&'a self, case: &Setting, figure: &'a str) -> impl Iterator<Item = &'a Row> {
+    fn figures<'a>(&'a self, case: &Setting, name: &'a str) -> impl Iterator<Item = &'a Measure> {
         let runs = self.cases.iter().position(|other| other == case).map(|at| &self.valid[at]);
-        runs.into_iter().flatten().flat_map(move |run| run.rows.iter().filter(move |row| row.what == figure))
+        runs.into_iter().flatten().flat_map(move |run| run.figures().filter(move |of| of.name == name))
     }
 
     fn spread(&self, case: &Setting, figure: &str) -> Option<Spread> {
-        Spread::of(self.rows(case, figure).filter_map(|row| row.figure).collect())
+        Spread::of(self.figures(case, figure).filter_map(Measure::figure).collect())
     }
 
     /// The median, beside what the plan shows beside it.
-    fn row(&self, case: &Setting, figure: &str) -> Option<Row> {
-        let row = self.rows(case, figure).next()?.clone();
-        Some(Row { figure: self.spread(case, figure).map(|spread| spread.median), ..row })
+    fn median(&self, case: &Setting, figure: &str) -> Option<Measure> {
+        let one = self.figures(case, figure).next()?.clone();
+        let value = Figure::Number(self.spread(case, figure).map(|spread| spread.median));
+        Some(Measure { value, ..one })
     }
 
     fn unit(&self, figure: &str) -> &'static str {
-        let mut rows = self.valid.iter().flatten().flat_map(|run| &run.rows);
-        rows.find(|row| row.what == figure).map_or("", |row| row.unit)
+        let mut figures = self.valid.iter().flatten().flat_map(|run| run.figures());
+        figures.find(|of| of.name == figure).map_or("", |of| of.unit)
     }
 }
 
@@ -362,25 +362,25 @@ mod tests {
     "#;
 
     /// A run whose only figure depends on the transport and the workers.
-    fn pretend(of: &str) -> Found {
+    fn pretend(of: &str) -> Run {
         let figure =
             if of.contains("sse") { 20.0 } else { 10.0 } + if of.contains("workers 2") { 1.0 } else { 0.0 };
         let mut run = Run::not_made("x", "");
         run.verdict.valid = !of.contains("poll");
-        run.rows = vec![Row {
-            what: "user memory per connection",
-            figure: Some(figure),
+        run.measures = vec![Measure {
+            key: "user_bytes_per_connection",
+            name: "user memory per connection",
             unit: "B",
+            value: Figure::Number(Some(figure)),
             beside: Vec::new(),
             leads: false,
         }];
-        Found { run, json: String::new(), text: String::new(), svg: None }
+        run
     }
 
     fn carried_out(study: &Study) -> Run {
         study.check("s").expect("it is right");
-        let found = study.carry_out("s", &AtomicBool::new(false), &mut |of, _| Ok(pretend(of)));
-        found.expect("it runs").run
+        study.carry_out("s", &AtomicBool::new(false), &mut |of, _| Ok(pretend(of))).expect("it runs")
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Browsers {
             io.abort();
             return input.len();
         };
-        let (taken, answer) = match fetch.reading.read(input, &mut |_| {}) {
+        let (taken, answer) = match fetch.reading.read(input) {
             Ok((taken, None)) => {
                 self.note_bytes(taken);
                 return taken;

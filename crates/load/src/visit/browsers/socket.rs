@@ -170,7 +170,7 @@ impl Browsers {
     fn begin_reading(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
         let Some(visitor) = self.visitors.get_mut(&socket.visitor) else { return };
         visitor.stage = Stage::There;
-        // Before counting begins, whoever is asked about may not have come yet.
+        // Before counting begins, the other user may not exist yet.
         if visitor.opens && self.counting_from.is_some() {
             let to = self.somebody_else(socket.visitor);
             let (contacts, history) = (self.rid(), self.rid());

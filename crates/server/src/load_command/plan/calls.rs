@@ -1,12 +1,13 @@
-//! `calls`: what can be said of it in a plan file.
+//! `calls`: its section of a plan file.
 
 use load::calls::{self, CallsPlan};
+use load::report::Run;
 use load::target::Transport;
-use load::{RunOptions, LoadError};
+use load::{LoadError, RunOptions};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::{Found, Task};
+use super::Task;
 use crate::load_command::own_node::NodeWish;
 use crate::load_command::setting;
 use crate::span::Span;
@@ -14,7 +15,6 @@ use crate::span::Span;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Calls {
-    #[serde(deserialize_with = "setting::parsed")]
     transport: Transport,
     #[serde(deserialize_with = "setting::at_least_one")]
     pairs: u32,
@@ -57,7 +57,7 @@ impl Task for Calls {
         NodeWish { settings, ..NodeWish::default() }
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let plan = CallsPlan {
             options,
             transport: self.transport,
@@ -68,7 +68,6 @@ impl Task for Calls {
             time: self.time.into(),
             hold: self.hold.into(),
         };
-        let report = calls::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        calls::run(&plan, say)
     }
 }

@@ -1,4 +1,4 @@
-//! `community`: what can be said of it on the command line and in a plan file.
+//! `community`: its flags and its section of a plan file.
 
 mod seed;
 
@@ -6,26 +6,27 @@ use std::sync::{Arc, OnceLock};
 
 use clap::Args;
 use load::community::{self, CommunityPlan, People, Rosters};
+use load::report::Run;
 use load::target::Transport;
-use load::{RunOptions, LoadError};
-use serde::Deserialize;
-use toml::Value;
+use load::{LoadError, RunOptions};
+use serde::{Deserialize, Serialize};
 
 use self::seed::Filled;
-use super::{Contradiction, Found, Task};
-use crate::cli::text;
-use crate::load_command::line::{LoadTarget, changes, integer};
+use super::{Contradiction, Task};
+use crate::load_command::line::LoadTarget;
 use crate::load_command::own_node::{NodeWish, Seed};
 use crate::load_command::setting;
 use crate::span::Span;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct CommunityArgs {
     #[command(flatten)]
+    #[serde(skip)]
     pub(crate) target: LoadTarget,
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
-    pub(crate) transport: Option<load::target::Transport>,
+    pub(crate) transport: Option<Transport>,
     /// Number of online members [default: 5000].
     #[arg(long)]
     pub(crate) members: Option<u32>,
@@ -55,28 +56,9 @@ pub(crate) struct CommunityArgs {
     pub(crate) storm: Option<u32>,
 }
 
-impl CommunityArgs {
-    /// Settings that differ from the preset.
-    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
-        changes([
-            ("transport", self.transport.map(|transport| text(transport.name()))),
-            ("members", self.members.map(integer)),
-            ("sites", self.sites.map(integer)),
-            ("roster", self.roster.map(integer)),
-            ("online", self.online.map(integer)),
-            ("rate", self.rate.map(Value::Float)),
-            ("message-every", self.message_every.map(text)),
-            ("status-every", self.status_every.map(text)),
-            ("time", self.time.map(text)),
-            ("storm", self.storm.map(integer)),
-        ])
-    }
-}
-
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Community {
-    #[serde(deserialize_with = "setting::parsed")]
     transport: Transport,
     #[serde(deserialize_with = "setting::at_least_one")]
     members: u32,
@@ -154,7 +136,7 @@ impl Task for Community {
         NodeWish { seed, ..NodeWish::default() }
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let few = |_| LoadError::Plan("a site has too few members for their rosters");
         let (options, people, rosters) = match self.filled.get() {
             Some(filled) => {
@@ -164,7 +146,11 @@ impl Task for Community {
             // A node that others have started: one site, and no rosters that we know of.
             None => {
                 say("members name whom they watch: the node that --url names has no rosters of ours");
-                (options, People::new(self.members, 1, self.online, self.online).map_err(few)?, Rosters::Named)
+                (
+                    options,
+                    People::new(self.members, 1, self.online, self.online).map_err(few)?,
+                    Rosters::Named,
+                )
             }
         };
         let every = |span: Span| Some(span.into()).filter(|span: &std::time::Duration| !span.is_zero());
@@ -181,7 +167,6 @@ impl Task for Community {
             spread: self.spread.into(),
             quiet: community::QUIET,
         };
-        let report = community::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        community::run(&plan, say)
     }
 }

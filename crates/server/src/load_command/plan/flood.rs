@@ -1,4 +1,4 @@
-//! `flood`: what can be said of it on the command line and in a plan file.
+//! `flood`: its flags and its section of a plan file.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -6,23 +6,25 @@ use std::time::Duration;
 
 use clap::Args;
 use load::flood::{self, FloodPlan};
+use load::report::Run;
 use load::target::Transport;
-use load::{RunOptions, LoadError};
-use serde::Deserialize;
-use toml::Value;
+use load::{LoadError, RunOptions};
+use serde::{Deserialize, Serialize};
 
-use super::{Found, Task};
-use crate::cli::text;
-use crate::load_command::line::{LoadTarget, changes, integer};
+use super::Task;
+use crate::load_command::line::LoadTarget;
 use crate::load_command::setting;
 use crate::span::Span;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct FloodArgs {
     #[command(flatten)]
+    #[serde(skip)]
     pub(crate) target: LoadTarget,
     /// websocket, stream, sse or poll; or all, one after the other, plain and with TLS [default: websocket].
     #[arg(long)]
+    #[serde(skip_serializing_if = "is_no_setting")]
     pub(crate) transport: Option<Transports>,
     /// How many members [default: 1000].
     #[arg(long)]
@@ -38,13 +40,20 @@ pub(crate) struct FloodArgs {
     pub(crate) exchange: Option<u32>,
     /// Write a picture of the run; not with --transport all, whose report has them.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) svg: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(untagged)]
 pub(crate) enum Transports {
     One(Transport),
     All,
+}
+
+/// The preset for all of them varies the transport itself.
+fn is_no_setting(transport: &Option<Transports>) -> bool {
+    !matches!(transport, Some(Transports::One(_)))
 }
 
 impl FromStr for Transports {
@@ -63,27 +72,11 @@ impl FloodArgs {
             _ => "flood",
         }
     }
-
-    /// Settings that differ from the preset.
-    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
-        let transport = match self.transport {
-            Some(Transports::One(transport)) => Some(text(transport.name())),
-            Some(Transports::All) | None => None,
-        };
-        changes([
-            ("transport", transport),
-            ("connections", self.connections.map(integer)),
-            ("rate", self.rate.map(Value::Float)),
-            ("hold", self.hold.map(text)),
-            ("exchange", self.exchange.map(integer)),
-        ])
-    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Flood {
-    #[serde(deserialize_with = "setting::parsed")]
     pub(crate) transport: Transport,
     #[serde(deserialize_with = "setting::at_least_one")]
     pub(crate) connections: u32,
@@ -114,7 +107,7 @@ impl Task for Flood {
         self.connections
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let plan = FloodPlan {
             options,
             transport: self.transport,
@@ -124,9 +117,7 @@ impl Task for Flood {
             exchange: self.exchange,
             settle: self.settle.map_or_else(|| settle(self.connections), Duration::from),
         };
-        let report = flood::run(&plan, say)?;
-        let svg = Some(report.svg());
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg })
+        flood::run(&plan, say)
     }
 }
 

@@ -1,23 +1,25 @@
-//! `mix`: what can be said of it on the command line and in a plan file.
+//! `mix`: its flags and its section of a plan file.
 
+use std::ops::Not;
 use std::str::FromStr;
 
 use clap::Args;
 use load::mix::{self, MixPlan};
+use load::report::Run;
 use load::target::Transport;
-use load::{RunOptions, LoadError};
-use serde::{Deserialize, Deserializer};
-use toml::Value;
+use load::{LoadError, RunOptions};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Contradiction, Found, Task};
-use crate::cli::text;
-use crate::load_command::line::{LoadTarget, changes, integer};
+use super::{Contradiction, Task};
+use crate::load_command::line::LoadTarget;
 use crate::load_command::setting;
 use crate::span::Span;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct MixArgs {
     #[command(flatten)]
+    #[serde(skip)]
     pub(crate) target: LoadTarget,
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
@@ -33,6 +35,7 @@ pub(crate) struct MixArgs {
     pub(crate) memory_limit: Option<Size>,
     /// The node's half of what the kernel has grown by counts too.
     #[arg(long)]
+    #[serde(skip_serializing_if = "Not::not")]
     pub(crate) with_kernel: bool,
     /// Failed logins and messages, in percent, at which it ends [default: 1].
     #[arg(long, value_name = "PERCENT")]
@@ -40,21 +43,6 @@ pub(crate) struct MixArgs {
     /// It ends after this at the latest [default: 10m].
     #[arg(long, value_name = "SPAN")]
     pub(crate) time: Option<Span>,
-}
-
-impl MixArgs {
-    /// Settings that differ from the preset.
-    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
-        changes([
-            ("transport", self.transport.map(|transport| text(transport.name()))),
-            ("members", self.members.map(integer)),
-            ("rate", self.rate.map(Value::Float)),
-            ("memory-limit", self.memory_limit.map(|size| text(format!("{}B", size.0)))),
-            ("with-kernel", self.with_kernel.then_some(Value::Boolean(true))),
-            ("error-limit", self.error_limit.map(Value::Float)),
-            ("time", self.time.map(text)),
-        ])
-    }
 }
 
 /// Bytes; a kB has 1,024 of them, as memory is counted.
@@ -80,6 +68,12 @@ impl FromStr for Size {
     }
 }
 
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&format!("{}B", self.0))
+    }
+}
+
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Size, D::Error> {
         String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
@@ -89,7 +83,6 @@ impl<'de> Deserialize<'de> for Size {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Mix {
-    #[serde(deserialize_with = "setting::parsed")]
     transport: Transport,
     #[serde(deserialize_with = "setting::at_least_two")]
     members: u32,
@@ -138,7 +131,7 @@ impl Task for Mix {
         self.members
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let plan = MixPlan {
             options,
             transport: self.transport,
@@ -152,8 +145,7 @@ impl Task for Mix {
             write_every: self.write_every.into(),
             presence_every: self.presence_every.into(),
         };
-        let report = mix::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        mix::run(&plan, say)
     }
 }
 

@@ -1,18 +1,18 @@
-//! `room`: what can be said of it in a plan file.
+//! `room`: its section of a plan file.
 
+use load::report::Run;
 use load::room::{self, RoomPlan};
 use load::target::Transport;
-use load::{RunOptions, LoadError};
+use load::{LoadError, RunOptions};
 use serde::Deserialize;
 
-use super::{Found, Task};
+use super::Task;
 use crate::load_command::setting;
 use crate::span::Span;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Room {
-    #[serde(deserialize_with = "setting::parsed")]
     transport: Transport,
     #[serde(deserialize_with = "setting::at_least_two")]
     members: u32,
@@ -40,7 +40,7 @@ impl Task for Room {
         self.members + 2
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let plan = RoomPlan {
             options,
             transport: self.transport,
@@ -49,7 +49,6 @@ impl Task for Room {
             beside: self.beside,
             time: self.time.into(),
         };
-        let report = room::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        room::run(&plan, say)
     }
 }

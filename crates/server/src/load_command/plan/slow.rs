@@ -1,18 +1,18 @@
-//! `slow`: what can be said of it in a plan file.
+//! `slow`: its section of a plan file.
 
+use load::report::Run;
 use load::slow::{self, SlowPlan};
 use load::target::Transport;
-use load::{RunOptions, LoadError};
+use load::{LoadError, RunOptions};
 use serde::Deserialize;
 
-use super::{Found, Task};
+use super::Task;
 use crate::load_command::setting;
 use crate::span::Span;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Slow {
-    #[serde(deserialize_with = "setting::parsed")]
     transport: Transport,
     #[serde(deserialize_with = "setting::at_least_two")]
     members: u32,
@@ -44,7 +44,7 @@ impl Task for Slow {
         self.members.saturating_add(self.slow)
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let plan = SlowPlan {
             options,
             transport: self.transport,
@@ -55,7 +55,6 @@ impl Task for Slow {
             calm: self.calm.into(),
             pause: self.pause.into(),
         };
-        let report = slow::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        slow::run(&plan, say)
     }
 }

@@ -1,25 +1,26 @@
-//! `storm`: what can be said of it on the command line and in a plan file.
+//! `storm`: its flags and its section of a plan file.
 
 use clap::Args;
+use load::report::Run;
 use load::storm::{self, StormPlan};
 use load::target::Transport;
-use load::{RunOptions, LoadError};
-use serde::Deserialize;
-use toml::Value;
+use load::{LoadError, RunOptions};
+use serde::{Deserialize, Serialize};
 
-use super::{Found, Task};
-use crate::cli::text;
-use crate::load_command::line::{LoadTarget, changes, integer};
+use super::Task;
+use crate::load_command::line::LoadTarget;
 use crate::load_command::setting;
 use crate::span::Span;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct StormArgs {
     #[command(flatten)]
+    #[serde(skip)]
     pub(crate) target: LoadTarget,
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
-    pub(crate) transport: Option<load::target::Transport>,
+    pub(crate) transport: Option<Transport>,
     /// Number of members whose connections break [default: 5000].
     #[arg(long)]
     pub(crate) members: Option<u32>,
@@ -40,25 +41,9 @@ pub(crate) struct StormArgs {
     pub(crate) calm: Option<Span>,
 }
 
-impl StormArgs {
-    /// Settings that differ from the preset.
-    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
-        changes([
-            ("transport", self.transport.map(|transport| text(transport.name()))),
-            ("members", self.members.map(integer)),
-            ("watchers", self.watchers.map(integer)),
-            ("rate", self.rate.map(Value::Float)),
-            ("writes", self.writes.map(Value::Float)),
-            ("spread", self.spread.map(text)),
-            ("calm", self.calm.map(text)),
-        ])
-    }
-}
-
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Storm {
-    #[serde(deserialize_with = "setting::parsed")]
     transport: Transport,
     #[serde(deserialize_with = "setting::at_least_one")]
     members: u32,
@@ -91,7 +76,7 @@ impl Task for Storm {
         self.members.saturating_add(self.watchers)
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let plan = StormPlan {
             options,
             transport: self.transport,
@@ -102,7 +87,6 @@ impl Task for Storm {
             spread: self.spread.into(),
             calm: self.calm.into(),
         };
-        let report = storm::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        storm::run(&plan, say)
     }
 }

@@ -1,30 +1,36 @@
 //! `stress` and `realistic`: what can be said of them on the command line and in a plan file.
 
+use std::num::ParseIntError;
+use std::ops::Not;
+
 use clap::Args;
+use load::report::Run;
 use load::stress::{self, Pace, StressPlan};
 use load::target::Transport;
-use load::{RunOptions, LoadError};
-use serde::Deserialize;
-use toml::Value;
+use load::{LoadError, RunOptions};
+use serde::{Deserialize, Serialize};
 
-use super::{Contradiction, Found, Inside, Task};
-use crate::cli::text;
-use crate::load_command::line::{LoadTarget, changes, integer};
+use super::{Contradiction, Inside, Task};
+use crate::load_command::line::LoadTarget;
 use crate::load_command::setting;
 use crate::span::Span;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct StressArgs {
     #[command(flatten)]
+    #[serde(skip)]
     pub(crate) target: LoadTarget,
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
-    pub(crate) transport: Option<load::target::Transport>,
+    pub(crate) transport: Option<Transport>,
     /// Without sockets, inside of this process, on SQLite, durable: Chut's first bench.
     #[arg(long, conflicts_with_all = ["transport", "rate", "every"])]
+    #[serde(skip_serializing_if = "Not::not")]
     pub(crate) core: bool,
     /// With --core: in memory only, as Chut's own, instead of on disk.
     #[arg(long, requires = "core")]
+    #[serde(skip_serializing_if = "Not::not")]
     pub(crate) memory: bool,
     /// Groups of members [default: 100].
     #[arg(long, conflicts_with = "members")]
@@ -51,35 +57,18 @@ pub(crate) struct StressArgs {
     #[arg(long, value_name = "SPAN", conflicts_with = "seconds")]
     pub(crate) time: Option<Span>,
     /// Duration in seconds.
-    #[arg(long)]
-    pub(crate) seconds: Option<u32>,
+    #[arg(long, value_parser = seconds)]
+    #[serde(rename = "time")]
+    pub(crate) seconds: Option<Span>,
 }
 
-impl StressArgs {
-    /// Settings that differ from the preset.
-    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
-        let seconds = self.seconds.map(|seconds| Span::seconds(seconds.into()));
-        let on = |flag: bool| flag.then_some(Value::Boolean(true));
-        changes([
-            ("core", on(self.core)),
-            ("memory", on(self.memory)),
-            ("transport", self.transport.map(|transport| text(transport.name()))),
-            ("groups", self.groups.map(integer)),
-            ("per-group", self.per_group.map(integer)),
-            ("members", self.members.map(integer)),
-            ("body", self.body.map(integer)),
-            ("window", self.window.map(integer)),
-            ("rate", self.rate.map(Value::Float)),
-            ("every", self.every.map(text)),
-            ("time", self.time.or(seconds).map(text)),
-        ])
-    }
+fn seconds(text: &str) -> Result<Span, ParseIntError> {
+    text.parse::<u32>().map(|seconds| Span::seconds(seconds.into()))
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Stress {
-    #[serde(deserialize_with = "setting::parsed")]
     pub(crate) transport: Transport,
     #[serde(deserialize_with = "setting::at_least_one")]
     pub(crate) groups: u32,
@@ -155,7 +144,7 @@ impl Task for Stress {
         })
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let every = self.every.map(|every| Pace::Every(every.into()));
         let plan = StressPlan {
             options,
@@ -166,7 +155,6 @@ impl Task for Stress {
             pace: every.or(self.rate.map(Pace::Rate)).unwrap_or(Pace::Window(self.window)),
             time: self.time.into(),
         };
-        let report = stress::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        stress::run(&plan, say)
     }
 }

@@ -1,15 +1,16 @@
-//! `turn`: what can be said of it in a plan file.
+//! `turn`: its section of a plan file.
 
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use load::report::Run;
 use load::turn::{self, Server, TurnPlan};
-use load::{RunOptions, LoadError};
+use load::{LoadError, RunOptions};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::{Contradiction, Found, Task};
+use super::{Contradiction, Task};
 use crate::load_command::own_node::NodeWish;
 use crate::load_command::setting;
 use crate::need;
@@ -115,7 +116,7 @@ impl Task for Turn {
         NodeWish { settings, ..NodeWish::default() }
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let server = match (self.server, &self.turn_secret_file) {
             (Some(addr), Some(path)) => {
                 Some(Server { addr, secret: std::fs::read(path)?.trim_ascii().to_vec() })
@@ -136,7 +137,6 @@ impl Task for Turn {
             packet_bytes: self.packet_bytes as usize,
             time: self.time.into(),
         };
-        let report = turn::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        turn::run(&plan, say)
     }
 }

@@ -1,18 +1,18 @@
-//! `typing`: what can be said of it in a plan file.
+//! `typing`: its section of a plan file.
 
+use load::report::Run;
 use load::target::Transport;
 use load::typing::{self, Pace, TypingPlan};
-use load::{RunOptions, LoadError};
+use load::{LoadError, RunOptions};
 use serde::Deserialize;
 
-use super::{Contradiction, Found, Task};
+use super::{Contradiction, Task};
 use crate::load_command::setting;
 use crate::span::Span;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Typing {
-    #[serde(deserialize_with = "setting::parsed")]
     transport: Transport,
     #[serde(deserialize_with = "setting::at_least_two")]
     members: u32,
@@ -50,7 +50,7 @@ impl Task for Typing {
         self.members
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let plan = TypingPlan {
             options,
             transport: self.transport,
@@ -58,7 +58,6 @@ impl Task for Typing {
             pace: self.rate.map_or(Pace::Window(self.window), Pace::Rate),
             time: self.time.into(),
         };
-        let report = typing::run(&plan, say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        typing::run(&plan, say)
     }
 }

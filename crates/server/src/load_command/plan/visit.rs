@@ -1,20 +1,21 @@
-//! `visit`: what can be said of it on the command line and in a plan file.
+//! `visit`: its flags and its section of a plan file.
 
 use clap::Args;
+use load::report::Run;
 use load::visit::{self, VisitPlan};
-use load::{RunOptions, LoadError};
-use serde::Deserialize;
-use toml::Value;
+use load::{LoadError, RunOptions};
+use serde::{Deserialize, Serialize};
 
-use super::{Contradiction, Found, Task};
-use crate::cli::text;
-use crate::load_command::line::{LoadTarget, changes, integer};
+use super::{Contradiction, Task};
+use crate::load_command::line::LoadTarget;
 use crate::load_command::setting;
 use crate::span::Span;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct VisitArgs {
     #[command(flatten)]
+    #[serde(skip)]
     pub(crate) target: LoadTarget,
     /// Visitors who are there at once [default: 1000].
     #[arg(long)]
@@ -40,22 +41,6 @@ pub(crate) struct VisitArgs {
     /// How long it is counted [default: 30s].
     #[arg(long, value_name = "SPAN")]
     pub(crate) time: Option<Span>,
-}
-
-impl VisitArgs {
-    /// Settings that differ from the preset.
-    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
-        changes([
-            ("visitors", self.visitors.map(integer)),
-            ("page", self.page.as_ref().map(text)),
-            ("stay", self.stay.map(text)),
-            ("think", self.think.map(text)),
-            ("write-every", self.write_every.map(text)),
-            ("connections", self.connections.map(integer)),
-            ("rate", self.rate.map(Value::Float)),
-            ("time", self.time.map(text)),
-        ])
-    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -128,8 +113,7 @@ impl Task for Visit {
         self.visitors.saturating_mul(self.connections.saturating_add(1))
     }
 
-    fn carry_out(&self, name: &str, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
-        let report = visit::run(&self.plan(options), say)?;
-        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+    fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        visit::run(&self.plan(options), say)
     }
 }

@@ -1,10 +1,9 @@
-//! A small picture of a flood: connections and memory over time, and how long a login took.
+//! A small picture of a run: connections and memory over time, and its first distribution of times.
 
 use std::fmt::Write;
 
-use super::Report;
+use super::{Run, escaped, grouped, scale};
 use crate::percentiles::Percentiles;
-use crate::report::{escaped, grouped, scale};
 use crate::series::Point;
 
 const WIDTH: f64 = 880.0;
@@ -20,7 +19,7 @@ text{font:12px system-ui,sans-serif;fill:var(--soft)}\
 .grid{stroke:var(--line)}.curve{fill:none;stroke-width:2;stroke-linejoin:round}.end{text-anchor:end}\
 .mid{text-anchor:middle}";
 
-pub(super) fn draw(report: &Report) -> String {
+pub(super) fn draw(run: &Run) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
@@ -28,10 +27,10 @@ pub(super) fn draw(report: &Report) -> String {
          aria-label=\"{label}\"><style>{STYLE}</style>\
          <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"10\" fill=\"var(--paper)\"/>\
          <text class=\"head\" x=\"28\" y=\"36\">{label}</text><text x=\"28\" y=\"56\">{figures}</text>",
-        label = escaped(&headline(report)),
-        figures = escaped(&figures(report)),
+        label = escaped(&headline(run)),
+        figures = escaped(&figures(run)),
     );
-    let series = &report.series;
+    let series = &run.series;
     let active: Vec<(f64, f64)> = series.iter().map(|point| (point.seconds, point.active as f64)).collect();
     let memory: Vec<(f64, f64)> = series.iter().filter_map(megabytes).collect();
     let end = series.last().map_or(1.0, |point| point.seconds.max(1.0));
@@ -41,27 +40,23 @@ pub(super) fn draw(report: &Report) -> String {
     lower.curve(&mut out, "resident memory of the server, MB", "--b", &memory, end);
     let _ = write!(out, "<text class=\"mid\" x=\"310\" y=\"486\">seconds since the first connection</text>");
     let side = Panel { x: 640.0, y: 96.0, width: 210.0, height: 354.0 };
-    side.bars(&mut out, "connect + login, ms", "--c", report.connect_ms);
+    if let Some((name, ms)) = run.distributions().next() {
+        let name = name.split(',').next().unwrap_or(name);
+        side.bars(&mut out, &format!("{name}, ms"), "--c", ms);
+    }
     out.push_str("</svg>\n");
     out
 }
 
-fn headline(report: &Report) -> String {
-    let tls = if report.tls { " with TLS" } else { "" };
-    let not = if report.valid { "" } else { " (not valid)" };
-    format!("{} connections over {}{tls}{not}", grouped(report.connections as f64), report.transport)
+fn headline(run: &Run) -> String {
+    let not = if run.verdict.valid { "" } else { " (not valid)" };
+    format!("{}{not}", run.headline)
 }
 
-fn figures(report: &Report) -> String {
-    let mut parts = vec![format!("{} connects/s", grouped(report.achieved_rate))];
-    let measured = [
-        (report.user_bytes_per_connection, "user bytes"),
-        (report.kernel_bytes_per_connection, "kernel bytes per connection"),
-        (report.cpu_us_per_connect, "µs CPU per connect"),
-    ];
-    parts
-        .extend(measured.iter().filter_map(|(figure, unit)| Some(format!("{} {unit}", grouped((*figure)?)))));
-    parts.push(format!("{} failed", report.failed));
+/// The first figures that could be read.
+fn figures(run: &Run) -> String {
+    let known = run.figures().filter(|of| of.figure().is_some());
+    let parts: Vec<String> = known.take(3).map(|of| format!("{} {}", of.name, of.shown())).collect();
     parts.join("  ·  ")
 }
 
@@ -142,6 +137,12 @@ impl Panel {
     }
 
     fn label(&self, out: &mut String, label: &str) {
-        let _ = write!(out, "<text class=\"label\" x=\"{}\" y=\"{}\">{label}</text>", self.x, self.y - 14.0);
+        let _ = write!(
+            out,
+            "<text class=\"label\" x=\"{}\" y=\"{}\">{}</text>",
+            self.x,
+            self.y - 14.0,
+            escaped(label)
+        );
     }
 }

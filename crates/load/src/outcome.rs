@@ -1,0 +1,110 @@
+//! The counts of a run that all plans share, and their part of its report.
+
+use hdrhistogram::Histogram;
+use serde_json::{Value as Json, json};
+
+use crate::failures::{self, Reasons};
+use crate::probe::{Probe, Sample};
+use crate::report::{Measure, Run, Verdict};
+use crate::series::Point;
+use crate::tally::Tally;
+
+/// A worker of the generator that is busier than this was the limit itself.
+pub(crate) const BUSIEST_PERCENT: f64 = 95.0;
+
+pub(crate) struct Outcome<T> {
+    pub(crate) url: String,
+    pub(crate) transport: &'static str,
+    pub(crate) tls: bool,
+    pub(crate) probe: Probe,
+    /// Of the server, before the first member connected.
+    pub(crate) before: Sample,
+    pub(crate) interrupted: bool,
+    /// Logged in at the end.
+    pub(crate) members: u64,
+    pub(crate) sent: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) refused: u64,
+    pub(crate) delivered: u64,
+    pub(crate) login: Histogram<u64>,
+    /// From when a member was due to come back to its welcome.
+    pub(crate) returns: Histogram<u64>,
+    pub(crate) failed: u64,
+    pub(crate) failures: Reasons,
+    pub(crate) tally: T,
+    pub(crate) workers: usize,
+    pub(crate) series: Vec<Point>,
+}
+
+/// The plan's part of a report.
+pub(crate) struct Findings<'a> {
+    pub(crate) headline: String,
+    pub(crate) how: String,
+    /// Why the figures may not be believed, and what to change.
+    pub(crate) against: Option<(&'a str, &'a str)>,
+    pub(crate) measures: Vec<Measure>,
+    pub(crate) facts: Vec<(&'static str, Json)>,
+    pub(crate) lines: Vec<String>,
+}
+
+impl<T: Tally> Outcome<T> {
+    /// Acknowledged, but not delivered.
+    pub(crate) fn lost(&self) -> u64 {
+        self.acknowledged.saturating_sub(self.delivered)
+    }
+
+    /// The first reason that speaks against a run: the generator was the limit, members are missing, commands were refused,
+    /// one of the plan's own checks, or the server could not be observed.
+    pub(crate) fn against(
+        &self,
+        busiest_percent: f64,
+        everybody: u64,
+        own_checks: &[(bool, &'static str)],
+    ) -> Option<&'static str> {
+        let refused = || failures::against_refusals(self.tally.refused(), self.refused);
+        if busiest_percent > BUSIEST_PERCENT {
+            return Some("the generator was itself the limit: give it more threads");
+        }
+        if failures::short_of_descriptors(&self.failures) {
+            return Some("the generator had too few file descriptors: raise the limit of open files");
+        }
+        if self.members < everybody {
+            return Some("not everybody was logged in");
+        }
+        let refusals = if self.refused > 0 { refused() } else { None };
+        refusals.or_else(|| own_checks.iter().find(|(fails, _)| *fails).map(|(_, because)| *because)).or_else(
+            || {
+                (self.probe == Probe::Blind)
+                    .then_some("nothing could be seen of the server: name its process id")
+            },
+        )
+    }
+
+    pub(crate) fn into_run(self, name: &str, findings: Findings<'_>) -> Run {
+        let Findings { headline, how, against, measures, mut facts, lines } = findings;
+        facts.extend([
+            ("url", json!(self.url)),
+            ("transport", json!(self.transport)),
+            ("tls", json!(self.tls)),
+            ("generator_threads", json!(self.workers)),
+        ]);
+        Run {
+            name: name.to_owned(),
+            headline,
+            how,
+            verdict: Verdict::new(self.interrupted, against),
+            facts,
+            measures,
+            refused: self.tally.refused().clone(),
+            failures: self.failures,
+            lines,
+            series: self.series,
+            study: None,
+        }
+    }
+}
+
+/// The use of the generator's busiest thread, of one core.
+pub(crate) fn generator(busiest_percent: f64) -> Measure {
+    Measure::new("generator_busiest_percent", "generator, busiest thread", "%", busiest_percent)
+}

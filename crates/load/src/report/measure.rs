@@ -1,0 +1,166 @@
+//! One figure of a run: its key, name, unit and value, and what others have measured.
+
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use super::grouped;
+use crate::percentiles::Percentiles;
+
+/// A run's report is a list of these: the page, the text, the tables and the JSON object are all made from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// Of the JSON object; a dot leads into an inner object, as in `storm.returned`. Empty: only people see it, because it
+    /// follows from others.
+    pub key: &'static str,
+    /// For people. Empty: it is in the JSON object only.
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub value: Value,
+    pub beside: Vec<Beside>,
+    /// The run was made for this one.
+    pub leads: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    Count(u64),
+    /// None: it could not be read.
+    Number(Option<f64>),
+    /// A distribution, in milliseconds.
+    Times(Percentiles),
+}
+
+/// A figure that others measured or published.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Beside {
+    pub who: &'static str,
+    pub figure: f64,
+}
+
+impl Measure {
+    pub(crate) fn new(
+        key: &'static str,
+        name: &'static str,
+        unit: &'static str,
+        value: impl Into<Value>,
+    ) -> Measure {
+        Measure { key, name, unit, value: value.into(), beside: Vec::new(), leads: false }
+    }
+
+    /// A distribution of times.
+    pub(crate) fn times(key: &'static str, name: &'static str, ms: Percentiles) -> Measure {
+        Measure::new(key, name, "ms", ms)
+    }
+
+    /// In the JSON object, but in no table.
+    pub(crate) fn json_only(key: &'static str, value: impl Into<Value>) -> Measure {
+        Measure::new(key, "", "", value)
+    }
+
+    /// In the tables, but not in the JSON object: it follows from other measures.
+    pub(crate) fn derived(name: &'static str, unit: &'static str, value: impl Into<Value>) -> Measure {
+        Measure::new("", name, unit, value)
+    }
+
+    pub(crate) fn leading(self) -> Measure {
+        Measure { leads: true, ..self }
+    }
+
+    pub(crate) fn beside(mut self, who: &'static str, figure: f64) -> Measure {
+        self.beside.push(Beside { who, figure });
+        self
+    }
+
+    /// A single figure; None for a distribution, and for what could not be read.
+    pub fn figure(&self) -> Option<f64> {
+        match self.value {
+            Value::Count(count) => Some(count as f64),
+            Value::Number(number) => number,
+            Value::Times(_) => None,
+        }
+    }
+
+    /// With its unit, for people.
+    pub(super) fn shown(&self) -> String {
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        self.figure().map_or_else(|| "unknown".to_owned(), |figure| grouped(figure) + &unit)
+    }
+
+    /// A paper's figure, else the first.
+    pub(super) fn main_beside(&self) -> Option<&Beside> {
+        self.beside.iter().find(|beside| beside.is_of_paper()).or(self.beside.first())
+    }
+
+    pub(super) fn has_paper(&self) -> bool {
+        self.beside.iter().any(Beside::is_of_paper)
+    }
+}
+
+impl Beside {
+    fn is_of_paper(&self) -> bool {
+        self.who.starts_with("paper")
+    }
+}
+
+impl From<u64> for Value {
+    fn from(count: u64) -> Value {
+        Value::Count(count)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(count: u32) -> Value {
+        Value::Count(count.into())
+    }
+}
+
+impl From<usize> for Value {
+    fn from(count: usize) -> Value {
+        Value::Count(count as u64)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Value {
+        Value::Number(Some(number))
+    }
+}
+
+impl From<Option<f64>> for Value {
+    fn from(number: Option<f64>) -> Value {
+        Value::Number(number)
+    }
+}
+
+impl From<Option<u64>> for Value {
+    fn from(count: Option<u64>) -> Value {
+        count.map_or(Value::Number(None), Value::Count)
+    }
+}
+
+impl From<Percentiles> for Value {
+    fn from(ms: Percentiles) -> Value {
+        Value::Times(ms)
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Json {
+        match value {
+            Value::Count(count) => count.into(),
+            Value::Number(number) => number.into(),
+            Value::Times(ms) => serde_json::to_value(ms).expect("percentiles are numbers"),
+        }
+    }
+}
+
+/// Inserts a value under a key with dots.
+pub(super) fn insert(object: &mut Map<String, Json>, key: &str, value: Json) {
+    match key.split_once('.') {
+        None => drop(object.insert(key.to_owned(), value)),
+        Some((outer, rest)) => {
+            let inner = object.entry(outer).or_insert_with(|| Json::Object(Map::new()));
+            insert(inner.as_object_mut().expect("no measure has the key of an inner object"), rest, value);
+        }
+    }
+}
