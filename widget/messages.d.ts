@@ -194,7 +194,6 @@ declare module 'virtual:messages' {
       threadFollow: string;
       threadUnfollow: string;
       threadWrite: string;
-      threadOlder: string;
       threadNew(count: number): string;
       threadEmpty: string;
     };
@@ -294,7 +293,6 @@ declare module 'virtual:messages' {
       pause: string;
       position: string;
       tooMany: string;
-      dropHere: string;
       errors: {
         file_too_large(size: string): string;
         no_room_for_file: string;
@@ -846,7 +844,6 @@ declare module 'virtual:messages' {
       recordNone: string;
       reportedBy(name: string): string;
       lookedAfterBy(name: string): string;
-      takenBack: string;
       take: string;
       closeReport: string;
       reopen: string;
