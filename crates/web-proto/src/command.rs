@@ -59,7 +59,7 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ends: Option<u64>,
     },
-    /// Vote in a poll. It takes the place of one's vote of before. Answered by `update`.
+    /// Vote in a poll. It takes the place of one's vote of before. Answered by `counts`.
     Vote {
         rid: u64,
         #[serde(borrow)]
@@ -68,14 +68,14 @@ pub enum Command<'a> {
         /// Numbers of choices, from 0; none takes one's vote back.
         choices: Vec<u8>,
     },
-    /// End one's own poll, or as a moderator anybody's. Answered by `update`.
+    /// End one's own poll, or as a moderator anybody's. Answered by `counts`.
     ClosePoll {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         seq: u64,
     },
-    /// Take the preview of a link off one's own message, or as a moderator off anybody's. Answered by `update`.
+    /// Take the preview of a link off one's own message, or as a moderator off anybody's. Answered by `counts`.
     DropPreview {
         rid: u64,
         #[serde(borrow)]
@@ -280,7 +280,7 @@ pub enum Command<'a> {
         conversation: Cow<'a, str>,
         seq: u64,
     },
-    /// Put a reaction on a message, or take one's own off. Answered by `update`.
+    /// Put a reaction on a message, or take one's own off. Answered by `counts`.
     React {
         rid: u64,
         #[serde(borrow)]
@@ -291,7 +291,7 @@ pub enum Command<'a> {
         reaction: Cow<'a, str>,
         on: bool,
     },
-    /// Keep a message at hand above its conversation, or not any more. Answered by `update`.
+    /// Keep a message at hand above its conversation, or not any more. Answered by `update`, or by `counts` where it is not any more.
     Pin {
         rid: u64,
         #[serde(borrow)]
@@ -588,6 +588,73 @@ pub enum Command<'a> {
     },
     /// The client leaves on purpose; presence ends without the grace time.
     Bye,
+}
+
+impl Command<'_> {
+    /// The kinds (`t`) of the events that answer this command if it is not refused: with its `rid` as `re`, or with its `id`, or, of
+    /// `hello` and `watch`, without a number. Empty: no event answers it.
+    pub fn answered_by(&self) -> &'static [&'static str] {
+        match self {
+            Command::Hello(_) => &["welcome"],
+            Command::Send { .. }
+            | Command::Poll { .. }
+            | Command::Sticker { .. }
+            | Command::Forward { .. } => &["ack", "held"],
+            Command::Vote { .. }
+            | Command::ClosePoll { .. }
+            | Command::DropPreview { .. }
+            | Command::React { .. } => &["counts"],
+            Command::Pin { .. } => &["update", "counts"],
+            Command::Edit { .. } | Command::Delete { .. } => &["update"],
+            Command::Stickers { .. } => &["stickers"],
+            Command::Call { .. } => &["call"],
+            Command::GroupCall { .. } => &["group_call"],
+            Command::Watch { .. } => &["watching", "presence"],
+            Command::Contact { .. } => &["contact"],
+            Command::Contacts { .. } => &["contacts"],
+            Command::People { .. } => &["people"],
+            Command::Profiles { .. } => &["profiles"],
+            Command::Profile { .. } | Command::ChangeProfile(_) => &["profile"],
+            Command::Conversations { .. } => &["conversations"],
+            Command::Conversation { .. }
+            | Command::CreateRoom { .. }
+            | Command::ChangeRoom { .. }
+            | Command::Join { .. }
+            | Command::JoinLink { .. }
+            | Command::Request { .. } => &["conversation"],
+            Command::History { .. } => &["history"],
+            Command::Thread { .. } => &["thread"],
+            Command::Threads { .. } => &["threads"],
+            Command::Pins { .. } => &["pins"],
+            Command::Leave { .. } => &["left"],
+            Command::Member { .. } => &["member"],
+            Command::Members { .. } => &["members"],
+            Command::MakeLink { .. } => &["link"],
+            Command::Links { .. } | Command::TakeBackLink { .. } => &["links"],
+            Command::OpenLink { .. } => &["invitation"],
+            Command::Rooms { .. } => &["rooms"],
+            Command::Search { .. } => &["found"],
+            Command::Report { .. } => &["reported"],
+            Command::Reports { .. } => &["reports"],
+            Command::Moderate(_) => &["moderated"],
+            Command::Audit { .. } => &["audit"],
+            Command::Notices { .. } => &["notices"],
+            Command::Settings { .. } | Command::Configure { .. } => &["settings"],
+            Command::TestFilter { .. } => &["filter_tested"],
+            Command::Notifications { .. } => &["notifications"],
+            Command::Devices { .. } | Command::SignOut { .. } => &["devices"],
+            Command::Export { .. } => &["exported"],
+            Command::Resume { .. } => &["changes"],
+            Command::Token { .. } => &["token_ok"],
+            Command::Ping { .. } => &["pong"],
+            // The session ends with `bye`.
+            Command::RemoveAccount { .. }
+            | Command::Bye
+            | Command::Marker { .. }
+            | Command::Typing { .. }
+            | Command::Presence { .. } => &[],
+        }
+    }
 }
 
 /// The first frame.

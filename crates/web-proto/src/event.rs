@@ -430,7 +430,7 @@ pub enum Event<'a> {
     /// Answer to `settings` and `configure`: names and values.
     Settings {
         re: u64,
-        #[cfg_attr(test, ts(type = "object"))]
+        #[cfg_attr(test, ts(type = "{ [name: string]: unknown }"))]
         settings: Box<Value>,
     },
     /// Answer to `test_filter`.

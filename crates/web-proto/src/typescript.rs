@@ -113,7 +113,55 @@ fn file() -> String {
     declare::<ContactState>(&mut out);
     declare::<Code>(&mut out);
     codes(&mut out);
+    answers(&mut out);
     out
+}
+
+/// From the test vectors, which have each command.
+fn answers(out: &mut String) {
+    let vectors: Vec<serde_json::Value> =
+        serde_json::from_str(include_str!("../vectors/commands.json")).expect("the vectors are JSON");
+    let mut by_command: Vec<(String, String)> = Vec::new();
+    for vector in &vectors {
+        let frame = vector["json"].to_string();
+        let command = Command::parse(frame.as_bytes()).expect("a vector is a command");
+        let kinds: Vec<String> = command.answered_by().iter().map(|kind| format!("\"{kind}\"")).collect();
+        let name = vector["json"]["t"].as_str().expect("a command has a name").to_owned();
+        let answer = if kinds.is_empty() { "never".to_owned() } else { kinds.join(" | ") };
+        if by_command.iter().all(|(known, _)| *known != name) {
+            by_command.push((name, answer));
+        }
+    }
+    out.push_str("\n/** The events that answer each command, by their `t`; a refusal is an `error`. */\n");
+    out.push_str("export interface Answers {\n");
+    for (name, answer) in by_command {
+        let _ = writeln!(out, "  {name}: {answer};");
+    }
+    out.push_str("}\n");
+}
+
+#[test]
+fn every_command_has_its_answers_and_every_answer_is_an_event() {
+    let config = Config::new();
+    let names = |decl: String| -> std::collections::BTreeSet<String> {
+        decl.split("\"t\": \"").skip(1).map(|rest| rest[..rest.find('"').unwrap_or(0)].to_owned()).collect()
+    };
+    let (commands, events) = (names(Command::decl(&config)), names(Event::decl(&config)));
+    assert!(commands.len() > 50 && events.len() > 50, "{commands:?} {events:?}");
+    let mut text = String::new();
+    answers(&mut text);
+    let lines = text.lines().filter_map(|line| line.strip_prefix("  ")?.strip_suffix(';')?.split_once(": "));
+    let mut listed = std::collections::BTreeSet::new();
+    for (command, kinds) in lines {
+        listed.insert(command.to_owned());
+        for kind in kinds.split(" | ").filter(|kind| *kind != "never") {
+            assert!(
+                events.contains(kind.trim_matches('"')),
+                "{command} is answered by {kind}: no such event"
+            );
+        }
+    }
+    assert_eq!(listed, commands, "vectors/commands.json has each command");
 }
 
 fn declare<T: TS>(out: &mut String) {

@@ -1,6 +1,7 @@
 // A client without a server: for looking at the interface and for tests of its components.
 
 import {
+  type Answer,
   type CallAction,
   type CallEvent,
   type Client,
@@ -691,7 +692,11 @@ export class FakeClient implements Client {
   prepare() {}
 
   /** Answers for lazy parts: profiles. */
-  ask(request: Unnumbered): Promise<Event> {
+  ask<R extends Unnumbered>(request: R): Promise<Answer<R['t']>> {
+    return this.answer(request) as Promise<Answer<R['t']>>;
+  }
+
+  private answer(request: Unnumbered): Promise<Event> {
     if (request.t === 'profile') return Promise.resolve(this.profileEvent(request.user));
     if (request.t === 'devices') return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });
     this.note(JSON.stringify(request));

@@ -130,7 +130,7 @@ function isTransport(name: string | undefined): name is TransportName {
 /** Written by an own version of this file, or by nobody we trust: looks where a wrong shape would throw later. */
 function isSnapshot(value: unknown, user: string): value is Snapshot {
   if (typeof value !== 'object' || value === null) return false;
-  const it = value as Partial<Record<keyof Snapshot, unknown>>;
+  const it: Partial<Record<keyof Snapshot, unknown>> = value;
   const lists = [
     it.conversations,
     it.people,
@@ -140,7 +140,7 @@ function isSnapshot(value: unknown, user: string): value is Snapshot {
     it.drafts,
     it.pending ?? [],
   ];
-  const me = it.me as { user?: unknown } | undefined;
+  const me: { user?: unknown } | undefined = typeof it.me === 'object' && it.me !== null ? it.me : undefined;
   return (
     it.v === 1 &&
     me?.user === user &&
@@ -148,8 +148,7 @@ function isSnapshot(value: unknown, user: string): value is Snapshot {
     [it.main, it.archived, it.contactPages, it.status].every(
       one => typeof one === 'object' && one !== null,
     ) &&
-    (it.conversations as { key?: unknown; stretches?: unknown }[]).every(
-      one => typeof one?.key === 'string' && Array.isArray(one.stretches),
-    )
+    Array.isArray(it.conversations) &&
+    it.conversations.every(one => typeof one?.key === 'string' && Array.isArray(one.stretches))
   );
 }

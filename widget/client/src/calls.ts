@@ -1,7 +1,7 @@
 // The call of this tab: what it is now, what may be said of it, and the way back into it after a reload. Fetched with the
 // first call; knows no media and draws nothing.
 
-import type { CallEvent, Client } from './client.ts';
+import { type CallEvent, type Client, RequestError } from './client.ts';
 import type { CallAction, CallOutcome, IceServer, Media } from './wire.ts';
 
 /** The drawn state of a call. A new object after each change. */
@@ -120,7 +120,7 @@ export class Calls {
     try {
       this.#take(await this.host.client.call({ action: 'rejoin', call: call.id, ticket: this.#ticket, sdp }));
     } catch (error) {
-      if ((error as { code?: string }).code === 'no_such_call') this.#end('lost');
+      if (error instanceof RequestError && error.code === 'no_such_call') this.#end('lost');
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 // The interface of Kith for user interfaces: values to read, topics to watch, things to do.
 
-import type { Unnumbered } from './engine.ts';
 import type { MessageExtras } from './message_extras.ts';
+import type { Ask } from './request.ts';
 import type {
   AuditEntry,
   CallAction,
@@ -180,7 +180,7 @@ export interface Client {
   prepare(): void;
 
   /** For lazy parts, which know their own commands: says one, and is fulfilled with what answers it. */
-  ask(request: Unnumbered): Promise<Event>;
+  ask: Ask;
 
   // -- notifications --
 

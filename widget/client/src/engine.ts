@@ -11,11 +11,8 @@ import { uuid7 } from './id.ts';
 import { commandOf } from './pending_changes.ts';
 import { PresenceWatch, type Wanted } from './presence_watch.ts';
 import type { Replica } from './replica.ts';
+import type { Request, Unnumbered } from './request.ts';
 import { COMES_BACK, type Command, type Event, type SetPresence, VERSION } from './wire.ts';
-
-/** A command that is answered; its number is given by the engine. */
-export type Request = Command & { rid: number };
-export type Unnumbered<C = Request> = C extends Request ? Omit<C, 'rid'> : never;
 
 export interface EngineHost {
   replica: Replica;

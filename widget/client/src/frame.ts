@@ -31,6 +31,7 @@ function isEvent(value: unknown): value is Event {
     typeof value === 'object' &&
     value !== null &&
     !Array.isArray(value) &&
-    typeof (value as { t?: unknown }).t === 'string'
+    't' in value &&
+    typeof value.t === 'string'
   );
 }

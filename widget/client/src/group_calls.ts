@@ -1,7 +1,7 @@
 // Calls that stand in rooms, as one tab takes part in one of them: who is there, and what their connections say to ours. Fetched
 // with the first of them; knows no media and draws nothing.
 
-import type { Client, ConversationKey, GroupCallEvent } from './client.ts';
+import { type Client, type ConversationKey, type GroupCallEvent, RequestError } from './client.ts';
 import { KEY, keptRoom } from './stored_group_call.ts';
 import type { Event, GroupAction, IceServer, Media, Participant } from './wire.ts';
 
@@ -66,7 +66,7 @@ export class GroupCalls {
       // The answers arrive before this, in their order with all other events.
       await this.#say({ action: 'join', media });
     } catch (error) {
-      const { code } = error as { code?: string };
+      const code = error instanceof RequestError ? error.code : undefined;
       if (this.#call?.phase === 'joining')
         this.#set({ ...this.#call, phase: code === 'offline' && before ? 'lost' : 'out' });
       if (this.#call?.phase === 'out') this.#forget();

@@ -2,10 +2,10 @@
 
 export { browserEnvironment } from './browser.ts';
 export * from './client.ts';
-export type { Unnumbered } from './engine.ts';
 export type { Environment } from './environment.ts';
 export { type ClientOptions, createClient } from './member.ts';
 export type { MessageExtras } from './message_extras.ts';
+export type { Answer, Ask, Unnumbered } from './request.ts';
 export type {
   Audience,
   AuditEntry,

@@ -4,12 +4,13 @@
 import type { BrowserStorage } from './browser_storage.ts';
 import type { Action, Change, Pending } from './change.ts';
 import { type ConversationKey, RequestError } from './client.ts';
-import { Engine, type Unnumbered } from './engine.ts';
+import { Engine } from './engine.ts';
 import type { Environment } from './environment.ts';
 import { keepGuest } from './guest_token.ts';
 import { uuid7 } from './id.ts';
 import type { Wanted } from './presence_watch.ts';
 import type { Replica } from './replica.ts';
+import type { Answer, Unnumbered } from './request.ts';
 import { cached } from './snapshot.ts';
 import { Tabs } from './tabs.ts';
 import type { Unsent } from './unsent.ts';
@@ -116,7 +117,12 @@ export class Leadership {
     this.#tabs?.do(action);
   }
 
-  ask(request: Unnumbered): Promise<Event> {
+  ask<R extends Unnumbered>(request: R): Promise<Answer<R['t']>> {
+    // The server answers each command by its kind of event: tests of the server hold it to `Command::answered_by`.
+    return this.#answer(request) as Promise<Answer<R['t']>>;
+  }
+
+  #answer(request: Unnumbered): Promise<Event> {
     if (this.#engine) return this.#engine.ask(request);
     if (this.#tabs?.role === 'follower') return this.#tabs.ask(request);
     return Promise.reject(new RequestError('offline'));

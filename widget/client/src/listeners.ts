@@ -1,22 +1,22 @@
 // Listeners of one-time events.
 
-import type { ClientEvents } from './client.ts';
+type ByName<Events> = { [K in keyof Events]?: Set<(detail: Events[K]) => void> };
 
-export class Listeners {
-  #byName = new Map<keyof ClientEvents, Set<(detail: never) => void>>();
+export class Listeners<Events> {
+  #byName: ByName<Events> = {};
 
-  on<K extends keyof ClientEvents>(name: K, listener: (detail: ClientEvents[K]) => void): () => void {
-    const listeners = this.#byName.get(name) ?? new Set();
-    this.#byName.set(name, listeners);
+  on<K extends keyof Events>(name: K, listener: (detail: Events[K]) => void): () => void {
+    const listeners = this.#byName[name] ?? new Set();
+    this.#byName[name] = listeners;
     listeners.add(listener);
     return () => listeners.delete(listener);
   }
 
   /** One that throws does not keep the others from hearing. */
-  emit<K extends keyof ClientEvents>(name: K, detail: ClientEvents[K]): void {
-    for (const listener of [...(this.#byName.get(name) ?? [])]) {
+  emit<K extends keyof Events>(name: K, detail: Events[K]): void {
+    for (const listener of [...(this.#byName[name] ?? [])]) {
       try {
-        (listener as (detail: ClientEvents[K]) => void)(detail);
+        listener(detail);
       } catch (error) {
         console.error(error);
       }
@@ -24,6 +24,6 @@ export class Listeners {
   }
 
   clear(): void {
-    this.#byName.clear();
+    this.#byName = {};
   }
 }

@@ -3,17 +3,16 @@
 import { addressee } from './addressee.ts';
 import { type ConversationKey, type PagedList, type RequestError, type Topic, topicOf } from './client.ts';
 import type { ConversationState } from './conversation_state.ts';
-import type { Unnumbered } from './engine.ts';
 import { covers, newest } from './message_range.ts';
 import type { Replica } from './replica.ts';
+import type { Ask } from './request.ts';
 import { type OnScreen, shown, type Views } from './views.ts';
-import type { Event } from './wire.ts';
 
 export interface LoadingHost {
   replica: Replica;
   views: Views;
   online(): boolean;
-  ask(request: Unnumbered): Promise<Event>;
+  ask: Ask;
   /** Of this tab only, not of what is known. */
   changed(topics: Iterable<Topic>): void;
   /** The replica has let go of messages. */
@@ -226,7 +225,7 @@ export class Loading {
     return asked;
   }
 
-  #loadList(list: PagedList | 'contacts', request: Unnumbered): void {
+  #loadList(list: PagedList | 'contacts', request: Parameters<Ask>[0]): void {
     if (this.host.views.loadingLists.has(list) || !this.host.online()) return;
     const topic: Topic = list === 'contacts' ? list : topicOf(list);
     this.host.views.loadingLists.add(list);

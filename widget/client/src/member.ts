@@ -35,7 +35,6 @@ import {
   type Totals,
 } from './client.ts';
 import { skipsUnread } from './conversation_state.ts';
-import type { Unnumbered } from './engine.ts';
 import type { Environment, PageEvent } from './environment.ts';
 import { uuid7 } from './id.ts';
 import { GUEST, Leadership } from './leadership.ts';
@@ -46,6 +45,7 @@ import { page } from './page_request.ts';
 import { joined, type Wanted } from './presence_watch.ts';
 import { Profiles } from './profiles.ts';
 import { Replica } from './replica.ts';
+import type { Answer, Unnumbered } from './request.ts';
 import type { Rooms } from './rooms.ts';
 import { claims } from './token_claims.ts';
 import { Views } from './views.ts';
@@ -54,7 +54,6 @@ import type {
   Contact,
   ContactAction,
   ContactState,
-  Event,
   Person,
   ReportReason,
   ReportState,
@@ -104,7 +103,7 @@ class Member implements Client {
   #watches = new Set<Wanted>();
   #loading: Loading;
   #profiles: Profiles;
-  #listeners = new Listeners();
+  #listeners = new Listeners<ClientEvents>();
   #totals: Totals;
   #unlisten: () => void;
   #destroyed = false;
@@ -113,7 +112,7 @@ class Member implements Client {
   #reach = {
     replica: this.#replica,
     online: () => this.#online(),
-    ask: (request: Unnumbered) => this.#ask(request),
+    ask: <R extends Unnumbered>(request: R) => this.#ask(request),
   };
 
   constructor(
@@ -501,7 +500,6 @@ class Member implements Client {
 
   async changeContact(action: ContactAction, user: string): Promise<Contact> {
     const event = await this.#ask({ t: 'contact', action, user });
-    if (event.t !== 'contact') throw new RequestError('internal');
     return event.contact;
   }
 
@@ -519,13 +517,11 @@ class Member implements Client {
 
   async people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }> {
     const event = await this.#ask({ t: 'people', ...page(query, after) });
-    if (event.t !== 'people') throw new RequestError('internal');
     return { people: event.people, ...(event.next !== undefined && { next: event.next }) };
   }
 
   async call(action: CallAction): Promise<CallEvent> {
     const event = await this.#ask({ t: 'call', ...action });
-    if (event.t !== 'call') throw new RequestError('internal');
     return event;
   }
 
@@ -590,7 +586,6 @@ class Member implements Client {
 
   async notifications(change?: NotificationsChange): Promise<NotificationSettings> {
     const event = await this.#ask({ t: 'notifications', ...change });
-    if (event.t !== 'notifications') throw new RequestError('internal');
     return event;
   }
 
@@ -638,7 +633,7 @@ class Member implements Client {
     for (const code of [rooms, order, askedMessages]) code().catch(() => undefined);
   }
 
-  ask(request: Unnumbered): Promise<Event> {
+  ask<R extends Unnumbered>(request: R): Promise<Answer<R['t']>> {
     return this.#ask(request);
   }
 
@@ -656,7 +651,7 @@ class Member implements Client {
     return this.#replica.status.state === 'online' && this.#leadership.entered;
   }
 
-  #ask(request: Unnumbered): Promise<Event> {
+  #ask<R extends Unnumbered>(request: R): Promise<Answer<R['t']>> {
     return this.#leadership.ask(request);
   }
 

@@ -10,14 +10,14 @@ import {
   room,
   type ThreadView,
 } from './client.ts';
-import type { Unnumbered } from './engine.ts';
 import { drawn } from './message_view.ts';
 import type { Replica } from './replica.ts';
-import type { Event, Thread, Message as WireMessage } from './wire.ts';
+import type { Ask } from './request.ts';
+import type { Thread, Message as WireMessage } from './wire.ts';
 
 interface Host {
   replica: Replica;
-  ask(request: Unnumbered): Promise<Event>;
+  ask: Ask;
   send: Client['send'];
 }
 
@@ -44,7 +44,6 @@ export function richOf({ replica, ask, send }: Host): Rich {
     },
     async stickers() {
       const event = await ask({ t: 'stickers' });
-      if (event.t !== 'stickers') throw new RequestError('internal');
       return event.stickers;
     },
     sticker(key, sticker, { replyTo, thread } = {}) {
@@ -69,12 +68,10 @@ export function richOf({ replica, ask, send }: Host): Rich {
     },
     async thread(key, seq, change = {}) {
       const event = await ask({ t: 'thread', conversation: idOf(key), seq, ...change });
-      if (event.t !== 'thread') throw new RequestError('internal');
       return view(key, event.thread);
     },
     async threads(key) {
       const event = await ask({ t: 'threads', conversation: idOf(key) });
-      if (event.t !== 'threads') throw new RequestError('internal');
       return event.threads.map(one => view(key, one));
     },
     async replies(key, seq, before) {
@@ -84,7 +81,6 @@ export function richOf({ replica, ask, send }: Host): Rich {
         limit: Math.min(PAGE, replica.limits?.page ?? PAGE),
       };
       const event = await ask({ t: 'history', to, thread: seq, ...more });
-      if (event.t !== 'history') throw new RequestError('internal');
       return { messages: event.messages.map(one => drawn(one, me())), more: event.more };
     },
     async keyOf(id) {

@@ -1,12 +1,11 @@
 // Names of people who were drawn and are not known: collected, and asked for together.
 
-import type { Unnumbered } from './engine.ts';
-import type { Event } from './wire.ts';
+import type { Ask } from './request.ts';
 
 export interface ProfilesHost {
   knows(user: string): boolean;
   online(): boolean;
-  ask(request: Unnumbered): Promise<Event>;
+  ask: Ask;
   soon(call: () => void): void;
 }
 

@@ -13,17 +13,17 @@ import {
   room,
 } from './client.ts';
 import { keyOfRecord } from './conversations.ts';
-import type { Unnumbered } from './engine.ts';
 import { roomView } from './message_view.ts';
 import { page } from './page_request.ts';
 import type { Replica } from './replica.ts';
+import type { Ask } from './request.ts';
 import type { Views } from './views.ts';
-import type { Event, Link, Member, MemberAction, RoomKind } from './wire.ts';
+import type { Link, Member, MemberAction, RoomKind } from './wire.ts';
 
 export interface RoomsHost {
   replica: Replica;
   views: Views;
-  ask(request: Unnumbered): Promise<Event>;
+  ask: Ask;
 }
 
 export class Rooms implements Invitations {
@@ -31,7 +31,6 @@ export class Rooms implements Invitations {
 
   async list(query?: string, after?: string): Promise<{ rooms: ListedRoom[]; next?: string }> {
     const event = await this.host.ask({ t: 'rooms', ...page(query, after) });
-    if (event.t !== 'rooms') throw new RequestError('internal');
     const rooms = event.rooms.map(one => {
       const key = keyOfRecord(one);
       return { key, face: this.host.views.face(key, one.room), room: roomView(one.room) };
@@ -41,7 +40,6 @@ export class Rooms implements Invitations {
 
   async create(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey> {
     const event = await this.host.ask({ t: 'create_room', ...room });
-    if (event.t !== 'conversation') throw new RequestError('internal');
     return keyOfRecord(event.conversation);
   }
 
@@ -68,7 +66,6 @@ export class Rooms implements Invitations {
   ): Promise<{ members: Member[]; next?: string }> {
     const which = { ...page(query, after), ...(sanctioned && { sanctioned }) };
     const event = await this.host.ask({ t: 'members', conversation: this.#idOf(key), ...which });
-    if (event.t !== 'members') throw new RequestError('internal');
     return { members: event.members, ...(event.next !== undefined && { next: event.next }) };
   }
 
@@ -80,42 +77,32 @@ export class Rooms implements Invitations {
   ): Promise<Member> {
     const conversation = this.#idOf(key);
     const event = await this.host.ask({ t: 'member', conversation, user, action, ...terms });
-    if (event.t !== 'member') throw new RequestError('internal');
     return event.member;
   }
 
   async makeLink(key: ConversationKey, hours: number, uses?: number): Promise<Link> {
     const bounds = { hours, ...(uses !== undefined && { uses }) };
     const event = await this.host.ask({ t: 'make_link', conversation: this.#idOf(key), ...bounds });
-    if (event.t !== 'link') throw new RequestError('internal');
     const { t: _, re: __, conversation: ___, ...link } = event;
     return link;
   }
 
   async links(key: ConversationKey): Promise<readonly Link[]> {
-    return this.#links({ t: 'links', conversation: this.#idOf(key) });
+    return (await this.host.ask({ t: 'links', conversation: this.#idOf(key) })).links;
   }
 
   async takeBackLink(key: ConversationKey, code: string): Promise<readonly Link[]> {
-    return this.#links({ t: 'take_back_link', conversation: this.#idOf(key), code });
-  }
-
-  async #links(request: Unnumbered): Promise<readonly Link[]> {
-    const event = await this.host.ask(request);
-    if (event.t !== 'links') throw new RequestError('internal');
-    return event.links;
+    return (await this.host.ask({ t: 'take_back_link', conversation: this.#idOf(key), code })).links;
   }
 
   async openLink(code: string): Promise<Invited> {
     const event = await this.host.ask({ t: 'open_link', code });
-    if (event.t !== 'invitation') throw new RequestError('internal');
     const { t: _, re: __, conversation, ...invited } = event;
     return { ...invited, ...(conversation !== undefined && { key: room(conversation) }) };
   }
 
   async joinLink(code: string): Promise<ConversationKey> {
     const event = await this.host.ask({ t: 'join_link', code });
-    if (event.t !== 'conversation') throw new RequestError('internal');
     return keyOfRecord(event.conversation);
   }
 

@@ -2,9 +2,9 @@
 
 import type { Action, Change } from './change.ts';
 import { RequestError } from './client.ts';
-import type { Unnumbered } from './engine.ts';
 import type { Channel, Environment } from './environment.ts';
 import type { Wanted } from './presence_watch.ts';
+import type { Unnumbered } from './request.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Event } from './wire.ts';
 
@@ -423,10 +423,10 @@ const KINDS = new Set<string>([
  * or a page's own script.
  */
 function isPost(value: unknown): value is Post {
-  if (typeof value !== 'object' || value === null) return false;
-  const post = value as Record<string, unknown>;
-  if (typeof post.k !== 'string' || !KINDS.has(post.k) || typeof post.from !== 'string') return false;
-  switch (post.k as Post['k']) {
+  if (!isRecord(value) || typeof value.k !== 'string' || typeof value.from !== 'string') return false;
+  if (!KINDS.has(value.k)) return false;
+  const post = value;
+  switch (post.k) {
     case 'lead':
       return typeof post.term === 'string';
     case 'snapshot':

@@ -13,7 +13,7 @@ export function claims(token: string): Claims {
     const bytes = Uint8Array.from(atob(part), one => one.charCodeAt(0));
     const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
     if (typeof body !== 'object' || body === null) return {};
-    const { sub, exp } = body as { sub?: unknown; exp?: unknown };
+    const { sub, exp }: { sub?: unknown; exp?: unknown } = body;
     return {
       ...(typeof sub === 'string' && sub !== '' ? { sub } : {}),
       ...(typeof exp === 'number' && Number.isFinite(exp) ? { exp: exp * 1000 } : {}),

@@ -145,7 +145,9 @@ export class Upload {
   }
 
   async #result(location: string): Promise<SentFile> {
-    return (await this.#ask('GET', location)).json() as Promise<SentFile>;
+    const file: unknown = await (await this.#ask('GET', location)).json();
+    if (!isFile(file)) throw new RequestError('internal');
+    return file;
   }
 
   async #access(fresh = false): Promise<Access> {
@@ -219,6 +221,11 @@ export class Upload {
   }
 }
 
+/** The server has made it of the same version; a proxy may answer with anything. */
+function isFile(value: unknown): value is SentFile {
+  return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
+}
+
 function at(response: Response, name: string): number {
   const number = Number.parseInt(response.headers.get(name) ?? '', 10);
   if (!Number.isFinite(number)) throw new RequestError('internal');
@@ -228,7 +235,8 @@ function at(response: Response, name: string): number {
 /** The server says why; to `HEAD` by the status alone. */
 async function codeOf(response: Response): Promise<Code> {
   const body: unknown = await response.json().catch(() => undefined);
-  const { code } = (typeof body === 'object' && body !== null ? body : {}) as { code?: unknown };
+  const { code }: { code?: unknown } = typeof body === 'object' && body !== null ? body : {};
+  // A newer server may know more codes.
   if (typeof code === 'string') return code as Code;
   if (response.status === 401) return 'token_expired';
   if (response.status === 404) return 'no_such_file';

@@ -1204,7 +1204,9 @@ export type Event =
   | {
       t: "settings";
       re: number;
-      settings: object;
+      settings: {
+        [name: string]: unknown
+      };
     }
   | {
       t: "filter_tested";
@@ -2298,3 +2300,69 @@ export const CLOSE_CODE = {
   removed: 4084,
   internal: 1011,
 } as const satisfies Record<Code, number>;
+
+/** The events that answer each command, by their `t`; a refusal is an `error`. */
+export interface Answers {
+  hello: "welcome";
+  send: "ack" | "held";
+  marker: never;
+  typing: never;
+  call: "call";
+  group_call: "group_call";
+  presence: never;
+  watch: "watching" | "presence";
+  contact: "contact";
+  contacts: "contacts";
+  people: "people";
+  profiles: "profiles";
+  conversations: "conversations";
+  conversation: "conversation";
+  pin: "update" | "counts";
+  pins: "pins";
+  history: "history";
+  edit: "update";
+  delete: "update";
+  react: "counts";
+  search: "found";
+  create_room: "conversation";
+  change_room: "conversation";
+  join: "conversation";
+  leave: "left";
+  member: "member";
+  members: "members";
+  make_link: "link";
+  links: "links";
+  take_back_link: "links";
+  open_link: "invitation";
+  join_link: "conversation";
+  rooms: "rooms";
+  notifications: "notifications";
+  resume: "changes";
+  token: "token_ok";
+  ping: "pong";
+  bye: never;
+  request: "conversation";
+  report: "reported";
+  reports: "reports";
+  moderate: "moderated";
+  audit: "audit";
+  notices: "notices";
+  poll: "ack" | "held";
+  vote: "counts";
+  close_poll: "counts";
+  drop_preview: "counts";
+  sticker: "ack" | "held";
+  stickers: "stickers";
+  forward: "ack" | "held";
+  thread: "thread";
+  threads: "threads";
+  profile: "profile";
+  change_profile: "profile";
+  remove_account: never;
+  export: "exported";
+  devices: "devices";
+  sign_out: "devices";
+  settings: "settings";
+  configure: "settings";
+  test_filter: "filter_tested";
+}

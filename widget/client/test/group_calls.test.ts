@@ -2,10 +2,10 @@
 
 import { expect, test } from 'vitest';
 import { type GroupCallEvent, RequestError, room } from '../src/client.ts';
-import type { Unnumbered } from '../src/engine.ts';
 import { GroupCalls, type RoomCall, type RoomSignal } from '../src/group_calls.ts';
+import type { Ask, Unnumbered } from '../src/request.ts';
 import { keptRoom } from '../src/stored_group_call.ts';
-import type { Event, GroupNews, Participant } from '../src/wire.ts';
+import type { GroupNews, Participant } from '../src/wire.ts';
 
 const ROOM = room('r1');
 const ICE = [{ urls: ['stun:im.example:3478'] }];
@@ -39,12 +39,12 @@ function scene(storage = new Memory()) {
     return event;
   };
   const client = {
-    ask: async (request: Unnumbered): Promise<Event> => {
+    ask: (async (request: Unnumbered) => {
       said.push(request);
       if (answer instanceof RequestError) throw answer;
       // Every tab hears the answer before who waits for it does.
       return tell(answer, 1);
-    },
+    }) as Ask,
     on: (_: string, listener: (event: never) => void) => {
       listeners.add(listener as (event: GroupCallEvent) => void);
       return () => listeners.delete(listener as (event: GroupCallEvent) => void);

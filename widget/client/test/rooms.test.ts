@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { direct, pageRoom, room } from '../src/client.ts';
 import { Loading } from '../src/loading.ts';
 import { Replica } from '../src/replica.ts';
+import type { Ask, Unnumbered } from '../src/request.ts';
 import { Views } from '../src/views.ts';
 import type { Command, Conversation, Event, Message, Room } from '../src/wire.ts';
 
@@ -189,12 +190,12 @@ test('a room in which nothing was said yet is asked for its messages once', asyn
     replica,
     views,
     online: () => true,
-    async ask(request) {
+    ask: (async (request: Unnumbered) => {
       asked += 1;
       const event: Event = { t: 'history', re: asked, conversation: 'r1', messages: [], more: false };
       replica.apply({ c: 'event', event, request: { ...request, rid: asked } as Command, now: 0 });
       return event;
-    },
+    }) as Ask,
     changed: topics => views.invalidate(topics),
     trimmed: changed,
   });

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "every test file uses its own part of it")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -433,6 +433,8 @@ pub struct Client {
     pub position: String,
     pub welcome: Value,
     input: Vec<u8>,
+    /// Requests by their `rid`, until they are answered.
+    asked: HashMap<u64, String>,
     /// The judge of our frames is another implementation.
     socket: Option<WebSocket<Pipe>>,
     upgraded: bool,
@@ -450,6 +452,7 @@ impl Client {
             position: String::new(),
             welcome: Value::Null,
             input: Vec::new(),
+            asked: HashMap::new(),
             socket: None,
             upgraded: false,
         };
@@ -481,6 +484,10 @@ impl Client {
 
     /// Sends a command the way of the transport.
     pub fn say(&mut self, scene: &mut Scene, frame: &str) {
+        let json: Value = serde_json::from_str(frame).unwrap_or_default();
+        if let Some(rid) = json["rid"].as_u64() {
+            self.asked.insert(rid, frame.to_owned());
+        }
         if let Some(socket) = &mut self.socket {
             socket.send(frame.into()).unwrap();
             let bytes = std::mem::take(&mut socket.get_mut().sent);
@@ -520,6 +527,7 @@ impl Client {
             Carrier::Poll => self.arrays(),
         };
         for event in &events {
+            self.check_answer(event);
             if let Some(position) = event["position"].as_str() {
                 self.position = position.into();
             }
@@ -530,6 +538,15 @@ impl Client {
             }
         }
         events
+    }
+
+    /// Each answer in each scene is of a kind that the protocol's table has for the command.
+    fn check_answer(&mut self, event: &Value) {
+        let Some(frame) = event["re"].as_u64().and_then(|re| self.asked.remove(&re)) else { return };
+        let Ok(command) = web_proto::Command::parse(frame.as_bytes()) else { return };
+        let kind = event["t"].as_str().unwrap();
+        let is_answer = kind == "error" || command.answered_by().contains(&kind);
+        assert!(is_answer, "{frame} is answered by {kind}: see Command::answered_by");
     }
 
     /// The kinds of what was heard.

@@ -1,5 +1,7 @@
 // Kith's part of a service worker: shows pushed notices, removes read ones, and leads a click to the chat.
 
+import { fieldsOf } from '../fields_of.ts';
+
 /** Of a service worker's global scope what is used here. TypeScript knows it only without a page. */
 export interface WorkerScope {
   readonly location: { readonly href: string };
@@ -69,11 +71,16 @@ export function serve(scope: WorkerScope): void {
 /** Undefined: it is no notice of ours, and somebody else's to look at. */
 function read(text: string | undefined): Notice | undefined {
   try {
-    const notice = JSON.parse(text ?? '') as Partial<Notice> | null;
-    return typeof notice?.kith === 'string' ? (notice as Notice) : undefined;
+    const notice: unknown = JSON.parse(text ?? '');
+    return isNotice(notice) ? notice : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The server writes the other fields. */
+function isNotice(value: unknown): value is Notice {
+  return typeof fieldsOf(value).kith === 'string';
 }
 
 export async function show(

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import { direct, type Event } from '@kith/client';
+import { type Ask, direct } from '@kith/client';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
 import { DateJump, words } from './date_jump.tsx';
@@ -13,10 +13,10 @@ const KEY = direct('u3');
 function bar(answer: () => Promise<unknown>) {
   const drawing = new Drawing();
   const asked: unknown[] = [];
-  drawing.client.ask = request => {
+  drawing.client.ask = (request => {
     asked.push(request);
-    return answer() as Promise<Event>;
-  };
+    return answer();
+  }) as Ask;
   let closed = 0;
   const conversation = drawing.client.conversation(KEY);
   drawing.draw(<DateJump conversation={conversation} onClose={() => closed++} />);

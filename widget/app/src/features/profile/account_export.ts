@@ -1,9 +1,6 @@
 // Everything there is of a member, as lines of JSON: who they are, whom they know, where they talk, and what was said.
 
-import { type Event, RequestError, type Unnumbered } from '@kith/client';
-
-type Ask = (request: Unnumbered) => Promise<Event>;
-type Answer<T extends Event['t']> = Event & { t: T };
+import { type Answer, type Ask, RequestError, type Unnumbered } from '@kith/client';
 
 /** How often a page is asked for again where the server is busy or the connection breaks. */
 const TRIES = 5;
@@ -15,13 +12,11 @@ export async function* exportLines(
   pause: (ms: number) => Promise<void>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const page = async <T extends Event['t']>(request: Unnumbered, t: T): Promise<Answer<T>> => {
+  const page = async <R extends Unnumbered>(request: R): Promise<Answer<R['t']>> => {
     for (let left = TRIES; ; left--) {
       signal.throwIfAborted();
       try {
-        const event = await ask(request);
-        if (event.t !== t) throw new RequestError('internal');
-        return event as Answer<T>;
+        return await ask(request);
       } catch (error) {
         const after = error instanceof RequestError ? error.retryAfter : undefined;
         const again = error instanceof RequestError && (after !== undefined || error.code === 'offline');
@@ -31,25 +26,26 @@ export async function* exportLines(
     }
   };
   const line = (type: string, value: object) => `${JSON.stringify({ type, ...value })}\n`;
-  yield line('profile', (await page({ t: 'profile' }, 'profile')).profile);
+  yield line('profile', (await page({ t: 'profile' })).profile);
   let after: string | undefined;
   do {
-    const request: Unnumbered = { t: 'contacts', ...(after !== undefined && { after }) };
-    const more: Answer<'contacts'> = await page(request, 'contacts');
+    const more: Answer<'contacts'> = await page({ t: 'contacts', ...(after !== undefined && { after }) });
     for (const one of more.contacts) yield line('contact', one);
     after = more.next;
   } while (after !== undefined);
   for (const archived of [false, true]) {
     do {
-      const request: Unnumbered = { t: 'conversations', archived, ...(after !== undefined && { after }) };
-      const more: Answer<'conversations'> = await page(request, 'conversations');
+      const more: Answer<'conversations'> = await page({
+        t: 'conversations',
+        archived,
+        ...(after !== undefined && { after }),
+      });
       for (const { last: _, ...one } of more.conversations) yield line('conversation', one);
       after = more.next;
     } while (after !== undefined);
   }
   do {
-    const request: Unnumbered = { t: 'export', ...(after !== undefined && { after }) };
-    const more: Answer<'exported'> = await page(request, 'exported');
+    const more: Answer<'export'> = await page({ t: 'export', ...(after !== undefined && { after }) });
     for (const one of more.messages) yield line('message', one);
     after = more.next;
   } while (after !== undefined);

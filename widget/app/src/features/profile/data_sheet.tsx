@@ -1,6 +1,6 @@
 // The member's data: a copy to download, and the removal of the account.
 
-import { type Client, RequestError, type Unnumbered } from '@kith/client';
+import { type Client, RequestError } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
@@ -78,8 +78,7 @@ async function collect(
   told: (lines: number) => void,
 ): Promise<string[]> {
   const parts: string[] = [];
-  const ask = (request: Unnumbered) => client.ask(request);
-  for await (const line of exportLines(ask, pause, signal)) {
+  for await (const line of exportLines(request => client.ask(request), pause, signal)) {
     parts.push(line);
     if (parts.length % 50 === 0) told(parts.length);
   }

@@ -1,6 +1,6 @@
 // In which browsers and apps the member is signed in, and the way to sign one out from here.
 
-import { type Client, type Device, type Event, RequestError, type Unnumbered } from '@kith/client';
+import type { Client, Device, Unnumbered } from '@kith/client';
 import { useCallback, useState } from 'preact/hooks';
 import { useAppContext, useNow } from '../../app_context.tsx';
 import { RequestView } from '../../ui/request/request.tsx';
@@ -12,10 +12,11 @@ import css from './profile.css?inline';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-async function askDevices(client: Client, request: Unnumbered): Promise<readonly Device[]> {
-  const event: Event = await client.ask(request);
-  if (event.t !== 'devices') throw new RequestError('internal');
-  return event.devices;
+async function askDevices(
+  client: Client,
+  request: Unnumbered & { t: 'devices' | 'sign_out' },
+): Promise<readonly Device[]> {
+  return (await client.ask(request)).devices;
 }
 
 export function DevicesSheet({ onClose }: { onClose: () => void }) {

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import { direct, type Event, RequestError, type Unnumbered } from '@kith/client';
+import { type Ask, direct, type Event, RequestError, type Unnumbered } from '@kith/client';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../../test/draw.ts';
 import { lateWords } from '../../wording/late_words.ts';
@@ -101,7 +101,7 @@ test('a copy has everything, page by page, and waits where the server asks for i
   };
   const pause = async (ms: number) => void waits.push(ms);
   const types: string[] = [];
-  for await (const line of exportLines(ask, pause, new AbortController().signal)) {
+  for await (const line of exportLines(ask as Ask, pause, new AbortController().signal)) {
     types.push(JSON.parse(line).type);
   }
   expect(types).toEqual(['profile', 'contact', 'contact', 'message']);
