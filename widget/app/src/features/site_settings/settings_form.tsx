@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useWords } from '../../wording/late_words.ts';
+import { SETTINGS } from './settings_schema.ts';
 import { GROUPS, patchOf, type Setting, textAt, valueAt } from './site_settings.ts';
 
 interface Props {
@@ -130,8 +131,8 @@ function Field({ setting: { path, kind }, value, onChange }: FieldProps) {
           onChange={event => onChange(event.currentTarget.value || null)}
         >
           {kind.values.map(one => (
-            <option key={one} value={one}>
-              {values[one || 'default']}
+            <option key={one} value={one ?? ''}>
+              {values[one ?? 'default']}
             </option>
           ))}
         </select>
@@ -162,7 +163,7 @@ interface Pattern {
   act: FilterAct;
 }
 
-const ACTS: readonly FilterAct[] = ['reject', 'hold', 'flag'];
+const ACTS = SETTINGS['filters.words_act'].values;
 
 function Patterns({ patterns, onChange }: { patterns: readonly Pattern[]; onChange(now: Pattern[]): void }) {
   const words = useWords('siteSettings');

@@ -1,5 +1,6 @@
 import { LANGUAGES } from 'virtual:messages';
 import { expect, test } from 'vitest';
+import { SETTINGS } from './settings_schema.ts';
 import { GROUPS, patchOf, textAt, valueAt } from './site_settings.ts';
 
 const PATHS = GROUPS.flatMap(group => group.settings.map(one => one.path));
@@ -14,10 +15,23 @@ test('every setting has its words in each language, and each value that can be c
         expect(textAt(words.settings, path)).not.toBe('');
         if (kind.is !== 'choice') continue;
         for (const value of kind.values)
-          expect(words.values, `${path}=${value}`).toHaveProperty([value || 'default']);
+          expect(words.values, `${path}=${value}`).toHaveProperty([value ?? 'default']);
       }
     }
   }
+});
+
+test('each setting of the server is in one group, except for those with a control of their own', () => {
+  const elsewhere = ['raid.until', 'filters.patterns', 'retention.rooms'];
+  expect([...PATHS, ...elsewhere].sort()).toEqual(Object.keys(SETTINGS).sort());
+  expect(GROUPS.map(({ name }) => name)).toEqual([
+    'access',
+    'strangers',
+    'newcomers',
+    'raid',
+    'members',
+    'filters',
+  ]);
 });
 
 test('a value is found by its path', () => {

@@ -1,9 +1,13 @@
-// All settings of a site, in the order in which an admin reads them. A new one of the server is a line here, and its words.
+// The settings of a site as an admin reads them: those of the server's schema, in groups. A setting of a known part needs only
+// its words; a new part needs a group too, or the types do not fit.
 
 import type { Messages } from 'virtual:messages';
+import { SETTINGS } from './settings_schema.ts';
 
-/** As `access` or `requests.on`: each has a text. */
-export type SettingPath = PathOf<Messages['siteSettings']['settings']>;
+/** As `access` or `requests.on`. */
+export type SettingPath = Exclude<keyof typeof SETTINGS, (typeof NOT_IN_THE_FORM)[number]>;
+
+type PathWithText = PathOf<Messages['siteSettings']['settings']>;
 type PathOf<T> = {
   [K in keyof T & string]: T[K] extends string ? K : `${K}.${keyof T[K] & string}`;
 }[keyof T & string];
@@ -14,86 +18,60 @@ export type SettingKind =
   | { is: 'text' }
   /** One on each line. */
   | { is: 'list' }
-  | { is: 'choice'; values: readonly string[] };
+  /** `null`: as the operator of the server has it. */
+  | { is: 'choice'; values: readonly (string | null)[] };
 
 export interface Setting {
   path: SettingPath;
   kind: SettingKind;
 }
 
+export type GroupName = keyof Messages['siteSettings']['groups'];
+
 export interface Group {
-  name: keyof Messages['siteSettings']['groups'];
+  name: GroupName;
   settings: readonly Setting[];
 }
 
-const count = (least: number, most: number): SettingKind => ({ is: 'number', least, most });
-const onOff: SettingKind = { is: 'switch' };
-const list: SettingKind = { is: 'list' };
-const acts: SettingKind = { is: 'choice', values: ['reject', 'hold', 'flag'] };
+/** Raid mode has a button, patterns have a list of their own, and rooms with a time of their own are set by the site's server. */
+const NOT_IN_THE_FORM = ['raid.until', 'filters.patterns', 'retention.rooms'] as const;
 
-export const GROUPS: readonly Group[] = [
-  {
-    name: 'access',
-    settings: [
-      { path: 'access', kind: { is: 'choice', values: ['open', 'read_only', 'closed'] } },
-      { path: 'access_text', kind: { is: 'text' } },
-    ],
-  },
-  {
-    name: 'strangers',
-    settings: [
-      { path: 'requests.on', kind: onOff },
-      { path: 'requests.messages', kind: count(1, 100) },
-      { path: 'requests.per_day', kind: count(1, 1_000_000) },
-      { path: 'calls.from', kind: { is: 'choice', values: ['', 'nobody', 'contacts', 'everyone'] } },
-      { path: 'calls.group', kind: count(0, 6) },
-      { path: 'invitations.moderators_only', kind: onOff },
-      { path: 'rooms.members', kind: count(0, 1_000_000) },
-    ],
-  },
-  {
-    name: 'newcomers',
-    settings: [
-      { path: 'trust.on', kind: onOff },
-      { path: 'trust.new_hours', kind: count(0, 10_000) },
-      { path: 'trust.new_messages', kind: count(0, 1_000) },
-      { path: 'trust.trusted_days', kind: count(0, 10_000) },
-      { path: 'trust.trusted_messages', kind: count(0, 1_000) },
-      { path: 'trust.new_links', kind: onOff },
-      { path: 'trust.new_requests_per_day', kind: count(0, 1_000_000) },
-      { path: 'trust.new_rooms_per_day', kind: count(0, 1_000_000) },
-      { path: 'trust.rooms_per_day', kind: count(0, 1_000_000) },
-    ],
-  },
-  {
-    name: 'raid',
-    settings: [
-      { path: 'raid.new_per_minute', kind: count(0, 1_000_000) },
-      { path: 'raid.minutes', kind: count(1, 10_000) },
-    ],
-  },
-  {
-    name: 'members',
-    settings: [
-      { path: 'members.rename', kind: onOff },
-      { path: 'members.remove', kind: onOff },
-      { path: 'members.devices', kind: onOff },
-      { path: 'members.deleted_name', kind: { is: 'text' } },
-      { path: 'retention.days', kind: count(0, 36_500) },
-    ],
-  },
-  {
-    name: 'filters',
-    settings: [
-      { path: 'filters.words', kind: list },
-      { path: 'filters.words_act', kind: acts },
-      { path: 'filters.links', kind: { is: 'choice', values: ['allow', 'deny'] } },
-      { path: 'filters.domains', kind: list },
-      { path: 'filters.links_act', kind: acts },
-      { path: 'previews.on', kind: onOff },
-    ],
-  },
-];
+type PartOf<P> = P extends `${infer Part}.${string}` ? Part : P;
+
+const GROUP_OF_PART: Record<PartOf<keyof typeof SETTINGS>, GroupName> = {
+  access: 'access',
+  access_text: 'access',
+  requests: 'strangers',
+  calls: 'strangers',
+  invitations: 'strangers',
+  rooms: 'strangers',
+  trust: 'newcomers',
+  raid: 'raid',
+  members: 'members',
+  retention: 'members',
+  filters: 'filters',
+  previews: 'filters',
+};
+
+const SHOWN: readonly Setting[] = Object.keys(SETTINGS)
+  .filter(isInTheForm)
+  .map(path => ({ path, kind: SETTINGS[path] }));
+
+function isInTheForm(path: string): path is SettingPath {
+  return Object.hasOwn(SETTINGS, path) && !NOT_IN_THE_FORM.some(one => one === path);
+}
+
+export const GROUPS: readonly Group[] = groups();
+
+/** Groups, and the parts in each, in the order of the table above. */
+function groups(): Group[] {
+  const byName = new Map<GroupName, Setting[]>();
+  for (const [part, name] of Object.entries(GROUP_OF_PART)) {
+    const settings = SHOWN.filter(({ path }) => path.split('.')[0] === part);
+    byName.set(name, [...(byName.get(name) ?? []), ...settings]);
+  }
+  return Array.from(byName, ([name, settings]) => ({ name, settings }));
+}
 
 /** The value at a path, as `requests.on`. */
 export function valueAt(settings: unknown, path: string): unknown {
@@ -102,9 +80,10 @@ export function valueAt(settings: unknown, path: string): unknown {
     .reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], settings);
 }
 
-/** The text of a setting; its texts are nested as the settings are. */
-export function textAt(texts: object, path: SettingPath): string | undefined {
-  return valueAt(texts, path) as string | undefined;
+/** The text of a setting; its texts are nested as the settings are. A setting without a text is an error of types. */
+export function textAt(texts: object, path: PathWithText): string | undefined {
+  const text = valueAt(texts, path);
+  return typeof text === 'string' ? text : undefined;
 }
 
 /** A merge patch (RFC 7396) that sets what is at these paths. */
