@@ -92,7 +92,7 @@ pub fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadErro
         inside: None,
         durable: true,
     };
-    Ok(report::report(shape, stress.finish()?, &phases))
+    Ok(report::report(&shape, stress.finish()?, &phases))
 }
 
 fn write(stress: &mut Conductor<'_, Members>, pace: Pace, time: Duration) {

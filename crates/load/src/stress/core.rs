@@ -116,7 +116,7 @@ pub fn run(
         inside: Some(plan.store),
         durable: plan.durable,
     };
-    Ok(report(shape, outcome, &Phases { begin, written, end, drained_at }))
+    Ok(report(&shape, outcome, &Phases { begin, written, end, drained_at }))
 }
 
 /// Node and members are one process.

@@ -39,7 +39,7 @@ pub(super) struct Phases {
 
 /// Throughput: messages that reached their member, divided by the time from the first one written to the last one
 /// received. CPU: of the server over the same time, per million of them.
-pub(super) fn report(shape: Shape, outcome: Outcome<Tally>, phases: &Phases) -> Run {
+pub(super) fn report(shape: &Shape, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let Phases { begin, written, end, drained_at } = phases;
     let seconds = (*drained_at).max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
     let cpu = end.cpu_since(begin);
@@ -109,11 +109,11 @@ pub(super) fn report(shape: Shape, outcome: Outcome<Tally>, phases: &Phases) -> 
     ];
     let findings = Findings {
         headline: figures.headline(shape.durable),
-        how: how(&shape, outcome.transport, outcome.members, window, rate),
+        how: how(shape, outcome.transport, outcome.members, window, rate),
         against: against.map(|because| (because, CHANGE)),
         measures,
         facts,
-        lines: chut_lines(&shape, &outcome, seconds),
+        lines: chut_lines(shape, &outcome, seconds),
     };
     outcome.into_run("stress", findings)
 }
