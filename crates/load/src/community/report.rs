@@ -273,6 +273,8 @@ fn of_storm(plan: &CommunityPlan, storm: &Storm, tally: &Tally) -> Vec<Measure> 
         Measure::json_only("storm.traffic.acknowledged", part.acknowledged),
         Measure::json_only("storm.traffic.lost", part.lost()),
         Measure::json_only("storm.traffic.unanswered", part.unanswered()),
+        Measure::json_only("storm.traffic.changes", part.changes),
+        Measure::json_only("storm.traffic.presence", part.presence),
         Measure::json_only("storm.traffic.server_cpu_percent", part.server_percent()),
         Measure::json_only("storm.traffic.generator_cpu_percent", part.generator_percent()),
     ]
