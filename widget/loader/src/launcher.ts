@@ -47,7 +47,7 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
     badge.hidden = unread === 0;
     badge.textContent = unread > 99 ? '99+' : String(unread);
     const count = unread > 0 ? `, ${wording.unread(unread)}` : '';
-    button.setAttribute('aria-label', state === 'away' ? wording.away : wording.open + count);
+    button.setAttribute('aria-label', (state === 'away' ? wording.away : wording.open) + count);
     button.title = state === 'away' ? wording.away : '';
     button.dataset.state = state;
     if (state === 'busy') button.setAttribute('aria-busy', 'true');
