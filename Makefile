@@ -54,7 +54,8 @@ test-widget: widget/node_modules/.package-lock.json
 # The binary comes with the tests of the node, built with the features of `test-rust`, so that nothing is compiled again.
 test-browser: widget/dist/kith.js
 	cargo test --locked --workspace --test node --no-run --quiet
-	CHROMIUM="$$(scripts/chromium.sh)" KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" $(NPM) run test:browser
+	CHROMIUM="$$(scripts/chromium.sh)" CHROMIUM_SHELL="$$(scripts/chromium.sh shell)" \
+		KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" $(NPM) run test:browser
 
 lint: widget/dist/kith.js ## Format and lint checks, as CI does
 	cargo fmt --all --check

@@ -6,7 +6,15 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import {
+  assertAccessible,
+  assertNoTrouble,
+  DESKTOP,
+  launchWithNotifications,
+  PHONE,
+  person,
+  until,
+} from './browser.mjs';
 import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
 import { pushService, takesPushes } from './push_service.mjs';
@@ -26,7 +34,7 @@ let pushes;
 before(async () => {
   const devices = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
   pushes = await pushService();
-  [browser, kith] = await Promise.all([launch(...devices), Kith.start(pushes.settings)]);
+  [browser, kith] = await Promise.all([launchWithNotifications(...devices), Kith.start(pushes.settings)]);
   host = await hostPage(kith, SITE, { style: STYLE, body: '<h1>The allotments</h1>', worker: true });
   await kith.addSite(SITE, '--origin', host.origin);
   await kith.command('site', 'set', SITE, 'requests.on=true');
@@ -305,14 +313,10 @@ test('an afternoon', async t => {
       for (const one of [page, omar.widget.page]) await one.close();
 
       await lena.widget.say('@omar the key is under the pot');
-      const shown = await until(
-        async () => {
-          const all = await notices(away);
-          return all.length > 0 && all;
-        },
-        'the notice is shown',
-        60_000,
-      );
+      const shown = await until(async () => {
+        const all = await notices(away);
+        return all.length > 0 && all;
+      }, 'the notice is shown');
       assert.deepEqual(shown, [
         { title: 'Plot holders', body: 'lena of the host: @omar the key is under the pot', tag: 'kith #' },
       ]);

@@ -1,7 +1,7 @@
 // Chromium for the tests: contexts whose every page keeps a list of what went wrong on it.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -20,12 +20,27 @@ const FLAGS = [
   '--disable-sync',
 ];
 
+/** Every wait is for a condition. It may take so long on a machine that is busy with other work. */
+export const PATIENCE_MS = 60_000;
+
 export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const SHELL = process.env.CHROMIUM_SHELL ?? '/usr/bin/chromium-headless-shell';
+
+/** Chromium's headless shell where it is installed: the same pages for half of the CPU time. It has no notifications. */
 export function launch(...more) {
-  const args = [...FLAGS, ...more];
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
+  return start(existsSync(SHELL) ? SHELL : CHROMIUM, more);
+}
+
+/** The whole Chromium, which shows notifications. */
+export function launchWithNotifications(...more) {
+  return start(CHROMIUM, more);
+}
+
+function start(executablePath, more) {
+  return chromium.launch({ executablePath, args: [...FLAGS, ...more] });
 }
 
 /**
@@ -34,6 +49,7 @@ export function launch(...more) {
  */
 export async function person(browser, { reopens = false, ...options } = DESKTOP) {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   // The widget's root is closed to the page, and so to us: for the tests it is opened.
   await context.addInitScript(() => {
     const attach = Element.prototype.attachShadow;
@@ -164,8 +180,8 @@ export function untilIn(page, look, what) {
 }
 
 /** Waits until `look` gives something true; its last value otherwise says what was there instead. */
-export async function until(look, what, patience = 30_000) {
-  const end = Date.now() + patience;
+export async function until(look, what) {
+  const end = Date.now() + PATIENCE_MS;
   let last;
   while (Date.now() < end) {
     last = await look();

@@ -5,15 +5,17 @@ import { Widget } from './widget.mjs';
 
 /** With a camera and a microphone of its own, which anybody may use. */
 export function launchForCalls(...more) {
-  return launch(
-    '--use-fake-device-for-media-stream',
-    '--use-fake-ui-for-media-stream',
-    // On a machine without a network there is loopback alone, and names of multicast DNS are nobody's.
-    '--allow-loopback-in-peer-connection',
-    '--disable-features=WebRtcHideLocalIpsWithMdns',
-    ...more,
-  );
+  return launch(...CALLS, ...more);
 }
+
+/** What Chromium needs for calls. */
+export const CALLS = [
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+  // On a machine without a network there is loopback alone, and names of multicast DNS are nobody's.
+  '--allow-loopback-in-peer-connection',
+  '--disable-features=WebRtcHideLocalIpsWithMdns',
+];
 
 /** A browser of a member; each connection that its pages make is kept to be looked at. */
 export async function browserOf(browser, options = {}) {
@@ -74,7 +76,7 @@ export function flows(widget, pictures = true) {
     const { frames, energy } = await heard(widget);
     return energy > 0 && (!pictures || frames > 5);
   };
-  return until(look, 'pictures and voices come in', 30_000);
+  return until(look, 'pictures and voices come in');
 }
 
 /** Frames that were read, and how loud it was all in all. */

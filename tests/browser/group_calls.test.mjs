@@ -76,14 +76,10 @@ const received = ({ page }) =>
   });
 
 const meets = (widget, others) =>
-  until(
-    async () => {
-      const { seen, heard } = await received(widget);
-      return seen === others && heard === others;
-    },
-    `pictures and voices of ${others} come in`,
-    40_000,
-  );
+  until(async () => {
+    const { seen, heard } = await received(widget);
+    return seen === others && heard === others;
+  }, `pictures and voices of ${others} come in`);
 
 test('three see and hear each other, one reloads and comes back, one leaves, and the room tells how long it was', async () => {
   const [anna, raj, mei] = await Promise.all(['anna', 'raj', 'mei'].map(name => member(name)));
@@ -137,7 +133,7 @@ test('six hear each other, and the seventh is told how many fit', async () => {
   await begin(first, 'Audio call');
   for (const one of others) await join(one);
   for (const one of [first, ...others])
-    await until(async () => (await received(one)).heard === 5, 'five voices come in', 60_000);
+    await until(async () => (await received(one)).heard === 5, 'five voices come in');
   await callLine(seventh).getByText('The call is full (maximum 6)').waitFor();
   await assertAccessible(first.page, 'a call of six');
   await shot(first.page, 'group-six');

@@ -10,12 +10,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { until } from './browser.mjs';
+import { PATIENCE_MS, until } from './browser.mjs';
 
 const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug/kith', import.meta.url));
 
 /** Variables that begin with KITH_ are settings to the binary, and ours are none. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
+
+/** A test that failed may not have stopped its node. */
+const started = new Set();
+process.on('exit', () => {
+  for (const node of started) node.kill('SIGKILL');
+});
 
 export class Kith {
   /** `settings`: variables that the binary reads. `strangers: false`: the demo as everybody starts it. */
@@ -52,12 +58,15 @@ export class Kith {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env, ...this.settings },
     });
+    const node = this.process;
+    started.add(node);
+    node.once('exit', () => started.delete(node));
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream.on('data', bytes => {
         this.log = (this.log + bytes).slice(-20_000);
       });
     }
-    const end = Date.now() + 30_000;
+    const end = Date.now() + PATIENCE_MS;
     while (Date.now() < end) {
       assert.equal(this.process.exitCode, null, `kith ended at once:\n${this.log}`);
       const answer = await fetch(`${this.url}/readyz`).catch(() => undefined);

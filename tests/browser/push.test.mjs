@@ -4,8 +4,15 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, assertNoTrouble, DESKTOP, launch, person, until } from './browser.mjs';
-import { befriend, button, bye, call, launchForCalls } from './calling.mjs';
+import {
+  assertAccessible,
+  assertNoTrouble,
+  DESKTOP,
+  launchWithNotifications,
+  person,
+  until,
+} from './browser.mjs';
+import { befriend, button, bye, CALLS, call } from './calling.mjs';
 import { Kith } from './kith.mjs';
 import { pushService, takesPushes } from './push_service.mjs';
 import { Widget } from './widget.mjs';
@@ -13,7 +20,7 @@ import { Widget } from './widget.mjs';
 let browser;
 let kith;
 before(async () => {
-  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+  [browser, kith] = await Promise.all([launchWithNotifications(), Kith.start()]);
 });
 after(async () => {
   await browser.close();
@@ -196,9 +203,14 @@ async function noticesOf(context, url) {
   return shown;
 }
 
-test('a call rings in the browser of somebody who is away, until it is answered elsewhere or missed', async () => {
+test('a call rings in the browser of somebody who is away, until it is answered elsewhere or missed', async t => {
   const pushes = await pushService();
-  const [caller, site] = await Promise.all([launchForCalls(), Kith.start(pushes.settings)]);
+  const [caller, site] = await Promise.all([launchWithNotifications(...CALLS), Kith.start(pushes.settings)]);
+  t.after(async () => {
+    await caller.close();
+    await site.stop();
+    await pushes.close();
+  });
   const away = await person(caller, { ...DESKTOP, bypassCSP: true });
   await takesPushes(away, pushes, site.url);
   const raj = await Widget.of(away, site, 'raj');
@@ -211,7 +223,7 @@ test('a call rings in the browser of somebody who is away, until it is answered 
   await raj.page.close();
   const shows = async body => {
     const is = async () => (await noticesOf(away, site.url)).map(one => one.body).join() === body;
-    await until(is, `the browser shows “${body}”`, 30_000);
+    await until(is, `the browser shows “${body}”`);
   };
 
   await call(mei, 'raj', 'Audio call');
@@ -235,7 +247,4 @@ test('a call rings in the browser of somebody who is away, until it is answered 
   await shows('Missed audio call');
   assertNoTrouble(away);
   await bye(mei);
-  await caller.close();
-  await site.stop();
-  await pushes.close();
 });
