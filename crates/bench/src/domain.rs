@@ -86,8 +86,8 @@ impl User {
 
     fn enter(&self, node: &Node) {
         let hello = Hello {
-            site_key: SITE,
-            token: Some(black_box(&self.token)),
+            site_key: SITE.into(),
+            token: Some(black_box(&self.token).into()),
             device: DeviceId::parse("device").expect("it is one"),
             position: None,
             origin: None,

@@ -155,8 +155,8 @@ fn calls(node: &Node, told: &Counted) {
 
 fn sign_in(node: &Node, number: u32, token: &str) {
     let hello = Hello {
-        site_key: "bench",
-        token: Some(token),
+        site_key: "bench".into(),
+        token: Some(token.into()),
         device: DeviceId::parse("device").expect("it is one"),
         position: None,
         origin: None,

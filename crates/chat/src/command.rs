@@ -2,8 +2,10 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::account::erasure::MessagesAfterErasure;
@@ -18,14 +20,16 @@ use crate::{
 };
 
 /// The first command of a client.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Hello<'a> {
-    pub site_key: &'a str,
+    #[serde(borrow)]
+    pub site_key: Cow<'a, str>,
     /// None: as a guest.
-    pub token: Option<&'a str>,
+    pub token: Option<Cow<'a, str>>,
     pub device: DeviceId,
     pub position: Option<Position>,
     /// Origin header of the request, where there was one.
-    pub origin: Option<&'a str>,
+    pub origin: Option<Cow<'a, str>>,
     /// Of the client: for the limit of new guests per address, and for the log of sign-ins. None: not known, no limit.
     pub address: Option<IpAddr>,
     /// The client's description of itself, if the node [keeps devices](crate::Node::keeps_devices).
@@ -33,7 +37,7 @@ pub struct Hello<'a> {
 }
 
 /// A command of a signed-in session.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum Command {
     Send {
         client_id: Box<str>,
@@ -271,6 +275,7 @@ pub enum Command {
     /// Changes them by a merge patch (RFC 7396).
     Configure {
         re: u64,
+        #[serde(with = "crate::serialize::json_text")]
         patch: Box<Value>,
     },
     /// Tests the filters on a text, for moderators.
@@ -311,7 +316,7 @@ pub enum Command {
 }
 
 /// Whom a command is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum To {
     User(Sub),
     Conversation(ConversationId),
@@ -338,7 +343,7 @@ impl To {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MarkerSet {
     Received(Seq),
     Read(Seq),
@@ -355,7 +360,7 @@ impl MarkerSet {
 }
 
 /// The presence that a user chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum SetPresence {
     #[default]
     Online,
@@ -364,7 +369,7 @@ pub enum SetPresence {
     Invisible,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContactAction {
     Request,
     Accept,
@@ -375,7 +380,7 @@ pub enum ContactAction {
 }
 
 /// A change of an existing message.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageChange {
     /// Another body.
     Edit(Box<str>),
@@ -414,7 +419,7 @@ impl std::fmt::Debug for MessageChange {
 }
 
 /// Fields that are None stay.
-#[derive(Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ConversationChange {
     pub muted_until: Option<Timestamp>,
     pub pinned: Option<bool>,
@@ -438,7 +443,7 @@ impl std::fmt::Debug for ConversationChange {
 }
 
 /// Which of one's conversations a list has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum ConversationList {
     /// All that are not archived.
     #[default]
@@ -451,7 +456,7 @@ pub enum ConversationList {
 }
 
 /// Which users of a room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemberList {
     Members,
     /// Muted members, and users who are banned from the room.
@@ -459,7 +464,7 @@ pub enum MemberList {
 }
 
 /// One page of a list: after the `next` of the page before.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PageOf {
     pub after: Option<String>,
     pub limit: Option<u32>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::contacts::message_requests::Request;
+use crate::contacts::message_requests::MessageRequest;
 use crate::messages::held::Held;
 use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteState};
 use crate::rooms::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
@@ -618,7 +618,7 @@ pub struct Conversation {
     pub pinned: bool,
     pub archived: bool,
     /// It waits for an answer.
-    pub request: Option<Request>,
+    pub request: Option<MessageRequest>,
     /// The user who asks one to become a member of this room.
     pub requested_by: Option<Person>,
     pub marked_unread: bool,

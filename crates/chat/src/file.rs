@@ -1,6 +1,9 @@
 //! A file as a message shows it. Its type is what its first bytes say, by a short table; the sender's claim decides nothing.
 
+use serde::{Deserialize, Serialize};
+
 use crate::FileId;
+use crate::serialize::serialize_as_text;
 
 /// A media type of the table (RFC 9110 §8.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +71,8 @@ impl FileType {
     }
 }
 
+serialize_as_text!(FileType, name, |name| Some(FileType::named(name)));
+
 const NAMES: [&str; 13] = [
     "image/jpeg",
     "image/png",
@@ -107,7 +112,7 @@ pub struct File {
 }
 
 /// Properties of a picture that was encoded anew.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Picture {
     pub width: u32,
     pub height: u32,

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::serialize::serialize_as_text;
+
 /// Milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Timestamp(pub u64);
@@ -62,6 +64,8 @@ impl Sub {
     }
 }
 
+serialize_as_text!(Sub, as_str, Sub::parse);
+
 impl fmt::Debug for Sub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -79,7 +83,7 @@ impl fmt::Display for Sub {
 /// The key of a direct conversation *is* its two members, smaller number in the upper half, so that
 /// membership is read from the id and nothing must be looked up or cached to route a message. Rooms
 /// have the top bit set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ConversationId {
     pub site: SiteId,
     pub key: u64,
@@ -122,7 +126,7 @@ impl ConversationId {
 }
 
 /// Gap-free number of a message in its conversation, from 1; 0 is before the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Seq(pub u64);
 
 impl Seq {
@@ -158,6 +162,8 @@ impl DeviceId {
     }
 }
 
+serialize_as_text!(DeviceId, as_str, DeviceId::parse);
+
 /// Where a gateway keeps a session; opaque to the domain, unique among living sessions of this node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionHandle(pub u64);
@@ -181,6 +187,8 @@ impl CallId {
     }
 }
 
+serialize_as_text!(CallId, to_string, CallId::parse);
+
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
@@ -194,7 +202,7 @@ impl fmt::Debug for CallId {
 }
 
 /// A file of one site. Random, so that nobody learns from it how many there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileId {
     pub site: SiteId,
     pub number: u64,

@@ -26,6 +26,7 @@ mod privacy;
 mod refusal;
 mod rng;
 mod rooms;
+mod serialize;
 mod session;
 mod sign_in;
 mod site;
@@ -57,8 +58,8 @@ pub use command::{
 };
 pub use config::{Limits, NodeConfig};
 pub use contacts::message_requests::{
-    LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
-    first_contact, is_stranger,
+    LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold,
+    Requested, first_contact, is_stranger,
 };
 pub use contacts::store::{ContactStore, ContactsPage, MOST_BLOCKED_FIRST, PeoplePage};
 pub use event::{

@@ -3,6 +3,8 @@
 //! Three choices in one byte of the member's row, which each sign-in reads anyway; while the member is here they are kept in
 //! the table of who is. It holds one way: who hides may still see others, so that a telling never asks what its hearers have chosen.
 
+use serde::{Deserialize, Serialize};
+
 use crate::users::peer::may_see;
 use crate::{ContactState, Event, Mode, Relation, SetPresence};
 
@@ -16,7 +18,7 @@ pub struct Privacy {
     pub last_seen: Audience,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Audience {
     #[default]
     Everybody,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::account::store::AccountStore;
 use crate::calls::store::CallStore;
-use crate::contacts::message_requests::Request;
+use crate::contacts::message_requests::MessageRequest;
 use crate::contacts::store::ContactStore;
 use crate::import::ImportStore;
 use crate::messages::store::MessageStore;
@@ -213,7 +213,7 @@ pub struct ConversationRow {
     pub muted_until: Timestamp,
     pub pinned: bool,
     pub archived: bool,
-    pub request: Option<Request>,
+    pub request: Option<MessageRequest>,
     /// The member who asks the user into this room; the user is not a member yet.
     pub requested_by: Option<Box<UserRow>>,
     pub marked_unread: bool,

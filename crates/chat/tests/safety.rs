@@ -65,7 +65,7 @@ fn a_stranger_is_a_request_until_answered() {
     let [Event::Ack { request: true, conversation, .. }] = &heard[..] else { panic!("{heard:?}") };
     let heard = scene.take(&bob);
     let [seen] = conversations(&heard)[..] else { panic!("{heard:?}") };
-    assert_eq!((seen.request, seen.unread, heard.len()), (Some(Request::Received), 1, 1));
+    assert_eq!((seen.request, seen.unread, heard.len()), (Some(MessageRequest::Received), 1, 1));
     assert!(scene.post(&ann, to("bob"), "2", "www.evil.com").is_err_and(|why| why == Refusal::FirstContact));
     scene.post(&ann, to("bob"), "2", "It is about the bike").unwrap();
     assert_eq!(scene.bodies(&bob), ["It is about the bike"]);

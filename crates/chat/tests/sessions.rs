@@ -68,11 +68,11 @@ fn who_is_not_let_in() {
     let said = |site_key: &str, origin: Option<&str>| {
         let handle = scene.handle();
         let hello = Hello {
-            site_key,
-            token: Some(&token),
+            site_key: site_key.into(),
+            token: Some((&token).into()),
             device: device(),
             position: None,
-            origin,
+            origin: origin.map(Into::into),
             address: None,
             agent: Agent::default(),
         };
@@ -198,8 +198,8 @@ fn a_session_is_heard_as_soon_as_its_welcome_goes_out() {
     let device = DeviceId::parse("d").unwrap();
     let token = scene.token("ann");
     let hello = Hello {
-        site_key: SITE,
-        token: Some(&token),
+        site_key: SITE.into(),
+        token: Some((&token).into()),
         device,
         position: None,
         origin: None,

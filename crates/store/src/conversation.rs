@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use chat::{
     ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage,
-    MarkerRow, Position, Refusal, Request, Seq, Timestamp, UserId, markers_after,
+    MarkerRow, MessageRequest, Position, Refusal, Seq, Timestamp, UserId, markers_after,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -69,8 +69,9 @@ impl Direct {
     }
 
     /// As the member at `me` sees it.
-    pub(crate) fn request(&self, me: usize) -> Option<Request> {
-        self.asking.map(|asking| if asking.by == me { Request::Sent } else { Request::Received })
+    pub(crate) fn request(&self, me: usize) -> Option<MessageRequest> {
+        self.asking
+            .map(|asking| if asking.by == me { MessageRequest::Sent } else { MessageRequest::Received })
     }
 
     fn is_listed(&self, side: &Side, list: ConversationList) -> bool {
@@ -105,7 +106,7 @@ pub(crate) fn mark(
     let Some(me) = side_of(id, user) else { return Ok(nothing) };
     let Some(direct) = batch.conversation(id)? else { return Ok(nothing) };
     let newest = direct.seq;
-    let told = direct.request(me) != Some(Request::Received);
+    let told = direct.request(me) != Some(MessageRequest::Received);
     let before = direct.sides[me];
     let (received, read) = markers_after((before.received, before.read), (received, read), newest);
     let moved = (received, read) != (before.received, before.read);
@@ -345,7 +346,7 @@ pub(crate) fn assemble(
     let last = lines.at(direct.position)?.map(|line| line.message);
     let (mine, mut theirs) = (direct.sides[me], direct.sides[1 - me]);
     let request = direct.request(me);
-    if request == Some(Request::Sent) {
+    if request == Some(MessageRequest::Sent) {
         (theirs.received, theirs.read) = (0, 0); // nobody is told that a request was looked at
     }
     Ok(Some(ConversationRow {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use chat::{
     Act, By, ChangeMessage, ChangedMessage, ConversationId, KeptRevisions, LinkRule, MOST_PINNED,
-    MessageChange, Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp,
+    MessageChange, MessageRequest, Refusal, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp,
     UnpublishedPage, UserId, drops_revision, first_contact, is_gathered, may_change, may_change_in_room,
     may_edit, publishes_all, recorded_change,
 };
@@ -237,7 +237,7 @@ fn ground(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Groun
     }
     let Some(me) = side_of(id, by) else { return Ok(Err(Refusal::NoSuchConversation)) };
     let direct = batch.conversation(id)?.map(|direct| {
-        let links = (direct.request(me) == Some(Request::Sent)).then_some(LinkRule::Refused);
+        let links = (direct.request(me) == Some(MessageRequest::Sent)).then_some(LinkRule::Refused);
         Ground { newest: direct.newest(), room: None, last: Timestamp(0), links }
     });
     Ok(direct.ok_or(Refusal::NoSuchMessage))

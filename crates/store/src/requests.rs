@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use chat::{
-    Append, ConversationId, Done, Refusal, Request, RequestAnswer, RequestAnswered, RequestRules,
+    Append, ConversationId, Done, MessageRequest, Refusal, RequestAnswer, RequestAnswered, RequestRules,
     RequestStore, RequestTold, Requested, Timestamp, UserId, first_contact,
 };
 use rusqlite::{OptionalExtension, params};
@@ -43,7 +43,8 @@ fn append(
     if let Some(appended) = message::sent_before(batch, append.from, &append.client_id)? {
         let direct = batch.conversation(appended.conversation)?;
         let mine = side_of(appended.conversation, append.from);
-        let pending = mine.zip(direct).is_some_and(|(me, direct)| direct.request(me) == Some(Request::Sent));
+        let pending =
+            mine.zip(direct).is_some_and(|(me, direct)| direct.request(me) == Some(MessageRequest::Sent));
         return Ok(Ok(Requested { appended, pending, told: RequestTold::Message, files: Vec::new() }));
     }
     let before = batch.conversation(id)?.map(|direct| (direct.seq, direct.asking));

@@ -220,11 +220,11 @@ impl Room {
         let token = sign(&claims, &secret()).expect("a sound claim");
         let handle = SessionHandle(number as u64 + 1);
         let hello = Hello {
-            site_key: "forum",
-            token: Some(&token),
+            site_key: "forum".into(),
+            token: Some((&token).into()),
             device: DeviceId::parse("d").expect("a device"),
             position: None,
-            origin: Some("https://forum.example"),
+            origin: Some("https://forum.example".into()),
             address: None,
             agent: Agent::parse(b"x"),
         };

@@ -375,11 +375,11 @@ impl Gateway {
         let Some(device) = DeviceId::parse(&hello.device) else { return };
         let needs_address = hello.token.is_none() || self.shared.node.logs_sign_ins();
         let hello = chat::Hello {
-            site_key: &hello.site,
-            token: hello.token.as_deref(),
+            site_key: (&*hello.site).into(),
+            token: hello.token.as_deref().map(Into::into),
             device,
             position: hello.position.as_deref().and_then(crate::wire::parse_position),
-            origin: visitor.origin.as_deref(),
+            origin: visitor.origin.as_deref().map(Into::into),
             // Looked up only where it is needed: it may be a call to the system.
             address: if needs_address { visitor.address(io) } else { None },
             agent: visitor.agent,

@@ -455,8 +455,8 @@ fn conversation<'a>(conversation: &'a chat::Conversation, links: &Links) -> web_
         pinned: conversation.pinned,
         archived: conversation.archived,
         request: conversation.request.map(|request| match request {
-            chat::Request::Sent => web_proto::RequestState::Sent,
-            chat::Request::Received => web_proto::RequestState::Received,
+            chat::MessageRequest::Sent => web_proto::RequestState::Sent,
+            chat::MessageRequest::Received => web_proto::RequestState::Received,
         }),
         requested_by: conversation.requested_by.as_ref().map(person),
         marked_unread: conversation.marked_unread,

@@ -16,6 +16,8 @@ mod work;
 pub use store::{EraseSlice, EraseStore, Erased, NewErasure};
 pub(crate) use work::Erasing;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Profile, Sub};
 
 /// A user who has another id in all messages now: one who was erased, or a guest who became a member.
@@ -31,7 +33,7 @@ pub struct Renamed {
 pub const MOST_RENAMED: usize = 256;
 
 /// The fate of the user's messages: they stay, or go, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessagesAfterErasure {
     /// It goes, with its files, former bodies, and what reports keep of it.
     Erased,

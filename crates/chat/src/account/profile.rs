@@ -6,6 +6,8 @@ mod store;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub use store::{ProfileStore, ProfileView};
 
 use crate::privacy::{Audience, Privacy};
@@ -18,7 +20,7 @@ pub const STATUS_CHARS: usize = 140;
 pub(crate) const NAME_CHARS: usize = 200;
 
 /// The status of a member.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     pub text: Box<str>,
     /// None: until they say something else.
@@ -59,9 +61,10 @@ pub struct OwnCard {
 }
 
 /// A change of a profile. Fields that are None stay.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProfileChange {
     /// `Some(None)`: no status any more.
+    #[serde(with = "crate::serialize::optional_change")]
     pub status: Option<Option<Status>>,
     pub name: Option<NameChange>,
     pub write: Option<Audience>,
@@ -69,7 +72,7 @@ pub struct ProfileChange {
     pub last_seen: Option<Audience>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NameChange {
     Own(Arc<str>),
     /// As the site says it, from the next sign-in on.

@@ -13,6 +13,8 @@ mod topology;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub(super) use seats::Groups;
 
 use machine::GroupCall;
@@ -24,11 +26,11 @@ use crate::{ConversationId, Sub, Timestamp};
 pub const MOST_MEMBERS_CALLED: u32 = 500;
 
 /// Where somebody is in a call. Never given twice while a node runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place(pub u32);
 
 /// An action of a client in the call of a room.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum GroupAction {
     /// Lists the participants.
     Look,
@@ -45,7 +47,7 @@ pub enum GroupAction {
 }
 
 /// Signals between two browsers, as texts that pass through unread.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum GroupSignal {
     Offer(Arc<str>),
     Answer(Arc<str>),

@@ -15,6 +15,8 @@ mod table;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub use entry::CallEntry;
 pub use group::{
     GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, MOST_MEMBERS_CALLED,
@@ -27,6 +29,7 @@ use crate::calls::store::CallStore;
 use crate::calls::table::CallTable;
 use crate::notifications::Notifications;
 use crate::rng::Rng;
+use crate::serialize::serialize_as_text;
 use crate::session::Sessions;
 use crate::stats::Counters;
 use crate::users::Users;
@@ -113,13 +116,15 @@ impl CallTicket {
     }
 }
 
+serialize_as_text!(CallTicket, text, CallTicket::parse);
+
 impl fmt::Debug for CallTicket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CallTicket")
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Media {
     Audio,
     Video,
@@ -142,14 +147,14 @@ pub enum Outcome {
 }
 
 /// An action of a client in a call.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum CallAction {
     Invite { user: Sub, media: Media, offer: Arc<str> },
     Of(CallId, CallStep),
 }
 
 /// A step of a call that there is.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum CallStep {
     Accept {
         answer: Arc<str>,

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::AnswerTo;
 use crate::contacts::Contacts;
 use crate::presence::shown::Viewer;
@@ -63,14 +65,14 @@ pub enum LinkRule {
 
 /// A conversation that waits for an answer, as one of its members sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Request {
+pub enum MessageRequest {
     /// One has asked.
     Sent,
     /// One was asked.
     Received,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RequestAnswer {
     Accept,
     Dismiss,

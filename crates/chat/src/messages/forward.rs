@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::AnswerTo;
 use crate::messages::Messages;
 use crate::messages::send::Draft;
@@ -24,7 +26,7 @@ pub struct Forwarded {
 }
 
 /// The parts that are forwarded with the body.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewForward {
     /// As told; see [`Forwarded`].
     pub author: Option<(UserId, Sub)>,

@@ -6,6 +6,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
+
 use crate::messages::Messages;
 use crate::{ConversationId, File, FileId, FileType, Picture, Seq, SiteId, Sub, UserId};
 
@@ -22,7 +24,7 @@ pub struct Preview {
 }
 
 /// A found preview, to be put on a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPreview {
     pub url: Box<str>,
     pub title: Box<str>,
@@ -32,7 +34,7 @@ pub struct NewPreview {
 }
 
 /// A picture whose bytes lie there already, made anew. It goes with the message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPicture {
     pub id: FileId,
     pub kind: FileType,

@@ -1,5 +1,7 @@
 //! Polls: a message whose body is a question, with choices to vote for. A vote is a change of the message.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Refusal, Sub, Timestamp};
 
 /// Fewest and most choices.
@@ -10,7 +12,7 @@ pub const CHOICE_BYTES: usize = 200;
 /// A poll ends within so long, if it has an end at all.
 const LONGEST_MS: u64 = 366 * 86_400_000;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPoll {
     pub choices: Vec<Box<str>>,
     /// One may vote for several.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::Refusal;
+use crate::serialize::serialize_as_text;
 
 /// One emoji, or `:name:` for a picture of the site's own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +22,8 @@ impl Reaction {
         &self.0
     }
 }
+
+serialize_as_text!(Reaction, as_str, Reaction::parse);
 
 /// Of each reaction so many users are named, the first who put it there and left it; the others are counted.
 pub const NAMED: usize = 20;

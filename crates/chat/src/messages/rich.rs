@@ -1,5 +1,7 @@
 //! What a message may bear besides its body and its files. Nearly none bears anything: that is one empty pointer, and no row.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     ConversationId, Forwarded, NewForward, NewPoll, Poll, Preview, Refusal, Seq, Sticker, Timestamp,
 };
@@ -44,7 +46,7 @@ pub struct ThreadCount {
 }
 
 /// The rich parts of a new message.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NewRich {
     pub poll: Option<NewPoll>,
     pub forwarded: Option<NewForward>,

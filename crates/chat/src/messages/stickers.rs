@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::AnswerTo;
 use crate::messages::Messages;
 use crate::messages::send::{Draft, SendJob};
@@ -22,13 +24,13 @@ pub const SERIES_BYTES: usize = 60;
 pub const WORDS_BYTES: usize = 100;
 
 /// Everybody who knows it may see the picture, because it is random.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StickerId {
     pub site: SiteId,
     pub number: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sticker {
     pub id: StickerId,
     /// Those of one name are shown together.
@@ -90,7 +92,7 @@ pub trait StickerStore: Send + Sync + 'static {
 }
 
 /// A sticker that a member sends.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendSticker {
     pub client_id: Box<str>,
     pub to: To,

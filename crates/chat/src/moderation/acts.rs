@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::command::AnswerTo;
@@ -21,7 +22,7 @@ use crate::{
 const LONGEST_RAID_MS: u64 = 7 * crate::site::trust::DAY_MS;
 
 /// A requested act, with users by the site's ids.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Moderate {
     Sanction {
         user: Sub,
@@ -75,6 +76,7 @@ pub enum Moderate {
         level: Option<Level>,
     },
     Configure {
+        #[serde(with = "crate::serialize::json_text")]
         patch: Box<Value>,
     },
     /// In the past: it is over.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::AnswerTo;
 use crate::moderation::{
     EVIDENCE_MS, Moderation, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage,
@@ -15,7 +17,7 @@ use crate::{
 };
 
 /// A report of a session, with users by the site's ids.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReportOf {
     Message(ConversationId, Seq),
     User(Sub),

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::DeviceBan;
 use crate::users::store::UserStore;
 use crate::{
@@ -85,7 +87,7 @@ pub enum ReportAbout {
     Held(ConversationId),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReportReason {
     Spam,
     Abuse,
@@ -97,7 +99,7 @@ pub enum ReportReason {
     Filter,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReportState {
     Open,
     /// Somebody looks after it.
@@ -195,7 +197,7 @@ pub struct Sanction {
     pub told: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SanctionKind {
     /// Told once; nothing is taken away.
     Warning,

@@ -12,6 +12,8 @@ mod store;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
 pub(crate) use queue::Desk;
 pub use quiet_hours::QuietHours;
@@ -156,13 +158,14 @@ impl std::fmt::Debug for PushNotice {
 }
 
 /// A change of the notification settings. Fields that are None stay.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NotifyChange {
     /// This browser wants them from now on.
     pub subscribe: Option<PushDevice>,
     /// The browser of this endpoint does not any more.
     pub unsubscribe: Option<Box<str>>,
     /// `Some(None)`: at all hours.
+    #[serde(with = "crate::serialize::optional_change")]
     pub quiet: Option<Option<QuietHours>>,
     pub bodies: Option<bool>,
     /// Minutes after which a digest is mailed; 0: never.

@@ -1,5 +1,7 @@
 //! Hours in which a member is not to be disturbed.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Timestamp;
 
 const DAY: u16 = 24 * 60;
@@ -7,7 +9,8 @@ const DAY: u16 = 24 * 60;
 const OFFSETS: std::ops::RangeInclusive<i16> = -12 * 60..=14 * 60;
 
 /// From a minute of the day to another, by the member's clock. It may pass midnight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(u16, u16, i16)", into = "(u16, u16, i16)")]
 pub struct QuietHours {
     from: u16,
     to: u16,
@@ -41,6 +44,20 @@ impl QuietHours {
             true => (self.from..self.to).contains(&minute),
             false => minute >= self.from || minute < self.to,
         }
+    }
+}
+
+impl From<QuietHours> for (u16, u16, i16) {
+    fn from(hours: QuietHours) -> Self {
+        (hours.from, hours.to, hours.offset)
+    }
+}
+
+impl TryFrom<(u16, u16, i16)> for QuietHours {
+    type Error = &'static str;
+
+    fn try_from((from, to, offset): (u16, u16, i16)) -> Result<QuietHours, &'static str> {
+        QuietHours::new(from, to, offset).ok_or("no quiet hours")
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
 
 use crate::notifications::{NotifyChange, QuietHours};
 use crate::users::store::UserStore;
@@ -76,7 +77,8 @@ pub struct MailView {
 }
 
 /// A browser that takes notifications: what it has told the page (RFC 8030, RFC 8291 §2).
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "[String; 4]", into = "[String; 4]")]
 pub struct PushDevice {
     /// Where its push service takes messages for it. Whoever knows this may send, so it is a secret.
     pub endpoint: Box<str>,
@@ -107,6 +109,21 @@ impl PushDevice {
             auth: bytes(auth, 16)?,
             language: language.into(),
         })
+    }
+}
+
+impl From<PushDevice> for [String; 4] {
+    fn from(device: PushDevice) -> Self {
+        let PushDevice { endpoint, key, auth, language } = device;
+        [endpoint.into(), URL_SAFE_NO_PAD.encode(key), URL_SAFE_NO_PAD.encode(auth), language.into()]
+    }
+}
+
+impl TryFrom<[String; 4]> for PushDevice {
+    type Error = &'static str;
+
+    fn try_from([endpoint, key, auth, language]: [String; 4]) -> Result<PushDevice, &'static str> {
+        PushDevice::parse(&endpoint, &key, &auth, &language).ok_or("no push device")
     }
 }
 

@@ -16,8 +16,8 @@ use crate::site::trust;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, may_write};
 use crate::{
-    ContactState, ConversationId, ConversationOf, ConversationRow, Done, Event, Position, Refusal, Request,
-    Seq, SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
+    ContactState, ConversationId, ConversationOf, ConversationRow, Done, Event, MessageRequest, Position,
+    Refusal, Seq, SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
 };
 
 /// Room requests of one user that wait for an answer. No more are made until the user answers some.
@@ -134,7 +134,7 @@ pub fn requested_conversation(
         muted_until: Timestamp(0),
         pinned: false,
         archived: false,
-        request: Some(Request::Received),
+        request: Some(MessageRequest::Received),
         requested_by: Some(Box::new(by)),
         marked_unread: false,
         draft: None,

@@ -12,6 +12,7 @@ use rand::Rng;
 
 use crate::command::AnswerTo;
 use crate::rooms::{Act, Joined, Role, Room, RoomLimits, Rooms, Rules, Standing, may};
+use crate::serialize::serialize_as_text;
 use crate::session::Asker;
 use crate::site::settings::Invitations;
 use crate::store::unavailable;
@@ -53,6 +54,8 @@ impl LinkCode {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 }
+
+serialize_as_text!(LinkCode, text, LinkCode::parse);
 
 impl fmt::Debug for LinkCode {
     /// Stays out of logs.

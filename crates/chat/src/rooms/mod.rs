@@ -16,6 +16,8 @@ mod store;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub use administer::MOST_LEFT_BY_BLOCK;
 pub(crate) use administer::NewRoomOf;
 pub use invitations::{
@@ -41,6 +43,7 @@ use crate::calls::Calls;
 use crate::moderation::Moderation;
 use crate::presence::Presences;
 use crate::rng::Rng;
+use crate::serialize::serialize_as_text;
 use crate::session::Sessions;
 use crate::users::Users;
 use crate::{ConversationId, FileId, NodeConfig, Refusal, Settings, SiteId};
@@ -76,7 +79,7 @@ impl Rooms {
 }
 
 /// Kind of a room: it decides about finding it and writing in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RoomKind {
     Public,
     Private,
@@ -110,7 +113,7 @@ pub enum RoomAvatar {
 }
 
 /// Another picture for a room.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AvatarChange {
     Remove,
     Address(String),
@@ -133,7 +136,7 @@ impl AvatarChange {
 }
 
 /// Which room is meant.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RoomName {
     Id(ConversationId),
     Page(SiteId, PageKey),
@@ -172,8 +175,11 @@ impl PageKey {
     }
 }
 
+// A gateway's key: whether it is usable as a name is for the domain to find.
+serialize_as_text!(PageKey, as_str, PageKey::parse);
+
 /// Fields that are None stay; an empty topic goes away.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RoomChange {
     pub name: Option<String>,
     pub topic: Option<String>,
@@ -185,7 +191,7 @@ pub struct RoomChange {
     pub max_members: Option<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemberAction {
     Invite,
     Remove,

@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::AnswerTo;
 use crate::moderation::is_reason;
 use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Rooms, Standing};
@@ -17,7 +19,7 @@ use crate::{
 };
 
 /// A mute or a ban of one room, by its owner or moderators.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomSanction {
     pub kind: RoomSanctionKind,
     /// [`Timestamp::MAX`]: no end.
@@ -28,7 +30,7 @@ pub struct RoomSanction {
     pub shows_reason: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RoomSanctionKind {
     Mute,
     Ban,

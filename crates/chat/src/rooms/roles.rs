@@ -1,10 +1,12 @@
 //! Who may do what in a room: one table of pure functions, which every gateway and every store asks.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Refusal;
 use crate::rooms::RoomKind;
 
 /// Role of a member in a room; the greater may do more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Role {
     Muted,
     Member,

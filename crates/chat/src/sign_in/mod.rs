@@ -149,7 +149,7 @@ impl SignIn {
         let arrival = match self.check_hello(hello, handle, now) {
             Ok(arrival) => arrival,
             Err(refusal) => {
-                let known = self.sites.by_key(hello.site_key);
+                let known = self.sites.by_key(&hello.site_key);
                 let site = known.as_ref().map(|live| &*live.site.key);
                 let shown = SignInAttempt { door: Door::Hello, site, user: None, address: hello.address };
                 self.records.record_refused(shown, refusal, now);
@@ -183,13 +183,13 @@ impl SignIn {
         if self.stopping.load(Ordering::Acquire) {
             return Err(Refusal::GoingAway { retry_after_ms: 1000 });
         }
-        let site = self.sites.by_key(hello.site_key).ok_or(Refusal::NoSuchSite)?;
-        if hello.origin.is_some_and(|origin| !site.allows_origin(origin)) {
+        let site = self.sites.by_key(&hello.site_key).ok_or(Refusal::NoSuchSite)?;
+        if hello.origin.as_deref().is_some_and(|origin| !site.allows_origin(origin)) {
             return Err(Refusal::BadOrigin);
         }
         // Before anything that costs: see `session/admission.rs`.
         let under_way = self.admission.enter(now)?;
-        let (ticket, guest_token) = match hello.token {
+        let (ticket, guest_token) = match hello.token.as_deref() {
             Some(token) => match self.tokens.check_token(&site, token, now)? {
                 ticket if ticket.profile.guest => self.known_guest(&site.site, ticket, now),
                 ticket => (ticket, None),

@@ -161,10 +161,10 @@ impl Scene {
     pub fn hello(&self, token: Option<&str>, device: &str, position: Option<Position>) -> SessionHandle {
         let handle = self.handle();
         let device = DeviceId::parse(device).unwrap();
-        let origin = Some("https://forum.example");
+        let (token, origin) = (token.map(Into::into), Some("https://forum.example".into()));
         let address = Some(ADDRESS.into());
         let agent = Agent::parse(b"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Firefox/128.0");
-        let hello = Hello { site_key: SITE, token, device, position, origin, address, agent };
+        let hello = Hello { site_key: SITE.into(), token, device, position, origin, address, agent };
         self.node.sign_in(hello, handle, self.now());
         handle
     }

@@ -155,8 +155,8 @@ impl Core for InProcess {
         };
         let token = sign(&claims, &self.secret);
         let hello = Hello {
-            site_key: demo::SITE,
-            token: token.as_deref(),
+            site_key: demo::SITE.into(),
+            token: token.as_deref().map(Into::into),
             device: DeviceId::parse("load").expect("four letters"),
             position: None,
             origin: None,

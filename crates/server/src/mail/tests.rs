@@ -209,8 +209,8 @@ impl Scene {
         let token = sign(&claims, &crate::push::tests::site().secrets[0]).unwrap();
         let device = DeviceId::parse("d").unwrap();
         let hello = Hello {
-            site_key: "forum",
-            token: Some(&token),
+            site_key: "forum".into(),
+            token: Some((&token).into()),
             device,
             position: None,
             origin: None,

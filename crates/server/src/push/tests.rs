@@ -166,8 +166,8 @@ impl Scene {
         let claims = Claims { sub: user.into(), name: Some(name), exp, ..Claims::default() };
         let token = sign(&claims, &site().secrets[0]).unwrap();
         let hello = Hello {
-            site_key: "forum",
-            token: Some(&token),
+            site_key: "forum".into(),
+            token: Some((&token).into()),
             device: DeviceId::parse("d").unwrap(),
             position: None,
             origin: None,

@@ -1,8 +1,8 @@
 //! Room requests: what is pending, what its end leaves behind, and what a device hears of it.
 
 use chat::{
-    AddAs, AddMember, AddRule, ConversationId, LinkRule, MOST_ROOM_REQUESTS, MemberAction, NewRoom, Refusal,
-    Request, RoomKind, RoomLimits, RoomName, Standing, Store, UserId,
+    AddAs, AddMember, AddRule, ConversationId, LinkRule, MOST_ROOM_REQUESTS, MemberAction, MessageRequest,
+    NewRoom, Refusal, RoomKind, RoomLimits, RoomName, Standing, Store, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, put, snapshot};
@@ -39,7 +39,7 @@ fn pending(store: &dyn Store, user: UserId) -> Vec<(ConversationId, UserId)> {
     let rows = snapshot(store, user, None).conversations.rows;
     let asked = rows.iter().filter_map(|row| {
         let by = row.requested_by.as_ref()?;
-        assert_eq!((row.request, row.last.is_none(), row.unread), (Some(Request::Received), true, 0));
+        assert_eq!((row.request, row.last.is_none(), row.unread), (Some(MessageRequest::Received), true, 0));
         assert_eq!(ask(|done| store.conversation(user, row.id, done)).as_ref(), Some(row));
         Some((row.id, by.id))
     });

@@ -1,10 +1,10 @@
 //! Requests, reports, sanctions and the record: what the port promises of order on a site.
 
 use chat::{
-    Append, By, ContactState, LeftReason, LinkRule, MessagesAfterErasure, Moderated, ModeratorAct,
-    NewErasure, NewReport, NewRoom, NoticeKind, Post, Refusal, Relation, ReportAbout, ReportReason,
-    ReportState, Request, RequestAnswer, RequestRules, RequestTold, Requested, Role, RoleClaim, RoomKind,
-    RoomLimits, RoomName, Sanction, SanctionKind, Seq, Settings, SiteId, SiteRole, Standing, Store,
+    Append, By, ContactState, LeftReason, LinkRule, MessageRequest, MessagesAfterErasure, Moderated,
+    ModeratorAct, NewErasure, NewReport, NewRoom, NoticeKind, Post, Refusal, Relation, ReportAbout,
+    ReportReason, ReportState, RequestAnswer, RequestRules, RequestTold, Requested, Role, RoleClaim,
+    RoomKind, RoomLimits, RoomName, Sanction, SanctionKind, Seq, Settings, SiteId, SiteRole, Standing, Store,
     Timestamp, TokenUser, UserId, UserRow,
 };
 
@@ -90,14 +90,14 @@ pub(crate) fn a_stranger_asks_until_the_other_one_answers(store: &dyn Store) {
     let first = write(store, ann, bob, "1", "Hello @bob").expect("a stranger may ask");
     assert!(first.pending && first.appended.seq == Seq(1));
     let RequestTold::Request(told) = first.told else { panic!("it is new") };
-    assert_eq!((told.request, told.unread, told.mentions), (Some(Request::Received), 1, 1));
+    assert_eq!((told.request, told.unread, told.mentions), (Some(MessageRequest::Received), 1, 1));
     assert_eq!(told, Box::new(seen(store, bob, ann)));
     let again = write(store, ann, bob, "1", "Hello @bob").expect("it was stored");
     assert!(again.appended.repeated && again.pending && again.appended.seq == Seq(1));
     let second = write(store, ann, bob, "2", "It is about the bike").expect("two are allowed");
     assert!(matches!(second.told, RequestTold::Message) && second.pending);
     assert_eq!(write(store, ann, bob, "3", "?").err(), Some(Refusal::RequestPending));
-    assert_eq!(seen(store, ann, bob).request, Some(Request::Sent));
+    assert_eq!(seen(store, ann, bob).request, Some(MessageRequest::Sent));
     let reply = write(store, bob, ann, "1", "Which one? See www.bikes.example")
         .expect("who was asked may everything");
     assert!(!reply.pending && matches!(reply.told, RequestTold::Message));
@@ -152,7 +152,7 @@ pub(crate) fn who_is_put_away_is_not_heard_of(store: &dyn Store) {
     let second = write(store, ann, bob, "2", "Are you there?").expect("she does not know");
     assert!(matches!(second.told, RequestTold::Nothing) && second.pending);
     let row = seen(store, bob, ann);
-    assert!(row.archived && row.request == Some(Request::Received), "{row:?}");
+    assert!(row.archived && row.request == Some(MessageRequest::Received), "{row:?}");
     write(store, bob, ann, "1", "Yes").expect("he may change his mind");
     let row = seen(store, bob, ann);
     assert!(!row.archived && row.request.is_none());
@@ -163,7 +163,7 @@ pub(crate) fn contacts_wait_for_no_answer(store: &dyn Store) {
     write(store, ann, bob, "1", "Hello").expect("a stranger may ask");
     let asked = Relation { of_a: ContactState::RequestSent, of_b: ContactState::RequestReceived };
     relate(store, ann, bob, asked).expect("there is room");
-    assert_eq!(seen(store, bob, ann).request, Some(Request::Received));
+    assert_eq!(seen(store, bob, ann).request, Some(MessageRequest::Received));
     relate(store, bob, ann, FRIENDS).expect("there is room");
     assert_eq!((seen(store, ann, bob).request, seen(store, bob, ann).request), (None, None));
     relate(store, ann, bob, STRANGERS).expect("there is room");

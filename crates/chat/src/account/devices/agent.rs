@@ -1,13 +1,15 @@
 //! What a browser says of itself, as far as a person needs it to know it again: two words out of a hundred.
 
+use serde::{Deserialize, Serialize};
+
 /// The browser, and the system it runs on. Two bytes, however long a `User-Agent` is (RFC 9110 §10.1.5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Agent {
     pub browser: Browser,
     pub system: System,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Browser {
     #[default]
     Unknown,
@@ -19,7 +21,7 @@ pub enum Browser {
     Safari,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum System {
     #[default]
     Unknown,

@@ -1,6 +1,8 @@
 //! The part of the port to storage that is about threads. What [`Store`](crate::Store) promises of queues, order and crashes holds
 //! here too. Who may read the room may read its threads; who is no member follows none.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ConversationId, Done, HistoryPage, Refusal, Seq, StoredMessage, UserId};
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
@@ -42,7 +44,7 @@ pub trait ThreadStore: Send + Sync + 'static {
 }
 
 /// Fields that are None stay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ThreadChange {
     pub follow: Option<bool>,
     /// All replies up to this number are read; never back.
