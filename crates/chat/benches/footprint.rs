@@ -235,19 +235,15 @@ struct Counted {
 }
 
 impl Outbox for Counted {
-    fn deliver(&self, _: SessionHandle, event: Event) {
-        if let Event::Call(event) = &event
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        if let Event::Calls(calls::Event::Call(event)) = &delivery.event
             && matches!(event.news, CallNews::Ring { .. })
         {
             *self.ring.lock().expect("nobody panics with it") = Some(event.call);
         }
-        let tells = matches!(event, Event::Presence { .. });
-        self.presences.fetch_add(tells.into(), Ordering::Relaxed);
-    }
-
-    fn deliver_all(&self, to: &[SessionHandle], event: Event) {
-        let tells = u64::from(matches!(event, Event::Presence { .. }));
-        self.presences.fetch_add(tells * to.len() as u64, Ordering::Relaxed);
+        let presences =
+            u64::from(matches!(delivery.event, Event::Presence(presence::Event::Presence { .. })));
+        self.presences.fetch_add(presences * to.len() as u64, Ordering::Relaxed);
     }
 }
 
@@ -525,7 +521,7 @@ impl SignInStore for Blank {
                 contacts: ContactsPage { rows: vec![], next: None },
                 threads: vec![],
                 renamed: vec![],
-                position: self.position(),
+                position: self.position,
             };
             done(Ok((row, snapshot)));
         }

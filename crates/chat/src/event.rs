@@ -1,385 +1,254 @@
-//! What a session hears from the domain. Gateways translate each variant into their own words.
+//! Events: what a session receives from the domain. Each part declares its own in its `event.rs`; gateways translate each
+//! into their own words.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::contacts::message_requests::MessageRequest;
-use crate::messages::held::Held;
-use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteState};
-use crate::rooms::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
+use crate::privacy::Signal;
+use crate::rooms::{LeftReason, Role, Room, Standing};
 use crate::{
-    CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, MessageKind,
-    NotifySettings, Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SessionRecord,
-    SetPresence, SiteRole, Sticker, StoredMessage, Sub, Thread, ThreadCount, Timestamp, UserId,
+    ConversationId, File, Limits, MessageKind, Position, Reaction, Refusal, Renamed, Rich, Seq, SessionId,
+    SessionRecord, SetPresence, SiteRole, StoredMessage, Sub, ThreadCount, Timestamp, UserId,
+};
+use crate::{
+    SiteState, account, calls, contacts, messages, moderation, notifications, presence, rooms, session,
 };
 
-/// Something for one session. `re` is the request number that a gateway passed in with the command.
+/// An event for one or several sessions, with what all events have in common.
 #[derive(Debug, Clone)]
-pub enum Event {
-    /// Answer to `Node::sign_in`.
-    Welcome(Box<Welcome>),
-    /// `Node::sign_in` was refused, or the session is over. The gateway closes after telling the client.
-    Bye(Refusal),
-    /// As `Bye`, with what somebody has to say about it, and the end where it has one.
-    ByeWith {
-        refusal: Refusal,
-        until: Option<Timestamp>,
-        reason: Arc<str>,
-    },
-    /// The message is on disk. A repeated send is answered with the place and time of the first one.
-    Ack {
-        client_id: Box<str>,
-        conversation: ConversationId,
-        seq: Seq,
-        time: Timestamp,
-        /// It waits for the other one to accept it.
-        request: bool,
-        position: Position,
-    },
-    SendRefused {
-        client_id: Box<str>,
-        refusal: Refusal,
-    },
-    Refused {
-        re: Option<u64>,
-        refusal: Refusal,
-    },
-    /// Shared by all sessions that receive it.
-    Message(Arc<Message>, Position),
-    /// A message as it is now, after a change. The author of the change gets their own `mine`; others get it without.
-    Update {
-        re: Option<u64>,
-        message: Arc<Message>,
-        by: Sub,
-        position: Position,
-    },
-    /// A user has another id now, in all messages that a device has.
-    Renamed {
-        renamed: Arc<Renamed>,
-        position: Position,
-    },
-    /// The reactions and votes of a message as they stand after one or several changes.
-    Counts {
-        re: Option<u64>,
-        counts: Arc<Counts>,
-        by: Option<Box<CountedBy>>,
-        position: Position,
-    },
-    Marker {
-        conversation: ConversationId,
-        user: Sub,
-        received: Seq,
-        read: Seq,
-        /// One's own unread count, where `user` is oneself.
-        unread: Option<u64>,
-        position: Position,
-    },
-    Typing {
-        conversation: ConversationId,
-        user: Sub,
-        on: bool,
-    },
-    Call(Arc<CallEvent>),
-    GroupCall(Arc<GroupEvent>),
-    Presence {
-        user: Sub,
-        presence: Presence,
-        last_seen: Option<Timestamp>,
-    },
-    /// Of the contacts those who are here; all others are not, unless there are `more`.
-    Watching {
-        here: Vec<(Sub, Presence)>,
-        more: bool,
-    },
-    Contact {
-        re: Option<u64>,
-        contact: Contact,
-        position: Position,
-    },
-    Contacts {
-        re: u64,
-        contacts: Vec<Contact>,
-        next: Option<String>,
-    },
-    People {
-        re: u64,
-        people: Vec<Person>,
-        next: Option<String>,
-    },
-    Profiles {
-        re: u64,
-        people: Vec<Person>,
-    },
-    Profile {
-        re: u64,
-        card: Box<ProfileCard>,
-    },
-    Conversations {
-        re: u64,
-        conversations: Vec<Conversation>,
-        next: Option<String>,
-    },
-    Conversation {
-        re: Option<u64>,
-        conversation: Box<Conversation>,
-        position: Position,
-    },
-    /// A room of which one is a member changed.
-    Room {
-        conversation: ConversationId,
-        room: Arc<Room>,
-        position: Position,
-    },
-    /// How many members a room has now, and in a small one who joined. Nothing of it is stored.
-    MemberCount {
-        conversation: ConversationId,
-        members: u32,
-        joined: Arc<[Person]>,
-    },
-    /// One is no member of a room any more.
-    Left {
-        re: Option<u64>,
-        conversation: ConversationId,
-        reason: LeftReason,
-        position: Position,
-    },
-    Member {
-        re: u64,
-        member: Box<Member>,
-    },
-    Members {
-        re: u64,
-        members: Vec<Member>,
-        next: Option<String>,
-    },
-    /// It was made.
-    Link {
-        re: u64,
-        conversation: ConversationId,
-        link: RoomLink,
-    },
-    /// Those that stand, newest first.
-    Links {
-        re: u64,
-        conversation: ConversationId,
-        links: Vec<RoomLink>,
-    },
-    Invitation {
-        re: u64,
-        invitation: Box<Invitation>,
-    },
-    Rooms {
-        re: u64,
-        rooms: Vec<(ConversationId, Room)>,
-        next: Option<String>,
-    },
-    History {
-        re: u64,
-        /// None: nobody has begun it yet, and it will get its id with the first message.
-        conversation: Option<ConversationId>,
-        messages: Vec<Arc<Message>>,
-        more: bool,
-    },
-    /// Newest first.
-    Pins {
-        re: u64,
-        conversation: ConversationId,
-        messages: Vec<Arc<Message>>,
-    },
-    /// How one stands to a thread.
-    Thread {
-        re: u64,
-        thread: Thread,
-    },
-    /// The threads that one follows, newest reply first.
-    Threads {
-        re: u64,
-        conversation: ConversationId,
-        threads: Vec<Thread>,
-    },
-    /// Those of the site, in the order in which they came.
-    Stickers {
-        re: u64,
-        stickers: Vec<Sticker>,
-    },
-    Found {
-        re: u64,
-        hits: Vec<Arc<Message>>,
-        next: Option<String>,
-    },
-    Devices {
-        re: u64,
-        devices: Vec<KnownDevice>,
-    },
-    Exported {
-        re: u64,
-        messages: Vec<Arc<Message>>,
-        next: Option<String>,
-    },
-    /// It is kept under this number.
-    Reported {
-        re: u64,
-        report: u64,
-    },
-    Reports {
-        re: u64,
-        reports: Vec<ReportRow>,
-        next: Option<String>,
-    },
-    /// For moderators: a report is new, or something was done about it.
-    Report(Box<ReportRow>),
-    Moderated {
-        re: u64,
-        /// As it is now, where it was about one.
-        report: Option<Box<ReportRow>>,
-    },
-    Audit {
-        re: u64,
-        entries: Vec<AuditEntry>,
-        next: Option<String>,
-    },
-    Notices {
-        re: u64,
-        notices: Vec<Notice>,
-    },
-    /// About oneself: a warning, a sanction, or its end.
-    Notice(Box<Notice>),
-    /// A message of one's own that nobody else sees, or not yet.
-    Held(Box<Held>),
-    /// The write access of the site has changed.
-    Site(Arc<SiteState>),
-    /// Of the site, as they are: names and values.
-    Settings {
-        re: u64,
-        settings: Box<Value>,
-    },
-    /// A setting cannot be so; in words for who wanted it.
-    NotSet {
-        re: u64,
-        why: Box<str>,
-    },
-    FilterTested {
-        re: u64,
-        test: Box<FilterTest>,
-    },
-    /// The notification settings and the channels.
-    Notifications {
-        re: u64,
-        /// The key that browsers need to subscribe. None: this node sends no notifications, or cannot now.
-        key: Option<Arc<str>>,
-        settings: NotifySettings,
-        devices: u32,
-        /// Where digests go, and after how many minutes; 0: never. None: there are none.
-        mail: Option<(Box<str>, u32)>,
-    },
-    Changes {
-        re: u64,
-        changes: Box<Changes>,
-    },
-    TokenOk {
-        re: u64,
-        expires: Timestamp,
-    },
-    /// This session's queue was dropped; see `Node` on *behind*.
-    Behind,
+pub struct Delivery {
+    /// The number of the request that it answers, as the gateway passed it in with the command.
+    pub re: Option<u64>,
+    /// The commit that it comes from, for events that are stored. Sessions receive these in the order of their positions.
+    pub position: Option<Position>,
+    pub event: Event,
 }
 
-/// The position of an event that is delivered in the order of commits, by reference or by mutable reference. A new event does not
-/// compile until somebody has decided.
-macro_rules! position_of {
-    ($event:expr) => {
-        match $event {
-            Event::Message(_, position)
-            | Event::Ack { position, .. }
-            | Event::Update { position, .. }
-            | Event::Counts { position, .. }
-            | Event::Renamed { position, .. }
-            | Event::Marker { position, .. }
-            | Event::Contact { position, .. }
-            | Event::Conversation { position, .. }
-            | Event::Room { position, .. }
-            | Event::Left { position, .. } => Some(position),
-            Event::Welcome(_)
-            | Event::Bye(_)
-            | Event::ByeWith { .. }
-            | Event::Reported { .. }
-            | Event::Reports { .. }
-            | Event::Report(_)
-            | Event::Moderated { .. }
-            | Event::Audit { .. }
-            | Event::Notices { .. }
-            | Event::Notice(_)
-            | Event::Held(_)
-            | Event::Site(_)
-            | Event::Settings { .. }
-            | Event::NotSet { .. }
-            | Event::FilterTested { .. }
-            | Event::SendRefused { .. }
-            | Event::Refused { .. }
-            | Event::Typing { .. }
-            | Event::Call(_)
-            | Event::GroupCall(_)
-            | Event::Presence { .. }
-            | Event::Watching { .. }
-            | Event::Contacts { .. }
-            | Event::People { .. }
-            | Event::Profiles { .. }
-            | Event::Profile { .. }
-            | Event::Conversations { .. }
-            | Event::Member { .. }
-            | Event::MemberCount { .. }
-            | Event::Members { .. }
-            | Event::Link { .. }
-            | Event::Links { .. }
-            | Event::Invitation { .. }
-            | Event::Rooms { .. }
-            | Event::History { .. }
-            | Event::Pins { .. }
-            | Event::Thread { .. }
-            | Event::Threads { .. }
-            | Event::Stickers { .. }
-            | Event::Found { .. }
-            | Event::Devices { .. }
-            | Event::Exported { .. }
-            | Event::Notifications { .. }
-            | Event::Changes { .. }
-            | Event::TokenOk { .. }
-            | Event::Behind => None,
-        }
+/// An event of one part of the domain.
+#[derive(Debug, Clone)]
+pub enum Event {
+    Session(session::Event),
+    Presence(presence::Event),
+    Contacts(contacts::Event),
+    Notifications(notifications::Event),
+    Moderation(moderation::Event),
+    Calls(calls::Event),
+    Rooms(rooms::Event),
+    Messages(messages::Event),
+    Account(account::Event),
+}
+
+/// The properties of an event that delivery and gateways need. Every part has one row for each of its events, so that a new one
+/// does not compile without a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Policy {
+    /// It is stored and has a position. A session that misses it finds it in its next changes.
+    pub(crate) is_stored: bool,
+    pub(crate) answers: Answers,
+    pub(crate) slow: WhenSlow,
+    pub(crate) behind: WhenBehind,
+}
+
+/// Whether an event answers a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answers {
+    Nothing,
+    /// One with a number.
+    Request,
+    /// One with a number, or none: other sessions receive the event, too.
+    RequestOrNone,
+    /// A message, which is named by its client id instead of a number.
+    Send,
+}
+
+/// The delivery to a session whose connection has much to send already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenSlow {
+    Deliver,
+    /// The event is worth nothing a few seconds later.
+    Drop,
+    /// The session gets the newest state once it has read everything.
+    Coalesce,
+}
+
+/// The delivery to a session that is behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenBehind {
+    Deliver,
+    /// The changes will have it.
+    Drop,
+    /// The session is behind from here on. Dropped where it knows already.
+    Begin,
+    /// It has the changes: the session is not behind any more.
+    End,
+}
+
+impl Policy {
+    /// For sessions that are connected now; stored nowhere.
+    pub(crate) const LIVE: Policy = Policy {
+        is_stored: false,
+        answers: Answers::Nothing,
+        slow: WhenSlow::Deliver,
+        behind: WhenBehind::Deliver,
     };
+    /// For the session that asked, and for no other.
+    pub(crate) const ANSWER: Policy = Policy { answers: Answers::Request, ..Policy::LIVE };
+    pub(crate) const STORED: Policy = Policy { is_stored: true, behind: WhenBehind::Drop, ..Policy::LIVE };
+}
+
+impl Delivery {
+    /// An event that is not stored and answers no request.
+    #[inline]
+    pub(crate) fn live(event: Event) -> Delivery {
+        Delivery { re: None, position: None, event }.checked()
+    }
+
+    /// The answer to request number `re`. None: the command had no number.
+    #[inline]
+    pub(crate) fn answer(re: Option<u64>, event: Event) -> Delivery {
+        Delivery { re, position: None, event }.checked()
+    }
+
+    #[inline]
+    pub(crate) fn stored(re: Option<u64>, position: Position, event: Event) -> Delivery {
+        Delivery { re, position: Some(position), event }.checked()
+    }
+
+    #[inline]
+    fn checked(self) -> Delivery {
+        debug_assert!(self.is_sound(), "request number or position are wrong for {:?}", self.event);
+        self
+    }
+
+    /// It has a request number and a position exactly where its event must have them.
+    fn is_sound(&self) -> bool {
+        let Policy { is_stored, answers, .. } = self.event.policy();
+        let has_its_number = match answers {
+            Answers::Nothing | Answers::Send => self.re.is_none(),
+            Answers::Request => self.re.is_some(),
+            Answers::RequestOrNone => true,
+        };
+        has_its_number && self.position.is_some() == is_stored
+    }
+
+    /// The session waits for it.
+    pub(crate) fn is_answer(&self) -> bool {
+        match self.event.policy().answers {
+            Answers::Send => true,
+            Answers::Nothing | Answers::Request | Answers::RequestOrNone => self.re.is_some(),
+        }
+    }
 }
 
 impl Event {
-    /// It answers a command of the session, and has a position.
-    pub(crate) fn is_answer(&self) -> bool {
-        matches!(
-            self,
-            Event::Ack { .. }
-                | Event::Update { re: Some(_), .. }
-                | Event::Counts { re: Some(_), .. }
-                | Event::Contact { re: Some(_), .. }
-                | Event::Conversation { re: Some(_), .. }
-                | Event::Left { re: Some(_), .. }
-        )
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Event::Session(event) => event.policy(),
+            Event::Presence(event) => event.policy(),
+            Event::Contacts(event) => event.policy(),
+            Event::Notifications(event) => event.policy(),
+            Event::Moderation(event) => event.policy(),
+            Event::Calls(event) => event.policy(),
+            Event::Rooms(event) => event.policy(),
+            Event::Messages(event) => event.policy(),
+            Event::Account(event) => event.policy(),
+        }
     }
 
-    /// It is the last one of its session: why that is over.
+    pub fn when_slow(&self) -> WhenSlow {
+        self.policy().slow
+    }
+
+    pub fn when_behind(&self) -> WhenBehind {
+        self.policy().behind
+    }
+
+    /// The reason for the end of the session, if this is its last event.
     pub fn farewell(&self) -> Option<Refusal> {
-        if let Event::Bye(refusal) | Event::ByeWith { refusal, .. } = self { Some(*refusal) } else { None }
+        match self {
+            Event::Session(event) => event.farewell(),
+            Event::Presence(_)
+            | Event::Contacts(_)
+            | Event::Notifications(_)
+            | Event::Moderation(_)
+            | Event::Calls(_)
+            | Event::Rooms(_)
+            | Event::Messages(_)
+            | Event::Account(_) => None,
+        }
     }
 
-    /// The position of an event that is delivered in the order of commits. A gateway that has dropped a session's queue
-    /// drops all events with one until `Event::Changes`.
-    pub fn position(&self) -> Option<Position> {
-        position_of!(self).copied()
+    /// The reason why a command of the session was refused.
+    pub fn refusal(&self) -> Option<Refusal> {
+        match self {
+            Event::Session(event) => event.refusal(),
+            Event::Presence(_)
+            | Event::Contacts(_)
+            | Event::Notifications(_)
+            | Event::Moderation(_)
+            | Event::Calls(_)
+            | Event::Rooms(_)
+            | Event::Messages(_)
+            | Event::Account(_) => None,
+        }
     }
 
-    pub(crate) fn position_mut(&mut self) -> Option<&mut Position> {
-        position_of!(self)
+    /// The signal about another user that the event reveals without that user's intent. Messages, reactions and calls
+    /// are intended.
+    pub fn signal(&self) -> Option<Signal> {
+        match self {
+            Event::Session(event) => event.signal(),
+            Event::Presence(event) => event.signal(),
+            Event::Contacts(event) => event.signal(),
+            Event::Notifications(event) => event.signal(),
+            Event::Moderation(event) => event.signal(),
+            Event::Calls(event) => event.signal(),
+            Event::Rooms(event) => event.signal(),
+            Event::Messages(event) => event.signal(),
+            Event::Account(event) => event.signal(),
+        }
     }
+
+    /// A new message. Calls, which post their entries, are below `messages`.
+    pub(crate) fn message(message: Arc<Message>) -> Event {
+        Event::Messages(messages::Event::Message(message))
+    }
+
+    /// A conversation has changed. Contacts and rooms, which change it, are below `messages`.
+    pub(crate) fn conversation(conversation: Box<Conversation>) -> Event {
+        Event::Messages(messages::Event::Conversation(conversation))
+    }
+
+    /// A message is held. Moderators, who decide about it, are below `messages`.
+    pub(crate) fn held(held: Box<crate::Held>) -> Event {
+        Event::Messages(messages::Event::Held(held))
+    }
+}
+
+/// The parts of the domain have their events as variants of [`Event`].
+macro_rules! parts {
+    ($($part:ident => $variant:ident,)*) => {
+        $(impl From<$part::Event> for Event {
+            #[inline]
+            fn from(event: $part::Event) -> Event {
+                Event::$variant(event)
+            }
+        })*
+    };
+}
+
+parts! {
+    session => Session,
+    presence => Presence,
+    contacts => Contacts,
+    notifications => Notifications,
+    moderation => Moderation,
+    calls => Calls,
+    rooms => Rooms,
+    messages => Messages,
+    account => Account,
 }
 
 /// Answer to a sign-in.
@@ -422,6 +291,12 @@ pub struct Changes {
     /// Users who have another id since a moment ago.
     pub renamed: Vec<Renamed>,
     pub position: Position,
+}
+
+impl Changes {
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        self.conversations.iter().find_map(Conversation::signal)
+    }
 }
 
 /// Between what the device had and `first`, messages were left out.
@@ -529,6 +404,13 @@ pub struct Person {
     pub presence: Option<Presence>,
 }
 
+impl Person {
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        let is_here = self.presence.is_some_and(|presence| presence != Presence::Offline);
+        is_here.then_some(Signal::Presence)
+    }
+}
+
 /// Presence as others see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Presence {
@@ -624,4 +506,10 @@ pub struct Conversation {
     pub marked_unread: bool,
     pub draft: Option<Box<str>>,
     pub active: Timestamp,
+}
+
+impl Conversation {
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        (self.their_received.0 > 0).then_some(Signal::Marker)
+    }
 }

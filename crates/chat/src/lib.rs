@@ -6,28 +6,28 @@
 //!
 //! Read first: [`Node`] (what gateways call), [`Event`] (what they hear back), [`Store`].
 
-mod account;
-mod calls;
+pub mod account;
+pub mod calls;
 mod command;
 mod config;
-mod contacts;
+pub mod contacts;
 mod event;
 mod file;
 mod id;
 mod import;
 mod limits;
-mod messages;
-mod moderation;
+pub mod messages;
+pub mod moderation;
 mod node;
-mod notifications;
+pub mod notifications;
 mod observer;
-mod presence;
+pub mod presence;
 mod privacy;
 mod refusal;
 mod rng;
-mod rooms;
+pub mod rooms;
 mod serialize;
-mod session;
+pub mod session;
 mod sign_in;
 mod site;
 mod stats;
@@ -63,8 +63,8 @@ pub use contacts::message_requests::{
 };
 pub use contacts::store::{ContactStore, ContactsPage, MOST_BLOCKED_FIRST, PeoplePage};
 pub use event::{
-    Changes, Contact, ContactState, Conversation, Event, Gap, Member, MemberSanction, Message, Person,
-    Presence, Reactions, Welcome, With,
+    Changes, Contact, ContactState, Conversation, Delivery, Event, Gap, Member, MemberSanction, Message,
+    Person, Presence, Reactions, Welcome, WhenBehind, WhenSlow, With,
 };
 pub use file::{File, FileType, Peaks, Picture};
 pub use id::{

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::users::peer::may_see;
-use crate::{ContactState, Event, Mode, Relation, SetPresence};
+use crate::{ContactState, Mode, Relation, SetPresence};
 
 /// Privacy choices of a member. Default: everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -105,105 +105,6 @@ impl Visibility {
             }
         }
     }
-}
-
-impl Event {
-    /// The signal about another user that the event reveals without that user's intent. Messages, reactions and calls
-    /// are intended.
-    pub fn signal(&self) -> Option<Signal> {
-        match self {
-            Event::Presence { presence: crate::Presence::Offline, last_seen, .. } => {
-                last_seen.map(|_| Signal::LastSeen)
-            }
-            Event::Presence { .. } => Some(Signal::Presence),
-            Event::Watching { here, .. } => (!here.is_empty()).then_some(Signal::Presence),
-            Event::Typing { conversation, .. } if conversation.is_room() => Some(Signal::RoomTyping),
-            Event::Typing { .. } => Some(Signal::Typing),
-            Event::Marker { conversation, unread: None, .. } if conversation.is_room() => {
-                Some(Signal::RoomMarker)
-            }
-            Event::Marker { unread: None, .. } => Some(Signal::Marker),
-            Event::Call(call) => match call.news {
-                crate::CallNews::Over { outcome: crate::Outcome::Busy, .. } => Some(Signal::Busy),
-                _ => None,
-            },
-            Event::Profile { card, .. } => card.last_seen.map(|_| Signal::LastSeen),
-            Event::Conversation { conversation, .. } => {
-                (conversation.their_received.0 > 0).then_some(Signal::Marker)
-            }
-            Event::Conversations { conversations, .. } => {
-                conversations.iter().any(|one| one.their_received.0 > 0).then_some(Signal::Marker)
-            }
-            Event::Welcome(welcome) => welcome
-                .changes
-                .conversations
-                .iter()
-                .any(|one| one.their_received.0 > 0)
-                .then_some(Signal::Marker),
-            Event::Changes { changes, .. } => {
-                changes.conversations.iter().any(|one| one.their_received.0 > 0).then_some(Signal::Marker)
-            }
-            // Lists of people carry presence, which `presence_shown` decides.
-            Event::Contact { contact, .. } => person_signal(&contact.person),
-            Event::Contacts { contacts, .. } => contacts.iter().find_map(|one| person_signal(&one.person)),
-            Event::People { people, .. } | Event::Profiles { people, .. } => {
-                people.iter().find_map(person_signal)
-            }
-            Event::Member { member, .. } => person_signal(&member.person),
-            Event::Members { members, .. } => match members.iter().any(|one| one.markers.is_some()) {
-                true => Some(Signal::RoomMarker),
-                false => members.iter().find_map(|one| person_signal(&one.person)),
-            },
-            // One's own marker.
-            Event::Marker { unread: Some(_), .. } => None,
-            Event::Bye(_)
-            | Event::ByeWith { .. }
-            | Event::Ack { .. }
-            | Event::SendRefused { .. }
-            | Event::Refused { .. }
-            | Event::Message(..)
-            | Event::Update { .. }
-            | Event::Counts { .. }
-            | Event::Renamed { .. }
-            | Event::GroupCall(_)
-            | Event::Room { .. }
-            // Its people come without a presence.
-            | Event::MemberCount { .. }
-            | Event::Left { .. }
-            | Event::Link { .. }
-            | Event::Links { .. }
-            | Event::Invitation { .. }
-            | Event::Rooms { .. }
-            | Event::History { .. }
-            | Event::Pins { .. }
-            | Event::Thread { .. }
-            | Event::Threads { .. }
-            | Event::Stickers { .. }
-            | Event::Found { .. }
-            | Event::Devices { .. }
-            | Event::Exported { .. }
-            | Event::Reported { .. }
-            | Event::Reports { .. }
-            | Event::Report(_)
-            | Event::Moderated { .. }
-            | Event::Audit { .. }
-            | Event::Notices { .. }
-            | Event::Notice(_)
-            | Event::Held(_)
-            | Event::Site(_)
-            | Event::Settings { .. }
-            | Event::NotSet { .. }
-            | Event::FilterTested { .. }
-            | Event::Notifications { .. }
-            | Event::TokenOk { .. }
-            | Event::Behind => None,
-        }
-    }
-}
-
-fn person_signal(person: &crate::Person) -> Option<Signal> {
-    let is_here = person.presence.is_some_and(|presence| presence != crate::Presence::Offline);
-    is_here.then_some(Signal::Presence)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 mod scene;
 
 use chat::*;
-use scene::{Device, Scene, to};
+use scene::{Device, Scene, event, to};
 use store::Sqlite;
 
 fn scene() -> Scene {
@@ -19,10 +19,10 @@ fn move_all(scene: &mut Scene) -> Vec<SessionRecord> {
     records
 }
 
-fn bodies_of(events: &[Event]) -> Vec<&str> {
+fn bodies_of(events: &[Delivery]) -> Vec<&str> {
     let mut bodies = Vec::new();
     for event in events {
-        if let Event::Message(message, _) = event {
+        if let event!(messages::Message(message)) = event {
             bodies.push(&*message.body);
         }
     }
@@ -75,7 +75,7 @@ fn no_client_notices_a_move_in_mid_traffic() {
     // After the grace time it comes once more, because nobody knows what the node before has still said.
     scene.wait(5_000);
     let again = scene.take(ann);
-    let [Event::Watching { here, more: false }] = &again[..] else { panic!("{again:?}") };
+    let [event!(presence::Watching { here, more: false })] = &again[..] else { panic!("{again:?}") };
     assert_eq!(here[..], [(scene::sub("bob"), Presence::Busy)]);
     assert_eq!(scene::presences(&scene.take(cat)), [("dan".to_owned(), Presence::Busy)]);
 }
@@ -93,10 +93,10 @@ fn a_session_that_has_missed_something_resumes() {
     scene.take(&bob);
     scene.replace_node();
     scene.node.adopt(vec![bob.welcome.record.clone(), of_ann], scene.now());
-    assert!(matches!(scene.take(&bob)[..], [Event::Behind]));
+    assert!(matches!(scene.take(&bob)[..], [event!(session::Behind)]));
     assert!(scene.take(&ann).is_empty(), "her front had the acknowledgement");
     let events = scene.ask(&bob, Command::Resume { re: 1, position: Some(seen) });
-    let [Event::Changes { changes, .. }] = &events[..] else { panic!("{events:?}") };
+    let [event!(session::Changes(changes))] = &events[..] else { panic!("{events:?}") };
     assert_eq!(changes.messages.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["seen"]);
     scene.post(&ann, to("bob"), "m2", "live again").unwrap();
     assert_eq!(bodies_of(&scene.take(&bob)), ["live again"]);
@@ -108,7 +108,7 @@ fn a_session_that_was_behind_stays_behind() {
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.node.behind(bob.session);
     move_all(&mut scene);
-    assert!(matches!(scene.take(&bob)[..], [Event::Behind]));
+    assert!(matches!(scene.take(&bob)[..], [event!(session::Behind)]));
     scene.post(&ann, to("bob"), "m1", "while behind").unwrap();
     assert!(scene.take(&bob).is_empty());
 }
@@ -170,7 +170,7 @@ fn a_connection_that_ends_during_the_move_leaves_no_session() {
 #[test]
 fn only_sessions_that_may_go_on_are_adopted() {
     let bye = |scene: &Scene, device: &Device| match &scene.take(device)[..] {
-        [Event::Bye(refusal) | Event::ByeWith { refusal, .. }] => *refusal,
+        [event!(session::Bye(refusal)) | event!(session::ByeWith { refusal, .. })] => *refusal,
         other => panic!("{other:?}"),
     };
     // The site was closed.
@@ -220,7 +220,7 @@ fn a_token_ends_on_the_new_node_as_it_would_have_on_the_old_one() {
     assert_eq!(record.ends, ann.welcome.record.ends);
     assert_eq!(record.key, ann.welcome.record.key);
     scene.wait(3_600_000 + 60_000 + 6_000);
-    assert!(matches!(scene.take(&ann)[..], [Event::Bye(Refusal::TokenExpired)]));
+    assert!(matches!(scene.take(&ann)[..], [event!(session::Bye(Refusal::TokenExpired))]));
 }
 
 #[test]

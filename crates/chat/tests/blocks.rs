@@ -3,13 +3,13 @@
 mod scene;
 
 use chat::*;
-use scene::{Device, Scene, sub};
+use scene::{Device, Scene, event, sub};
 
 fn room(scene: &Scene, owner: &Device, name: &str) -> ConversationId {
     let kind = RoomKind::Private;
     let command = Command::CreateRoom { re: 1, name: name.into(), kind, topic: None };
     match scene.ask(owner, command).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room but {other:?}"),
     }
 }
@@ -18,8 +18,8 @@ fn add(scene: &Scene, by: &Device, room: ConversationId, user: &str) -> Result<b
     let command =
         Command::Member { re: 2, conversation: room, user: sub(user), action: MemberAction::Invite };
     match scene.ask(by, command).as_slice() {
-        [Event::Member { member, .. }] => Ok(member.standing.role().is_some()),
-        [Event::Refused { refusal, .. }] => Err(*refusal),
+        [event!(rooms::Member(member))] => Ok(member.standing.role().is_some()),
+        [event!(session::Refused(refusal))] => Err(*refusal),
         other => panic!("no answer but {other:?}"),
     }
 }
@@ -45,8 +45,8 @@ fn a_block_leaves_the_blocked_ones_private_rooms_and_tells_nobody() {
     }
     let heard = scene.contact(&ann, ContactAction::Block, "bob");
     assert!(heard.is_ok(), "{heard:?}");
-    let left = |events: &[Event]| {
-        let is_left = |event: &&Event| matches!(event, Event::Left { conversation, reason: LeftReason::Left, .. } if *conversation == trap);
+    let left = |events: &[Delivery]| {
+        let is_left = |event: &&Delivery| matches!(event, event!(rooms::Left { conversation, reason: LeftReason::Left, .. }) if *conversation == trap);
         events.iter().filter(is_left).count()
     };
     assert_eq!(left(&scene.take(&phone)), 1);

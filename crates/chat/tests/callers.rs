@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use chat::token::Claims;
 use chat::*;
-use scene::{Device, SITE, Scene, config, sub};
+use scene::{Device, SITE, Scene, config, event, sub};
 use store::Sqlite;
 
 fn token(scene: &Scene, user: &str, role: &str) -> String {
@@ -112,7 +112,7 @@ fn the_first_command_of_a_new_user_has_the_role_of_the_token() {
     let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let handle = scene.hello(Some(&token(&scene, "ada", "admin")), "d", None);
     let welcome = loop {
-        if let Some(Event::Welcome(welcome)) = scene.inbox.take(handle).into_iter().next() {
+        if let Some(event!(session::Welcome(welcome))) = scene.inbox.take(handle).into_iter().next() {
             break welcome;
         }
         assert!(scene.store.turns() > 0, "a welcome comes");
@@ -125,5 +125,8 @@ fn the_first_command_of_a_new_user_has_the_role_of_the_token() {
     scene.store.turn(scene.store.turns() - 1);
     scene.store.run();
     let heard = scene.inbox.take(handle);
-    assert!(heard.iter().any(|event| matches!(event, Event::Audit { re: 5, .. })), "{heard:?}");
+    assert!(
+        heard.iter().any(|event| matches!(event, event!(Some(5), moderation::Audit { .. }))),
+        "{heard:?}"
+    );
 }

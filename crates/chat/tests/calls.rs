@@ -14,7 +14,7 @@ fn friends() -> (Scene, Device, Device) {
     (scene, ann, bob)
 }
 
-fn invite(scene: &Scene, from: &Device, to: &str) -> Vec<Event> {
+fn invite(scene: &Scene, from: &Device, to: &str) -> Vec<Delivery> {
     let action = CallAction::Invite { user: sub(to), media: Media::Audio, offer: "offer".into() };
     scene.ask(from, Command::Call { re: Some(1), action })
 }
@@ -22,7 +22,7 @@ fn invite(scene: &Scene, from: &Device, to: &str) -> Vec<Event> {
 /// It rings: the call, and the caller's ticket.
 fn call(scene: &Scene, from: &Device, to: &str) -> (CallId, CallTicket) {
     match &invite(scene, from, to)[..] {
-        [Event::Call(event)] => match event.news {
+        [event!(calls::Call(event))] => match event.news {
             CallNews::Calling { ticket, .. } => (event.call, ticket),
             ref other => panic!("it does not ring: {other:?}"),
         },
@@ -39,7 +39,7 @@ fn accept(scene: &Scene, device: &Device, call: CallId) -> CallTicket {
     scene.take(device);
     let action = CallAction::Of(call, CallStep::Accept { answer: "answer".into() });
     match &scene.ask(device, Command::Call { re: Some(3), action })[0] {
-        Event::Call(event) => match event.news {
+        event!(calls::Call(event)) => match event.news {
             CallNews::Joined { ticket } => ticket,
             ref other => panic!("not joined: {other:?}"),
         },
@@ -49,16 +49,16 @@ fn accept(scene: &Scene, device: &Device, call: CallId) -> CallTicket {
 
 /// The events of a device, in words.
 fn news(scene: &Scene, device: &Device) -> Vec<String> {
-    let said = |event: Event| match event {
-        Event::Call(event) => match (&event.re, &event.news) {
+    let said = |event: Delivery| match event {
+        event!(re, calls::Call(event)) => match (re, &event.news) {
             (Some(re), news) => format!("{re}: {news:?}"),
             (None, news) => format!("{news:?}"),
         },
-        Event::Message(message, _) => {
+        event!(messages::Message(message)) => {
             let entry = CallEntry::of(&message).expect("nobody writes but calls");
             format!("{} {:?} {}", message.from, entry.outcome, message.body)
         }
-        Event::Refused { re, refusal } => format!("{}: {refusal:?}", re.unwrap_or(0)),
+        event!(re, session::Refused(refusal)) => format!("{}: {refusal:?}", re.unwrap_or(0)),
         other => panic!("{other:?}"),
     };
     scene.take(device).into_iter().map(said).collect()
@@ -71,11 +71,13 @@ fn a_call_from_its_ring_to_its_entry() {
     let (call, _) = call(&scene, &ann, "bob");
     for device in [&bob, &tablet] {
         let heard = scene.take(device);
-        let [Event::Call(event)] = &heard[..] else { panic!("it rings once everywhere: {heard:?}") };
+        let [event!(None, calls::Call(event))] = &heard[..] else {
+            panic!("it rings once everywhere: {heard:?}")
+        };
         let CallNews::Ring { from, media: Media::Audio, offer, glare: false } = &event.news else {
             panic!("{event:?}")
         };
-        assert_eq!((event.call, from, &**offer, event.re), (call, &sub("ann"), "offer", None));
+        assert_eq!((event.call, from, &**offer), (call, &sub("ann"), "offer"));
         assert!(event.ice.is_some());
     }
     accept(&scene, &bob, call);
@@ -109,18 +111,20 @@ fn what_stays_is_a_message_in_history_resume_and_unread() {
     assert_eq!(changes.conversations[0].unread, 1);
     let history =
         Command::History { re: 4, to: to("ann"), before: None, after: None, thread: None, limit: None };
-    let [Event::History { messages, .. }] = &scene.ask(&back, history)[..] else { panic!("a page") };
+    let [event!(messages::History { messages, .. })] = &scene.ask(&back, history)[..] else {
+        panic!("a page")
+    };
     assert_eq!((messages.len(), messages[0].seq), (1, Seq(1)));
     let conversation = messages[0].conversation;
     let edit = MessageChange::Edit("I never called".into());
     let change = |change| Command::ChangeMessage { re: 5, conversation, seq: Seq(1), change };
     let refused = scene.ask(&ann, change(edit));
-    assert!(
-        matches!(refused[..], [Event::Refused { re: Some(5), refusal: Refusal::NotAllowed }]),
-        "{refused:?}"
-    );
+    assert!(matches!(refused[..], [event!(Some(5), session::Refused(Refusal::NotAllowed))]), "{refused:?}");
     let deleted = scene.ask(&ann, change(MessageChange::Delete));
-    assert!(matches!(&deleted[..], [Event::Update { message, .. }] if message.deleted), "{deleted:?}");
+    assert!(
+        matches!(&deleted[..], [event!(messages::Update { message, .. })] if message.deleted),
+        "{deleted:?}"
+    );
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn declined_busy_cancelled() {
     invite(&scene, &cat, "bob");
     let busy = invite(&scene, &cat, "bob");
     assert!(
-        matches!(&busy[0], Event::Call(event) if matches!(event.news, CallNews::Over { outcome: Outcome::Busy, .. }))
+        matches!(&busy[0], event!(calls::Call(event)) if matches!(event.news, CallNews::Over { outcome: Outcome::Busy, .. }))
     );
     assert_eq!(news(&scene, &bob), ["cat Busy Audio call, busy", "cat Busy Audio call, busy"]);
     let declined = ["2: Over Declined 0 ms", "ann Declined Audio call, declined"];
@@ -163,9 +167,9 @@ fn both_call_at_once() {
     invite(&scene, &bob, "ann");
     // The answer to his own invitation was the ring of hers.
     let glare = invite(&scene, &bob, "ann");
-    let [Event::Call(event)] = &glare[..] else { panic!("{glare:?}") };
+    let [event!(Some(1), calls::Call(event))] = &glare[..] else { panic!("{glare:?}") };
     assert!(matches!(event.news, CallNews::Ring { glare: true, .. }), "{event:?}");
-    assert_eq!((event.re, event.call), (Some(1), call));
+    assert_eq!(event.call, call);
     assert!(news(&scene, &ann).is_empty(), "she waits, as before");
     accept(&scene, &bob, call);
     assert_eq!(news(&scene, &ann), ["Accepted"]);
@@ -206,7 +210,7 @@ fn it_rings_at_a_device_that_comes_later() {
     let (call, _) = call(&scene, &ann, "bob");
     let handle = scene.hello(Some(&scene.token("bob")), "b", None);
     let mut heard = scene.inbox.take(handle);
-    let Event::Welcome(welcome) = heard.remove(0) else { panic!("a welcome comes first") };
+    let event!(session::Welcome(welcome)) = heard.remove(0) else { panic!("a welcome comes first") };
     let bob = Device { session: welcome.session, welcome: *welcome };
     scene.inbox.put_back(handle, heard);
     assert_eq!(news(&scene, &bob), ["Ring"]);
@@ -221,7 +225,7 @@ fn whom_one_cannot_call() {
     let (scene, ann, bob) = friends();
     scene.sign_in("eve", "e");
     let refused = |to: &str| match &invite(&scene, &ann, to)[..] {
-        [Event::Refused { re: Some(1), refusal }] => *refusal,
+        [event!(Some(1), session::Refused(refusal))] => *refusal,
         other => panic!("{to}: {other:?}"),
     };
     assert_eq!(refused("zoe"), Refusal::NoSuchUser);
@@ -231,7 +235,7 @@ fn whom_one_cannot_call() {
     assert_eq!(refused("bob"), Refusal::NotAllowed);
     let long = CallAction::Invite { user: sub("bob"), media: Media::Audio, offer: "x".repeat(65_537).into() };
     let refused = scene.ask(&ann, Command::Call { re: Some(1), action: long });
-    assert!(matches!(refused[..], [Event::Refused { re: Some(1), refusal: Refusal::BadValue }]));
+    assert!(matches!(refused[..], [event!(Some(1), session::Refused(Refusal::BadValue))]));
 }
 
 #[test]
@@ -243,15 +247,12 @@ fn where_everyone_may_call_strangers_do_but_not_those_who_are_blocked() {
     step(&scene, &ann, first, CallStep::HangUp);
     scene.contact(&bob, ContactAction::Block, "ann").expect("he may");
     let blocked = invite(&scene, &ann, "bob");
-    assert!(matches!(blocked[..], [Event::Refused { refusal: Refusal::NotAllowed, .. }]), "{blocked:?}");
+    assert!(matches!(blocked[..], [event!(session::Refused(Refusal::NotAllowed))]), "{blocked:?}");
     scene.contact(&bob, ContactAction::Unblock, "ann").expect("he may");
     let (second, _) = call(&scene, &ann, "bob");
     step(&scene, &ann, second, CallStep::HangUp);
     let too_fast = invite(&scene, &ann, "bob");
-    assert!(
-        matches!(too_fast[..], [Event::Refused { refusal: Refusal::RateLimited { .. }, .. }]),
-        "{too_fast:?}"
-    );
+    assert!(matches!(too_fast[..], [event!(session::Refused(Refusal::RateLimited { .. }))]), "{too_fast:?}");
 }
 
 #[test]
@@ -265,7 +266,7 @@ fn a_site_says_whose_calls_ring() {
     };
     set("nobody");
     let refused = invite(&scene, &ann, "bob");
-    assert!(matches!(refused[..], [Event::Refused { refusal: Refusal::NotAllowed, .. }]), "{refused:?}");
+    assert!(matches!(refused[..], [event!(session::Refused(Refusal::NotAllowed))]), "{refused:?}");
     set("null");
     call(&scene, &ann, "bob");
 }

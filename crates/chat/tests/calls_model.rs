@@ -104,7 +104,7 @@ impl Model {
         let name = format!("device-{}", place.1);
         let handle = self.scene.hello(Some(&self.scene.token(USERS[place.0])), &name, None);
         let mut events = self.scene.inbox.take(handle);
-        let Event::Welcome(welcome) = events.remove(0) else { panic!("no welcome") };
+        let event!(session::Welcome(welcome)) = events.remove(0) else { panic!("no welcome") };
         self.scene.inbox.put_back(handle, events);
         let device = Device { session: welcome.session, welcome: *welcome };
         self.devices.insert(place, (device, Heard::default()));
@@ -122,7 +122,7 @@ impl Model {
         for (place, (device, heard)) in &mut self.devices {
             for event in self.scene.take(device) {
                 match event {
-                    Event::Call(event) => {
+                    event!(calls::Call(event)) => {
                         heard.note(&event);
                         if let Some(ticket) = heard.tickets.get(&event.call) {
                             self.tickets.insert(*place, (event.call, *ticket));
@@ -136,13 +136,13 @@ impl Model {
                             assert_eq!(all, *outcome, "seed {seed}: {}", event.call);
                         }
                     }
-                    Event::Message(message, _) => {
+                    event!(messages::Message(message)) => {
                         let entry = CallEntry::of(&message).expect("calls alone write here");
                         let id = message.client_id.clone();
                         assert!(heard.entries.insert(id.clone()), "seed {seed}: told twice");
                         self.entries.insert(id, entry);
                     }
-                    Event::Refused { .. } | Event::Bye(_) => {}
+                    event!(session::Refused(_)) | event!(session::Bye(_)) => {}
                     other => panic!("seed {seed}: {other:?}"),
                 }
             }

@@ -37,13 +37,13 @@ impl Two {
         let command =
             Command::ChangeMessage { re: 5, conversation: self.conversation, seq: Seq(seq), change };
         match self.scene.ask(who, command).as_slice() {
-            [Event::Update { re: Some(5), message, by, position }] => {
+            [event!(Some(5), Some(position), messages::Update { message, by })] => {
                 Ok((message.as_ref().clone(), by.to_string(), *position))
             }
-            [Event::Counts { re: Some(5), counts, by: Some(by), position }] => {
+            [event!(Some(5), Some(position), messages::Counts { counts, by: Some(by) })] => {
                 Ok((self.counted(who, counts), by.user.to_string(), *position))
             }
-            [Event::Refused { re: Some(5), refusal }] => Err(*refusal),
+            [event!(Some(5), session::Refused(refusal))] => Err(*refusal),
             other => panic!("no answer to a change: {other:?}"),
         }
     }
@@ -54,7 +54,7 @@ impl Two {
         let after = Some(Seq(counts.seq.0 - 1));
         let command = Command::History { re: 8, to, before: None, after, thread: None, limit: Some(1) };
         let page = self.scene.ask(who, command);
-        let [Event::History { messages, .. }] = &page[..] else { panic!("no page: {page:?}") };
+        let [event!(messages::History { messages, .. })] = &page[..] else { panic!("no page: {page:?}") };
         let message = messages[0].as_ref().clone();
         let of_page: Vec<(Reaction, u64)> =
             message.reactions.iter().map(|one| (one.reaction.clone(), one.count)).collect();
@@ -65,10 +65,10 @@ impl Two {
     fn heard(&self, who: &Device) -> Option<Heard> {
         match self.scene.take(who).as_slice() {
             [] => None,
-            [Event::Update { re: None, message, by, position }] => {
+            [event!(None, Some(position), messages::Update { message, by })] => {
                 Some((message.as_ref().clone(), by.to_string(), *position))
             }
-            [Event::Counts { re: None, counts, by: Some(by), position }] => {
+            [event!(None, Some(position), messages::Counts { counts, by: Some(by) })] => {
                 Some((self.counted(who, counts), by.user.to_string(), *position))
             }
             other => panic!("not one update: {other:?}"),
@@ -120,7 +120,7 @@ fn a_reaction_is_mine_to_me_alone() {
     let row = |device: &Device| {
         let list = Command::Conversations { re: 6, list: ConversationList::Main, page: PageOf::default() };
         match two.scene.ask(device, list).as_slice() {
-            [Event::Conversations { conversations, .. }] => {
+            [event!(messages::Conversations { conversations, .. })] => {
                 conversations[0].last.as_ref().unwrap().reactions[0].mine
             }
             other => panic!("{other:?}"),
@@ -214,7 +214,7 @@ fn in_a_room_every_device_of_every_member_hears_of_it_once() {
     let bob_too = scene.sign_in("bob", "d2");
     let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
     let room = match scene.ask(&ann, create).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     };
     for device in [&bob, &carl] {
@@ -230,34 +230,36 @@ fn in_a_room_every_device_of_every_member_hears_of_it_once() {
     let thumb = || Reaction::parse("👍").unwrap();
     let by_bob = CountedBy { user: sub("bob"), what: Counted::Reaction { reaction: thumb(), on: true } };
     let answer = change(&bob, react(true));
-    let [Event::Counts { re: Some(5), counts, by, .. }] = &answer[..] else { panic!("one answer") };
+    let [event!(Some(5), messages::Counts { counts, by, .. })] = &answer[..] else { panic!("one answer") };
     assert_eq!((&counts.reactions, by.as_deref()), (&vec![(thumb(), 1)], Some(&by_bob)));
     for device in [&ann, &bob_too, &carl] {
         let heard = scene.take(device);
-        let [Event::Counts { re: None, counts, by, .. }] = &heard[..] else { panic!("one each") };
+        let [event!(None, messages::Counts { counts, by, .. })] = &heard[..] else { panic!("one each") };
         assert_eq!((&counts.reactions, by.as_deref()), (&vec![(thumb(), 1)], Some(&by_bob)));
     }
-    let refused = |events: Vec<Event>| match events.as_slice() {
-        [Event::Refused { re: Some(5), refusal }] => *refusal,
+    let refused = |events: Vec<Delivery>| match events.as_slice() {
+        [event!(Some(5), session::Refused(refusal))] => *refusal,
         other => panic!("not refused: {other:?}"),
     };
     assert_eq!(refused(change(&bob, MessageChange::Delete)), Refusal::NotAllowed);
     assert_eq!(refused(change(&carl, edit(""))), Refusal::BadBody);
     assert_eq!(refused(change(&scene.sign_in("eve", "e"), react(true))), Refusal::NotAMember);
     all.into_iter().for_each(|device| assert!(scene.take(device).is_empty()));
-    let [Event::Update { message, .. }] = &change(&ann, MessageChange::Delete)[..] else {
+    let [event!(messages::Update { message, .. })] = &change(&ann, MessageChange::Delete)[..] else {
         panic!("one answer")
     };
     assert!(message.deleted, "the owner keeps order");
     for device in [&bob, &bob_too, &carl] {
-        assert!(matches!(&scene.take(device)[..], [Event::Update { message, .. }] if message.deleted));
+        assert!(
+            matches!(&scene.take(device)[..], [event!(messages::Update { message, .. })] if message.deleted)
+        );
     }
 }
 
 fn room_of(scene: &Scene, owner: &Device, members: &[&Device]) -> ConversationId {
     let command = Command::CreateRoom { re: 1, name: "R".into(), kind: RoomKind::Public, topic: None };
     let id = match scene.ask(owner, command).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     };
     for member in members {
@@ -277,7 +279,7 @@ fn slow_mode_counts_edits() {
     let edit = |scene: &Scene, body: &str| {
         let change = MessageChange::Edit(body.into());
         let answer = scene.ask(&bob, Command::ChangeMessage { re: 4, conversation: id, seq, change });
-        !matches!(answer[..], [Event::Refused { refusal: Refusal::SlowMode { .. }, .. }])
+        !matches!(answer[..], [event!(session::Refused(Refusal::SlowMode { .. }))])
     };
     scene.wait(5_000);
     assert!(!edit(&scene, "hello"), "as soon as another message");
@@ -290,7 +292,10 @@ fn slow_mode_counts_edits() {
         Err(Refusal::SlowMode { retry_after_ms: 5_000 })
     ));
     let delete = Command::ChangeMessage { re: 5, conversation: id, seq, change: MessageChange::Delete };
-    assert!(matches!(scene.ask(&bob, delete)[..], [Event::Update { .. }]), "taking back is always allowed");
+    assert!(
+        matches!(scene.ask(&bob, delete)[..], [event!(messages::Update { .. })]),
+        "taking back is always allowed"
+    );
 }
 
 #[test]
@@ -304,12 +309,9 @@ fn strangers_to_a_room_use_nothing_of_its_budget_for_edits() {
         scene.ask(who, Command::ChangeMessage { re: 4, conversation: id, seq, change })
     };
     for _ in 0..100 {
-        assert!(matches!(
-            edit(&eve, "x".repeat(8_000))[..],
-            [Event::Refused { refusal: Refusal::NotAMember, .. }]
-        ));
+        assert!(matches!(edit(&eve, "x".repeat(8_000))[..], [event!(session::Refused(Refusal::NotAMember))]));
     }
-    assert!(matches!(edit(&ann, "hello".into())[..], [Event::Update { .. }]));
+    assert!(matches!(edit(&ann, "hello".into())[..], [event!(messages::Update { .. })]));
 }
 
 #[test]
@@ -320,17 +322,19 @@ fn searches_have_a_rate_of_their_own() {
     let ann = scene.sign_in("ann", "a");
     let page = PageOf::default;
     let search = || Command::Search { re: 6, query: "words".into(), conversation: None, page: page() };
-    let passed = (0..100).filter(|_| matches!(scene.ask(&ann, search())[..], [Event::Found { .. }])).count();
+    let passed = (0..100)
+        .filter(|_| matches!(scene.ask(&ann, search())[..], [event!(messages::Found { .. })]))
+        .count();
     assert_eq!(passed, 30, "a quarter of a minute's");
     for command in
         [Command::Export { re: 6, page: page() }, Command::People { re: 6, query: None, page: page() }]
     {
         let answer = scene.ask(&ann, command);
-        assert!(
-            matches!(answer[..], [Event::Refused { refusal: Refusal::RateLimited { .. }, .. }]),
-            "{answer:?}"
-        );
+        assert!(matches!(answer[..], [event!(session::Refused(Refusal::RateLimited { .. }))]), "{answer:?}");
     }
     let bob = scene.sign_in("bob", "b");
-    assert!(matches!(scene.ask(&bob, search())[..], [Event::Found { .. }]), "others have their own");
+    assert!(
+        matches!(scene.ask(&bob, search())[..], [event!(messages::Found { .. })]),
+        "others have their own"
+    );
 }

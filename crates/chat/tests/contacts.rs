@@ -11,8 +11,8 @@ use store::Sqlite;
 /// States of contact events, as a device hears them.
 fn heard(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
     let events = scene.take(device);
-    let state = |event: &Event| match event {
-        Event::Contact { re: None, contact, .. } => Some((contact.person.sub.to_string(), contact.state)),
+    let state = |event: &Delivery| match event {
+        event!(None, contacts::Contact(contact)) => Some((contact.person.sub.to_string(), contact.state)),
         _ => None,
     };
     events.iter().filter_map(state).collect()
@@ -20,7 +20,7 @@ fn heard(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
 
 fn list(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
     match scene.ask(device, Command::Contacts { re: 4, page: PageOf::default() }).remove(0) {
-        Event::Contacts { re: 4, contacts, next: None } => {
+        event!(Some(4), contacts::Contacts { contacts, next: None }) => {
             contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.state)).collect()
         }
         other => panic!("{other:?}"),
@@ -61,7 +61,7 @@ fn asking_each_other_is_agreeing() {
         scene.store.turn(scene.store.turns() - 1);
     }
     let last = |device: &Device| match scene.take(device).pop() {
-        Some(Event::Contact { contact, .. }) => contact.state,
+        Some(event!(contacts::Contact(contact))) => contact.state,
         other => panic!("{other:?}"),
     };
     assert_eq!((last(&ann), last(&bob)), (ContactState::Contact, ContactState::Contact));
@@ -94,13 +94,14 @@ fn a_block_cannot_be_told_from_a_removal_or_from_being_offline() {
     assert_eq!(scene.contact(&ann, Block, "bob"), Ok(ContactState::Blocked));
     let events = scene.take(&bob);
     let [
-        Event::Contact { re: None, contact: Contact { person, state: ContactState::None }, .. },
-        Event::Presence { presence: Presence::Offline, last_seen: None, .. },
+        event!(None, contacts::Contact(contact)),
+        event!(presence::Presence { presence: Presence::Offline, last_seen: None, .. }),
     ] = &events[..]
     else {
         panic!("{events:?}")
     };
-    assert_eq!(person.presence, Some(Presence::Offline));
+    assert_eq!(contact.state, ContactState::None);
+    assert_eq!(contact.person.presence, Some(Presence::Offline));
 
     // Nothing passes, in neither direction; the answer is the one that everybody gets.
     assert_eq!(scene.post(&bob, to("ann"), "m1", "x"), Err(Refusal::NotAllowed));
@@ -162,10 +163,10 @@ fn people_and_profiles() {
     let people = |query: Option<&str>, after: Option<String>, limit| {
         let command = Command::People { re: 1, query: query.map(Into::into), page: PageOf { after, limit } };
         match scene.ask(&ann, command).remove(0) {
-            Event::People { re: 1, people, next } => {
+            event!(Some(1), contacts::People { people, next }) => {
                 Ok((people.iter().map(|p| (p.sub.to_string(), p.presence)).collect::<Vec<_>>(), next))
             }
-            Event::Refused { re: Some(1), refusal } => Err(refusal),
+            event!(Some(1), session::Refused(refusal)) => Err(refusal),
             other => panic!("{other:?}"),
         }
     };
@@ -179,11 +180,11 @@ fn people_and_profiles() {
 
     let users = ["cat", "zoe", "bob"].map(sub).to_vec();
     let profiles = scene.ask(&ann, Command::Profiles { re: 2, users }).remove(0);
-    let Event::Profiles { re: 2, people } = profiles else { panic!("{profiles:?}") };
+    let event!(Some(2), contacts::Profiles(people)) = profiles else { panic!("{profiles:?}") };
     assert_eq!(people.len(), 2, "unknown ids are left out");
     let too_many = (0..51).map(|n| sub(&n.to_string())).collect();
     let answer = scene.ask(&ann, Command::Profiles { re: 3, users: too_many }).remove(0);
-    assert!(matches!(answer, Event::Refused { re: Some(3), refusal: Refusal::BadValue }));
+    assert!(matches!(answer, event!(Some(3), session::Refused(Refusal::BadValue))));
 }
 
 #[test]
@@ -195,10 +196,10 @@ fn where_only_contacts_meet_there_is_no_directory() {
     let people = |query: Option<&str>| {
         let command = Command::People { re: 1, query: query.map(Into::into), page: PageOf::default() };
         match scene.ask(&ann, command).remove(0) {
-            Event::People { people, .. } => {
+            event!(contacts::People { people, .. }) => {
                 Ok(people.iter().map(|p| (p.sub.to_string(), p.presence)).collect::<Vec<_>>())
             }
-            Event::Refused { refusal, .. } => Err(refusal),
+            event!(session::Refused(refusal)) => Err(refusal),
             other => panic!("{other:?}"),
         }
     };

@@ -34,7 +34,7 @@ fn complete(scene: &Scene, id: FileId) -> FileRow {
     answer(|then| scene.node.complete_file(id, found, then)).unwrap()
 }
 
-fn send(scene: &Scene, from: &Device, to: To, id: &str, files: Vec<FileId>) -> Vec<Event> {
+fn send(scene: &Scene, from: &Device, to: To, id: &str, files: Vec<FileId>) -> Vec<Delivery> {
     let command =
         Command::Send { client_id: id.into(), to, body: "".into(), reply_to: None, files, rich: None };
     scene.ask(from, command)
@@ -53,14 +53,16 @@ fn a_file_goes_from_one_member_to_all_devices_of_both() {
     }
     assert!(matches!(
         &send(&scene, &ann, to("bob"), "a-1", vec![file])[..],
-        [Event::Ack { seq: Seq(2), .. }]
+        [event!(messages::Ack { seq: Seq(2), .. })]
     ));
     for device in [&phone, &bob] {
-        let [Event::Message(message, _)] = &scene.take(device)[..] else { panic!("one message each") };
+        let [event!(messages::Message(message))] = &scene.take(device)[..] else {
+            panic!("one message each")
+        };
         assert_eq!((&*message.body, message.files.len(), message.files[0].id), ("", 1, file));
     }
     let again = send(&scene, &ann, to("bob"), "a-1", vec![file]);
-    assert!(matches!(&again[..], [Event::Ack { seq: Seq(2), .. }]), "{again:?}");
+    assert!(matches!(&again[..], [event!(messages::Ack { seq: Seq(2), .. })]), "{again:?}");
     assert!(scene.take(&bob).is_empty());
 }
 
@@ -118,7 +120,7 @@ fn a_file_is_seen_by_its_owner_and_by_those_who_read_its_message() {
     let made = Command::CreateRoom { re: 1, name: "Quiet".into(), kind: RoomKind::Private, topic: None };
     let events = scene.ask(&ann, made);
     let room = events.iter().find_map(|event| match event {
-        Event::Conversation { conversation, .. } => Some(conversation.id),
+        event!(messages::Conversation(conversation)) => Some(conversation.id),
         _ => None,
     });
     let room = room.unwrap();
@@ -139,7 +141,10 @@ fn a_message_with_files_that_are_none_is_refused_whole() {
     let none = FileId { site, number: 7 };
     for (files, why) in [(vec![none], Refusal::NoSuchFile), (vec![none; 11], Refusal::TooManyFiles)] {
         let heard = send(&scene, &ann, to("bob"), "a-1", files);
-        assert!(matches!(&heard[..], [Event::SendRefused { refusal, .. }] if *refusal == why), "{heard:?}");
+        assert!(
+            matches!(&heard[..], [event!(session::SendRefused { refusal, .. })] if *refusal == why),
+            "{heard:?}"
+        );
     }
     assert!(scene.take(&bob).is_empty());
     assert_eq!(scene.post(&ann, to("bob"), "a-1", "words").map(|(_, seq)| seq), Ok(Seq(2)), "the id is free");

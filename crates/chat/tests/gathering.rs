@@ -54,18 +54,18 @@ impl Shown {
 }
 
 impl Client {
-    fn hear(&mut self, event: Event) {
+    fn hear(&mut self, event: Delivery) {
         match event {
-            Event::Message(message, position) => {
+            event!(_, Some(position), messages::Message(message)) => {
                 self.position = Some(position);
                 self.take(&message);
             }
-            Event::Ack { position, .. } => self.position = Some(position),
-            Event::Update { message, position, .. } => {
+            event!(_, Some(position), messages::Ack { .. }) => self.position = Some(position),
+            event!(_, Some(position), messages::Update { message, .. }) => {
                 self.position = Some(position);
                 self.take(&message);
             }
-            Event::Counts { counts, position, .. } => {
+            event!(_, Some(position), messages::Counts { counts, .. }) => {
                 assert!(Some(position) >= self.position);
                 self.position = Some(position);
                 let Some(known) = self.shown.get_mut(&counts.seq.0) else { return };
@@ -75,7 +75,9 @@ impl Client {
                     known.votes = counts.poll.as_ref().map(|poll| poll.votes.clone()).unwrap_or_default();
                 }
             }
-            Event::Refused { .. } | Event::SendRefused { .. } | Event::MemberCount { .. } => {}
+            event!(session::Refused(_))
+            | event!(session::SendRefused { .. })
+            | event!(rooms::MemberCount { .. }) => {}
             other => panic!("nobody asked for {other:?}"),
         }
     }
@@ -108,7 +110,7 @@ impl Room {
         let owner = scene.sign_in("owner", "d");
         let command = Command::CreateRoom { re: 1, name: "R".into(), kind: RoomKind::Public, topic: None };
         let id = match scene.ask(&owner, command).as_slice() {
-            [Event::Conversation { conversation, .. }] => conversation.id,
+            [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room: {other:?}"),
         };
         for number in 0..CROWD + CLIENTS {
@@ -201,7 +203,7 @@ impl Room {
             let after = Some(Seq(seq - 1));
             let command = Command::History { re: 8, to, before: None, after, thread: None, limit: Some(1) };
             let page = self.scene.ask(&reader, command);
-            let [Event::History { messages, .. }] = &page[..] else { panic!("no page: {page:?}") };
+            let [event!(messages::History { messages, .. })] = &page[..] else { panic!("no page: {page:?}") };
             let stored = Shown::of(&messages[0]);
             for client in &self.clients {
                 if let Some(shown) = client.shown.get(&seq) {
@@ -288,7 +290,7 @@ fn reactions_on_many_messages_cost_a_room_a_few_events_per_second() {
     let mut heard = Vec::new();
     for _ in 0..3 {
         room.scene.wait(1_000);
-        let counts = |event: &Event| matches!(event, Event::Counts { .. });
+        let counts = |event: &Delivery| matches!(event, event!(messages::Counts { .. }));
         heard.push(room.scene.take(&listener).iter().filter(|event| counts(event)).count());
     }
     assert_eq!(heard, [4, 2, 0]);

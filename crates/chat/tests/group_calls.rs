@@ -16,7 +16,9 @@ fn room(scene: &Scene, owner: &Device, others: &[&Device]) -> ConversationId {
 
 fn room_of(scene: &Scene, owner: &Device, others: &[&Device], kind: RoomKind) -> ConversationId {
     let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind, topic: None };
-    let [Event::Conversation { conversation, .. }] = &scene.ask(owner, create)[..] else { panic!("no room") };
+    let [event!(messages::Conversation(conversation))] = &scene.ask(owner, create)[..] else {
+        panic!("no room")
+    };
     let room = conversation.id;
     for other in others {
         scene.ask(other, Command::Join { re: 2, to: To::Conversation(room) });
@@ -38,7 +40,7 @@ fn places(scene: &Scene, device: &Device, room: ConversationId) -> (Place, Vec<P
     let join = GroupAction::Join { media: Media::Audio };
     let heard = scene.ask(device, Command::GroupCall { re: Some(8), conversation: room, action: join });
     let joined = heard.iter().find_map(|event| match event {
-        Event::GroupCall(event) => match &event.news {
+        event!(calls::GroupCall(event)) => match &event.news {
             GroupNews::Joined { place, here, .. } => {
                 assert!(event.ice.is_some());
                 Some((*place, here.iter().map(|who| who.place).collect()))
@@ -51,23 +53,23 @@ fn places(scene: &Scene, device: &Device, room: ConversationId) -> (Place, Vec<P
 }
 
 fn news(scene: &Scene, device: &Device) -> Vec<String> {
-    let said = |event: Event| match event {
-        Event::GroupCall(event) => match (event.re, &event.news) {
+    let said = |event: Delivery| match event {
+        event!(re, calls::GroupCall(event)) => match (re, &event.news) {
             (Some(7), news) => format!("answer {news:?}"),
             (_, news) => format!("{news:?}"),
         },
-        Event::Call(event) => format!("{:?}", event.news),
-        Event::Message(message, _) => {
+        event!(calls::Call(event)) => format!("{:?}", event.news),
+        event!(messages::Message(message)) => {
             let entry = CallEntry::of(&message).expect("nobody writes but calls");
             format!("{} {:?} {}", message.from, entry.outcome, message.body)
         }
-        Event::Refused { refusal, .. } => format!("{refusal:?}"),
-        Event::Left { .. } => "out of the room".into(),
-        Event::Conversation { .. }
-        | Event::Room { .. }
-        | Event::MemberCount { .. }
-        | Event::Member { .. }
-        | Event::Contact { .. } => "other".into(),
+        event!(session::Refused(refusal)) => format!("{refusal:?}"),
+        event!(rooms::Left { .. }) => "out of the room".into(),
+        event!(messages::Conversation(_))
+        | event!(rooms::Room { .. })
+        | event!(rooms::MemberCount { .. })
+        | event!(rooms::Member(_))
+        | event!(contacts::Contact(_)) => "other".into(),
         other => panic!("{other:?}"),
     };
     scene.take(device).into_iter().map(said).filter(|text| text != "other").collect()
@@ -106,7 +108,9 @@ fn a_call_stands_in_a_room_and_leaves_an_entry() {
         thread: None,
         limit: None,
     };
-    let [Event::History { messages, .. }] = &scene.ask(&cat, history)[..] else { panic!("a page") };
+    let [event!(messages::History { messages, .. })] = &scene.ask(&cat, history)[..] else {
+        panic!("a page")
+    };
     assert_eq!(CallEntry::of(&messages[0]).map(|entry| entry.ms), Some(73_000));
 }
 
@@ -167,7 +171,7 @@ fn the_next_one_is_told_that_it_is_full() {
     scene.take(&cat);
     assert_eq!(join(&scene, &cat, room), ["CallFull"]);
     let look = Command::GroupCall { re: Some(8), conversation: room, action: GroupAction::Look };
-    let [Event::GroupCall(event)] = &scene.ask(&cat, look)[..] else { panic!("no answer") };
+    let [event!(calls::GroupCall(event))] = &scene.ask(&cat, look)[..] else { panic!("no answer") };
     let GroupNews::Standing(GroupStanding { most: 2, call: Some(call) }) = &event.news else {
         panic!("{event:?}")
     };
@@ -290,7 +294,7 @@ fn the_last_one_who_leaves_the_room_of_a_page_stays_out() {
     let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
     let page = || To::Page(PageKey::parse("/thread/42").unwrap());
     let joined = scene.ask(&ann, Command::Join { re: 2, to: page() });
-    let [Event::Conversation { conversation, .. }] = &joined[..] else { panic!("{joined:?}") };
+    let [event!(messages::Conversation(conversation))] = &joined[..] else { panic!("{joined:?}") };
     let room = conversation.id;
     scene.ask(&bob, Command::Join { re: 2, to: page() });
     join(&scene, &ann, room);

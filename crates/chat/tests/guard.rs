@@ -6,7 +6,7 @@ mod scene;
 use chat::settings::Access;
 use chat::token::Claims;
 use chat::*;
-use scene::{Device, START, Scene, sub, to};
+use scene::{Device, START, Scene, event, sub, to};
 use serde_json::json;
 
 const HOUR: u64 = 3_600_000;
@@ -33,21 +33,22 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
 }
 
 /// Signs in, and what comes after the welcome.
-fn sign_in_and_hear(scene: &Scene, user: &str) -> (Device, Vec<Event>) {
+fn sign_in_and_hear(scene: &Scene, user: &str) -> (Device, Vec<Delivery>) {
     let handle = scene.hello(Some(&scene.token(user)), "again", None);
     let mut heard = scene.inbox.take(handle);
     match heard.remove(0) {
-        Event::Welcome(welcome) => (Device { session: welcome.session, welcome: *welcome }, heard),
+        event!(session::Welcome(welcome)) => (Device { session: welcome.session, welcome: *welcome }, heard),
         other => panic!("no welcome but {other:?}"),
     }
 }
 
 fn moderate(scene: &Scene, device: &Device, act: Moderate) -> Result<Option<Box<ReportRow>>, Refusal> {
-    let is_answer =
-        |event: &Event| matches!(event, Event::Moderated { re: 5, .. } | Event::Refused { re: Some(5), .. });
+    let is_answer = |event: &Delivery| {
+        matches!(event, event!(Some(5), moderation::Moderated(_)) | event!(Some(5), session::Refused(_)))
+    };
     match scene.ask(device, Command::Moderate { re: 5, act }).into_iter().find(is_answer) {
-        Some(Event::Moderated { report, .. }) => Ok(report),
-        Some(Event::Refused { refusal, .. }) => Err(refusal),
+        Some(event!(moderation::Moderated(report))) => Ok(report),
+        Some(event!(session::Refused(refusal))) => Err(refusal),
         other => panic!("no answer: {other:?}"),
     }
 }
@@ -62,7 +63,7 @@ fn held(scene: &Scene, device: &Device, whom: To, id: &str, body: &str) -> Held 
     scene.send(device, whom, id, body);
     let heard = scene.take(device);
     let held = heard.iter().find_map(|event| match event {
-        Event::Held(held) => Some((**held).clone()),
+        event!(messages::Held(held)) => Some((**held).clone()),
         _ => None,
     });
     held.unwrap_or_else(|| panic!("not held but {heard:?}"))
@@ -70,7 +71,7 @@ fn held(scene: &Scene, device: &Device, whom: To, id: &str, body: &str) -> Held 
 
 fn words_of_record(scene: &Scene, moderator: &Device) -> Vec<String> {
     let heard = scene.ask(moderator, Command::Audit { re: 9, page: PageOf::default() });
-    let [Event::Audit { entries, .. }] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(moderation::Audit { entries, .. })] = &heard[..] else { panic!("{heard:?}") };
     entries.iter().map(|entry| entry.act.to_string()).collect()
 }
 
@@ -88,7 +89,7 @@ fn a_held_message_is_delivered_when_a_moderator_approves_it() {
     assert_eq!((waits.state, &*waits.client_id, &waits.other), (HeldState::Waiting, "1", &Some(sub("bob"))));
     assert!(scene.take(&bob).is_empty(), "nobody else sees it");
     let heard = scene.take(&mia);
-    let [Event::Report(report)] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(moderation::Report(report))] = &heard[..] else { panic!("{heard:?}") };
     let bodies: Vec<&str> = report.lines.iter().map(|line| &*line.body).collect();
     assert_eq!(bodies, ["Hello", "The CAS1NO on Main Street burns!"]);
     assert_eq!(
@@ -98,7 +99,7 @@ fn a_held_message_is_delivered_when_a_moderator_approves_it() {
     assert_eq!(held(&scene, &ann, to("bob"), "1", &waits.body), waits, "said twice, held once");
 
     let (again, heard) = sign_in_and_hear(&scene, "ann");
-    assert!(matches!(&heard[..], [Event::Held(held)] if **held == waits), "{heard:?}");
+    assert!(matches!(&heard[..], [event!(messages::Held(held))] if **held == waits), "{heard:?}");
     let number = report.number;
     assert_eq!(moderate(&scene, &bob, Moderate::Approve { report: number }), Err(Refusal::NotAllowed));
     scene.take(&again);
@@ -123,11 +124,14 @@ fn a_refused_message_says_why_until_it_is_seen() {
     let refuse = |report| Moderate::RefuseHeld { report, reason: "No advertising".into() };
     moderate(&scene, &mia, refuse(1)).unwrap();
     let heard = scene.take(&ann);
-    let [Event::Held(refused)] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(messages::Held(refused))] = &heard[..] else { panic!("{heard:?}") };
     assert_eq!((refused.state, &*refused.reason), (HeldState::Refused, "No advertising"));
     assert_eq!(moderate(&scene, &mia, refuse(1)), Err(Refusal::NoSuchReport));
     let (again, heard) = sign_in_and_hear(&scene, "ann");
-    assert!(matches!(&heard[..], [Event::Held(held)] if held.state == HeldState::Refused), "{heard:?}");
+    assert!(
+        matches!(&heard[..], [event!(messages::Held(held))] if held.state == HeldState::Refused),
+        "{heard:?}"
+    );
     scene.ask(&again, Command::Notices { re: 4, seen: true });
     assert!(sign_in_and_hear(&scene, "ann").1.is_empty());
 
@@ -135,7 +139,7 @@ fn a_refused_message_says_why_until_it_is_seen() {
     moderate(&scene, &mia, Moderate::CloseReport { report: 2, note: "Advertising".into() }).unwrap();
     let heard = scene.take(&ann);
     assert!(
-        matches!(&heard[..], [Event::Held(held)] if held.state == HeldState::Refused && held.reason.is_empty())
+        matches!(&heard[..], [event!(messages::Held(held))] if held.state == HeldState::Refused && held.reason.is_empty())
     );
     assert!(scene.take(&bob).is_empty());
     for number in 3..3 + MOST_WAITING {
@@ -153,22 +157,28 @@ fn a_flagged_message_is_delivered_and_put_before_moderators() {
     let (conversation, seq) = scene.post(&ann, to("bob"), "1", "You fool").unwrap();
     assert_eq!(scene.bodies(&bob), ["You fool"]);
     let heard = scene.take(&mia);
-    let [Event::Report(report)] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(moderation::Report(report))] = &heard[..] else { panic!("{heard:?}") };
     assert_eq!(report.about, ReportAbout::Message(conversation, seq));
     assert_eq!((&report.by, &report.user, &*report.text), (&None, &Some(sub("ann")), "word: fool"));
     scene.post(&mia, to("bob"), "2", "He is no fool").unwrap();
-    assert!(scene.take(&mia).iter().all(|event| !matches!(event, Event::Report(_))), "moderators may");
+    assert!(
+        scene.take(&mia).iter().all(|event| !matches!(event, event!(moderation::Report(_)))),
+        "moderators may"
+    );
     let test = |device| scene.ask(device, Command::TestFilter { re: 3, body: "fool".into() });
-    assert!(matches!(test(&ann)[..], [Event::Refused { refusal: Refusal::NotAllowed, .. }]));
+    assert!(matches!(test(&ann)[..], [event!(session::Refused(Refusal::NotAllowed))]));
     let heard = test(&mia);
-    let [Event::FilterTested { re: 3, test }] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(Some(3), moderation::FilterTested(test))] = &heard[..] else { panic!("{heard:?}") };
     assert_eq!((test.act, test.hits.len()), (Some(FilterAct::Flag), 1));
     moderate(&scene, &mia, Moderate::CloseReport { report: 1, note: String::new() }).unwrap();
     scene.take(&mia);
     let change = MessageChange::Edit("fool again".into());
     scene.ask(&ann, Command::ChangeMessage { re: 6, conversation, seq, change });
     let heard = scene.take(&mia);
-    assert!(matches!(&heard[..], [Event::Report(row)] if &*row.lines[0].body == "fool again"), "{heard:?}");
+    assert!(
+        matches!(&heard[..], [event!(moderation::Report(row))] if &*row.lines[0].body == "fool again"),
+        "{heard:?}"
+    );
 }
 
 #[test]
@@ -188,10 +198,10 @@ fn who_is_in_the_shadow_is_seen_by_nobody_and_sees_nothing_of_it() {
     let (_, seq) = scene.post(&ann, to("tom"), "3", "Are you there?").unwrap();
     assert_eq!(seq, Seq(2), "numbers of others have no gap");
     let (again, heard) = sign_in_and_hear(&scene, "tom");
-    assert!(matches!(&heard[..], [Event::Held(held)] if **held == kept), "{heard:?}");
-    assert!(!heard.iter().any(|event| matches!(event, Event::Notice(_))));
+    assert!(matches!(&heard[..], [event!(messages::Held(held))] if **held == kept), "{heard:?}");
+    assert!(!heard.iter().any(|event| matches!(event, event!(moderation::Notice(_)))));
     let heard = scene.ask(&again, Command::Notices { re: 1, seen: false });
-    assert!(matches!(&heard[..], [Event::Notices { notices, .. }] if notices.is_empty()));
+    assert!(matches!(&heard[..], [event!(moderation::Notices(notices))] if notices.is_empty()));
     moderate(&scene, &mia, Moderate::Lift { user: sub("tom"), room: None, kind: SanctionKind::Shadow })
         .unwrap();
     scene.take(&ann);
@@ -237,8 +247,8 @@ fn new_members_have_less_to_say_until_they_are_known() {
     scene.post(&old, to("bob"), "1", "see www.bikes.example").unwrap();
     let create = |re| Command::CreateRoom { re, name: "Bikes".into(), kind: RoomKind::Public, topic: None };
     let made = |device, re| match scene.ask(device, create(re)).remove(0) {
-        Event::Conversation { .. } => Ok(()),
-        Event::Refused { refusal, .. } => Err(refusal),
+        event!(messages::Conversation(_)) => Ok(()),
+        event!(session::Refused(refusal)) => Err(refusal),
         other => panic!("{other:?}"),
     };
     assert_eq!((made(&ann, 1), made(&ann, 2)), (Ok(()), Err(Refusal::TooNew)));
@@ -287,7 +297,7 @@ fn in_a_raid_new_members_write_to_nobody_first_and_in_no_room() {
     scene.post(&new, to("old"), "4", "What was begun goes on").unwrap();
     scene.post(&old, to("bob"), "5", "Hi").unwrap();
     scene.send(&old, page(), "6", "Hi");
-    assert!(scene.take(&old).iter().any(|event| matches!(event, Event::Ack { .. })));
+    assert!(scene.take(&old).iter().any(|event| matches!(event, event!(messages::Ack { .. }))));
     let again = sign_in_as(&scene, "mia", "moderator");
     assert_eq!(again.welcome.site.raid_until, Some(until));
     assert!(scene.sign_in("bob", "b").welcome.site.is_usual());
@@ -308,7 +318,7 @@ fn many_new_members_at_once_begin_a_raid_mode() {
     assert!(scene.take(&mia).is_empty());
     let bots: Vec<Device> = (2..6).map(|number| scene.sign_in(&format!("bot-{number}"), "d")).collect();
     let heard = scene.take(&mia);
-    let [Event::Site(state)] = &heard[..] else { panic!("told once: {heard:?}") };
+    let [event!(moderation::Site(state))] = &heard[..] else { panic!("told once: {heard:?}") };
     assert_eq!(state.raid_until, Some(Timestamp(scene.now + 5 * 60_000)));
     assert_eq!(scene.post(&bots[3], to("mia"), "1", "Buy"), Err(Refusal::Raid));
     assert_eq!(words_of_record(&scene, &mia)[0], "raid");
@@ -329,9 +339,9 @@ fn a_ban_with_devices_keeps_everybody_off_them() {
     let refused = |scene: &Scene, user: &str, device: &str| {
         let handle = scene.hello(Some(&scene.token(user)), device, None);
         match scene.inbox.take(handle).remove(0) {
-            Event::Welcome(_) => None,
-            Event::Bye(refusal) => Some(refusal),
-            Event::ByeWith { refusal, .. } => Some(refusal),
+            event!(session::Welcome(_)) => None,
+            event!(session::Bye(refusal)) => Some(refusal),
+            event!(session::ByeWith { refusal, .. }) => Some(refusal),
             other => panic!("{other:?}"),
         }
     };
@@ -354,17 +364,19 @@ fn an_admin_sets_what_holds_and_all_see_it_at_once() {
     let configure = |device, patch| scene.ask(device, Command::Configure { re: 7, patch: Box::new(patch) });
     for device in [&ann, &mia] {
         let heard = configure(device, json!({"access": "closed"}));
-        assert!(matches!(heard[..], [Event::Refused { re: Some(7), refusal: Refusal::NotAllowed }]));
+        assert!(matches!(heard[..], [event!(Some(7), session::Refused(Refusal::NotAllowed))]));
         let heard = scene.ask(device, Command::Settings { re: 8 });
-        assert!(matches!(heard[..], [Event::Refused { re: Some(8), refusal: Refusal::NotAllowed }]));
+        assert!(matches!(heard[..], [event!(Some(8), session::Refused(Refusal::NotAllowed))]));
     }
     let heard = configure(&ada, json!({"filters": {"patterns": [{"pattern": "("}]}}));
-    assert!(matches!(&heard[..], [Event::NotSet { re: 7, why }] if why.starts_with("filters.patterns")));
+    assert!(
+        matches!(&heard[..], [event!(Some(7), moderation::NotSet(why))] if why.starts_with("filters.patterns"))
+    );
     let heard = configure(&ada, json!({"access": "read_only", "access_text": "Back at noon"}));
-    let is_answer = |event: &Event| matches!(event, Event::Settings { re: 7, settings } if settings["access"] == "read_only");
+    let is_answer = |event: &Delivery| matches!(event, event!(Some(7), moderation::Settings(settings)) if settings["access"] == "read_only");
     assert!(heard.iter().any(is_answer), "{heard:?}");
     let heard = scene.take(&ann);
-    let [Event::Site(state)] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(moderation::Site(state))] = &heard[..] else { panic!("{heard:?}") };
     assert_eq!((state.access, &*state.text), (Access::ReadOnly, "Back at noon"));
     assert_eq!(scene.post(&ann, to("mia"), "1", "Hi"), Err(Refusal::SiteReadOnly));
     assert_eq!(scene.sign_in("bob", "b").welcome.site.access, Access::ReadOnly);
@@ -374,7 +386,9 @@ fn an_admin_sets_what_holds_and_all_see_it_at_once() {
     scene.post(&ann, to("mia"), "1", "Hi").unwrap();
     assert_eq!(words_of_record(&scene, &mia)[..2], ["configure", "configure"]);
     let heard = scene.ask(&ada, Command::Settings { re: 8 });
-    assert!(matches!(&heard[..], [Event::Settings { settings, .. }] if settings["requests"]["on"] == false));
+    assert!(
+        matches!(&heard[..], [event!(moderation::Settings(settings))] if settings["requests"]["on"] == false)
+    );
 }
 
 #[test]
@@ -384,8 +398,8 @@ fn a_stranger_calls_once_they_were_answered() {
     let call = || {
         let action = CallAction::Invite { user: sub("bob"), media: Media::Audio, offer: "v=0".into() };
         match scene.ask(&ann, Command::Call { re: Some(1), action }).remove(0) {
-            Event::Call(_) => Ok(()),
-            Event::Refused { refusal, .. } => Err(refusal),
+            event!(calls::Call(_)) => Ok(()),
+            event!(session::Refused(refusal)) => Err(refusal),
             other => panic!("{other:?}"),
         }
     };

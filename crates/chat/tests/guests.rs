@@ -6,7 +6,7 @@ mod scene;
 use std::sync::{Arc, Mutex};
 
 use chat::*;
-use scene::{Device, SITE, Scene, config, sub, to};
+use scene::{Device, SITE, Scene, config, event, sub, to};
 use store::Sqlite;
 
 fn told<T: Send + 'static>(ask: impl FnOnce(Told<T>)) -> Arc<Mutex<Option<Result<T, Refusal>>>> {
@@ -52,7 +52,7 @@ fn a_guests_sessions_and_tokens_end_with_the_merge() {
     let newer = again.welcome.guest_token.clone().expect("the first is older than a day");
     scene.take(&again);
     assert_eq!(merge(&scene, &first, "gina"), Ok(()));
-    assert!(matches!(scene.take(&again)[..], [Event::Bye(Refusal::TokenExpired)]));
+    assert!(matches!(scene.take(&again)[..], [event!(session::Bye(Refusal::TokenExpired))]));
     for token in [&first, &newer] {
         assert_eq!(scene.refused_hello(Some(token)), Refusal::TokenExpired, "it makes no second guest");
         assert_eq!(merge(&scene, token, "gina"), Ok(()), "it is done already");
@@ -73,7 +73,7 @@ fn a_member_who_comes_right_after_the_merge_is_no_guest_any_more() {
     scene.send(&gina, to("tom"), "g-1", "Hello");
     let heard = scene.take(&tom);
     let from = heard.iter().find_map(|event| match event {
-        Event::Message(message, _) => Some(message.from.to_string()),
+        event!(messages::Message(message)) => Some(message.from.to_string()),
         _ => None,
     });
     assert_eq!(from.as_deref(), Some("gina"));
@@ -96,7 +96,7 @@ fn a_sign_in_that_the_merge_overtakes_is_refused() {
     scene.store.turn(0);
     assert_eq!(*merged.lock().unwrap(), Some(Ok(())));
     scene.store.run();
-    assert!(matches!(scene.inbox.take(late)[..], [Event::Bye(Refusal::Unavailable)]));
+    assert!(matches!(scene.inbox.take(late)[..], [event!(session::Bye(Refusal::Unavailable))]));
     assert_eq!(scene.node.stats().sessions, 0);
 }
 
@@ -108,7 +108,7 @@ fn a_merge_by_another_process_ends_the_guests_sessions() {
     let merge = Merge { guest: proof, user: sub("gina"), by: By::Site, time: scene.now() };
     scene.store.merge_guest(merge, Box::new(drop));
     scene.node.refresh_sites().unwrap();
-    assert!(matches!(scene.take(&guest)[..], [Event::Bye(Refusal::TokenExpired)]));
+    assert!(matches!(scene.take(&guest)[..], [event!(session::Bye(Refusal::TokenExpired))]));
     let gina = scene.sign_in("gina", "g-1");
     scene.store.set_banned(scene.sign_in("tom", "t-1").session.user, true, Box::new(drop));
     scene.node.refresh_sites().unwrap();
@@ -131,7 +131,10 @@ fn a_ban_of_the_guest_is_one_of_the_member() {
     assert_eq!(merge(&scene, &token, "gina"), Ok(()));
     let handle = scene.hello(Some(&scene.token("gina")), "g-1", None);
     assert!(
-        matches!(scene.inbox.take(handle)[..], [Event::ByeWith { .. } | Event::Bye(Refusal::Banned)]),
+        matches!(
+            scene.inbox.take(handle)[..],
+            [event!(session::ByeWith { .. }) | event!(session::Bye(Refusal::Banned))]
+        ),
         "the account is banned"
     );
 }

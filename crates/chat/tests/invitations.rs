@@ -14,7 +14,7 @@ fn room(scene: &Scene, owner: &Device, kind: RoomKind) -> ConversationId {
     let topic = Some("Two wheels".to_owned());
     let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind, topic };
     match scene.ask(owner, command).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     }
 }
@@ -27,8 +27,8 @@ fn make_with(
     uses: Option<u32>,
 ) -> Result<RoomLink, Refusal> {
     match scene.ask(who, Command::MakeLink { re: 2, conversation: room, hours, uses }).as_slice() {
-        [Event::Link { re: 2, conversation, link }] if *conversation == room => Ok(link.clone()),
-        [Event::Refused { re: Some(2), refusal }] => Err(*refusal),
+        [event!(Some(2), rooms::Link { conversation, link })] if *conversation == room => Ok(link.clone()),
+        [event!(Some(2), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no link: {other:?}"),
     }
 }
@@ -37,10 +37,10 @@ fn make(scene: &Scene, who: &Device, room: ConversationId) -> Result<RoomLink, R
     make_with(scene, who, room, None, None)
 }
 
-fn listed(events: &[Event]) -> Result<Vec<LinkCode>, Refusal> {
+fn listed(events: &[Delivery]) -> Result<Vec<LinkCode>, Refusal> {
     match events {
-        [Event::Links { re: 3, links, .. }] => Ok(links.iter().map(|link| link.code).collect()),
-        [Event::Refused { re: Some(3), refusal }] => Err(*refusal),
+        [event!(Some(3), rooms::Links { links, .. })] => Ok(links.iter().map(|link| link.code).collect()),
+        [event!(Some(3), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no links: {other:?}"),
     }
 }
@@ -60,19 +60,19 @@ fn take_back(
 
 fn open(scene: &Scene, who: &Device, code: LinkCode) -> Result<Invitation, Refusal> {
     match scene.ask(who, Command::OpenLink { re: 4, code }).as_slice() {
-        [Event::Invitation { re: 4, invitation }] => Ok((**invitation).clone()),
-        [Event::Refused { re: Some(4), refusal }] => Err(*refusal),
+        [event!(Some(4), rooms::Invitation(invitation))] => Ok((**invitation).clone()),
+        [event!(Some(4), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no invitation: {other:?}"),
     }
 }
 
-fn joined(events: &[Event]) -> Result<Role, Refusal> {
+fn joined(events: &[Delivery]) -> Result<Role, Refusal> {
     match events {
-        [Event::Conversation { re: Some(5), conversation, .. }] => match &conversation.with {
+        [event!(Some(5), messages::Conversation(conversation))] => match &conversation.with {
             With::Room(_, role) => Ok(*role),
             With::Person(_) => panic!("no room"),
         },
-        [Event::Refused { re: Some(5), refusal }] => Err(*refusal),
+        [event!(Some(5), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no room: {other:?}"),
     }
 }
@@ -84,12 +84,12 @@ fn join(scene: &Scene, who: &Device, code: LinkCode) -> Result<Role, Refusal> {
 fn member(scene: &Scene, by: &Device, room: ConversationId, user: &str, action: MemberAction) {
     let command = Command::Member { re: 6, conversation: room, user: sub(user), action };
     let events = scene.ask(by, command);
-    assert!(matches!(events.as_slice(), [Event::Member { re: 6, .. }]), "{events:?}");
+    assert!(matches!(events.as_slice(), [event!(Some(6), rooms::Member(_))]), "{events:?}");
 }
 
 fn change(scene: &Scene, by: &Device, room: ConversationId, change: RoomChange) {
     let events = scene.ask(by, Command::ChangeRoom { re: 6, conversation: room, change });
-    assert!(matches!(events.as_slice(), [Event::Conversation { re: Some(6), .. }]), "{events:?}");
+    assert!(matches!(events.as_slice(), [event!(Some(6), messages::Conversation(_))]), "{events:?}");
 }
 
 fn settings(scene: &Scene, change: impl FnOnce(&mut Settings)) {
@@ -125,20 +125,17 @@ fn who_has_the_code_sees_the_room_and_joins() {
         thread: None,
         limit: None,
     };
-    assert!(matches!(
-        scene.ask(&bob, read)[..],
-        [Event::Refused { refusal: Refusal::NoSuchConversation, .. }]
-    ));
+    assert!(matches!(scene.ask(&bob, read)[..], [event!(session::Refused(Refusal::NoSuchConversation))]));
 
     scene.take(&phone);
     assert_eq!(join(&scene, &bob, link.code), Ok(Role::Member));
-    assert!(matches!(scene.take(&phone)[..], [Event::Conversation { re: None, .. }]));
+    assert!(matches!(scene.take(&phone)[..], [event!(None, messages::Conversation(_))]));
     assert!(scene.take(&ann).is_empty(), "nobody is told who joins");
     assert_eq!(open(&scene, &bob, link.code).unwrap().conversation, Some(id));
     assert_eq!(join(&scene, &bob, link.code), Ok(Role::Member), "who is in already is answered as then");
     assert_eq!(join(&scene, &ann, link.code), Ok(Role::Owner));
     match scene.ask(&ann, Command::Links { re: 3, conversation: id }).as_slice() {
-        [Event::Links { links, .. }] => assert_eq!(links[0].used, 1, "and uses nothing up"),
+        [event!(rooms::Links { links, .. })] => assert_eq!(links[0].used, 1, "and uses nothing up"),
         other => panic!("{other:?}"),
     }
 }
@@ -191,9 +188,11 @@ fn of_two_who_come_for_the_last_place_one_gets_in() {
         };
         let created =
             Command::CreateRoom { re: 1, name: "Crew".into(), kind: RoomKind::Private, topic: None };
-        let [Event::Conversation { conversation, .. }] = &ask(&ann, created)[..] else { panic!("no room") };
+        let [event!(messages::Conversation(conversation))] = &ask(&ann, created)[..] else {
+            panic!("no room")
+        };
         let wanted = Command::MakeLink { re: 2, conversation: conversation.id, hours: None, uses: Some(1) };
-        let [Event::Link { link, .. }] = &ask(&ann, wanted)[..] else { panic!("no link") };
+        let [event!(rooms::Link { link, .. })] = &ask(&ann, wanted)[..] else { panic!("no link") };
         scene.command(&bob, Command::JoinLink { re: 5, code: link.code });
         scene.command(&carl, Command::JoinLink { re: 5, code: link.code });
         let mut chosen = order;
@@ -225,7 +224,7 @@ fn what_join_refuses_a_link_refuses_too() {
     assert_eq!(join(&scene, &carl, link.code), Err(Refusal::TooManyRooms));
     assert!(matches!(
         scene.ask(&carl, Command::Leave { re: 8, conversation: one })[..],
-        [Event::Left { .. }]
+        [event!(rooms::Left { .. })]
     ));
     assert_eq!(join(&scene, &carl, link.code), Ok(Role::Member));
     let guest = scene.sign_in_guest("g");
@@ -233,7 +232,9 @@ fn what_join_refuses_a_link_refuses_too() {
     let other = make(&scene, &carl, two).unwrap();
     assert_eq!(join(&scene, &guest, other.code), Ok(Role::Member), "guests come as they do by `join`");
     match scene.ask(&ann, Command::Links { re: 3, conversation: id }).as_slice() {
-        [Event::Links { links, .. }] => assert_eq!(links[0].used, 2, "who was refused is not counted"),
+        [event!(rooms::Links { links, .. })] => {
+            assert_eq!(links[0].used, 2, "who was refused is not counted")
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -356,7 +357,8 @@ fn a_room_has_so_many_and_each_has_its_bounds() {
     let direct = ConversationId { site: id.site, key: 1 << 32 | 2 };
     assert_eq!(make(&scene, &ann, direct).err(), Some(Refusal::NoSuchConversation));
     let page = To::Page(PageKey::parse("/thread/42").unwrap());
-    let [Event::Conversation { conversation, .. }] = &scene.ask(&ann, Command::Join { re: 5, to: page })[..]
+    let [event!(messages::Conversation(conversation))] =
+        &scene.ask(&ann, Command::Join { re: 5, to: page })[..]
     else {
         panic!("no room")
     };

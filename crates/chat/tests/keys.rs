@@ -38,7 +38,7 @@ fn sign_out(scene: &Scene, whom: SignOut) {
 }
 
 fn is_ended(scene: &Scene, device: &Device, why: Refusal) -> bool {
-    matches!(scene.take(device)[..], [Event::Bye(refusal)] if refusal == why)
+    matches!(scene.take(device)[..], [event!(session::Bye(refusal))] if refusal == why)
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn after_an_overlap_only_those_with_a_newer_token_are_still_here() {
     scene.wait(30_000);
     let newer = token(&scene, "bob", NEW);
     let heard = scene.ask(&bob, Command::Token { re: 1, token: newer });
-    assert!(matches!(heard[..], [Event::TokenOk { re: 1, .. }]), "{heard:?}");
+    assert!(matches!(heard[..], [event!(Some(1), session::TokenOk { .. })]), "{heard:?}");
     let late = sign_in(&scene, "cat", OLD);
     scene.wait(40_000);
     assert!(is_ended(&scene, &ann, Refusal::TokenExpired));

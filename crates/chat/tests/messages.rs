@@ -15,12 +15,16 @@ fn a_message_reaches_every_device_of_both_once() {
 
     scene.send(&phone, to("bob"), "m1", "hello");
 
-    let [Event::Ack { client_id, conversation, seq, time, position, .. }] = &scene.take(&phone)[..] else {
+    let [event!(_, Some(position), messages::Ack { client_id, conversation, seq, time, .. })] =
+        &scene.take(&phone)[..]
+    else {
         panic!("the sender hears one acknowledgement")
     };
     assert_eq!((&**client_id, *seq, *time), ("m1", Seq(1), scene.now()));
     for device in [&laptop, &bob, &tablet] {
-        let [Event::Message(message, at)] = &scene.take(device)[..] else { panic!("one message each") };
+        let [event!(_, Some(at), messages::Message(message))] = &scene.take(device)[..] else {
+            panic!("one message each")
+        };
         let expected = Message {
             conversation: *conversation,
             seq: Seq(1),
@@ -136,11 +140,10 @@ fn more_commands_than_may_wait_for_a_person_are_refused() {
     }
     let refused = scene.take(&ann);
     assert_eq!(refused.len(), 5, "one is being looked up, 64 wait");
-    assert!(
-        refused
-            .iter()
-            .all(|event| matches!(event, Event::SendRefused { refusal: Refusal::RateLimited { .. }, .. }))
-    );
+    assert!(refused.iter().all(|event| matches!(
+        event,
+        event!(session::SendRefused { refusal: Refusal::RateLimited { .. }, .. })
+    )));
     scene.store.run();
     assert_eq!(scene.take(&ann).len(), 65, "all others are answered");
 }
@@ -160,8 +163,8 @@ fn markers_are_told_to_both_and_unread_only_to_oneself() {
     let mark = |set| scene.command(&bob, Command::Marker { conversation, set });
     let heard = |device: &Device| -> Vec<(u64, u64, Option<u64>)> {
         let events = scene.take(device);
-        let marker = |event: &Event| match event {
-            Event::Marker { user, received, read, unread, .. } => {
+        let marker = |event: &Delivery| match event {
+            event!(messages::Marker { user, received, read, unread, .. }) => {
                 assert_eq!(*user, sub("bob"));
                 (received.0, read.0, *unread)
             }
@@ -186,7 +189,7 @@ fn markers_are_told_to_both_and_unread_only_to_oneself() {
 
     let eve = scene.sign_in("eve", "e");
     let answers = scene.ask(&eve, Command::Marker { conversation, set: MarkerSet::Read(Seq(1)) });
-    let [Event::Refused { re: None, refusal: Refusal::NoSuchConversation }] = &answers[..] else {
+    let [event!(None, session::Refused(Refusal::NoSuchConversation))] = &answers[..] else {
         panic!("{answers:?}")
     };
 }
@@ -201,7 +204,7 @@ fn typing_is_told_in_passing() {
     scene.take(&ann_too);
     for on in [true, false] {
         scene.command(&ann, Command::Typing { to: to("bob"), on });
-        let [Event::Typing { user, on: heard, conversation }] = &scene.take(&bob)[..] else {
+        let [event!(messages::Typing { user, on: heard, conversation })] = &scene.take(&bob)[..] else {
             panic!("one event")
         };
         assert_eq!((user, *heard), (&sub("ann"), on));
@@ -228,10 +231,10 @@ fn history_by_pages() {
         let (before, after) = (before.map(Seq), after.map(Seq));
         let command = Command::History { re: 3, to: to("ann"), before, after, thread: None, limit: Some(3) };
         match scene.ask(&bob, command).remove(0) {
-            Event::History { re: 3, messages, more, .. } => {
+            event!(Some(3), messages::History { messages, more, .. }) => {
                 Ok((messages.iter().map(|message| message.seq.0).collect::<Vec<_>>(), more))
             }
-            Event::Refused { re: Some(3), refusal } => Err(refusal),
+            event!(Some(3), session::Refused(refusal)) => Err(refusal),
             other => panic!("{other:?}"),
         }
     };
@@ -247,23 +250,25 @@ fn history_by_pages() {
     let ours = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
     let since = |who, to, time| scene.ask(who, Command::HistorySince { re: 4, to, time, limit: Some(2) });
     match &since(&bob, to("ann"), Timestamp(0))[..] {
-        [Event::History { re: 4, messages, more: true, .. }] => assert_eq!(messages[0].seq, Seq(1)),
+        [event!(Some(4), messages::History { messages, more: true, .. })] => {
+            assert_eq!(messages[0].seq, Seq(1))
+        }
         other => panic!("{other:?}"),
     }
     assert!(matches!(
         since(&bob, to("ann"), Timestamp::MAX)[..],
-        [Event::History { re: 4, more: false, ref messages, .. }] if messages.is_empty()
+        [event!(Some(4), messages::History { more: false, ref messages, .. })] if messages.is_empty()
     ));
     for (who, to) in
         [(&eve, To::Conversation(ours)), (&eve, To::Conversation(ConversationId { key: u64::MAX, ..ours }))]
     {
         let answer = since(who, to, Timestamp(0));
-        assert!(matches!(answer[..], [Event::Refused { re: Some(4), refusal: Refusal::NoSuchConversation }]));
+        assert!(matches!(answer[..], [event!(Some(4), session::Refused(Refusal::NoSuchConversation))]));
     }
     let to = To::Conversation(ours);
     let answer =
         scene.ask(&eve, Command::History { re: 4, to, before: None, after: None, thread: None, limit: None });
-    assert!(matches!(answer[..], [Event::Refused { re: Some(4), refusal: Refusal::NoSuchConversation }]));
+    assert!(matches!(answer[..], [event!(Some(4), session::Refused(Refusal::NoSuchConversation))]));
 }
 
 #[test]
@@ -281,7 +286,7 @@ fn the_conversation_list_and_how_one_sees_one() {
         let page = PageOf { after: None, limit: Some(10) };
         let list = if archived { ConversationList::Archived } else { ConversationList::Main };
         match scene.ask(&ann, Command::Conversations { re: 1, list, page }).remove(0) {
-            Event::Conversations { re: 1, conversations, next: None } => conversations,
+            event!(Some(1), messages::Conversations { conversations, next: None }) => conversations,
             other => panic!("{other:?}"),
         }
     };
@@ -303,10 +308,10 @@ fn the_conversation_list_and_how_one_sees_one() {
     let pinned = ConversationChange { pinned: Some(true), ..ConversationChange::default() };
     scene.take(&ann_too);
     let answer = change(bobs, pinned.clone());
-    let [Event::Conversation { re: Some(2), conversation, .. }] = &answer[..] else { panic!("{answer:?}") };
+    let [event!(Some(2), messages::Conversation(conversation))] = &answer[..] else { panic!("{answer:?}") };
     assert!(conversation.pinned && !conversation.archived);
     let told = scene.take(&ann_too);
-    assert!(matches!(&told[..], [Event::Conversation { re: None, conversation, .. }] if conversation.pinned));
+    assert!(matches!(&told[..], [event!(None, messages::Conversation(conversation))] if conversation.pinned));
     assert_eq!(names(false), ["bob", "dan", "cat"]);
 
     let put_away = ConversationChange { archived: Some(true), ..ConversationChange::default() };
@@ -318,21 +323,21 @@ fn the_conversation_list_and_how_one_sees_one() {
     let beyond =
         ConversationChange { muted_until: Some(Timestamp(u64::MAX)), ..ConversationChange::default() };
     let answer = change(bobs, beyond);
-    assert!(matches!(answer[..], [Event::Refused { re: Some(2), refusal: Refusal::BadValue }]));
+    assert!(matches!(answer[..], [event!(Some(2), session::Refused(Refusal::BadValue))]));
     let none = ConversationId::direct(ann.session.user, UserId { num: 99, ..ann.session.user }).unwrap();
     let answer = change(none, pinned);
-    assert!(matches!(answer[..], [Event::Refused { re: Some(2), refusal: Refusal::NoSuchConversation }]));
+    assert!(matches!(answer[..], [event!(Some(2), session::Refused(Refusal::NoSuchConversation))]));
 
     let draft = |text: &str| ConversationChange { draft: Some(text.into()), ..ConversationChange::default() };
     scene.take(&ann_too);
     change(bobs, draft("half a"));
     let told = scene.take(&ann_too);
-    let [Event::Conversation { re: None, conversation, .. }] = &told[..] else { panic!("{told:?}") };
+    let [event!(None, messages::Conversation(conversation))] = &told[..] else { panic!("{told:?}") };
     assert_eq!(conversation.draft.as_deref(), Some("half a"), "the other device has it too");
     assert!(scene.take(&friends[0]).is_empty(), "nobody else hears of it");
     for text in ["a\0b", &"x".repeat(100_000)] {
         let answer = change(bobs, draft(text));
-        assert!(matches!(answer[..], [Event::Refused { re: Some(2), refusal: Refusal::BadBody }]));
+        assert!(matches!(answer[..], [event!(Some(2), session::Refused(Refusal::BadBody))]));
     }
 }
 
@@ -354,9 +359,9 @@ fn a_site_and_a_member_have_their_pace() {
     assert_eq!(scene.post(&ann, to("bob"), "m4", "x"), Err(wait), "a limit is of the user, not the device");
     assert!(scene.post(&bob, to("ann"), "m0", "x").is_ok(), "and of nobody else");
     let profiles = || scene.ask(&ann, Command::Profiles { re: 1, users: vec![] }).remove(0);
-    assert!(matches!(profiles(), Event::Profiles { .. }), "other commands count apart");
-    assert!(matches!(profiles(), Event::Profiles { .. }));
-    assert!(matches!(profiles(), Event::Refused { re: Some(1), refusal: Refusal::RateLimited { .. } }));
+    assert!(matches!(profiles(), event!(contacts::Profiles(_))), "other commands count apart");
+    assert!(matches!(profiles(), event!(contacts::Profiles(_))));
+    assert!(matches!(profiles(), event!(Some(1), session::Refused(Refusal::RateLimited { .. }))));
     scene.take(&bob);
     scene.command(&ann, Command::Typing { to: to("bob"), on: true });
     assert!(scene.take(&ann).is_empty() && scene.take(&bob).is_empty(), "typing is dropped in silence");
@@ -397,7 +402,9 @@ fn a_site_has_its_pace() {
 fn history(scene: &Scene, device: &Device, to: To) -> Vec<String> {
     let command = Command::History { re: 1, to, before: None, after: None, thread: None, limit: None };
     match scene.ask(device, command).remove(0) {
-        Event::History { messages, .. } => messages.iter().map(|message| message.body.to_string()).collect(),
+        event!(messages::History { messages, .. }) => {
+            messages.iter().map(|message| message.body.to_string()).collect()
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -412,10 +419,10 @@ fn words_are_searched_for_in_what_one_may_read() {
         let page = PageOf { after, limit: Some(1) };
         let search = Command::Search { re: 8, query: query.into(), conversation, page };
         match scene.ask(who, search).as_slice() {
-            [Event::Found { re: 8, hits, next }] => {
+            [event!(Some(8), messages::Found { hits, next })] => {
                 Ok((hits.iter().map(|hit| hit.body.to_string()).collect::<Vec<_>>(), next.clone()))
             }
-            [Event::Refused { re: Some(8), refusal }] => Err(*refusal),
+            [event!(Some(8), session::Refused(refusal))] => Err(*refusal),
             other => panic!("no answer to a search: {other:?}"),
         }
     };

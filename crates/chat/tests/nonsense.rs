@@ -29,7 +29,7 @@ fn every_request_has_one_answer() {
         scene.contact(bob, ContactAction::Unblock, "ann").expect("it can always be said");
         assert!(matches!(
             scene.ask(ann, Command::Resume { re: 1, position: None })[0],
-            Event::Changes { .. }
+            event!(session::Changes(_))
         ));
     }
 }
@@ -43,33 +43,40 @@ fn expected(command: &Command) -> usize {
     }
 }
 
-fn answers(command: &Command, event: &Event) -> bool {
+fn answers(command: &Command, event: &Delivery) -> bool {
     match (command, event) {
-        (Command::Send { client_id, .. }, Event::Ack { client_id: id, .. })
-        | (Command::Send { client_id, .. }, Event::SendRefused { client_id: id, .. })
-        | (Command::Forward { client_id, .. }, Event::Ack { client_id: id, .. })
-        | (Command::Forward { client_id, .. }, Event::SendRefused { client_id: id, .. }) => client_id == id,
-        (Command::Sticker(wanted), Event::SendRefused { client_id: id, .. }) => wanted.client_id == *id,
-        (Command::ChangeMessage { .. }, Event::Update { re, .. } | Event::Counts { re, .. }) => re.is_some(),
-        (_, Event::Refused { re, .. }) => re.is_some(),
-        (_, Event::Call(event)) => event.re.is_some(),
-        (_, Event::Contact { re, .. } | Event::Conversation { re, .. }) => re.is_some(),
+        (Command::Send { client_id, .. }, event!(messages::Ack { client_id: id, .. }))
+        | (Command::Send { client_id, .. }, event!(session::SendRefused { client_id: id, .. }))
+        | (Command::Forward { client_id, .. }, event!(messages::Ack { client_id: id, .. }))
+        | (Command::Forward { client_id, .. }, event!(session::SendRefused { client_id: id, .. })) => {
+            client_id == id
+        }
+        (Command::Sticker(wanted), event!(session::SendRefused { client_id: id, .. })) => {
+            wanted.client_id == *id
+        }
+        (
+            Command::ChangeMessage { .. },
+            event!(re, messages::Update { .. }) | event!(re, messages::Counts { .. }),
+        ) => re.is_some(),
+        (_, event!(re, session::Refused(_))) => re.is_some(),
+        (_, event!(re, calls::Call(_))) => re.is_some(),
+        (_, event!(re, contacts::Contact(_)) | event!(re, messages::Conversation(_))) => re.is_some(),
         (
             _,
-            Event::Contacts { .. }
-            | Event::People { .. }
-            | Event::Profiles { .. }
-            | Event::Conversations { .. }
-            | Event::History { .. }
-            | Event::Pins { .. }
-            | Event::Thread { .. }
-            | Event::Threads { .. }
-            | Event::Stickers { .. }
-            | Event::Link { .. }
-            | Event::Links { .. }
-            | Event::Invitation { .. }
-            | Event::Changes { .. }
-            | Event::TokenOk { .. },
+            event!(contacts::Contacts { .. })
+            | event!(contacts::People { .. })
+            | event!(contacts::Profiles(_))
+            | event!(messages::Conversations { .. })
+            | event!(messages::History { .. })
+            | event!(messages::Pins { .. })
+            | event!(messages::Thread(_))
+            | event!(messages::Threads { .. })
+            | event!(messages::Stickers(_))
+            | event!(rooms::Link { .. })
+            | event!(rooms::Links { .. })
+            | event!(rooms::Invitation(_))
+            | event!(session::Changes(_))
+            | event!(session::TokenOk { .. }),
         ) => true,
         _ => false,
     }

@@ -64,11 +64,11 @@ fn browser(name: &str) -> PushDevice {
 
 fn change(scene: &Scene, device: &Device, change: NotifyChange) -> Result<(NotifySettings, u32), Refusal> {
     match scene.ask(device, Command::Notifications { re: 4, change: Box::new(change) }).as_slice() {
-        [Event::Notifications { re: 4, key, settings, devices, .. }] => {
+        [event!(Some(4), notifications::Settings { key, settings, devices, .. })] => {
             assert_eq!(key.as_deref(), Some("the key of the site"));
             Ok((*settings, *devices))
         }
-        [Event::Refused { re: Some(4), refusal }] => Err(*refusal),
+        [event!(Some(4), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no answer: {other:?}"),
     }
 }
@@ -185,8 +185,8 @@ fn a_device_that_is_signed_out_is_told_no_more() {
     subscribe(&scene, &phone, "phone");
     let ann = scene.sign_in("ann", "laptop");
     subscribe(&scene, &ann, "laptop");
-    let listed = |events: &[Event]| match events {
-        [Event::Devices { devices, .. }] => devices.iter().map(|one| (one.row.id, one.this)).collect(),
+    let listed = |events: &[Delivery]| match events {
+        [event!(account::Devices(devices))] => devices.iter().map(|one| (one.row.id, one.this)).collect(),
         other => panic!("no devices: {other:?}"),
     };
     let all: Vec<(u64, bool)> = listed(&scene.ask(&ann, Command::Devices { re: 5 }));
@@ -201,7 +201,7 @@ fn a_device_that_is_signed_out_is_told_no_more() {
 
     let ann = scene.sign_in("ann", "laptop");
     let own = Command::SignOut { re: 7, device: device(true) };
-    assert!(matches!(scene.ask(&ann, own)[..], [Event::Bye(Refusal::SignedOut)]));
+    assert!(matches!(scene.ask(&ann, own)[..], [event!(session::Bye(Refusal::SignedOut))]));
     scene.send(&bob, to("ann"), "2", "Hello?");
     scene.wait(60_000);
     assert_eq!(carrier.told(), []);
@@ -268,7 +268,7 @@ fn in_a_crowd_only_who_is_named_is_told() {
     let room = |scene: &Scene, device: &Device, name: &str| {
         let command = Command::CreateRoom { re: 1, name: name.into(), kind: RoomKind::Public, topic: None };
         match scene.ask(device, command).as_slice() {
-            [Event::Conversation { conversation, .. }] => conversation.id,
+            [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room: {other:?}"),
         }
     };
@@ -316,13 +316,13 @@ fn refusals_say_why_and_change_nothing() {
         let change = NotifyChange { subscribe: Some(device), ..NotifyChange::default() };
         Command::Notifications { re: 4, change: Box::new(change) }
     };
-    let refused = |events: &[Event]| match events {
-        [Event::Refused { re: Some(4), refusal }] => *refusal,
+    let refused = |events: &[Delivery]| match events {
+        [event!(Some(4), session::Refused(refusal))] => *refusal,
         other => panic!("not refused: {other:?}"),
     };
     assert_eq!(refused(&scene.ask(&ann, subscribe(browser("x")))), Refusal::NoPush);
     let view = scene.ask(&ann, Command::Notifications { re: 4, change: Box::default() });
-    assert!(matches!(view[..], [Event::Notifications { key: None, devices: 0, .. }]), "{view:?}");
+    assert!(matches!(view[..], [event!(notifications::Settings { key: None, devices: 0, .. })]), "{view:?}");
 
     let carrier = Carrier::begin(&scene);
     let elsewhere = PushDevice { endpoint: "https://evil.example/x".into(), ..browser("x") };
@@ -351,7 +351,9 @@ fn a_blocked_member_of_a_room_raises_no_notice_and_repeats_none() {
     let (mut scene, carrier, bob) = ann_is_away();
     let kind = RoomKind::Public;
     let heard = scene.ask(&bob, Command::CreateRoom { re: 1, name: "Bikers".into(), kind, topic: None });
-    let [Event::Conversation { conversation, .. }] = heard.as_slice() else { panic!("no room: {heard:?}") };
+    let [event!(messages::Conversation(conversation))] = heard.as_slice() else {
+        panic!("no room: {heard:?}")
+    };
     let room = || To::Conversation(conversation.id);
     let (ann, cat) = (scene.sign_in("ann", "laptop"), scene.sign_in("cat", "laptop"));
     for device in [&ann, &cat] {
@@ -394,8 +396,8 @@ fn ann_can_be_called() -> (Scene, Arc<Carrier>, Device) {
 /// None: the call is refused.
 fn call(scene: &Scene, from: &Device, whom: &str) -> Option<CallId> {
     let action = CallAction::Invite { user: sub(whom), media: Media::Audio, offer: "offer".into() };
-    let call = |event: &Event| match event {
-        Event::Call(event) => Some(event.call),
+    let call = |event: &Delivery| match event {
+        event!(calls::Call(event)) => Some(event.call),
         _ => None,
     };
     scene.ask(from, Command::Call { re: Some(1), action }).iter().find_map(call)

@@ -31,7 +31,9 @@ fn watchers_hear_of_coming_and_going() {
     scene.leave(&bob);
     scene.wait(600);
     let events = scene.take(&ann);
-    let [Event::Presence { presence: Presence::Offline, last_seen: Some(last_seen), .. }] = events[..] else {
+    let [event!(presence::Presence { presence: Presence::Offline, last_seen: Some(last_seen), .. })] =
+        events[..]
+    else {
         panic!("{events:?}")
     };
     assert_eq!(last_seen, left);
@@ -55,7 +57,9 @@ fn a_drop_is_forgiven_for_the_grace_time() {
     assert_eq!(told(&scene, &ann), []);
     scene.wait(700);
     let events = scene.take(&ann);
-    let [Event::Presence { presence: Presence::Offline, last_seen: Some(last_seen), .. }] = events[..] else {
+    let [event!(presence::Presence { presence: Presence::Offline, last_seen: Some(last_seen), .. })] =
+        events[..]
+    else {
         panic!("{events:?}")
     };
     assert_eq!(last_seen, dropped, "when he was here, not when the grace ended");
@@ -138,7 +142,7 @@ fn while_a_crowd_stands_in_line_nobody_in_it_has_left() {
     let crowd: Vec<String> = (0..2_100).map(|n| scene.token(&format!("u{n}"))).collect();
     let crowd: Vec<_> = crowd.iter().map(|token| scene.hello(Some(token), "d", None)).collect();
     let refused = scene.inbox.take(*crowd.last().unwrap());
-    assert!(matches!(refused[..], [Event::Bye(Refusal::Overloaded { .. })]), "{refused:?}");
+    assert!(matches!(refused[..], [event!(session::Bye(Refusal::Overloaded { .. }))]), "{refused:?}");
     scene.store.run();
     scene.wait(10_500);
     assert_eq!(heard(&scene), [], "their grace time is over, but it is not their fault");
@@ -197,8 +201,8 @@ fn the_invisible_looks_gone_in_every_way() {
     let vanished = scene.now();
     scene.command(&bob, Command::SetPresence(SetPresence::Invisible));
     scene.wait(600);
-    let last_seen = |events: Vec<Event>| match events[..] {
-        [Event::Presence { presence: Presence::Offline, last_seen, .. }] => last_seen,
+    let last_seen = |events: Vec<Delivery>| match events[..] {
+        [event!(presence::Presence { presence: Presence::Offline, last_seen, .. })] => last_seen,
         ref other => panic!("{other:?}"),
     };
     assert_eq!(last_seen(scene.take(&ann)), Some(vanished));
@@ -236,7 +240,7 @@ fn a_watch_replaces_the_one_before_and_ends_with_the_session() {
 
     let many: Vec<Sub> = (0..101).map(|n| sub(&n.to_string())).collect();
     let answer = scene.ask(&ann, Command::Watch { contacts: false, users: many });
-    assert!(matches!(answer[..], [Event::Refused { re: None, refusal: Refusal::BadValue }]));
+    assert!(matches!(answer[..], [event!(None, session::Refused(Refusal::BadValue))]));
 
     scene.watch(&ann, &["bob"]);
     scene.leave(&ann);
@@ -268,7 +272,7 @@ fn contacts_are_watched_without_being_named() {
         scene.leave(&bob);
         scene.wait(600);
         let events = scene.take(&ann);
-        let [Event::Presence { presence: Presence::Offline, last_seen, .. }] = events[..] else {
+        let [event!(presence::Presence { presence: Presence::Offline, last_seen, .. })] = events[..] else {
             panic!("{events:?}")
         };
         assert_eq!(last_seen, Some(left));

@@ -34,7 +34,10 @@ fn moderator(scene: &Scene) -> Device {
 
 fn moderate(scene: &Scene, moderator: &Device, act: Moderate) {
     let heard = scene.ask(moderator, Command::Moderate { re: 5, act });
-    assert!(heard.iter().any(|event| matches!(event, Event::Moderated { re: 5, .. })), "{heard:?}");
+    assert!(
+        heard.iter().any(|event| matches!(event, event!(Some(5), moderation::Moderated(_)))),
+        "{heard:?}"
+    );
 }
 
 /// Keeps what was wished for.
@@ -84,7 +87,7 @@ fn a_link_is_previewed_where_the_site_wants_it() {
     };
     assert!(put(&wished[0]));
     for device in [&ann, &bob] {
-        let [Event::Update { re: None, message, by, .. }] = &scene.take(device)[..] else {
+        let [event!(None, messages::Update { message, by, .. })] = &scene.take(device)[..] else {
             panic!("one each")
         };
         let preview = message.rich.as_ref().unwrap().preview.as_ref().unwrap();
@@ -96,10 +99,13 @@ fn a_link_is_previewed_where_the_site_wants_it() {
     assert!(scene.take(&bob).is_empty());
     let change = MessageChange::Preview(None);
     let dropped = scene.ask(&ann, Command::ChangeMessage { re: 5, conversation: id, seq, change });
-    let [Event::Counts { re: Some(5), counts, .. }] = &dropped[..] else { panic!("{dropped:?}") };
+    let [event!(Some(5), messages::Counts { counts, .. })] = &dropped[..] else { panic!("{dropped:?}") };
     assert!(!counts.preview, "the flag, and not the whole message");
     let heard = scene.take(&bob);
-    assert!(matches!(&heard[..], [Event::Counts { re: None, counts, .. }] if !counts.preview), "{heard:?}");
+    assert!(
+        matches!(&heard[..], [event!(None, messages::Counts { counts, .. })] if !counts.preview),
+        "{heard:?}"
+    );
 }
 
 #[test]
@@ -109,11 +115,11 @@ fn what_a_filter_holds_is_asked_for_once_a_moderator_has_let_it_through() {
     let mia = moderator(&scene);
     for (id, whom) in [("1", to("bob")), ("2", To::Conversation(room(&scene, &ann)))] {
         scene.send(&ann, whom, id, "The casino: https://example.org/fire");
-        assert!(scene.take(&ann).iter().any(|event| matches!(event, Event::Held(_))), "{id}");
+        assert!(scene.take(&ann).iter().any(|event| matches!(event, event!(messages::Held(_)))), "{id}");
         assert!(wishes.take().is_empty(), "nobody outside hears of what nobody else sees");
         let heard = scene.take(&mia);
         let report = heard.iter().find_map(|event| match event {
-            Event::Report(report) => Some(report.number),
+            event!(moderation::Report(report)) => Some(report.number),
             _ => None,
         });
         moderate(&scene, &mia, Moderate::Approve { report: report.unwrap() });
@@ -179,7 +185,7 @@ fn a_link_that_a_filter_names_is_asked_for_by_nobody() {
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
     let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
     match scene.ask(owner, command).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     }
 }

@@ -15,10 +15,10 @@ fn change(scene: &Scene, device: &Device, change: ProfileChange) -> Result<Profi
     answer(&scene.ask(device, Command::ChangeProfile { re: 1, change }))
 }
 
-fn answer(events: &[Event]) -> Result<ProfileCard, Refusal> {
+fn answer(events: &[Delivery]) -> Result<ProfileCard, Refusal> {
     match events {
-        [Event::Profile { re: 1, card }] => Ok(*card.clone()),
-        [Event::Refused { re: Some(1), refusal }] => Err(*refusal),
+        [event!(Some(1), account::Profile(card))] => Ok(*card.clone()),
+        [event!(Some(1), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no answer: {other:?}"),
     }
 }
@@ -146,12 +146,15 @@ fn last_seen_is_told_to_whom_it_is_for() {
     scene.wait(600);
     let events = scene.take(&cat);
     assert!(
-        matches!(events.as_slice(), [Event::Presence { presence: Presence::Offline, last_seen: None, .. }]),
+        matches!(
+            events.as_slice(),
+            [event!(presence::Presence { presence: Presence::Offline, last_seen: None, .. })]
+        ),
         "{events:?}"
     );
     let told = |device: &Device| {
         let events = scene.ask(device, Command::Watch { contacts: false, users: vec![sub("ann")] });
-        matches!(events.as_slice(), [Event::Presence { last_seen: Some(_), .. }])
+        matches!(events.as_slice(), [event!(presence::Presence { last_seen: Some(_), .. })])
     };
     assert!(told(&bob) && !told(&cat));
 }
@@ -188,7 +191,7 @@ fn only_whom_one_lets_begins_a_conversation_and_what_is_there_goes_on() {
     assert_eq!(write(&scene, &mia, "ann", "m-1"), Ok(()));
 }
 
-fn remove(scene: &Scene, device: &Device, messages: MessagesAfterErasure) -> Vec<Event> {
+fn remove(scene: &Scene, device: &Device, messages: MessagesAfterErasure) -> Vec<Delivery> {
     scene.ask(device, Command::RemoveAccount { re: 5, messages })
 }
 
@@ -202,32 +205,32 @@ fn a_member_removes_the_account_and_all_who_knew_them_are_told() {
     scene.post(&bob, to("ann"), "b-1", "answer").unwrap();
     assert!(matches!(
         remove(&scene, &ann, MessagesAfterErasure::Erased)[..],
-        [Event::Refused { re: Some(5), refusal: Refusal::NotAllowed }]
+        [event!(Some(5), session::Refused(Refusal::NotAllowed))]
     ));
     set(&mut scene, "members.remove", "true");
     assert!(profile(&scene, &ann, None).unwrap().own.unwrap().may_remove);
     scene.take(&bob);
     scene.take(&phone);
     let heard = remove(&scene, &ann, MessagesAfterErasure::Erased);
-    assert!(matches!(heard[..], [Event::Bye(Refusal::Removed)]), "{heard:?}");
-    assert!(matches!(scene.take(&phone)[..], [Event::Bye(Refusal::Removed)]));
+    assert!(matches!(heard[..], [event!(session::Bye(Refusal::Removed))]), "{heard:?}");
+    assert!(matches!(scene.take(&phone)[..], [event!(session::Bye(Refusal::Removed))]));
     let heard = scene.take(&bob);
     assert!(
-        matches!(&heard[..], [Event::Contact { re: None, contact, .. }]
+        matches!(&heard[..], [event!(None, contacts::Contact(contact))]
             if contact.person.sub == sub("ann") && contact.state == ContactState::None),
         "{heard:?}"
     );
     scene.wait(1_000);
     let heard = scene.take(&bob);
     let with = heard.iter().find_map(|event| match event {
-        Event::Conversation { re: None, conversation, .. } => conversation.with.person(),
+        event!(None, messages::Conversation(conversation)) => conversation.with.person(),
         _ => None,
     });
     let with = with.unwrap_or_else(|| panic!("{heard:?}"));
     assert_eq!(&*with.name, "Deleted user");
     assert!(with.sub.as_str().starts_with("deleted-"));
     let renamed = heard.iter().find_map(|event| match event {
-        Event::Renamed { renamed, .. } => Some(renamed),
+        event!(account::Renamed(renamed)) => Some(renamed),
         _ => None,
     });
     let renamed = renamed.unwrap_or_else(|| panic!("{heard:?}"));
@@ -241,7 +244,7 @@ fn a_member_removes_the_account_and_all_who_knew_them_are_told() {
         limit: None,
     };
     match scene.ask(&bob, history).as_slice() {
-        [Event::History { messages, .. }] => {
+        [event!(messages::History { messages, .. })] => {
             assert_eq!((messages[0].seq, messages[0].deleted, &*messages[0].body), (Seq(1), true, ""));
         }
         other => panic!("{other:?}"),
@@ -275,7 +278,7 @@ fn what_a_killed_node_has_left_the_next_one_does() {
         limit: Some(50),
     };
     match scene.ask(&bob, history).as_slice() {
-        [Event::History { messages, .. }] => assert!(messages.iter().all(|one| one.deleted)),
+        [event!(messages::History { messages, .. })] => assert!(messages.iter().all(|one| one.deleted)),
         other => panic!("{other:?}"),
     }
     let chat = &bob.welcome.changes.conversations[0];
@@ -290,8 +293,8 @@ fn scene_to(device: &Device) -> To {
 fn devices(scene: &Scene, device: &Device, command: Command) -> Result<Vec<KnownDevice>, Refusal> {
     let heard = scene.ask(device, command);
     match &heard[..] {
-        [Event::Devices { re: 6, devices }, ..] => Ok(devices.clone()),
-        [Event::Refused { re: Some(6), refusal }] => Err(*refusal),
+        [event!(Some(6), account::Devices(devices)), ..] => Ok(devices.clone()),
+        [event!(Some(6), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no answer: {other:?}"),
     }
 }
@@ -324,10 +327,10 @@ fn a_device_that_was_signed_out_needs_a_newer_token() {
     assert_eq!(devices(&scene, &ann, sign_out(1)), Err(Refusal::NoSuchDevice));
     scene.take(&phone);
     assert_eq!(devices(&scene, &ann, sign_out(other)).unwrap().len(), 1);
-    assert!(matches!(scene.take(&phone)[..], [Event::Bye(Refusal::SignedOut)]));
+    assert!(matches!(scene.take(&phone)[..], [event!(session::Bye(Refusal::SignedOut))]));
     let refused = |scene: &Scene, token: &str, device: &str| {
         let handle = scene.hello(Some(token), device, None);
-        matches!(scene.inbox.take(handle)[..], [Event::Bye(Refusal::SignedOut)])
+        matches!(scene.inbox.take(handle)[..], [event!(session::Bye(Refusal::SignedOut))])
     };
     assert!(refused(&scene, &old, "phone"), "made before");
     assert!(refused(&scene, &without, "phone"), "it ends when the old one does");
@@ -343,5 +346,5 @@ fn a_device_that_was_signed_out_needs_a_newer_token() {
     let own = devices(&scene, &ann, Command::Devices { re: 6 }).unwrap();
     let own = own.iter().find(|one| one.this).unwrap().row.id;
     let heard = scene.ask(&ann, sign_out(own));
-    assert!(matches!(heard[..], [Event::Bye(Refusal::SignedOut)]), "{heard:?}");
+    assert!(matches!(heard[..], [event!(session::Bye(Refusal::SignedOut))]), "{heard:?}");
 }

@@ -5,7 +5,7 @@ mod scene;
 
 use chat::token::Claims;
 use chat::*;
-use scene::{Device, SITE, Scene, sub, to};
+use scene::{Device, SITE, Scene, event, sub, to};
 use serde_json::json;
 
 fn set(scene: &Scene, settings: &[(&str, &str)]) {
@@ -22,9 +22,9 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
     scene.welcomed(handle)
 }
 
-fn refusal(heard: &[Event]) -> Option<Refusal> {
+fn refusal(heard: &[Delivery]) -> Option<Refusal> {
     heard.iter().find_map(|event| match event {
-        Event::Refused { refusal, .. } | Event::SendRefused { refusal, .. } => Some(*refusal),
+        event!(session::Refused(refusal)) | event!(session::SendRefused { refusal, .. }) => Some(*refusal),
         _ => None,
     })
 }
@@ -38,7 +38,7 @@ fn make_room(
     let (name, topic) = (name.to_owned(), topic.map(str::to_owned));
     let heard = scene.ask(owner, Command::CreateRoom { re: 1, name, kind: RoomKind::Public, topic });
     match (&heard[..], refusal(&heard)) {
-        ([Event::Conversation { conversation, .. }, ..], _) => Ok(conversation.id),
+        ([event!(messages::Conversation(conversation)), ..], _) => Ok(conversation.id),
         (_, Some(refusal)) => Err(refusal),
         _ => panic!("{heard:?}"),
     }
@@ -208,7 +208,7 @@ fn a_site_uses_no_more_than_its_share_for_filters() {
     assert_ne!(cat.session.user.site, ann.session.user.site, "{SITE}");
     scene.send(&cat, To::Page(PageKey::parse("/").unwrap()), "1", &text);
     let heard = scene.take(&cat);
-    assert!(heard.iter().any(|event| matches!(event, Event::Ack { .. })), "{heard:?}");
+    assert!(heard.iter().any(|event| matches!(event, event!(messages::Ack { .. }))), "{heard:?}");
     scene.wait(1_000);
     scene.post(&ann, to("bob"), "late", &text).unwrap();
 }
@@ -241,14 +241,14 @@ fn filters_that_cannot_be_read_hold_every_message_until_an_admin_replaces_them()
         assert_eq!(scene.node.stats().sites_unreadable, 1);
         scene.take(&bob);
         scene.send(&ann, to("bob"), &format!("held-{number}"), "Hello");
-        assert!(matches!(&scene.take(&ann)[..], [Event::Held(_)]), "it waits for a moderator");
+        assert!(matches!(&scene.take(&ann)[..], [event!(messages::Held(_))]), "it waits for a moderator");
         assert!(scene.bodies(&bob).is_empty());
         assert_eq!(make_room(&scene, &ann, "Bikers", None), Err(Refusal::Filtered));
         scene.post(&mia, to("bob"), &format!("free-{number}"), "Moderators write").unwrap();
         let patch = Box::new(json!({"access_text": "Back soon"}));
         scene.ask(&ada, Command::Configure { re: 1, patch });
         scene.send(&ann, to("bob"), &format!("still-{number}"), "Hello");
-        assert!(matches!(&scene.take(&ann)[..], [Event::Held(_)]), "another change mends nothing");
+        assert!(matches!(&scene.take(&ann)[..], [event!(messages::Held(_))]), "another change mends nothing");
         scene.ask(
             &ada,
             Command::Configure { re: 1, patch: Box::new(json!({"filters": null, "requests": null})) },
@@ -270,8 +270,10 @@ fn flagged_names_topics_and_statuses_are_reported() {
     let (ann, mia) = (scene.sign_in("ann", "a"), sign_in_as(&scene, "mia", "moderator"));
     scene.take(&mia);
     let reports = || -> Vec<(ReportAbout, ReportReason, String)> {
-        let report = |event: Event| match event {
-            Event::Report(report) => Some((report.about, report.reason, report.text.to_string())),
+        let report = |event: Delivery| match event {
+            event!(moderation::Report(report)) => {
+                Some((report.about, report.reason, report.text.to_string()))
+            }
             _ => None,
         };
         scene.take(&mia).into_iter().filter_map(report).collect()
@@ -308,7 +310,7 @@ fn a_page_key_that_filters_refuse_is_no_name() {
     let name = |key: &str| {
         let to = To::Page(PageKey::parse(key).unwrap());
         match scene.ask(&ann, Command::Join { re: 1, to }).as_slice() {
-            [Event::Conversation { conversation, .. }] => match &conversation.with {
+            [event!(messages::Conversation(conversation))] => match &conversation.with {
                 With::Room(room, _) => (room.name.to_string(), room.page.as_deref().map(str::to_owned)),
                 With::Person(_) => panic!("no room"),
             },
@@ -321,7 +323,9 @@ fn a_page_key_that_filters_refuse_is_no_name() {
     scene.send(&ann, page, "1", "first");
     let row = Command::Conversations { re: 2, list: ConversationList::Main, page: PageOf::default() };
     let events = scene.ask(&ann, row);
-    let [Event::Conversations { conversations, .. }] = events.as_slice() else { panic!("{events:?}") };
+    let [event!(messages::Conversations { conversations, .. })] = events.as_slice() else {
+        panic!("{events:?}")
+    };
     let is_it = |one: &&Conversation| matches!(&one.with, With::Room(room, _) if room.page.as_deref() == Some("the casino"));
     let of_page = conversations.iter().find(is_it).unwrap();
     assert!(matches!(&of_page.with, With::Room(room, _) if &*room.name == "…"));

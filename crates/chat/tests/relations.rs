@@ -174,7 +174,7 @@ impl Community {
         let Some(handle) = screen.handle else { return };
         for event in self.scene.inbox.take(handle) {
             match event {
-                Event::Welcome(welcome) => {
+                event!(session::Welcome(welcome)) => {
                     screen.session = Some(welcome.session);
                     screen.position = Some(welcome.changes.position);
                     if welcome.changes.reset {
@@ -184,7 +184,7 @@ impl Community {
                         screen.contacts.insert(contact.person.sub.to_string(), contact.state);
                     }
                 }
-                Event::Contact { contact, position, .. } => {
+                event!(_, Some(position), contacts::Contact(contact)) => {
                     assert!(Some(position) >= screen.position, "contacts come in order");
                     screen.position = Some(position);
                     if contact.state != ContactState::Contact {
@@ -192,16 +192,16 @@ impl Community {
                     }
                     screen.contacts.insert(contact.person.sub.to_string(), contact.state);
                 }
-                Event::Watching { here, more } => {
+                event!(presence::Watching { here, more }) => {
                     assert!(!more);
                     // Users who are not named are offline.
                     screen.roster = here.into_iter().map(|(user, seen)| (user.to_string(), seen)).collect();
                 }
-                Event::Presence { user, presence, .. } => {
+                event!(presence::Presence { user, presence, .. }) => {
                     screen.roster.insert(user.to_string(), presence);
                     screen.presence.insert(user.to_string(), presence);
                 }
-                Event::Refused { re: Some(1), refusal } => {
+                event!(Some(1), session::Refused(refusal)) => {
                     assert!(
                         matches!(
                             refusal,
@@ -274,7 +274,7 @@ impl Community {
         );
         self.scene.store.run();
         match self.scene.inbox.take(session.handle).pop() {
-            Some(Event::Contacts { contacts, .. }) => {
+            Some(event!(contacts::Contacts { contacts, .. })) => {
                 contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.state)).collect()
             }
             other => panic!("{other:?}"),

@@ -66,20 +66,26 @@ impl Shown {
 }
 
 impl Client {
-    fn hear(&mut self, event: Event) {
+    fn hear(&mut self, event: Delivery) {
         match event {
-            Event::Message(message, position) | Event::Update { message, position, .. } => {
+            event!(_, Some(position), messages::Message(message))
+            | event!(_, Some(position), messages::Update { message, .. }) => {
                 self.position = Some(position);
                 self.take(&message);
             }
-            Event::Renamed { renamed, position } => {
+            event!(_, Some(position), account::Renamed(renamed)) => {
                 assert!(Some(position) > self.position, "{position:?} after {:?}", self.position);
                 self.position = Some(position);
                 self.rename(&renamed);
             }
-            Event::Ack { position, .. } | Event::Counts { position, .. } => self.position = Some(position),
-            Event::History { messages, .. } => messages.iter().for_each(|message| self.take(message)),
-            Event::Refused { .. } | Event::SendRefused { .. } | Event::MemberCount { .. } => {}
+            event!(_, Some(position), messages::Ack { .. })
+            | event!(_, Some(position), messages::Counts { .. }) => self.position = Some(position),
+            event!(messages::History { messages, .. }) => {
+                messages.iter().for_each(|message| self.take(message))
+            }
+            event!(session::Refused(_))
+            | event!(session::SendRefused { .. })
+            | event!(rooms::MemberCount { .. }) => {}
             other => panic!("nobody asked for {other:?}"),
         }
     }
@@ -117,7 +123,7 @@ impl Room {
         let tom = scene.sign_in("tom", "d");
         let command = Command::CreateRoom { re: 1, name: "R".into(), kind: RoomKind::Public, topic: None };
         let id = match scene.ask(&tom, command).as_slice() {
-            [Event::Conversation { conversation, .. }] => conversation.id,
+            [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room: {other:?}"),
         };
         let client = |number| Client { name: format!("m{number}"), ..Client::default() };
@@ -294,7 +300,7 @@ fn a_member_with_many_messages_costs_each_device_one_event() {
     for who in 0..CLIENTS {
         let device = room.clients[who].device.clone().unwrap();
         let mut heard = room.scene.take(&device);
-        heard.retain(|event| !matches!(event, Event::MemberCount { .. }));
-        assert!(matches!(heard[..], [Event::Renamed { .. }]), "{heard:?}");
+        heard.retain(|event| !matches!(event, event!(rooms::MemberCount { .. })));
+        assert!(matches!(heard[..], [event!(account::Renamed(_))]), "{heard:?}");
     }
 }

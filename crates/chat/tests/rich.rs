@@ -21,22 +21,22 @@ fn ask_poll(
     acknowledged(&scene.ask(from, command))
 }
 
-fn acknowledged(events: &[Event]) -> Result<(ConversationId, Seq), Refusal> {
+fn acknowledged(events: &[Delivery]) -> Result<(ConversationId, Seq), Refusal> {
     match events {
-        [Event::Ack { conversation, seq, .. }] => Ok((*conversation, *seq)),
-        [Event::SendRefused { refusal, .. }] => Err(*refusal),
+        [event!(messages::Ack { conversation, seq, .. })] => Ok((*conversation, *seq)),
+        [event!(session::SendRefused { refusal, .. })] => Err(*refusal),
         other => panic!("no answer: {other:?}"),
     }
 }
 
-fn vote(scene: &Scene, who: &Device, conversation: ConversationId, seq: Seq, choice: u8) -> Vec<Event> {
+fn vote(scene: &Scene, who: &Device, conversation: ConversationId, seq: Seq, choice: u8) -> Vec<Delivery> {
     let change = MessageChange::Vote(vec![choice]);
     scene.ask(who, Command::ChangeMessage { re: 7, conversation, seq, change })
 }
 
-fn poll_in(event: &Event) -> (Vec<u64>, Vec<u8>, String) {
+fn poll_in(event: &Delivery) -> (Vec<u64>, Vec<u8>, String) {
     match event {
-        Event::Counts { counts, by, .. } => {
+        event!(messages::Counts { counts, by, .. }) => {
             let votes = counts.poll.as_ref().unwrap().votes.clone();
             match by.as_deref() {
                 Some(CountedBy { user, what: Counted::Vote(choices) }) => {
@@ -53,14 +53,14 @@ fn poll_in(event: &Event) -> (Vec<u64>, Vec<u8>, String) {
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
     let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
     match scene.ask(owner, command).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     }
 }
 
 fn join(scene: &Scene, who: &Device, room: ConversationId) {
     let joined = scene.ask(who, Command::Join { re: 2, to: To::Conversation(room) });
-    assert!(matches!(joined.as_slice(), [Event::Conversation { .. }]), "{joined:?}");
+    assert!(matches!(joined.as_slice(), [event!(messages::Conversation(_))]), "{joined:?}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_vote_is_told_to_all_and_what_is_ones_own_to_oneself() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob, phone) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("bob", "p"));
     let (id, seq) = ask_poll(&scene, &ann, to("bob"), "a-1", &["lake", "town"]).unwrap();
-    let [Event::Message(message, _)] = &scene.take(&bob)[..] else { panic!("one message") };
+    let [event!(messages::Message(message))] = &scene.take(&bob)[..] else { panic!("one message") };
     assert_eq!((&*message.body, message.rich.as_ref().unwrap().poll.as_ref().unwrap().voters), ("Where?", 0));
     scene.take(&phone);
     let answer = vote(&scene, &bob, id, seq, 1);
@@ -77,13 +77,10 @@ fn a_vote_is_told_to_all_and_what_is_ones_own_to_oneself() {
     assert_eq!(poll_in(&scene.take(&ann)[0]), (vec![0, 1], vec![1], "bob".into()));
     let close = Command::ChangeMessage { re: 8, conversation: id, seq, change: MessageChange::ClosePoll };
     let closed = scene.ask(&ann, close);
-    let [Event::Counts { re: Some(8), counts, .. }] = &closed[..] else { panic!("{closed:?}") };
+    let [event!(Some(8), messages::Counts { counts, .. })] = &closed[..] else { panic!("{closed:?}") };
     assert!(counts.poll.as_ref().unwrap().closed, "counts and a flag, and not the whole message");
     let late = vote(&scene, &bob, id, seq, 0);
-    assert!(
-        matches!(late[..], [.., Event::Refused { re: Some(7), refusal: Refusal::PollClosed }]),
-        "{late:?}"
-    );
+    assert!(matches!(late[..], [.., event!(Some(7), session::Refused(Refusal::PollClosed))]), "{late:?}");
 }
 
 #[test]
@@ -165,7 +162,7 @@ fn forward(
 /// The first author of the message that this device just received; None: hidden.
 fn origin(scene: &Scene, device: &Device) -> Option<String> {
     let events = scene.take(device);
-    let Some(Event::Message(message, _)) = events.last() else { panic!("no message: {events:?}") };
+    let Some(event!(messages::Message(message))) = events.last() else { panic!("no message: {events:?}") };
     let forwarded = message.rich.as_ref().unwrap().forwarded.clone().unwrap();
     forwarded.from.map(|(_, sub)| sub.to_string())
 }
@@ -251,12 +248,12 @@ fn a_reply_in_a_thread_is_told_once_to_all_members() {
         Command::Send { client_id, to: To::Conversation(room), body, reply_to: None, files: vec![], rich };
     acknowledged(&scene.ask(&bob, command)).unwrap();
     for device in [&ann, &carl] {
-        let [Event::Message(message, _)] = &scene.take(device)[..] else { panic!("one event each") };
+        let [event!(messages::Message(message))] = &scene.take(device)[..] else { panic!("one event each") };
         let place = message.rich.as_ref().unwrap().thread.unwrap();
         assert_eq!((message.seq, place.root, place.number), (Seq(2), Seq(1), 1));
     }
     let threads = |who: &Device| match &scene.ask(who, Command::Threads { re: 4, conversation: room })[..] {
-        [Event::Threads { re: 4, threads, .. }] => {
+        [event!(Some(4), messages::Threads { threads, .. })] => {
             threads.iter().map(|one| (one.root.seq.0, one.follows, one.unread)).collect::<Vec<_>>()
         }
         other => panic!("no threads: {other:?}"),
@@ -267,14 +264,17 @@ fn a_reply_in_a_thread_is_told_once_to_all_members() {
     );
     let change = ThreadChange { read: Some(1), ..ThreadChange::default() };
     let read = scene.ask(&ann, Command::Thread { re: 5, conversation: room, root: Seq(1), change });
-    assert!(matches!(&read[..], [Event::Thread { re: 5, thread }] if thread.unread == 0), "{read:?}");
+    assert!(
+        matches!(&read[..], [event!(Some(5), messages::Thread(thread))] if thread.unread == 0),
+        "{read:?}"
+    );
     let page = |thread, to| Command::History { re: 6, to, before: None, after: None, thread, limit: None };
     match &scene.ask(&carl, page(Some(Seq(1)), To::Conversation(room)))[..] {
-        [Event::History { messages, more: false, .. }] => assert_eq!(&*messages[0].body, "Where?"),
+        [event!(messages::History { messages, more: false, .. })] => assert_eq!(&*messages[0].body, "Where?"),
         other => panic!("no page: {other:?}"),
     }
     let direct = scene.ask(&carl, page(Some(Seq(1)), to("ann")));
-    assert!(matches!(direct[..], [Event::Refused { re: Some(6), refusal: Refusal::BadValue }]), "{direct:?}");
+    assert!(matches!(direct[..], [event!(Some(6), session::Refused(Refusal::BadValue))]), "{direct:?}");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn a_sticker_is_a_reply_in_a_thread() {
     };
     scene.take(&ann);
     assert_eq!(send(&bob, "b-1", To::Conversation(room), Some(1)), Ok((room, Seq(2))));
-    let [Event::Message(message, _)] = &scene.take(&ann)[..] else { panic!("one event") };
+    let [event!(messages::Message(message))] = &scene.take(&ann)[..] else { panic!("one event") };
     let rich = message.rich.as_ref().unwrap();
     assert_eq!((&*message.body, rich.sticker.as_ref()), ("👋 Hello", Some(&wave)));
     assert_eq!(rich.thread.map(|place| (place.root, place.number)), Some((Seq(1), 1)));

@@ -16,15 +16,15 @@ fn write(scene: &Scene, from: &Device, id: &str) -> ConversationId {
     scene.send(from, page(), id, "hello");
     let events = scene.take(from);
     let acknowledged = events.iter().find_map(|event| match event {
-        Event::Ack { conversation, .. } => Some(*conversation),
+        event!(messages::Ack { conversation, .. }) => Some(*conversation),
         _ => None,
     });
     acknowledged.unwrap_or_else(|| panic!("not sent: {events:?}"))
 }
 
-fn counts(events: &[Event]) -> Vec<(u32, Vec<String>)> {
-    let count = |event: &Event| match event {
-        Event::MemberCount { members, joined, .. } => {
+fn counts(events: &[Delivery]) -> Vec<(u32, Vec<String>)> {
+    let count = |event: &Delivery| match event {
+        event!(rooms::MemberCount { members, joined, .. }) => {
             Some((*members, joined.iter().map(|person| person.sub.to_string()).collect()))
         }
         _ => None,
@@ -105,7 +105,7 @@ fn who_is_added_is_named_and_who_is_asked_is_not() {
     scene.node.refresh_sites().unwrap();
     let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Private, topic: None };
     let room = match scene.ask(&ann, create).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     };
     scene.wait(2_000);

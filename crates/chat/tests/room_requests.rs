@@ -3,7 +3,7 @@
 mod scene;
 
 use chat::*;
-use scene::{Device, Scene, sub, to};
+use scene::{Device, Scene, event, sub, to};
 
 /// With the settings of a new site, but members are trusted as far as a site trusts everybody.
 fn scene_with(change: impl FnOnce(&mut Settings)) -> Scene {
@@ -25,7 +25,7 @@ fn room_named(scene: &Scene, owner: &Device, name: &str) -> ConversationId {
     let (name, topic) = (name.to_owned(), Some("come to www.casino.example".to_owned()));
     let command = Command::CreateRoom { re: 1, name, kind: RoomKind::Private, topic };
     match scene.ask(owner, command).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room but {other:?}"),
     }
 }
@@ -39,8 +39,8 @@ fn add(scene: &Scene, by: &Device, room: ConversationId, user: &str) -> Result<(
     let action = MemberAction::Invite;
     let command = Command::Member { re: 2, conversation: room, user: sub(user), action };
     match scene.ask(by, command).as_slice() {
-        [Event::Member { member, .. }] => Ok((member.standing.role().is_some(), member.requested)),
-        [Event::Refused { refusal, .. }] => Err(*refusal),
+        [event!(rooms::Member(member))] => Ok((member.standing.role().is_some(), member.requested)),
+        [event!(session::Refused(refusal))] => Err(*refusal),
         other => panic!("no answer but {other:?}"),
     }
 }
@@ -60,7 +60,7 @@ fn requests(scene: &Scene, user: &str) -> Vec<(String, String)> {
     asked.collect()
 }
 
-fn answer(scene: &Scene, who: &Device, room: ConversationId, answer: RequestAnswer) -> Vec<Event> {
+fn answer(scene: &Scene, who: &Device, room: ConversationId, answer: RequestAnswer) -> Vec<Delivery> {
     scene.ask(who, Command::AnswerRequest { re: 3, conversation: room, answer })
 }
 
@@ -71,7 +71,7 @@ fn leave(scene: &Scene, who: &Device, room: ConversationId) {
 fn may_write(scene: &Scene, who: &Device, write: Audience) {
     let change = Box::new(ProfileChange { write: Some(write), ..ProfileChange::default() });
     let events = scene.ask(who, Command::ChangeProfile { re: 6, change });
-    assert!(matches!(events.as_slice(), [Event::Profile { .. }]), "{events:?}");
+    assert!(matches!(events.as_slice(), [event!(account::Profile(_))]), "{events:?}");
 }
 
 #[test]
@@ -82,11 +82,8 @@ fn a_stranger_asks_and_the_user_decides() {
     scene.take(&bob);
     assert_eq!(add(&scene, &mallory, id, "bob"), ASKED);
     match scene.take(&bob).as_slice() {
-        [Event::Conversation { re: None, conversation, .. }] => {
-            assert_eq!(
-                (conversation.request, conversation.last.is_none()),
-                (Some(MessageRequest::Received), true)
-            );
+        [event!(None, messages::Conversation(conversation))] => {
+            assert_eq!((conversation.request, conversation.last.is_none()), (Some(MessageRequest::Received), true));
             let With::Room(room, _) = &conversation.with else { panic!("no room") };
             assert_eq!((&*room.name, room.topic.as_deref()), ("Bikers", None), "the topic is the stranger's");
         }
@@ -103,17 +100,14 @@ fn a_stranger_asks_and_the_user_decides() {
         thread: None,
         limit: None,
     };
-    assert!(matches!(
-        scene.ask(&bob, read)[..],
-        [Event::Refused { refusal: Refusal::NoSuchConversation, .. }]
-    ));
+    assert!(matches!(scene.ask(&bob, read)[..], [event!(session::Refused(Refusal::NoSuchConversation))]));
 
     let joined = answer(&scene, &bob, id, RequestAnswer::Accept);
     assert!(
-        matches!(&joined[..], [Event::Conversation { conversation, .. }] if conversation.request.is_none())
+        matches!(&joined[..], [event!(messages::Conversation(conversation))] if conversation.request.is_none())
     );
     scene.ask(&mallory, say(id, "2"));
-    assert!(matches!(scene.take(&bob)[..], [Event::Message(..)]));
+    assert!(matches!(scene.take(&bob)[..], [event!(messages::Message(_))]));
 }
 
 fn say(room: ConversationId, client_id: &str) -> Command {
@@ -170,14 +164,14 @@ fn no_user_is_added_again_after_leaving_or_declining() {
     let bob = scene.sign_in("bob", "b2");
     let declined = answer(&scene, &bob, id, RequestAnswer::Dismiss);
     assert!(
-        matches!(declined[..], [Event::Left { re: Some(3), reason: LeftReason::Left, .. }]),
+        matches!(declined[..], [event!(Some(3), rooms::Left { reason: LeftReason::Left, .. })]),
         "{declined:?}"
     );
     assert_eq!(add(&scene, &carl, id, "bob"), ASKED);
     assert_eq!(requests(&scene, "bob"), [], "neither of the two asks again");
     assert!(matches!(
         answer(&scene, &bob, id, RequestAnswer::Accept)[..],
-        [Event::Refused { refusal: Refusal::NoSuchConversation, .. }]
+        [event!(session::Refused(Refusal::NoSuchConversation))]
     ));
 }
 
@@ -202,7 +196,7 @@ fn requests_into_rooms_count_with_those_of_the_day() {
     };
     assert!(matches!(
         scene.ask(&mallory, first)[..],
-        [Event::SendRefused { refusal: Refusal::TooManyRequests, .. }]
+        [event!(session::SendRefused { refusal: Refusal::TooManyRequests, .. })]
     ));
 }
 
@@ -241,7 +235,9 @@ fn a_block_a_withdrawal_and_a_ban_end_what_is_pending() {
     let remove =
         Command::Member { re: 2, conversation: first, user: sub("bob"), action: MemberAction::Remove };
     scene.ask(&mallory, remove);
-    assert!(matches!(scene.take(&bob)[..], [Event::Left { conversation, .. }] if conversation == first));
+    assert!(
+        matches!(scene.take(&bob)[..], [event!(rooms::Left { conversation, .. })] if conversation == first)
+    );
     assert_eq!(add(&scene, &mallory, first, "bob"), ASKED, "nobody has declined it");
     scene.take(&bob);
     scene.contact(&bob, ContactAction::Block, "mallory").unwrap();

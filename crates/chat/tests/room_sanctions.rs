@@ -11,18 +11,18 @@ const MINUTE_MS: u64 = 60_000;
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
     let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
     match scene.ask(owner, command).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     }
 }
 
 fn join(scene: &Scene, room: ConversationId, device: &Device) -> Result<Role, Refusal> {
     match scene.ask(device, Command::Join { re: 2, to: To::Conversation(room) }).as_slice() {
-        [Event::Conversation { conversation, .. }] => match conversation.with {
+        [event!(messages::Conversation(conversation))] => match conversation.with {
             With::Room(_, role) => Ok(role),
             With::Person(_) => panic!("no room"),
         },
-        [Event::Refused { refusal, .. }] => Err(*refusal),
+        [event!(session::Refused(refusal))] => Err(*refusal),
         other => panic!("no answer: {other:?}"),
     }
 }
@@ -32,16 +32,16 @@ fn sanction(room: ConversationId, user: &str, kind: RoomSanctionKind, until: u64
     Command::SanctionMember { re: 3, conversation: room, user: sub(user), sanction }
 }
 
-fn refusal(events: &[Event]) -> Option<Refusal> {
+fn refusal(events: &[Delivery]) -> Option<Refusal> {
     match events {
-        [Event::Refused { refusal, .. }] => Some(*refusal),
+        [event!(session::Refused(refusal))] => Some(*refusal),
         _ => None,
     }
 }
 
-fn notices(events: &[Event]) -> Vec<(NoticeKind, Option<ConversationId>, Option<u64>, String)> {
-    let notice = |event: &Event| match event {
-        Event::Notice(notice) => {
+fn notices(events: &[Delivery]) -> Vec<(NoticeKind, Option<ConversationId>, Option<u64>, String)> {
+    let notice = |event: &Delivery| match event {
+        event!(moderation::Notice(notice)) => {
             let until = notice.until.map(|until| until.0);
             Some((notice.kind, notice.room, until, notice.reason.to_string()))
         }
@@ -74,7 +74,7 @@ fn a_muted_member_is_told_why_and_writes_again_when_it_ends() {
     let answer = scene.ask(&ann, sanction(room, "bob", RoomSanctionKind::Mute, end, "Too loud"));
     assert!(matches!(
         answer.as_slice(),
-        [Event::Member { re: 3, member }] if member.standing == Standing::In(Role::Muted)
+        [event!(Some(3), rooms::Member(member))] if member.standing == Standing::In(Role::Muted)
     ));
     let mute = (NoticeKind::Mute, Some(room), Some(end), "Too loud".to_owned());
     assert_eq!(notices(&scene.take(&bob)), std::slice::from_ref(&mute));
@@ -85,7 +85,7 @@ fn a_muted_member_is_told_why_and_writes_again_when_it_ends() {
     scene.wait(10 * MINUTE_MS);
     let told = scene.take(&bob);
     assert_eq!(notices(&told), [(NoticeKind::Unmute, Some(room), None, String::new())]);
-    assert!(told.iter().any(|event| matches!(event, Event::Conversation { conversation, .. }
+    assert!(told.iter().any(|event| matches!(event, event!(messages::Conversation(conversation))
         if matches!(conversation.with, With::Room(_, Role::Member)))));
     assert_eq!(writes(&scene, &bob, room, "2"), Ok(()));
     assert_eq!(told_at_sign_in(&scene, "bob"), []);
@@ -101,7 +101,7 @@ fn a_banned_member_comes_back_when_it_ends() {
     scene.take(&bob);
     scene.ask(&ann, sanction(room, "bob", RoomSanctionKind::Ban, end, "Spam"));
     let told = scene.take(&bob);
-    assert!(told.iter().any(|event| matches!(event, Event::Left { reason: LeftReason::Banned, .. })));
+    assert!(told.iter().any(|event| matches!(event, event!(rooms::Left { reason: LeftReason::Banned, .. }))));
     assert_eq!(notices(&told), [(NoticeKind::Ban, Some(room), Some(end), "Spam".to_owned())]);
     assert_eq!(join(&scene, room, &bob), Err(Refusal::RoomBanned));
     scene.wait(MINUTE_MS);
@@ -117,12 +117,12 @@ fn a_reason_reaches_nobody_who_did_not_ask_for_it() {
     let room = room(&scene, &mallory);
     let end = scene.now + MINUTE_MS;
     let answer = scene.ask(&mallory, sanction(room, "bob", RoomSanctionKind::Ban, end, "Buy my things"));
-    assert!(matches!(answer.as_slice(), [Event::Member { .. }]));
+    assert!(matches!(answer.as_slice(), [event!(rooms::Member(_))]));
     assert!(scene.take(&bob).is_empty());
     assert_eq!(told_at_sign_in(&scene, "bob"), []);
     assert!(matches!(
         scene.ask(&bob, Command::Notices { re: 4, seen: false }).as_slice(),
-        [Event::Notices { notices, .. }] if notices.is_empty()
+        [event!(moderation::Notices(notices))] if notices.is_empty()
     ));
 
     assert!(join(&scene, room, &carl).is_ok());

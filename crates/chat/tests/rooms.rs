@@ -5,10 +5,10 @@ mod scene;
 
 use std::collections::BTreeMap;
 
-use chat::{Command, ConversationId, Event, Mode, PageKey, Position, Seq, SessionHandle, SessionId, To};
+use chat::{Command, ConversationId, Delivery, Mode, PageKey, Position, Seq, SessionHandle, SessionId, To};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use scene::{Scene, config};
+use scene::{Scene, config, event};
 use store::Sqlite;
 
 const USERS: [&str; 5] = ["ann", "bob", "carl", "dora", "eve"];
@@ -148,11 +148,11 @@ impl Play {
         }
     }
 
-    fn note(&mut self, who: usize, event: Event) {
+    fn note(&mut self, who: usize, event: Delivery) {
         let seed = self.seed;
         let device = &mut self.devices[who];
         match event {
-            Event::Welcome(welcome) => {
+            event!(session::Welcome(welcome)) => {
                 device.session = Some(welcome.session);
                 device.position = Some(welcome.changes.position);
                 assert!(welcome.changes.gaps.is_empty(), "the test does not say so much");
@@ -168,25 +168,25 @@ impl Play {
                     device.since = None;
                 }
             }
-            Event::Message(message, position) => {
+            event!(_, Some(position), messages::Message(message)) => {
                 device.position = Some(position);
                 let before = device.messages.insert(message.seq.0, message.body.to_string());
                 assert_eq!(before, None, "seed {seed}: {} got {} twice", USERS[who], message.seq.0);
             }
-            Event::Ack { conversation, seq, position, client_id, .. } => {
+            event!(_, Some(position), messages::Ack { conversation, seq, client_id, .. }) => {
                 device.position = Some(position);
                 self.room = Some(conversation);
                 let body = format!("{} {}", USERS[who], &client_id[1..]);
                 device.messages.insert(seq.0, body.clone());
                 assert!(self.log.insert(seq.0, body).is_none(), "seed {seed}: two messages of seq {}", seq.0);
             }
-            Event::Conversation { conversation, position, .. } => {
+            event!(_, Some(position), messages::Conversation(conversation)) => {
                 device.position = Some(position);
                 self.room = Some(conversation.id);
                 let newest = conversation.last.as_ref().map_or(0, |last| last.seq.0);
                 device.since.get_or_insert(newest + 1);
             }
-            Event::Left { position, .. } => {
+            event!(_, Some(position), rooms::Left { .. }) => {
                 device.position = Some(position);
                 device.since = None;
             }
@@ -236,7 +236,7 @@ impl Play {
             self.scene.node.command(session, command, self.scene.now());
             self.scene.store.run();
             let page = self.scene.inbox.take(session.handle);
-            let Some(Event::History { messages, more, .. }) = page.into_iter().next_back() else {
+            let Some(event!(messages::History { messages, more, .. })) = page.into_iter().next_back() else {
                 panic!("no history")
             };
             for message in messages {

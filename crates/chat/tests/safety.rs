@@ -5,7 +5,7 @@ mod scene;
 
 use chat::token::Claims;
 use chat::*;
-use scene::{Device, SITE, Scene, sub, to};
+use scene::{Device, SITE, Scene, event, sub, to};
 use store::Sqlite;
 
 const HOUR: u64 = 3_600_000;
@@ -32,14 +32,14 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
 
 fn moderate(scene: &Scene, device: &Device, act: Moderate) -> Result<Option<Box<ReportRow>>, Refusal> {
     match scene.ask(device, Command::Moderate { re: 5, act }).into_iter().find(is_answer) {
-        Some(Event::Moderated { report, .. }) => Ok(report),
-        Some(Event::Refused { refusal, .. }) => Err(refusal),
+        Some(event!(moderation::Moderated(report))) => Ok(report),
+        Some(event!(session::Refused(refusal))) => Err(refusal),
         other => panic!("no answer: {other:?}"),
     }
 }
 
-fn is_answer(event: &Event) -> bool {
-    matches!(event, Event::Moderated { re: 5, .. } | Event::Refused { re: Some(5), .. })
+fn is_answer(event: &Delivery) -> bool {
+    matches!(event, event!(Some(5), moderation::Moderated(_)) | event!(Some(5), session::Refused(_)))
 }
 
 fn sanction(user: &str, kind: SanctionKind, until: u64) -> Moderate {
@@ -47,9 +47,9 @@ fn sanction(user: &str, kind: SanctionKind, until: u64) -> Moderate {
     Moderate::Sanction { user, room: None, kind, until, reason }
 }
 
-fn conversations(events: &[Event]) -> Vec<&Conversation> {
+fn conversations(events: &[Delivery]) -> Vec<&Conversation> {
     let of = events.iter().filter_map(|event| match event {
-        Event::Conversation { conversation, .. } => Some(&**conversation),
+        event!(messages::Conversation(conversation)) => Some(&**conversation),
         _ => None,
     });
     of.collect()
@@ -62,7 +62,7 @@ fn a_stranger_is_a_request_until_answered() {
     scene.take(&ann);
     scene.send(&ann, to("bob"), "1", "Hello");
     let heard = scene.take(&ann);
-    let [Event::Ack { request: true, conversation, .. }] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(messages::Ack { request: true, conversation, .. })] = &heard[..] else { panic!("{heard:?}") };
     let heard = scene.take(&bob);
     let [seen] = conversations(&heard)[..] else { panic!("{heard:?}") };
     assert_eq!((seen.request, seen.unread, heard.len()), (Some(MessageRequest::Received), 1, 1));
@@ -77,9 +77,7 @@ fn a_stranger_is_a_request_until_answered() {
 
     let answer = RequestAnswer::Accept;
     let heard = scene.ask(&bob, Command::AnswerRequest { re: 7, conversation: *conversation, answer });
-    let [Event::Conversation { re: Some(7), conversation: seen, .. }] = &heard[..] else {
-        panic!("{heard:?}")
-    };
+    let [event!(Some(7), messages::Conversation(seen))] = &heard[..] else { panic!("{heard:?}") };
     assert_eq!(seen.request, None);
     let heard = scene.take(&ann);
     let [seen] = conversations(&heard)[..] else { panic!("{heard:?}") };
@@ -99,7 +97,7 @@ fn what_is_put_away_is_told_to_nobody() {
     scene.post(&ann, to("bob"), "2", "Are you there?").unwrap();
     assert!(scene.take(&bob).is_empty());
     let refused = scene.ask(&ann, dismiss(2));
-    assert!(matches!(refused[..], [Event::Refused { re: Some(2), refusal: Refusal::NotAllowed }]));
+    assert!(matches!(refused[..], [event!(Some(2), session::Refused(Refusal::NotAllowed))]));
 }
 
 #[test]
@@ -144,7 +142,7 @@ fn a_role_comes_by_the_token_and_stays_until_the_next_word() {
     assert_eq!(sign_in_as(&scene, "mia", "member").welcome.role, SiteRole::Member);
     let page = PageOf::default();
     let heard = scene.ask(&again, Command::Reports { re: 1, state: None, page });
-    assert!(matches!(heard[..], [Event::Refused { refusal: Refusal::NotAllowed, .. }]), "{heard:?}");
+    assert!(matches!(heard[..], [event!(session::Refused(Refusal::NotAllowed))]), "{heard:?}");
     let exp = (scene.now / 1000 + 3600) as f64;
     let claims = Claims { sub: "server".into(), role: Some("service".into()), exp, ..Claims::default() };
     assert_eq!(scene.refused_hello(Some(&scene.signed(&claims))), Refusal::BadToken);
@@ -157,7 +155,7 @@ fn a_moderator_does_not_hear_who_has_reported_them() {
     let (mia, moe) = (sign_in_as(&scene, "mia", "moderator"), sign_in_as(&scene, "moe", "moderator"));
     let of = ReportOf::User(sub("mia"));
     scene.ask(&ann, Command::Report { re: 3, of, reason: ReportReason::Abuse, text: "look".into() });
-    assert!(matches!(&scene.take(&moe)[..], [Event::Report(_)]));
+    assert!(matches!(&scene.take(&moe)[..], [event!(moderation::Report(_))]));
     assert!(scene.take(&mia).is_empty());
     moderate(&scene, &moe, Moderate::TakeReport { report: 1 }).unwrap();
     assert!(scene.take(&mia).is_empty());
@@ -172,15 +170,13 @@ fn acts_that_are_recorded_for_good_have_a_rate() {
     let ann = scene.sign_in("ann", "a");
     let create = Command::CreateRoom { re: 1, name: "Bees".into(), kind: RoomKind::Public, topic: None };
     let room = match scene.ask(&ann, create).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     };
     let change = |n: u32| RoomChange { slow_ms: Some(n), ..RoomChange::default() };
     let changed = (0..40).filter(|n| {
         let heard = scene.ask(&ann, Command::ChangeRoom { re: 4, conversation: room, change: change(*n) });
-        !heard
-            .iter()
-            .any(|event| matches!(event, Event::Refused { refusal: Refusal::RateLimited { .. }, .. }))
+        !heard.iter().any(|event| matches!(event, event!(session::Refused(Refusal::RateLimited { .. }))))
     });
     assert_eq!(changed.count(), 5, "a quarter of a quarter at once");
 }
@@ -194,26 +190,32 @@ fn a_report_reaches_moderators_who_are_here_and_is_looked_after() {
     let of = ReportOf::Message(conversation, seq);
     let report = |of| Command::Report { re: 3, of, reason: ReportReason::Abuse, text: "look".into() };
     let heard = scene.ask(&ann, report(of));
-    assert!(heard.iter().any(|event| matches!(event, Event::Reported { re: 3, report: 1 })), "{heard:?}");
+    assert!(
+        heard.iter().any(|event| matches!(event, event!(Some(3), moderation::Reported { report: 1 }))),
+        "{heard:?}"
+    );
     for moderator in [&mia, &moe] {
         let heard = scene.take(moderator);
-        let [Event::Report(row)] = &heard[..] else { panic!("{heard:?}") };
+        let [event!(moderation::Report(row))] = &heard[..] else { panic!("{heard:?}") };
         assert_eq!((&row.user, &*row.lines[0].body), (&Some(sub("tom")), "You fool"));
     }
     assert!(scene.take(&tom).is_empty(), "nobody else is told");
     let itself = scene.ask(&ann, report(ReportOf::User(sub("ann"))));
-    assert!(matches!(itself[..], [Event::Refused { re: Some(3), refusal: Refusal::BadValue }]));
+    assert!(matches!(itself[..], [event!(Some(3), session::Refused(Refusal::BadValue))]));
     let nobody = scene.ask(&ann, report(ReportOf::User(sub("nobody"))));
-    assert!(matches!(nobody[..], [Event::Refused { re: Some(3), refusal: Refusal::NoSuchUser }]));
+    assert!(matches!(nobody[..], [event!(Some(3), session::Refused(Refusal::NoSuchUser))]));
 
     moderate(&scene, &mia, Moderate::TakeReport { report: 1 }).unwrap();
     let heard = scene.take(&moe);
-    assert!(matches!(&heard[..], [Event::Report(row)] if row.moderator == Some(sub("mia"))), "{heard:?}");
+    assert!(
+        matches!(&heard[..], [event!(moderation::Report(row))] if row.moderator == Some(sub("mia"))),
+        "{heard:?}"
+    );
     scene.take(&ann);
     moderate(&scene, &mia, Moderate::DeleteMessage { conversation, seq }).unwrap();
     for member in [&ann, &tom] {
         let heard = scene.take(member);
-        let [Event::Update { message, by, .. }] = &heard[..] else { panic!("{heard:?}") };
+        let [event!(messages::Update { message, by, .. })] = &heard[..] else { panic!("{heard:?}") };
         assert!(message.deleted && *by == sub("mia"));
     }
     let note = "Warned him".to_owned();
@@ -221,17 +223,17 @@ fn a_report_reaches_moderators_who_are_here_and_is_looked_after() {
     assert_eq!(closed.state, ReportState::Closed);
     assert_eq!(moderate(&scene, &ann, Moderate::TakeReport { report: 1 }), Err(Refusal::NotAllowed));
     let audit = scene.ask(&mia, Command::Audit { re: 9, page: PageOf::default() });
-    let [Event::Audit { entries, .. }] = &audit[..] else { panic!("{audit:?}") };
+    let [event!(moderation::Audit { entries, .. })] = &audit[..] else { panic!("{audit:?}") };
     let words: Vec<&str> = entries.iter().map(|entry| &*entry.act).collect();
     assert_eq!(words, ["close_report", "delete", "take_report", "set_role", "set_role"]);
 }
 
 /// With what comes after the welcome.
-fn sign_in_and_hear(scene: &Scene) -> (Device, Vec<Event>) {
+fn sign_in_and_hear(scene: &Scene) -> (Device, Vec<Delivery>) {
     let handle = scene.hello(Some(&scene.token("tom")), "t", None);
     let mut heard = scene.inbox.take(handle);
     match heard.remove(0) {
-        Event::Welcome(welcome) => (Device { session: welcome.session, welcome: *welcome }, heard),
+        event!(session::Welcome(welcome)) => (Device { session: welcome.session, welcome: *welcome }, heard),
         other => panic!("no welcome but {other:?}"),
     }
 }
@@ -244,7 +246,7 @@ fn who_is_muted_reads_and_does_not_write_until_it_ends() {
     let end = scene.now + HOUR;
     moderate(&scene, &mia, sanction("tom", SanctionKind::Mute, end)).unwrap();
     let heard = scene.take(&tom);
-    let [Event::Notice(notice)] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(moderation::Notice(notice))] = &heard[..] else { panic!("{heard:?}") };
     let expected = (NoticeKind::Mute, Some(Timestamp(end)), "Insults");
     assert_eq!((notice.kind, notice.until, &*notice.reason), expected);
     assert_eq!(scene.post(&tom, to("ann"), "1", "But"), Err(Refusal::Muted));
@@ -253,14 +255,20 @@ fn who_is_muted_reads_and_does_not_write_until_it_ends() {
 
     scene.restart();
     let (tom, heard) = sign_in_and_hear(&scene);
-    assert!(matches!(&heard[..], [Event::Notice(notice)] if notice.kind == NoticeKind::Mute), "{heard:?}");
+    assert!(
+        matches!(&heard[..], [event!(moderation::Notice(notice))] if notice.kind == NoticeKind::Mute),
+        "{heard:?}"
+    );
     assert_eq!(scene.post(&tom, to("ann"), "2", "But"), Err(Refusal::Muted));
     scene.now = end - 1_000;
     let tom = scene.sign_in("tom", "t");
     scene.take(&tom);
     scene.wait(2_000);
     let heard = scene.take(&tom);
-    assert!(matches!(&heard[..], [Event::Notice(notice)] if notice.kind == NoticeKind::Unmute), "{heard:?}");
+    assert!(
+        matches!(&heard[..], [event!(moderation::Notice(notice))] if notice.kind == NoticeKind::Unmute),
+        "{heard:?}"
+    );
     scene.post(&tom, to("ann"), "3", "Sorry").unwrap();
 }
 
@@ -271,8 +279,8 @@ fn a_ban_ends_sessions_and_says_why_and_until_when() {
     let mia = sign_in_as(&scene, "mia", "moderator");
     let end = scene.now + HOUR;
     moderate(&scene, &mia, sanction("tom", SanctionKind::Ban, end)).unwrap();
-    let said = |event: &Event| match event {
-        Event::ByeWith { refusal: Refusal::Banned, until, reason } => (*until, reason.to_string()),
+    let said = |event: &Delivery| match event {
+        event!(session::ByeWith { refusal: Refusal::Banned, until, reason }) => (*until, reason.to_string()),
         other => panic!("not banned but {other:?}"),
     };
     let expected = (Some(Timestamp(end)), "Insults".to_owned());
@@ -286,7 +294,7 @@ fn a_ban_ends_sessions_and_says_why_and_until_when() {
     scene.wait(200);
     let tom = scene.sign_in("tom", "t");
     moderate(&scene, &mia, Moderate::Kick { user: sub("tom") }).unwrap();
-    assert!(matches!(scene.take(&tom)[..], [Event::Bye(Refusal::Kicked)]));
+    assert!(matches!(scene.take(&tom)[..], [event!(session::Bye(Refusal::Kicked))]));
     scene.sign_in("tom", "t");
 }
 
@@ -298,11 +306,17 @@ fn a_warning_is_told_until_it_is_seen() {
     moderate(&scene, &mia, sanction("tom", SanctionKind::Warning, 0)).unwrap();
     for _ in 0..2 {
         let (_, heard) = sign_in_and_hear(&scene);
-        assert!(matches!(&heard[..], [Event::Notice(notice)] if &*notice.reason == "Insults"), "{heard:?}");
+        assert!(
+            matches!(&heard[..], [event!(moderation::Notice(notice))] if &*notice.reason == "Insults"),
+            "{heard:?}"
+        );
     }
     let tom = scene.sign_in("tom", "t");
     let heard = scene.ask(&tom, Command::Notices { re: 4, seen: true });
-    assert!(matches!(&heard[..], [Event::Notices { re: 4, notices }] if notices.is_empty()), "{heard:?}");
+    assert!(
+        matches!(&heard[..], [event!(Some(4), moderation::Notices(notices))] if notices.is_empty()),
+        "{heard:?}"
+    );
     assert!(sign_in_and_hear(&scene).1.is_empty());
 }
 
@@ -317,7 +331,7 @@ fn a_site_that_is_read_only_or_closed_is_so_at_once() {
     assert_eq!(scene.bodies(&bob), ["Back at noon"]);
     set(&scene, &[("access", "closed"), ("access_text", "Back at noon")]);
     let heard = scene.take(&ann);
-    let closed = |event: &Event| matches!(event, Event::ByeWith { refusal: Refusal::SiteClosed, reason, .. } if **reason == *"Back at noon");
+    let closed = |event: &Delivery| matches!(event, event!(session::ByeWith { refusal: Refusal::SiteClosed, reason, .. }) if **reason == *"Back at noon");
     assert!(heard.iter().any(closed), "{heard:?}");
     let handle = scene.hello(Some(&scene.token("ann")), "a", None);
     assert!(scene.inbox.take(handle).iter().all(closed));
@@ -369,7 +383,10 @@ fn the_sites_own_server_changes_settings_and_acts() {
     );
     assert_eq!(told.lock().unwrap().take(), Some(Ok(None)));
     let heard = scene.take(&tom);
-    assert!(matches!(&heard[..], [Event::Notice(notice)] if notice.until.is_none()), "{heard:?}");
+    assert!(
+        matches!(&heard[..], [event!(moderation::Notice(notice))] if notice.until.is_none()),
+        "{heard:?}"
+    );
 }
 
 #[test]
@@ -411,7 +428,7 @@ fn what_a_site_does_not_want_is_refused_wherever_it_is_written() {
     let conversation = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
     let change = MessageChange::Edit("casino".into());
     let heard = scene.ask(&ann, Command::ChangeMessage { re: 5, conversation, seq: Seq(1), change });
-    assert!(matches!(heard[..], [Event::Refused { re: Some(5), refusal: Refusal::Filtered }]), "{heard:?}");
+    assert!(matches!(heard[..], [event!(Some(5), session::Refused(Refusal::Filtered))]), "{heard:?}");
     scene.post(&mia, to("bob"), "1", "No casino here, please").unwrap();
     set(&scene, &[("filters", "null")]);
     scene.post(&ann, to("bob"), "6", "A casino!").unwrap();

@@ -8,7 +8,7 @@ use scene::*;
 fn create(scene: &Scene, owner: &Device) -> ConversationId {
     let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
     match scene.ask(owner, command).as_slice() {
-        [Event::Conversation { conversation, .. }] => conversation.id,
+        [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     }
 }
@@ -27,7 +27,7 @@ fn seen_by(scene: &Scene, asker: &Device, room: ConversationId) -> Vec<(String, 
         page: PageOf::default(),
     };
     match scene.ask(asker, command).as_slice() {
-        [Event::Members { members, .. }] => {
+        [event!(rooms::Members { members, .. })] => {
             let mut all: Vec<_> = members
                 .iter()
                 .map(|one| {
@@ -74,10 +74,7 @@ fn members_see_how_far_each_other_member_is() {
         query: None,
         page: PageOf::default(),
     };
-    assert!(matches!(
-        scene.ask(&dan, command)[..],
-        [Event::Refused { re: Some(3), refusal: Refusal::NotAMember }]
-    ));
+    assert!(matches!(scene.ask(&dan, command)[..], [event!(Some(3), session::Refused(Refusal::NotAMember))]));
 }
 
 #[test]

@@ -78,8 +78,8 @@ fn who_is_not_let_in() {
         };
         scene.node.sign_in(hello, handle, scene.now());
         match scene.inbox.take(handle).remove(0) {
-            Event::Welcome(_) => None,
-            Event::Bye(refusal) => Some(refusal),
+            event!(session::Welcome(_)) => None,
+            event!(session::Bye(refusal)) => Some(refusal),
             other => panic!("{other:?}"),
         }
     };
@@ -102,12 +102,12 @@ fn the_same_device_again_replaces_itself() {
     let scene = Scene::new(Mode::Open);
     let (old, laptop) = (scene.sign_in("ann", "phone"), scene.sign_in("ann", "laptop"));
     let new = scene.sign_in("ann", "phone");
-    assert!(matches!(scene.take(&old)[..], [Event::Bye(Refusal::Replaced)]));
+    assert!(matches!(scene.take(&old)[..], [event!(session::Bye(Refusal::Replaced))]));
     assert!(scene.take(&laptop).is_empty() && scene.take(&new).is_empty());
     // The gateway closes the old connection; that does not touch the new session.
     scene.drop_connection(&old);
     scene.command(&old, Command::SetPresence(SetPresence::Busy));
-    assert!(matches!(scene.take(&old)[..], [Event::Bye(Refusal::NoSession)]));
+    assert!(matches!(scene.take(&old)[..], [event!(session::Bye(Refusal::NoSession))]));
     let bob = scene.sign_in("bob", "phone");
     scene.post(&bob, to("ann"), "m", "x").unwrap();
     assert_eq!((scene.bodies(&new).len(), scene.bodies(&laptop).len(), scene.bodies(&old).len()), (1, 1, 0));
@@ -121,7 +121,10 @@ fn limits_of_sessions() {
     config.limits.sessions_per_site = 4;
     let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let devices = ["1", "2", "3"].map(|device| scene.sign_in("ann", device));
-    assert!(matches!(scene.take(&devices[0])[..], [Event::Bye(Refusal::Replaced)]), "the oldest goes");
+    assert!(
+        matches!(scene.take(&devices[0])[..], [event!(session::Bye(Refusal::Replaced))]),
+        "the oldest goes"
+    );
     let bob = scene.sign_in("bob", "b");
     scene.sign_in("cat", "c");
     assert_eq!(scene.refused_hello(Some(&scene.token("dan"))), Refusal::Full);
@@ -159,10 +162,14 @@ fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
             scene.store.turn(0);
         }
         let events = scene.inbox.take(handle);
-        let Some(Event::Welcome(welcome)) = events.first() else { panic!("moment {moment}: {events:?}") };
+        let Some(event!(session::Welcome(welcome))) = events.first() else {
+            panic!("moment {moment}: {events:?}")
+        };
         let in_welcome = welcome.changes.messages.iter().filter(|message| *message.client_id == *id).count();
-        let after =
-            events.iter().filter(|e| matches!(e, Event::Message(m, _) if *m.client_id == *id)).count();
+        let after = events
+            .iter()
+            .filter(|e| matches!(e, event!(messages::Message(m)) if *m.client_id == *id))
+            .count();
         assert_eq!(in_welcome + after, 1, "moment {moment}: once, in the welcome or after it");
         scene.node.disconnected(welcome.session, false, scene.now());
     }
@@ -172,13 +179,13 @@ fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
 #[derive(Default)]
 struct Eager {
     node: OnceLock<Arc<Node>>,
-    heard: Mutex<Vec<Event>>,
+    heard: Mutex<Vec<Delivery>>,
 }
 
 impl Outbox for Eager {
-    fn deliver(&self, _: SessionHandle, event: Event) {
+    fn deliver(&self, _: &[SessionHandle], event: Delivery) {
         let answers = match &event {
-            Event::Welcome(welcome) => Some(welcome.session),
+            event!(session::Welcome(welcome)) => Some(welcome.session),
             _ => None,
         };
         self.heard.lock().unwrap().push(event);
@@ -208,7 +215,10 @@ fn a_session_is_heard_as_soon_as_its_welcome_goes_out() {
     };
     node.sign_in(hello, SessionHandle(1), scene.now());
     let heard = eager.heard.lock().unwrap();
-    assert!(matches!(heard[..], [Event::Welcome(_), Event::Profiles { re: 1, .. }]), "{heard:?}");
+    assert!(
+        matches!(heard[..], [event!(session::Welcome(_)), event!(Some(1), contacts::Profiles(_))]),
+        "{heard:?}"
+    );
 }
 
 #[test]
@@ -234,13 +244,15 @@ fn too_much_while_waiting_for_the_welcome_makes_it_behind() {
     }
     scene.store.run();
     let events = scene.inbox.take(bob);
-    let [Event::Welcome(welcome), Event::Behind] = &events[..] else { panic!("{} events", events.len()) };
+    let [event!(session::Welcome(welcome)), event!(session::Behind)] = &events[..] else {
+        panic!("{} events", events.len())
+    };
     let session = welcome.session;
     let position = Some(welcome.changes.position);
     scene.node.command(session, Command::Resume { re: 1, position }, scene.now());
     scene.store.run();
     let events = scene.inbox.take(bob);
-    let [Event::Changes { re: 1, changes }] = &events[..] else { panic!("{events:?}") };
+    let [event!(Some(1), session::Changes(changes))] = &events[..] else { panic!("{events:?}") };
     assert_eq!((changes.messages.len(), changes.gaps.len()), (50, 1));
 }
 
@@ -260,7 +272,7 @@ fn behind_hears_nothing_until_it_resumes() {
     assert!(scene.take(&bob).is_empty());
 
     let events = scene.ask(&bob, Command::Resume { re: 7, position: Some(seen) });
-    let Event::Changes { re: 7, changes } = &events[0] else { panic!("{events:?}") };
+    let event!(Some(7), session::Changes(changes)) = &events[0] else { panic!("{events:?}") };
     let ids: Vec<&str> = changes.messages.iter().map(|message| &*message.client_id).collect();
     assert_eq!(ids, ["m1", "b1"]);
     assert_eq!(presences(&events), [("ann".into(), Presence::Online)], "what it watches, anew");
@@ -278,10 +290,7 @@ fn one_resume_at_a_time_and_one_that_fails_can_be_tried_again() {
     let resume = |re| scene.command(&ann, Command::Resume { re, position: None });
     resume(1);
     resume(2);
-    assert!(matches!(
-        scene.take(&ann)[..],
-        [Event::Refused { re: Some(2), refusal: Refusal::RateLimited { .. } }]
-    ));
+    assert!(matches!(scene.take(&ann)[..], [event!(Some(2), session::Refused(Refusal::RateLimited { .. }))]));
     // Behind once more while the answer is on its way: it comes too late, also when the next one is asked for.
     scene.node.behind(ann.session);
     scene.store.run();
@@ -291,7 +300,7 @@ fn one_resume_at_a_time_and_one_that_fails_can_be_tried_again() {
     scene.node.behind(ann.session);
     resume(4);
     scene.store.run();
-    assert!(matches!(scene.take(&ann)[..], [Event::Changes { re: 4, .. }]));
+    assert!(matches!(scene.take(&ann)[..], [event!(Some(4), session::Changes(_))]));
 }
 
 #[test]
@@ -300,7 +309,7 @@ fn bans_and_removed_sites_end_sessions() {
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     scene.store.set_banned(bob.session.user, true, Box::new(|_| ()));
     scene.node.refresh_sites().unwrap();
-    assert!(matches!(scene.take(&bob)[..], [Event::Bye(Refusal::Banned)]));
+    assert!(matches!(scene.take(&bob)[..], [event!(session::Bye(Refusal::Banned))]));
     assert_eq!(scene.refused_hello(Some(&scene.token("bob"))), Refusal::Banned);
     assert_eq!(scene.post(&ann, to("bob"), "m", "x"), Err(Refusal::NotAllowed));
 
@@ -311,7 +320,7 @@ fn bans_and_removed_sites_end_sessions() {
 
     scene.store.remove_site(SiteId(1)).unwrap();
     scene.node.refresh_sites().unwrap();
-    assert!(matches!(scene.take(&ann)[..], [Event::Bye(Refusal::NoSuchSite)]));
+    assert!(matches!(scene.take(&ann)[..], [event!(session::Bye(Refusal::NoSuchSite))]));
     assert_eq!(scene.refused_hello(Some(&scene.token("ann"))), Refusal::NoSuchSite);
     assert_eq!((scene.node.stats().sessions, scene.node.stats().sites), (0, 0));
 }
@@ -325,7 +334,7 @@ fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
     let moments: std::collections::BTreeSet<u32> = devices
         .iter()
         .map(|device| match scene.take(device)[..] {
-            [Event::Bye(Refusal::GoingAway { retry_after_ms })] => retry_after_ms,
+            [event!(session::Bye(Refusal::GoingAway { retry_after_ms }))] => retry_after_ms,
             ref other => panic!("{other:?}"),
         })
         .collect();
@@ -354,7 +363,7 @@ fn a_crowd_is_let_in_as_fast_as_the_store_answers_and_told_when_to_come_back() {
     assert!(scene.inbox.take(first).is_empty(), "under way");
     scene.store.run();
     // All were one device, each replaced by the next.
-    assert!(matches!(scene.inbox.take(first).last(), Some(Event::Bye(Refusal::Replaced))));
+    assert!(matches!(scene.inbox.take(first).last(), Some(event!(session::Bye(Refusal::Replaced)))));
     assert_eq!(scene.refused_hello(Some("not a token")), Refusal::BadToken, "there is room again");
 }
 
@@ -373,11 +382,11 @@ fn refusals_are_counted_by_kind() {
 }
 
 /// The last position that these events had.
-fn position(events: &[Event]) -> Position {
-    let position = |event: &Event| match event {
-        Event::Message(_, position) | Event::Ack { position, .. } | Event::Marker { position, .. } => {
-            Some(*position)
-        }
+fn position(events: &[Delivery]) -> Position {
+    let position = |event: &Delivery| match event {
+        event!(_, Some(position), messages::Message(_))
+        | event!(_, Some(position), messages::Ack { .. })
+        | event!(_, Some(position), messages::Marker { .. }) => Some(*position),
         _ => None,
     };
     events.iter().rev().find_map(position).expect("one of them has a position")
@@ -396,6 +405,6 @@ fn a_client_that_has_seen_more_than_the_store_has_begins_anew_and_is_counted() {
     assert!(scene.sign_in_from("ann", "d", Some(ahead)).welcome.changes.reset);
     assert_eq!(scene.node.stats().positions_ahead, 1);
     let resumed = scene.ask(&ann, Command::Resume { re: 1, position: Some(ahead) });
-    assert!(matches!(&resumed[..], [Event::Changes { changes, .. }, ..] if changes.reset), "{resumed:?}");
+    assert!(matches!(&resumed[..], [event!(session::Changes(changes)), ..] if changes.reset), "{resumed:?}");
     assert_eq!(scene.node.stats().positions_ahead, 2);
 }

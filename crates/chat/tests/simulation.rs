@@ -79,7 +79,7 @@ struct Link {
     /// As a front keeps it, for the case that its node dies.
     record: Option<SessionRecord>,
     /// On its way to the client.
-    queue: VecDeque<Event>,
+    queue: VecDeque<Delivery>,
     /// The gateway dropped the queue and lets nothing with a position pass before `changes`.
     dropping: bool,
     asked_to_resume: bool,
@@ -252,7 +252,7 @@ impl Simulation {
             };
             records.push(SessionRecord { is_behind: link.dropping, ..record.clone() });
             if link.asked_to_resume {
-                link.queue.push_back(Event::Refused { re: Some(1), refusal: Refusal::Unavailable });
+                link.queue.push_back(event!(Some(1), session::Refused(Refusal::Unavailable)));
             }
         }
         self.scene.replace_node();
@@ -380,7 +380,7 @@ impl Simulation {
         let Some(session) = client.ready() else { return };
         let link = client.link.as_mut().unwrap();
         link.queue.clear();
-        link.queue.push_back(Event::Behind);
+        link.queue.push_back(event!(session::Behind));
         link.dropping = true;
         link.asked_to_resume = false;
         self.scene.node.behind(session);
@@ -408,17 +408,17 @@ impl Simulation {
         let Some(link) = self.clients[who].link.as_mut() else { return };
         for event in self.scene.inbox.take(link.handle) {
             match &event {
-                Event::Welcome(welcome) => {
+                event!(session::Welcome(welcome)) => {
                     link.session = Some(welcome.session);
                     link.record = Some(welcome.record.clone());
                 }
-                Event::Changes { .. } => link.dropping = false,
-                Event::Behind => link.dropping = true,
-                Event::Ack { .. }
-                | Event::Message(..)
-                | Event::Update { .. }
-                | Event::Counts { .. }
-                | Event::Marker { .. }
+                event!(session::Changes(_)) => link.dropping = false,
+                event!(session::Behind) => link.dropping = true,
+                event!(messages::Ack { .. })
+                | event!(messages::Message(_))
+                | event!(messages::Update { .. })
+                | event!(messages::Counts { .. })
+                | event!(messages::Marker { .. })
                     if link.dropping =>
                 {
                     continue;
@@ -444,43 +444,43 @@ impl Simulation {
         }
     }
 
-    fn hear(&mut self, who: usize, event: Event) {
+    fn hear(&mut self, who: usize, event: Delivery) {
         self.note(&event);
         let client = &mut self.clients[who];
         match event {
-            Event::Welcome(welcome) => {
+            event!(session::Welcome(welcome)) => {
                 client.take_changes(&welcome.changes);
                 self.retry(who);
             }
-            Event::Changes { changes, .. } => {
+            event!(session::Changes(changes)) => {
                 client.link.as_mut().unwrap().asked_to_resume = false;
                 client.take_changes(&changes);
                 self.retry(who);
             }
-            Event::Message(message, position) => {
+            event!(_, Some(position), messages::Message(message)) => {
                 client.move_on(position);
                 client.take_message(&message, Nearness::Next);
             }
-            Event::Ack { client_id, conversation, seq, position, .. } => {
+            event!(_, Some(position), messages::Ack { client_id, conversation, seq, .. }) => {
                 self.acknowledged(who, &client_id, conversation, seq.0, position);
             }
-            Event::Update { message, by, position, .. } => {
+            event!(_, Some(position), messages::Update { message, by, .. }) => {
                 client.move_on(position);
                 client.take_update(&message, by.as_str() == USERS[client.user]);
             }
-            Event::Counts { counts, by, position, .. } => {
+            event!(_, Some(position), messages::Counts { counts, by, .. }) => {
                 client.move_on(position);
                 client.take_counts(&counts, by.as_deref());
             }
-            Event::Refused { re: Some(4), refusal } => {
+            event!(Some(4), session::Refused(refusal)) => {
                 use Refusal::{NoSuchMessage, RateLimited, Unavailable};
                 assert!(matches!(refusal, NoSuchMessage | RateLimited { .. } | Unavailable), "{refusal}");
             }
-            Event::SendRefused { client_id, refusal } => match refusal {
+            event!(session::SendRefused { client_id, refusal }) => match refusal {
                 Refusal::Unavailable | Refusal::RateLimited { .. } => {}
                 other => panic!("{client_id} refused: {other}"),
             },
-            Event::Marker { conversation, user, read, unread, position, .. } => {
+            event!(_, Some(position), messages::Marker { conversation, user, read, unread, .. }) => {
                 client.move_on(position);
                 if user.as_str() == USERS[client.user] {
                     let log = client.logs.entry(conversation).or_default();
@@ -490,14 +490,14 @@ impl Simulation {
                     assert_eq!(unread, None, "nobody learns another's unread count");
                 }
             }
-            Event::Behind => self.resume(who),
-            Event::Refused { re: Some(1), .. } => {
+            event!(session::Behind) => self.resume(who),
+            event!(Some(1), session::Refused(_)) => {
                 // A resume failed or came while another was under way.
                 client.link.as_mut().unwrap().asked_to_resume = false;
                 self.resume(who);
             }
-            Event::Refused { re: None, refusal: Refusal::Unavailable } => {}
-            Event::Bye(refusal) => {
+            event!(None, session::Refused(Refusal::Unavailable)) => {}
+            event!(session::Bye(refusal)) => {
                 assert!(matches!(refusal, Refusal::Replaced | Refusal::Unavailable), "{refusal}");
                 client.link.as_mut().unwrap().closed = true;
             }
@@ -506,12 +506,14 @@ impl Simulation {
     }
 
     /// All readers of a version of a message see equal fields.
-    fn note(&mut self, event: &Event) {
+    fn note(&mut self, event: &Delivery) {
         let messages: Vec<Arc<Message>> = match event {
-            Event::Update { message, .. } | Event::Message(message, _) => vec![message.clone()],
-            Event::Welcome(welcome) => all_of(&welcome.changes),
-            Event::Changes { changes, .. } => all_of(changes),
-            Event::History { messages, .. } => messages.clone(),
+            event!(messages::Update { message, .. }) | event!(messages::Message(message)) => {
+                vec![message.clone()]
+            }
+            event!(session::Welcome(welcome)) => all_of(&welcome.changes),
+            event!(session::Changes(changes)) => all_of(changes),
+            event!(messages::History { messages, .. }) => messages.clone(),
             _ => return,
         };
         for message in messages {
@@ -631,7 +633,7 @@ impl Simulation {
             self.scene.node.command(link.session.unwrap(), command, self.scene.now());
             self.scene.store.run();
             let list = self.scene.inbox.take(link.handle);
-            let [Event::Conversations { conversations, next: None, .. }] = &list[..] else {
+            let [event!(messages::Conversations { conversations, next: None, .. })] = &list[..] else {
                 panic!("{list:?}")
             };
             for conversation in conversations {
@@ -684,7 +686,8 @@ impl Simulation {
                     self.scene.store.run();
                     let page = self.scene.inbox.take(handle);
                     page.iter().for_each(|event| self.note(event));
-                    let [Event::History { conversation: Some(conversation), messages, more, .. }] = &page[..]
+                    let [event!(messages::History { conversation: Some(conversation), messages, more, .. })] =
+                        &page[..]
                     else {
                         panic!("{page:?}")
                     };
@@ -722,7 +725,7 @@ impl Client {
     /// The session, once the client has read its welcome.
     fn ready(&self) -> Option<SessionId> {
         let link = self.link.as_ref().filter(|link| !link.closed)?;
-        let unread_welcome = link.queue.iter().any(|event| matches!(event, Event::Welcome(_)));
+        let unread_welcome = link.queue.iter().any(|event| matches!(event, event!(session::Welcome(_))));
         link.session.filter(|_| !unread_welcome)
     }
 

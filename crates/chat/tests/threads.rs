@@ -53,7 +53,7 @@ fn workers_at_once() {
     for (device, events) in &heard {
         check_order(device, events);
         for event in events {
-            if let Event::Ack { client_id, conversation, seq, .. } = event {
+            if let event!(messages::Ack { client_id, conversation, seq, .. }) = event {
                 let before = places.insert((*conversation, *seq), client_id.to_string());
                 assert_eq!(before, None, "one place, one message");
             }
@@ -77,7 +77,7 @@ fn name(user: u64) -> String {
     format!("user{user}")
 }
 
-type Heard = Vec<(Device, Vec<Event>)>;
+type Heard = Vec<(Device, Vec<Delivery>)>;
 
 fn work(scene: &Scene, (mut rng, users): (StdRng, Vec<u64>)) -> (Vec<Device>, Heard) {
     let mut devices: BTreeMap<(u64, u32), Device> = BTreeMap::new();
@@ -138,18 +138,19 @@ fn wait_for_welcome(scene: &Scene, handle: SessionHandle) -> Device {
     }
 }
 
-fn check_order(device: &Device, events: &[Event]) {
+fn check_order(device: &Device, events: &[Delivery]) {
     let mut last = device.welcome.changes.position;
     let mut newest: BTreeMap<ConversationId, Seq> = BTreeMap::new();
     for event in events {
         let position = match event {
-            Event::Message(message, position) => {
+            event!(_, Some(position), messages::Message(message)) => {
                 let before = newest.insert(message.conversation, message.seq);
                 assert!(before < Some(message.seq), "{:?} after {before:?}", message.seq);
                 *position
             }
-            Event::Contact { position, .. } | Event::Ack { position, .. } => *position,
-            Event::Changes { changes, .. } => changes.position,
+            event!(_, Some(position), contacts::Contact(_))
+            | event!(_, Some(position), messages::Ack { .. }) => *position,
+            event!(session::Changes(changes)) => changes.position,
             _ => continue,
         };
         assert!(position >= last, "{position:?} after {last:?}");

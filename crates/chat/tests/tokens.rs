@@ -42,8 +42,8 @@ fn hs256(header: &str, claims: &str) -> String {
 fn outcome(scene: &Scene, token: &str) -> Result<Person, Refusal> {
     let handle = scene.hello(Some(token), "d", None);
     match scene.inbox.take(handle).remove(0) {
-        Event::Welcome(welcome) => Ok(welcome.me),
-        Event::Bye(refusal) => Err(refusal),
+        event!(session::Welcome(welcome)) => Ok(welcome.me),
+        event!(session::Bye(refusal)) => Err(refusal),
         other => panic!("{other:?}"),
     }
 }
@@ -297,7 +297,7 @@ fn a_session_ends_with_its_token_unless_a_newer_one_came() {
 
     let newer = scene.token("ann");
     let refused = |token: String| match scene.ask(&ann, Command::Token { re: 5, token }).remove(0) {
-        Event::Refused { re: Some(5), refusal } => refusal,
+        event!(Some(5), session::Refused(refusal)) => refusal,
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(scene.token("bob")), Refusal::BadToken, "of another user");
@@ -306,17 +306,17 @@ fn a_session_ends_with_its_token_unless_a_newer_one_came() {
     assert_eq!(refused(scene.signed(&as_guest)), Refusal::BadToken, "a guest's");
     let answer = scene.ask(&ann, Command::Token { re: 6, token: newer }).remove(0);
     let end = Timestamp(START + 6_600_000);
-    assert!(matches!(answer, Event::TokenOk { re: 6, expires } if expires == end), "{answer:?}");
+    assert!(matches!(answer, event!(Some(6), session::TokenOk { expires }) if expires == end), "{answer:?}");
 
     // Ends come with the skew that a sign-in would be granted, and are looked for every 5 s.
     scene.wait(659_000);
     assert!(scene.take(&bob).is_empty());
     scene.wait(6_100);
-    assert!(matches!(scene.take(&bob)[..], [Event::Bye(Refusal::TokenExpired)]));
+    assert!(matches!(scene.take(&bob)[..], [event!(session::Bye(Refusal::TokenExpired))]));
     assert!(scene.take(&ann).is_empty());
     assert_eq!(scene.node.stats().sessions, 1);
     scene.wait(3_000_000);
-    assert!(matches!(scene.take(&ann)[..], [Event::Bye(Refusal::TokenExpired)]));
+    assert!(matches!(scene.take(&ann)[..], [event!(session::Bye(Refusal::TokenExpired))]));
     assert_eq!(scene.node.stats().sessions, 0);
 }
 

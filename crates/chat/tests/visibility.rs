@@ -3,7 +3,12 @@
 mod scene;
 
 use chat::*;
-use scene::{Device, Scene, sub, to};
+use scene::{Device, Scene, event, sub, to};
+
+fn welcome(device: Device) -> Delivery {
+    let event = Event::Session(session::Event::Welcome(Box::new(device.welcome)));
+    Delivery { re: None, position: None, event }
+}
 
 /// Everything that others hear of somebody who does all that a client does by itself: coming, typing, receiving, reading, being in a call.
 fn signals_of_all_that_clients_do(hide: impl Fn(&mut Scene, &Device), are_contacts: bool) -> Vec<Signal> {
@@ -52,10 +57,10 @@ fn signals_of_all_that_clients_do(hide: impl Fn(&mut Scene, &Device), are_contac
     scene.leave(&ann);
     scene.wait(20_000);
     heard.extend(scene.ask(&tom, Command::Profile { re: 1, user: Some(sub("ann")) }));
-    heard.push(Event::Welcome(Box::new(scene.sign_in("tom", "t2").welcome)));
+    heard.push(welcome(scene.sign_in("tom", "t2")));
     let mut signals = Vec::new();
     for event in &heard {
-        signals.extend(event.signal().filter(|signal| !signals.contains(signal)));
+        signals.extend(event.event.signal().filter(|signal| !signals.contains(signal)));
     }
     signals
 }
@@ -71,7 +76,7 @@ impl CreateRoomFor<'_> {
         let create =
             Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
         let id = match self.scene.ask(self.owner, create).as_slice() {
-            [Event::Conversation { conversation, .. }] => conversation.id,
+            [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room but {other:?}"),
         };
         self.scene.ask(self.member, Command::Join { re: 2, to: To::Conversation(id) });
@@ -147,7 +152,7 @@ fn a_hidden_callee_is_not_busy() {
         call(&bob);
         let heard = call(&tom);
         let over = heard.iter().find_map(|event| match event {
-            Event::Call(call) => match &call.news {
+            event!(calls::Call(call)) => match &call.news {
                 CallNews::Over { outcome, .. } => Some(*outcome),
                 _ => None,
             },
@@ -169,9 +174,9 @@ fn stored_markers_of_somebody_who_blocked_do_not_show_in_lists() {
             let list = ConversationList::Main;
             let listed = scene.ask(&tom, Command::Conversations { re, list, page: PageOf::default() });
             let resumed = scene.ask(&tom, Command::Resume { re, position: None });
-            let fresh = Event::Welcome(Box::new(scene.sign_in("tom", "t2").welcome));
+            let fresh = welcome(scene.sign_in("tom", "t2"));
             let events = listed.into_iter().chain(resumed).chain([fresh]);
-            events.filter(|event| event.signal() == Some(Signal::Marker)).count()
+            events.filter(|event| event.event.signal() == Some(Signal::Marker)).count()
         };
         scene.take(&tom);
         assert_eq!(seen(&scene, 2), 3, "{mode:?}: Tom sees that it was read");

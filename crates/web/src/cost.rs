@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use chat::token::{Claims, sign};
 use chat::{
-    Agent, CallConfig, Command, ConversationId, DeviceId, Event, FileType, GroupAction, Hello, Limits, Media,
+    Agent, CallConfig, Command, ConversationId, Delivery, DeviceId, Event, FileType, GroupAction, Hello, Limits, Media,
     MemberAction, MessageChange, Mode, Moderate, NewPoll, NewPreview, NewRich, NewSticker, Node, NodeConfig,
     Outbox, Reaction, ReportOf, Role, RoomChange, RoomKind, RoomLimits, Secret, SecretKind, SendSticker, Seq,
-    SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId, StickerStore, Sub, Timestamp, To,
+    SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId, StickerStore, Sub, Timestamp, To, messages, session,
 };
 use store::Sqlite;
 
@@ -117,11 +117,14 @@ commands! {
 }
 
 #[derive(Default)]
-struct Inbox(Mutex<HashMap<SessionHandle, Vec<Event>>>);
+struct Inbox(Mutex<HashMap<SessionHandle, Vec<Delivery>>>);
 
 impl Outbox for Inbox {
-    fn deliver(&self, to: SessionHandle, event: Event) {
-        self.0.lock().expect("no test panics here").entry(to).or_default().push(event);
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        let mut events = self.0.lock().expect("no test panics here");
+        for handle in to {
+            events.entry(*handle).or_default().push(delivery.clone());
+        }
     }
 }
 
@@ -202,7 +205,9 @@ impl Room {
                 _ => Command::Join { re: 1, to: To::Conversation(room.id) },
             };
             let answer = room.say(number, command);
-            if let [Event::Conversation { conversation, .. }] = &answer[..] {
+            if let [Delivery { event: Event::Messages(messages::Event::Conversation(conversation)), .. }] =
+                &answer[..]
+            {
                 room.id = conversation.id;
             }
         }
@@ -230,16 +235,16 @@ impl Room {
         };
         self.node.sign_in(hello, handle, Timestamp(START));
         match self.take(handle).into_iter().next() {
-            Some(Event::Welcome(welcome)) => welcome.session,
+            Some(Delivery { event: Event::Session(session::Event::Welcome(welcome)), .. }) => welcome.session,
             other => panic!("no welcome: {other:?}"),
         }
     }
 
-    fn take(&self, handle: SessionHandle) -> Vec<Event> {
+    fn take(&self, handle: SessionHandle) -> Vec<Delivery> {
         self.inbox.0.lock().expect("no test panics here").remove(&handle).unwrap_or_default()
     }
 
-    fn say(&self, who: usize, command: Command) -> Vec<Event> {
+    fn say(&self, who: usize, command: Command) -> Vec<Delivery> {
         self.node.command(self.members[who], command, Timestamp(self.now));
         self.take(self.members[who].handle)
     }
@@ -252,7 +257,7 @@ impl Room {
             Command::Send { client_id, to, body: body.into(), reply_to: None, files: Vec::new(), rich };
         self.take(self.members[who].handle);
         match &self.say(who, command)[..] {
-            [Event::Ack { seq, .. }] => *seq,
+            [Delivery { event: Event::Messages(messages::Event::Ack { seq, .. }), .. }] => *seq,
             other => panic!("not sent: {} events", other.len()),
         }
     }
@@ -328,7 +333,11 @@ fn no_command_costs_a_room_more_than_its_words_times_a_bound() {
             probed.insert(name);
             let answer = room.say(0, command);
             // A refused command costs nothing; a command that reaches a room must have been carried out.
-            let refused = matches!(answer[..], [Event::Refused { .. } | Event::SendRefused { .. }]);
+            let refused = matches!(
+                answer[..],
+                [Delivery { event: Event::Session(session::Event::Refused(_)), .. }
+                    | Delivery { event: Event::Session(session::Event::SendRefused { .. }), .. }]
+            );
             assert!(!refused || reach == Reach::NoRoom || name == "preview", "{name}: {answer:?}");
             let [first, second] = room.most_heard();
             let (heard, most) = match reach {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use chat::{Event, Node, Outbox, SessionHandle, SessionId, Timestamp, Welcome};
+use chat::{Delivery, Event, Node, Outbox, SessionHandle, SessionId, Timestamp, Welcome};
 use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
 use web_proto::Code;
 
@@ -75,11 +75,11 @@ pub(crate) const PIECE_TIME: Duration = Duration::from_secs(30);
 /// All other mail is never refused. Its bound: one mail for each session that begins or ends, for each request that a
 /// connection waits for, and for each piece of a body that was asked for.
 pub enum Mail {
-    Event(SessionHandle, Event),
+    Event(SessionHandle, Delivery),
     /// The welcome of a session, as its frame without a key: see [`WebOutbox`].
     Welcome(SessionId, Vec<u8>),
     /// An event for several sessions of this worker.
-    EventForMany(Vec<SessionHandle>, Event),
+    EventForMany(Vec<SessionHandle>, Delivery),
     /// For each of these sessions of this worker one of some events, which are written already.
     Events(Vec<(SessionHandle, usize)>, Arc<[Written]>),
     /// Sessions of this worker have missed an event, because the mailbox was full.
@@ -143,7 +143,7 @@ impl Mail {
 
 /// An event and its frame.
 pub struct Written {
-    event: Event,
+    delivery: Delivery,
     frame: Vec<u8>,
 }
 
@@ -183,8 +183,20 @@ impl WebOutbox {
         }
     }
 
+    fn deliver_one(&self, to: SessionHandle, delivery: Delivery) {
+        let worker = Handle::from_bits(to.0).worker();
+        match delivery.event {
+            Event::Session(chat::session::Event::Welcome(welcome)) => self.welcome(&welcome),
+            // The end of a session is never refused: there is one for each.
+            _ if delivery.event.farewell().is_some() => {
+                self.mailboxes.send(worker, Mail::Event(to, delivery));
+            }
+            _ => self.offer(worker, Mail::Event(to, delivery)),
+        }
+    }
+
     fn welcome(&self, welcome: &Welcome) {
-        let frame = crate::wire::welcome(welcome, self.limits, &self.links, (self.clock)());
+        let frame = crate::wire::session::welcome(welcome, self.limits, &self.links, (self.clock)());
         let worker = Handle::from_bits(welcome.session.handle.0).worker();
         self.mailboxes.send(worker, Mail::Welcome(welcome.session, frame));
     }
@@ -220,40 +232,29 @@ const SLICE: usize = 512;
 const COPIES: usize = 16;
 
 impl Outbox for WebOutbox {
-    fn deliver(&self, to: SessionHandle, event: Event) {
-        match event {
-            Event::Welcome(welcome) => self.welcome(&welcome),
-            event => {
-                let worker = Handle::from_bits(to.0).worker();
-                match event {
-                    Event::Bye(_) | Event::ByeWith { .. } => {
-                        self.mailboxes.send(worker, Mail::Event(to, event));
-                    }
-                    _ => self.offer(worker, Mail::Event(to, event)),
-                }
-            }
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        match to {
+            [] => {}
+            [one] => self.deliver_one(*one, delivery),
+            many => self.slices(
+                many,
+                |to| *to,
+                |worker, slice| {
+                    let mail = match slice[..] {
+                        [one] => Mail::Event(one, delivery.clone()),
+                        _ => Mail::EventForMany(slice, delivery.clone()),
+                    };
+                    self.offer(worker, mail);
+                },
+            ),
         }
     }
 
-    fn deliver_all(&self, to: &[SessionHandle], event: Event) {
-        self.slices(
-            to,
-            |to| *to,
-            |worker, slice| {
-                let mail = match slice[..] {
-                    [one] => Mail::Event(one, event.clone()),
-                    _ => Mail::EventForMany(slice, event.clone()),
-                };
-                self.offer(worker, mail);
-            },
-        );
-    }
-
-    fn deliver_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
-        let written = events.into_iter().map(|event| {
+    fn deliver_each(&self, to: &[(SessionHandle, usize)], deliveries: Vec<Delivery>) {
+        let written = deliveries.into_iter().map(|delivery| {
             let mut frame = Vec::new();
-            crate::wire::write(&event, &self.links, &mut frame);
-            Written { event, frame }
+            crate::wire::write(&delivery, &self.links, &mut frame);
+            Written { delivery, frame }
         });
         let written: Arc<[Written]> = written.collect();
         self.slices(
@@ -309,9 +310,9 @@ impl Gateway {
     }
 
     /// The frame of an event, in the scratch buffer; give it back with `put_back`.
-    pub(crate) fn encode(&mut self, event: &Event) -> Vec<u8> {
+    pub(crate) fn encode(&mut self, delivery: &Delivery) -> Vec<u8> {
         let mut json = std::mem::take(&mut self.scratch);
-        crate::wire::write(event, &self.shared.config.links, &mut json);
+        crate::wire::write(delivery, &self.shared.config.links, &mut json);
         json
     }
 
@@ -359,13 +360,13 @@ impl Gateway {
         }
     }
 
-    fn deliver(&mut self, to: SessionHandle, event: &Event, conns: &mut Conns<'_, Conn>) {
+    fn deliver(&mut self, to: SessionHandle, delivery: &Delivery, conns: &mut Conns<'_, Conn>) {
         let handle = Handle::from_bits(to.0);
         if Polls::is_poll(handle) {
-            return self.tell_poll(to, event, conns);
+            return self.deliver_to_poll(to, delivery, conns);
         }
         match conns.get(handle) {
-            Some((conn, mut io)) => self.tell(conn, event, &mut io),
+            Some((conn, mut io)) => self.deliver_to(conn, delivery, &mut io),
             None => self.undeliverable(),
         }
     }
@@ -374,32 +375,32 @@ impl Gateway {
         let handle = Handle::from_bits(session.handle.0);
         let shared = Arc::clone(&self.shared);
         let unwelcomed = Unwelcomed { node: &shared.node, session, now: timestamp(conns.now()) };
-        let is_told = if Polls::is_poll(handle) {
+        let is_delivered = if Polls::is_poll(handle) {
             self.welcome_poll(session, frame, conns)
         } else if let Some((conn, mut io)) = conns.get(handle) {
             self.welcome(conn, session, frame, &mut io)
         } else {
             false
         };
-        if is_told {
+        if is_delivered {
             std::mem::forget(unwelcomed);
         } else {
             self.undeliverable();
         }
     }
 
-    fn deliver_many(&mut self, to: &[SessionHandle], event: &Event, conns: &mut Conns<'_, Conn>) {
-        let json = self.encode(event);
+    fn deliver_many(&mut self, to: &[SessionHandle], delivery: &Delivery, conns: &mut Conns<'_, Conn>) {
+        let json = self.encode(delivery);
         let may_wait = self.crowds.may_wait(to.len());
         for &session in to {
             let handle = Handle::from_bits(session.0);
             if Polls::is_poll(handle) {
-                self.tell_poll(session, event, conns);
+                self.deliver_to_poll(session, delivery, conns);
             } else if let Some((conn, mut io)) = conns.get(handle) {
                 if may_wait {
                     io.may_wait();
                 }
-                self.tell_encoded(conn, event, &json, &mut io);
+                self.deliver_encoded(conn, &delivery.event, &json, &mut io);
             }
         }
         self.put_back(json);
@@ -412,12 +413,12 @@ impl Gateway {
         conns: &mut Conns<'_, Conn>,
     ) {
         for &(session, at) in to {
-            let Written { event, frame } = &events[at];
+            let Written { delivery, frame } = &events[at];
             let handle = Handle::from_bits(session.0);
             if Polls::is_poll(handle) {
-                self.tell_poll(session, event, conns);
+                self.deliver_to_poll(session, delivery, conns);
             } else if let Some((conn, mut io)) = conns.get(handle) {
-                self.tell_encoded(conn, event, frame, &mut io);
+                self.deliver_encoded(conn, &delivery.event, frame, &mut io);
             } else {
                 self.undeliverable();
             }
@@ -576,8 +577,8 @@ impl Protocol for Gateway {
 
     fn mail(&mut self, mail: Mail, conns: &mut Conns<'_, Conn>) {
         match mail {
-            Mail::Event(to, event) => self.deliver(to, &event, conns),
-            Mail::EventForMany(to, event) => self.deliver_many(&to, &event, conns),
+            Mail::Event(to, delivery) => self.deliver(to, &delivery, conns),
+            Mail::EventForMany(to, delivery) => self.deliver_many(&to, &delivery, conns),
             Mail::Events(to, events) => self.deliver_each(&to, &events, conns),
             Mail::Lost(handle) => self.lose(handle, conns),
             Mail::Missed(missed) => self.all_missed(&missed, conns),

@@ -16,9 +16,9 @@ use chat::{Node, Refusal, RequestKind, Timestamp};
 use tokio::sync::oneshot;
 use web_proto::{Code, Event, IceAnswer, IceQuestion};
 
-use crate::call_wire::servers;
 use crate::credentials::Credentials;
 use crate::request_limit::limited;
+use crate::wire::calls::servers;
 use crate::wire::{code, error};
 
 #[derive(Clone)]

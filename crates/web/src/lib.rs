@@ -11,7 +11,6 @@
 mod answer;
 mod assets;
 mod body;
-mod call_wire;
 mod config;
 #[cfg(test)]
 mod cost;
@@ -22,7 +21,6 @@ mod fair_queue;
 pub mod files;
 mod framing;
 mod gateway;
-mod group_call_wire;
 mod http;
 mod ice;
 mod import;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chat::{Event, Node, Refusal, SessionHandle, SessionId, UserId};
+use chat::{Delivery, Event, Node, Refusal, SessionHandle, SessionId, UserId, WhenBehind, WhenSlow};
 use edge::{Conns, Handle, Io, Now};
 use web_proto::{Code, Command};
 
@@ -18,7 +18,8 @@ use crate::visitor::Visitor;
 use crate::websocket::{
     CloseFrame, HandshakeError, Message, Opcode, Reader, Violation, check, write_close, write_frame,
 };
-use crate::wire::{Asked, add_key, code, command, own_bye};
+use crate::wire::session::{add_key, own_bye};
+use crate::wire::{Asked, code, command};
 
 /// Longest message of the echo endpoint.
 pub const ECHO_BYTES: usize = 16 * 1024 * 1024;
@@ -82,13 +83,24 @@ impl Live {
         Live { user, heard: seconds(now), strikes: 0, lag: Lag::None, presence_missed: false }
     }
 
-    /// Whether an event goes out to a session that lags; the changes end the lag.
+    /// Whether an event is delivered now. The changes end the lag.
     pub(crate) fn admits(&mut self, event: &Event) -> bool {
-        if matches!(event, Event::Changes { .. }) {
-            self.lag = Lag::None;
+        match event.when_behind() {
+            WhenBehind::Deliver => true,
+            WhenBehind::Drop | WhenBehind::Begin => self.lag == Lag::None,
+            WhenBehind::End => {
+                self.lag = Lag::None;
+                true
+            }
         }
-        let is_dropped = event.position().is_some() || matches!(event, Event::Behind);
-        !is_dropped || self.lag == Lag::None
+    }
+
+    /// Notes that an event goes out.
+    pub(crate) fn sent(&mut self, event: &Event) {
+        match event.when_behind() {
+            WhenBehind::Begin => self.lag = Lag::Told,
+            WhenBehind::Deliver | WhenBehind::Drop | WhenBehind::End => {}
+        }
     }
 
     /// One more frame that was refused; true: enough is enough.
@@ -101,12 +113,7 @@ impl Live {
     }
 
     pub(crate) fn note_refusal(&mut self, event: &Event, now: Now) -> bool {
-        let refused = matches!(
-            event,
-            Event::Refused { refusal: Refusal::RateLimited { .. }, .. }
-                | Event::SendRefused { refusal: Refusal::RateLimited { .. }, .. }
-        );
-        refused && self.strike(now)
+        matches!(event.refusal(), Some(Refusal::RateLimited { .. })) && self.strike(now)
     }
 }
 
@@ -375,22 +382,20 @@ impl Gateway {
         Ok(())
     }
 
-    /// Something from the domain for the session on this connection.
-    pub(crate) fn tell(&mut self, conn: &mut Conn, event: &Event, io: &mut Io<'_>) {
-        match event {
-            Event::Bye(refusal) | Event::ByeWith { refusal, .. } => {
-                self.domain_says_bye(conn, event, *refusal, io);
-            }
-            _ => {
-                let json = self.encode(event);
-                self.tell_encoded(conn, event, &json, io);
+    /// Delivers an event to the session on this connection.
+    pub(crate) fn deliver_to(&mut self, conn: &mut Conn, delivery: &Delivery, io: &mut Io<'_>) {
+        match delivery.event.farewell() {
+            Some(refusal) => self.end_by_domain(conn, delivery, refusal, io),
+            None => {
+                let json = self.encode(delivery);
+                self.deliver_encoded(conn, &delivery.event, &json, io);
                 self.put_back(json);
             }
         }
     }
 
     /// Delivers an event whose frame is encoded already.
-    pub(crate) fn tell_encoded(&mut self, conn: &mut Conn, event: &Event, json: &[u8], io: &mut Io<'_>) {
+    pub(crate) fn deliver_encoded(&mut self, conn: &mut Conn, event: &Event, json: &[u8], io: &mut Io<'_>) {
         let (live, framing) = match &mut conn.state {
             State::Socket(Socket { phase: Phase::Live(live), .. }) => (live, Framing::WebSocket),
             State::Down(down) => (&mut down.live, down.framing),
@@ -402,22 +407,20 @@ impl Gateway {
         let config = &self.shared.config;
         let waiting = io.outgoing();
         if waiting > config.soft_limit {
-            match event {
-                Event::Typing { .. } => return self.shared.counters.typing_dropped.add(1),
-                // However often it changes meanwhile, it is told once.
-                Event::Presence { .. } | Event::Watching { .. } => {
+            match event.when_slow() {
+                WhenSlow::Deliver => {}
+                WhenSlow::Drop => return self.shared.counters.typing_dropped.add(1),
+                // However often it changes meanwhile, it is sent once.
+                WhenSlow::Coalesce => {
                     live.presence_missed = true;
                     return self.shared.counters.presence_coalesced.add(1);
                 }
-                _ => {}
             }
         }
         if waiting > 0 && waiting + json.len() > config.hard_limit {
             return self.drop_queue(&mut conn.state, io);
         }
-        if matches!(event, Event::Behind) {
-            live.lag = Lag::Told;
-        }
+        live.sent(event);
         let enough = live.note_refusal(event, io.now());
         framing.send(io, json);
         self.shared.counters.frames_out.add(1);
@@ -495,8 +498,8 @@ impl Gateway {
     }
 
     /// The domain has ended the session, or refused to begin it.
-    fn domain_says_bye(&mut self, conn: &mut Conn, said: &Event, refusal: Refusal, io: &mut Io<'_>) {
-        let event = crate::wire::farewell(said, refusal);
+    fn end_by_domain(&mut self, conn: &mut Conn, last: &Delivery, refusal: Refusal, io: &mut Io<'_>) {
+        let event = crate::wire::event(last, &self.shared.config.links);
         match &mut conn.state {
             State::Socket(socket) => {
                 if socket.live().is_some() {

@@ -3,7 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
-use chat::{Event, SessionHandle, SessionId, UserId};
+use chat::{Delivery, SessionHandle, SessionId, UserId};
 use edge::{Conns, Handle, Now, Slab};
 use web_proto::Code;
 
@@ -187,7 +187,7 @@ impl Gateway {
             State::Waiting(waiting) => waiting.pending.cors.clone(),
             _ => None,
         });
-        crate::wire::add_key(&mut frame, &self.shared.keys.make(session, origin.as_deref()));
+        crate::wire::session::add_key(&mut frame, &self.shared.keys.make(session, origin.as_deref()));
         found.phase = Phase::Live(Live::new(session.user, now));
         found.push(&frame);
         self.shared.counters.session_began(Transport::Poll);
@@ -217,27 +217,32 @@ impl Gateway {
         true
     }
 
-    /// Something from the domain for a poll session.
-    pub(crate) fn tell_poll(&mut self, to: SessionHandle, event: &Event, conns: &mut Conns<'_, Conn>) {
+    /// Delivers an event to a poll session.
+    pub(crate) fn deliver_to_poll(
+        &mut self,
+        to: SessionHandle,
+        delivery: &Delivery,
+        conns: &mut Conns<'_, Conn>,
+    ) {
         if self.polls.get(to).is_none() {
             return self.undeliverable();
         }
-        let json = self.encode(event);
+        let json = self.encode(delivery);
+        let event = &delivery.event;
         let hard_limit = self.shared.config.hard_limit;
         let Some(session) = self.polls.get(to) else { return self.put_back(json) };
-        match event {
-            Event::Bye(refusal) | Event::ByeWith { refusal, .. } => {
-                let code = crate::wire::code(*refusal);
-                self.shared.counters.code(code);
+        match event.farewell() {
+            Some(refusal) => {
+                self.shared.counters.code(crate::wire::code(refusal));
                 let Some(user) = session.user() else {
                     self.put_back(json);
-                    return self.refuse_hello(to, event, *refusal, conns);
+                    return self.refuse_hello(to, delivery, refusal, conns);
                 };
                 session.phase = Phase::Over(user);
                 session.push(&json);
                 self.shared.counters.session_ended(Transport::Poll);
             }
-            _ => {
+            None => {
                 let waiting_bytes = session.waiting_bytes();
                 let Phase::Live(live) = &mut session.phase else { return self.put_back(json) };
                 let admitted = live.admits(event);
@@ -246,9 +251,7 @@ impl Gateway {
                     self.poll_missed(to, conns);
                     return;
                 } else if admitted {
-                    if matches!(event, Event::Behind) {
-                        live.lag = Lag::Told;
-                    }
+                    live.sent(event);
                     session.push(&json);
                 }
             }
@@ -311,7 +314,7 @@ impl Gateway {
     fn refuse_hello(
         &mut self,
         to: SessionHandle,
-        said: &Event,
+        last: &Delivery,
         refusal: chat::Refusal,
         conns: &mut Conns<'_, Conn>,
     ) {
@@ -319,7 +322,7 @@ impl Gateway {
         self.polls.close(to);
         let Some((conn, mut io)) = waiting.and_then(|waiting| conns.get(waiting)) else { return };
         let Some(waiting) = take_waiting(&mut conn.state) else { return };
-        let bye = crate::wire::farewell(said, refusal);
+        let bye = crate::wire::event(last, &self.shared.config.links);
         waiting.pending.send_event(&mut io, crate::wire::code(refusal), &bye);
         next_request(&mut conn.state, &waiting.pending, &self.shared.config, &mut io);
         read_on(&mut io);
@@ -371,7 +374,7 @@ impl Gateway {
                 Reply::Event(event) => event.write(&mut json),
                 Reply::Bye(code) => {
                     let text = code.meaning().trim();
-                    crate::wire::own_bye(code, text, None).write(&mut json);
+                    crate::wire::session::own_bye(code, text, None).write(&mut json);
                     found.phase = Phase::Over(session.user);
                     self.shared.counters.session_ended(Transport::Poll);
                     self.shared.node.disconnected(session, code == Code::Done, timestamp(now));

@@ -406,7 +406,7 @@ impl Gateway {
     ) {
         self.shared.counters.code(code);
         let event = if pending.what.is_hello() {
-            crate::wire::own_bye(code, text, None)
+            crate::wire::session::own_bye(code, text, None)
         } else {
             let retry_after = (code == Code::Unavailable).then_some(3_000);
             Event::Error { code, text: text.into(), re: None, id: None, retry_after }

@@ -196,7 +196,7 @@ async fn reports(
 async fn list_reports(api: Api, site: &str, credentials: &Credentials, uri: &Uri) -> Answer {
     let caller = api.caller(site, credentials).await?;
     let state = field(uri, "state").map(|state| serde_json::from_value::<ReportState>(json!(state)));
-    let state = state.transpose().map_err(Refused::value)?.map(moderation::state);
+    let state = state.transpose().map_err(Refused::value)?.map(crate::wire::ToChat::to_chat);
     let page = page(uri)?;
     let page = api.ask(|node, told| node.reports(&caller, state, page, told)).await?;
     let rows: Vec<_> = page.rows.iter().map(moderation::report).collect();

@@ -3,13 +3,14 @@
 //! Direct conversations whole, which the member can read anyway; of rooms what they have written themselves. The rest of what there is
 //! of them (profile, contacts, conversations) other commands give.
 
+use crate::account::Event;
 use std::sync::Arc;
 
 use crate::account::Account;
 use crate::command::AnswerTo;
 use crate::session::Asker;
 use crate::store::unavailable;
-use crate::{Done, Event, PageOf, StoreError, StoredMessage, UserId};
+use crate::{Done, PageOf, StoreError, StoredMessage, UserId};
 
 /// The part of the port to storage that is about exports. See [`Store`](crate::Store), of which it is a part.
 pub trait ExportStore: Send + Sync + 'static {
@@ -31,7 +32,7 @@ impl Account {
         let done = move |page: Result<ExportPage, StoreError>| match page {
             Ok(ExportPage { messages, next }) => {
                 let messages = messages.into_iter().map(crate::event::message).collect();
-                this.sessions.send(handle, Event::Exported { re, messages, next });
+                this.sessions.answer(handle, re, Event::Exported { messages, next });
             }
             Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };

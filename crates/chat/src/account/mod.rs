@@ -2,6 +2,7 @@
 
 pub(crate) mod devices;
 pub(crate) mod erasure;
+mod event;
 pub(crate) mod export;
 pub(crate) mod guest_merge;
 pub(crate) mod profile;
@@ -18,6 +19,7 @@ use crate::rng::Rng;
 use crate::session::Sessions;
 use crate::site::live::Sites;
 use crate::users::Users;
+pub use event::Event;
 use std::sync::Arc;
 
 /// Accounts: profile, devices, export, erasure, and guests who become members.

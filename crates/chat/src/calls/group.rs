@@ -55,10 +55,9 @@ pub enum GroupSignal {
     Candidate(Arc<str>),
 }
 
-/// An event of a room's call for a session. `re` is the number of the request that it answers.
+/// An event of a room's call for a session.
 #[derive(Debug, Clone)]
 pub struct GroupEvent {
-    pub re: Option<u64>,
     pub room: ConversationId,
     pub news: GroupNews,
     /// With `Joined`.

@@ -5,6 +5,7 @@
 //! to a TURN server. Descriptions (SDP) and candidates are texts that pass through unread.
 
 mod entry;
+mod event;
 mod group;
 mod machine;
 mod relay;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use entry::CallEntry;
+pub use event::Event;
 pub use group::{
     GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, MOST_MEMBERS_CALLED,
     Participant, Place,
@@ -176,10 +178,9 @@ pub enum CallStep {
     },
 }
 
-/// An event of a call for a session. `re` is the number of the request that it answers.
+/// An event of a call for a session.
 #[derive(Debug, Clone)]
 pub struct CallEvent {
-    pub re: Option<u64>,
     pub call: CallId,
     pub news: CallNews,
     /// For a connection that begins now.

@@ -1,5 +1,6 @@
 //! Carries out what clients want of calls, and what time and lost sessions do to them.
 
+use crate::calls::Event;
 use std::sync::Arc;
 
 use rand::Rng;
@@ -20,7 +21,7 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    Appended, CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Event, Mode, Refusal,
+    Appended, CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Mode, Refusal,
     Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
 };
 
@@ -230,7 +231,7 @@ impl Calls {
             self.counters.calls_accepted.add(is_accepted.into());
             match hearer {
                 Hearer::Session(handle) => {
-                    let event = CallEvent { re: None, call: id, news, ice: None };
+                    let event = CallEvent { call: id, news, ice: None };
                     self.sessions.send(handle, Event::Call(Arc::new(event)));
                 }
                 Hearer::Callee { except } => self.tell_devices(callee, except, id, news, now),
@@ -247,7 +248,8 @@ impl Calls {
     fn tell_of_call(&self, to: SessionId, re: Option<u64>, call: CallId, news: CallNews, now: Timestamp) {
         let what_for = CredentialFor::Call(call);
         let ice = news.needs_servers().then(|| self.config.calls.ice(to.user, what_for, now));
-        self.sessions.send(to.handle, Event::Call(Arc::new(CallEvent { re, call, news, ice })));
+        let event = Event::Call(Arc::new(CallEvent { call, news, ice }));
+        self.sessions.answer_if_asked(to.handle, re, event);
     }
 
     fn tell_devices(
@@ -260,7 +262,7 @@ impl Calls {
     ) {
         let what_for = CredentialFor::Call(call);
         let ice = news.needs_servers().then(|| self.config.calls.ice(user, what_for, now));
-        let event = CallEvent { re: None, call, news, ice };
+        let event = CallEvent { call, news, ice };
         self.sessions.publish_transient(user, except, Event::Call(Arc::new(event)));
     }
 
@@ -278,7 +280,7 @@ impl Calls {
             Ok(appended) => {
                 this.counters.messages.add(1);
                 let message = entry.message(conversation, from, &appended);
-                let event = Event::Message(Arc::new(message), appended.position);
+                let event = crate::Event::message(Arc::new(message));
                 this.sessions.publish(caller, appended.position, None, event.clone());
                 this.sessions.publish(callee, appended.position, None, event);
                 this.notifications.notify_call_over(

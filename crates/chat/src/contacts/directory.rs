@@ -2,11 +2,12 @@
 
 use crate::command::AnswerTo;
 use crate::contacts::Contacts;
+use crate::contacts::Event;
 use crate::presence::shown::Other;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{Event, Mode, PageOf, PeoplePage, Person, Refusal, StoreError, Sub, UserRow};
+use crate::{Mode, PageOf, PeoplePage, Person, Refusal, StoreError, Sub, UserRow};
 use std::sync::Arc;
 
 /// Longest start of a name that is searched for.
@@ -49,7 +50,7 @@ impl Contacts {
         rows.retain(|row| !row.banned && row.id != asker.session.user);
         let this = self.clone();
         self.with_persons(asker, rows, move |people| {
-            this.sessions.send(handle, Event::People { re, people, next });
+            this.sessions.answer(handle, re, Event::People { people, next });
         });
     }
 
@@ -67,7 +68,7 @@ impl Contacts {
             };
             let teller = this.clone();
             this.with_persons(&asker, rows, move |people| {
-                teller.sessions.send(handle, Event::Profiles { re, people });
+                teller.sessions.answer(handle, re, Event::Profiles(people));
             });
         };
         self.store.users(site, users, Box::new(done));

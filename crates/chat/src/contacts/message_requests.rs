@@ -18,8 +18,8 @@ use crate::site::trust;
 use crate::store::unavailable;
 use crate::users::peer::Peer;
 use crate::{
-    Append, Appended, ContactState, ConversationId, ConversationRow, Done, Event, File, Mode, Position,
-    Refusal, Relation, SiteRole, StoreError, Timestamp, To, UserId, has_link,
+    Append, Appended, ContactState, ConversationId, ConversationRow, Done, File, Mode, Position, Refusal,
+    Relation, SiteRole, StoreError, Timestamp, To, UserId, has_link,
 };
 
 /// The part of the port to storage that is about requests. See [`Store`](crate::Store), of which it is a part.
@@ -181,14 +181,14 @@ impl Contacts {
                     Box::new(crate::presence::shown::conversation(row, shown))
                 };
                 let own = seen(row, peer.id);
-                let event = |re| Event::Conversation { re, conversation: own.clone(), position };
-                teller.sessions.reply(session, event(Some(re)));
-                if changed {
-                    teller.sessions.publish(session.user, position, Some(session.handle), event(None));
+                let event = crate::Event::conversation(own);
+                match changed {
+                    true => teller.sessions.reply_and_publish(session, re, position, event),
+                    false => teller.sessions.reply(session, Some(re), position, event),
                 }
                 if let Some(theirs) = theirs {
                     let conversation = seen(theirs, session.user);
-                    let event = Event::Conversation { re: None, conversation, position };
+                    let event = crate::Event::conversation(conversation);
                     teller.sessions.publish(peer.id, position, None, event);
                 }
             };

@@ -1,9 +1,11 @@
 //! Contacts: asking, agreeing, parting and blocking, as one table; and the list.
 
 pub(crate) mod directory;
+mod event;
 pub(crate) mod message_requests;
 pub(crate) mod store;
 
+pub use event::Event;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +18,7 @@ use crate::session::{Asker, Sessions};
 use crate::store::unavailable;
 use crate::users::{Users, card, person};
 use crate::{
-    Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, Event, NodeConfig,
+    Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, NodeConfig,
     PageOf, Position, Refusal, Relation, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
@@ -226,21 +228,16 @@ impl Contacts {
         let Change { asker, me, other, .. } = change;
         let mode = asker.site.site.mode;
         self.users.recent().relation_is(me.id, other.id, after);
-        let event = |re, of: &UserRow, state| {
+        let event = |of: &UserRow, state| {
             let presence = presence_shown(mode, after, self.presences.told(of.id));
-            Event::Contact { re, contact: Contact { person: person(of, presence), state }, position }
+            Event::Contact(Box::new(Contact { person: person(of, presence), state }))
         };
-        self.sessions.reply(asker.session, event(Some(change.re), other, after.of_a));
+        self.sessions.reply(asker.session, Some(change.re), position, event(other, after.of_a));
         if before.of_a != after.of_a {
-            self.sessions.publish(
-                me.id,
-                position,
-                Some(asker.session.handle),
-                event(None, other, after.of_a),
-            );
+            self.sessions.publish(me.id, position, Some(asker.session.handle), event(other, after.of_a));
         }
         if before.of_b != after.of_b {
-            self.sessions.publish(other.id, position, None, event(None, me, after.of_b));
+            self.sessions.publish(other.id, position, None, event(me, after.of_b));
         }
         if change.action == ContactAction::Block
             && let Some(observer) = self.observer.get()
@@ -270,7 +267,7 @@ impl Contacts {
                     state: row.state,
                 };
                 let contacts = rows.into_iter().zip(presences).map(contact).collect();
-                teller.sessions.send(handle, Event::Contacts { re, contacts, next });
+                teller.sessions.answer(handle, re, Event::Contacts { contacts, next });
             });
         };
         self.store.contacts(user, page.after, limit, Box::new(done));

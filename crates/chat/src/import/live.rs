@@ -1,5 +1,6 @@
 //! Imports into a running node: who may, how fast, and how members who are online learn of them.
 
+use crate::session::Event;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +12,7 @@ use crate::site::live::Sites;
 use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
-    Event, NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError, Timestamp,
+    NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError, Timestamp,
     Told, UserId,
 };
 
@@ -308,7 +309,7 @@ impl Import {
             |session: &&SessionId| self.sessions.lock(session.user).load_anew(session.user, session.handle);
         let handles: Vec<SessionHandle> =
             sessions.iter().filter(fell).map(|session| session.handle).collect();
-        self.sessions.deliver(&handles, Event::Behind);
+        self.sessions.send_all(&handles, Event::Behind);
     }
 }
 

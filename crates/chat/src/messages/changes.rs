@@ -1,5 +1,6 @@
 //! Changing a message that is there: who may, and who hears of it.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -13,8 +14,8 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, MessageKind, Mode,
-    Position, Refusal, Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
+    ChangeMessage, ChangedMessage, ConversationId, Message, MessageChange, MessageKind, Mode, Position,
+    Refusal, Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
 };
 
 /// Former bodies that are kept of a message, at most.
@@ -196,7 +197,7 @@ impl Messages {
         let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };
         let conversation = message.conversation;
         let message = crate::event::message(message);
-        let event = Event::Update { re: None, message, by, position };
+        let event = Event::Update { message, by };
         match conversation.pair() {
             Some(pair) => {
                 pair.into_iter().for_each(|user| self.sessions.publish(user, position, None, event.clone()));
@@ -323,20 +324,15 @@ impl Messages {
         ChangedMessage { message: stored, changed, position, members, .. }: ChangedMessage,
     ) {
         let mine = message(stored);
-        let event = |re, message: &Arc<Message>| Event::Update {
-            re,
-            message: message.clone(),
-            by: by.clone(),
-            position,
-        };
-        self.sessions.reply(session, event(Some(re), &mine));
+        let event = |message: &Arc<Message>| Event::Update { message: message.clone(), by: by.clone() };
+        self.sessions.reply(session, Some(re), position, event(&mine));
         if !changed {
             return;
         }
         self.counters.changes.add(1);
         // First one's own devices: what they got at this position is not delivered again with the other members.
-        self.sessions.publish(session.user, position, Some(session.handle), event(None, &mine));
-        let of_all = event(None, &for_all(mine));
+        self.sessions.publish(session.user, position, Some(session.handle), event(&mine));
+        let of_all = event(&for_all(mine));
         self.tell_others(session, to, &members, position, of_all);
     }
 
@@ -352,20 +348,15 @@ impl Messages {
     ) {
         let is_secret = by.what.is_secret(&message);
         let counts = Arc::new(Counts::of(&message));
-        let event = |re, by: Option<CountedBy>| Event::Counts {
-            re,
-            counts: counts.clone(),
-            by: by.map(Box::new),
-            position,
-        };
-        self.sessions.reply(session, event(Some(re), Some(by.clone())));
+        let event = |by: Option<CountedBy>| Event::Counts { counts: counts.clone(), by: by.map(Box::new) };
+        self.sessions.reply(session, Some(re), position, event(Some(by.clone())));
         if !changed {
             return;
         }
         self.counters.changes.add(1);
-        self.sessions.publish(session.user, position, Some(session.handle), event(None, Some(by.clone())));
+        self.sessions.publish(session.user, position, Some(session.handle), event(Some(by.clone())));
         if !gathered {
-            let of_all = event(None, Some(by).filter(|_| !is_secret));
+            let of_all = event(Some(by).filter(|_| !is_secret));
             self.tell_others(session, to, &members, position, of_all);
         }
     }
@@ -400,7 +391,7 @@ impl Messages {
     ) {
         let ChangedMessage { message: stored, position, members, .. } = told;
         let mine = message(stored);
-        let event = |message| Event::Update { re: None, message, by: by.clone(), position };
+        let event = |message| Event::Update { message, by: by.clone() };
         // First that member: what their devices got at this position is not delivered again with the other members.
         self.sessions.publish(user, position, None, event(mine.clone()));
         let of_all = event(for_all(mine));

@@ -1,5 +1,6 @@
 //! Conversations: the list, how one sees one, and its history.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -10,8 +11,8 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob};
 use crate::{
-    ConversationChange, ConversationId, ConversationList, ConversationRow, ConversationsPage, Event,
-    HistoryPage, Limits, PageOf, Refusal, Seq, SessionId, StoreError, Timestamp,
+    ConversationChange, ConversationId, ConversationList, ConversationRow, ConversationsPage, HistoryPage,
+    Limits, PageOf, Refusal, Seq, SessionId, StoreError, Timestamp,
 };
 
 /// So many conversations of a user are pinned at most, and so many messages of a conversation: more would be another list.
@@ -110,7 +111,7 @@ impl Messages {
             let teller = this.clone();
             this.presences.with_shown(asker.site.site.mode, user, &others, move |shown| {
                 let conversations = conversations(rows, &mut shown.into_iter());
-                teller.sessions.send(handle, Event::Conversations { re, conversations, next });
+                teller.sessions.answer(handle, re, Event::Conversations { conversations, next });
             });
         };
         self.store.conversations(user, list, page.after, limit, Box::new(done));
@@ -153,9 +154,7 @@ impl Messages {
             };
             let shown = viewer.zip(row.of.other()).map(|(viewer, other)| viewer.shown(other));
             let seen = Box::new(conversation(row, shown.unwrap_or_default()));
-            let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
-            this.sessions.reply(session, event(Some(re)));
-            this.sessions.publish(session.user, position, Some(session.handle), event(None));
+            this.sessions.reply_and_publish(session, re, position, Event::Conversation(seen));
         };
         self.store.change_conversation(id, session.user, change, Box::new(done));
     }
@@ -182,8 +181,8 @@ impl Messages {
             Ok(HistoryPage { messages, more }) => {
                 let messages = messages.into_iter().map(message).collect();
                 let conversation = Some(conversation);
-                let event = Event::History { re, conversation, messages, more };
-                this.sessions.send(session.handle, event);
+                let event = Event::History { conversation, messages, more };
+                this.sessions.answer(session.handle, re, event);
             }
             Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
@@ -207,8 +206,8 @@ impl Messages {
             Ok(HistoryPage { messages, more }) => {
                 let messages = messages.into_iter().map(message).collect();
                 let conversation = Some(conversation);
-                let event = Event::History { re, conversation, messages, more };
-                this.sessions.send(session.handle, event);
+                let event = Event::History { conversation, messages, more };
+                this.sessions.answer(session.handle, re, event);
             }
             Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };

@@ -6,13 +6,14 @@
 //! nobody can have seen a position after the one at which it will be published. A node that starts publishes what an
 //! earlier process left unpublished.
 
+use crate::messages::Event;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::messages::Messages;
 use crate::messages::counts::Counts;
 use crate::site::share::SiteCounts;
-use crate::{ChangedMessage, ConversationId, Event, MessageChange, Seq, SiteId, StoreError, Timestamp};
+use crate::{ChangedMessage, ConversationId, MessageChange, Seq, SiteId, StoreError, Timestamp};
 
 /// In smaller rooms each change is published at once.
 const MOST_PUBLISHED_AT_ONCE: usize = 50;
@@ -196,7 +197,7 @@ impl Messages {
 
     fn publish_counts(&self, changed: ChangedMessage) {
         let ChangedMessage { message, position, members, .. } = changed;
-        let event = Event::Counts { re: None, counts: Arc::new(Counts::of(&message)), by: None, position };
+        let event = Event::Counts { counts: Arc::new(Counts::of(&message)), by: None };
         self.sessions.publish_to_members(message.conversation.site, &members, position, None, event);
     }
 }

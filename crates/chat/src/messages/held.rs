@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::{RequestRules, Requested, rules};
+use crate::messages::Event;
 use crate::messages::Messages;
 use crate::messages::post::Unposted;
 use crate::messages::send::Draft;
@@ -19,7 +20,7 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
-    Append, Appended, By, ConversationId, Done, Event, File, FileId, Message, MessageKind, NewRich, Refusal,
+    Append, Appended, By, ConversationId, Done, File, FileId, Message, MessageKind, NewRich, Refusal,
     Relation, Seq, SessionHandle, SessionId, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
@@ -143,7 +144,9 @@ impl Messages {
                     let Appended { conversation, seq, time, position, .. } = appended;
                     this.sessions.reply(
                         session,
-                        Event::Ack { client_id, conversation, seq, time, request: false, position },
+                        None,
+                        position,
+                        Event::Ack { client_id, conversation, seq, time, request: false },
                     );
                 }
                 Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),

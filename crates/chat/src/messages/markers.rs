@@ -1,5 +1,6 @@
 //! Markers: how far a member has received and read.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -7,7 +8,7 @@ use crate::messages::Messages;
 use crate::privacy::Signal;
 use crate::session::Asker;
 use crate::users::peer::{Peer, PeerJob};
-use crate::{ConversationId, Event, MarkerRow, MarkerSet, Position, Refusal, Seq, Timestamp};
+use crate::{ConversationId, MarkerRow, MarkerSet, Position, Refusal, Seq, Timestamp};
 
 /// How far one has received and read, once one says so. Markers go forward only and not beyond the newest message, and what was
 /// read was received.
@@ -62,8 +63,7 @@ impl Messages {
                 return;
             }
             let MarkerRow { received, read, unread, position, told, .. } = row;
-            let event =
-                |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
+            let event = |unread| Event::Marker { conversation, user: user.clone(), received, read, unread };
             this.sessions.publish(session.user, position, Some(session.handle), event(Some(unread)));
             if unread == 0 {
                 this.notifications.notify_read(session.user, conversation);

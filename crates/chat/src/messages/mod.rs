@@ -4,6 +4,7 @@ mod blocked_author;
 pub(crate) mod changes;
 pub(crate) mod conversations;
 pub(crate) mod counts;
+mod event;
 pub(crate) mod files;
 pub(crate) mod forward;
 pub(crate) mod gather;
@@ -44,6 +45,7 @@ use crate::{NodeConfig, Previewer, Refusal, Timestamp};
 use std::sync::Arc;
 
 pub use blocked_author::{MOST_BLOCKED_LOOKED_AT, is_left_out};
+pub use event::Event;
 
 /// Messages of direct conversations and of rooms.
 pub(crate) struct Messages {

@@ -1,6 +1,7 @@
 //! Messages that are kept at hand above their conversation. That one is pinned is a change of it (`messages/changes.rs`), which all
 //! members hear of; here is the list.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -8,7 +9,7 @@ use crate::event::message;
 use crate::messages::Messages;
 use crate::session::Asker;
 use crate::store::unavailable;
-use crate::{ConversationId, Event, Refusal, StoreError, StoredMessage};
+use crate::{ConversationId, Refusal, StoreError, StoredMessage};
 
 impl Messages {
     pub(crate) fn pins(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
@@ -19,7 +20,7 @@ impl Messages {
         {
             Ok(pins) => {
                 let messages = pins.into_iter().map(message).collect();
-                this.sessions.send(session.handle, Event::Pins { re, conversation, messages });
+                this.sessions.answer(session.handle, re, Event::Pins { conversation, messages });
             }
             Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };

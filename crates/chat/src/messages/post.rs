@@ -1,5 +1,6 @@
 //! Posting in a room, and telling its members.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -12,8 +13,8 @@ use crate::privacy::Signal;
 use crate::rooms::{Joined, RoomName};
 use crate::session::{Asker, Handles};
 use crate::{
-    ConversationId, Event, FilterAct, Message, MessageKind, NewRich, Refusal, Seq, SessionId, StoreError,
-    Sub, Timestamp, UserId,
+    ConversationId, FilterAct, Message, MessageKind, NewRich, Refusal, Seq, SessionId, StoreError, Sub,
+    Timestamp, UserId,
 };
 
 /// In larger rooms nobody is told who is writing.
@@ -101,8 +102,8 @@ impl Messages {
             self.rooms.tell_of_room(session.user, row, position, None);
         }
         let client = client_id.clone();
-        let ack = Event::Ack { client_id: client, conversation, seq, time, request: false, position };
-        self.sessions.reply(session, ack);
+        let ack = Event::Ack { client_id: client, conversation, seq, time, request: false };
+        self.sessions.reply(session, None, position, ack);
         if repeated {
             return self.counters.repeated.add(1);
         }
@@ -111,7 +112,7 @@ impl Messages {
         let rich = rich.and_then(|rich| rich.told(thread));
         let fresh = Message::fresh(conversation, from, client_id, body, time);
         let message = Arc::new(Message { seq, reply_to, files, rich, ..fresh });
-        let event = Event::Message(Arc::clone(&message), position);
+        let event = Event::Message(Arc::clone(&message));
         self.sessions.publish_to_members(conversation.site, &members, position, Some(session.handle), event);
         self.want_preview(conversation, seq, (session.user, &message.from), &message.body);
         self.notifications.notify_room(conversation, session.user, &members, &message.body, time);
@@ -130,7 +131,7 @@ impl Messages {
                 for member in members {
                     sender.sessions.lock(member).live(member, None, &mut handles);
                 }
-                sender.sessions.deliver(&handles, Event::Typing { conversation, user, on });
+                sender.sessions.send_all(&handles, Event::Typing { conversation, user, on });
             });
         };
         self.store.few_members(conversation, me, MOST_TOLD_OF_TYPING, Box::new(done));

@@ -1,5 +1,6 @@
 //! A room as one of its members sees it: history and markers.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -7,7 +8,7 @@ use crate::messages::Messages;
 use crate::rooms::RoomName;
 use crate::session::Asker;
 use crate::store::unavailable;
-use crate::{ConversationId, Event, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError};
+use crate::{ConversationId, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError};
 
 impl Messages {
     /// `before` and `after` at once are refused: there is no telling which end is wanted.
@@ -29,8 +30,8 @@ impl Messages {
         let done = move |page: Read| match page.map_err(unavailable).flatten() {
             Ok((conversation, HistoryPage { messages, more })) => {
                 let messages = messages.into_iter().map(crate::event::message).collect();
-                let event = Event::History { re, conversation, messages, more };
-                this.sessions.send(session.handle, event);
+                let event = Event::History { conversation, messages, more };
+                this.sessions.answer(session.handle, re, event);
             }
             Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
@@ -47,8 +48,7 @@ impl Messages {
         let user = asker.sub.clone();
         let done = move |outcome: Result<MarkerRow, StoreError>| match outcome {
             Ok(MarkerRow { received, read, unread, moved: true, position, .. }) => {
-                let event =
-                    Event::Marker { conversation, user, received, read, unread: Some(unread), position };
+                let event = Event::Marker { conversation, user, received, read, unread: Some(unread) };
                 this.sessions.publish(session.user, position, Some(session.handle), event);
                 if unread == 0 {
                     this.notifications.notify_read(session.user, conversation);

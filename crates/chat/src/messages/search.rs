@@ -1,5 +1,6 @@
 //! Searching one's own conversations for words.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -7,7 +8,7 @@ use crate::event::message;
 use crate::messages::Messages;
 use crate::session::Asker;
 use crate::store::unavailable;
-use crate::{ConversationId, Event, FoundPage, PageOf, Refusal, Search, StoreError};
+use crate::{ConversationId, FoundPage, PageOf, Refusal, Search, StoreError};
 
 /// Longest query, in bytes.
 const QUERY_BYTES: usize = 256;
@@ -53,7 +54,7 @@ impl Messages {
         }
         let words = words(query);
         if words.is_empty() {
-            return self.sessions.send(handle, Event::Found { re, hits: Vec::new(), next: None });
+            return self.sessions.answer(handle, re, Event::Found { hits: Vec::new(), next: None });
         }
         let limit = self.sessions.page_limit(page.limit);
         let wanted = Search { user: asker.session.user, words, conversation, after: page.after, limit };
@@ -63,7 +64,7 @@ impl Messages {
         {
             Ok(FoundPage { hits, next }) => {
                 let hits = hits.into_iter().map(message).collect();
-                this.sessions.send(handle, Event::Found { re, hits, next });
+                this.sessions.answer(handle, re, Event::Found { hits, next });
             }
             Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };

@@ -1,5 +1,6 @@
 //! Sending a message: what is accepted, and who hears of it.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -13,8 +14,8 @@ use crate::session::admission::UnderWay;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    Append, Appended, ConversationId, Event, File, FileId, FilterAct, Hit, Limits, MOST_FILES, Message,
-    MessageKind, NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
+    Append, Appended, ConversationId, File, FileId, FilterAct, Hit, Limits, MOST_FILES, Message, MessageKind,
+    NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
 };
 
 /// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
@@ -197,7 +198,7 @@ impl Messages {
         };
         let position = appended.position;
         if let Some(message) = self.acknowledge(session, message, *appended, false) {
-            self.sessions.publish_to_both(session, to, position, Event::Message(message.clone(), position));
+            self.sessions.publish_to_both(session, to, position, Event::Message(message.clone()));
             let by = (session.user, &message.from);
             self.want_preview(message.conversation, message.seq, by, &message.body);
             self.notifications.notify_away(to, appended.conversation, appended.time);
@@ -209,7 +210,7 @@ impl Messages {
         let Requested { appended, pending, told, .. } = requested;
         let position = appended.position;
         let Some(message) = self.acknowledge(session, message, appended, pending) else { return };
-        let event = Event::Message(Arc::clone(&message), position);
+        let event = Event::Message(Arc::clone(&message));
         match told {
             RequestTold::Message => {
                 if !pending {
@@ -226,12 +227,7 @@ impl Messages {
                 self.sessions.publish(session.user, position, Some(session.handle), event);
                 // The asking user sees everybody's presence; the asked one sees it when they look.
                 let conversation = Box::new(crate::presence::shown::conversation(*row, Shown::default()));
-                self.sessions.publish(
-                    to,
-                    position,
-                    None,
-                    Event::Conversation { re: None, conversation, position },
-                );
+                self.sessions.publish(to, position, None, Event::Conversation(conversation));
             }
         }
     }
@@ -246,7 +242,8 @@ impl Messages {
     ) -> Option<Arc<Message>> {
         let Appended { conversation, seq, time, position, repeated } = appended;
         let client_id = message.client_id.clone();
-        self.sessions.reply(session, Event::Ack { client_id, conversation, seq, time, request, position });
+        let ack = Event::Ack { client_id, conversation, seq, time, request };
+        self.sessions.reply(session, None, position, ack);
         if repeated {
             self.counters.repeated.add(1);
             return None;

@@ -3,6 +3,7 @@
 //!
 //! A sticker is the site's and not a file of the sender's: it counts for nobody, and is sent as often as one likes.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use crate::messages::send::{Draft, SendJob};
 use crate::session::Asker;
 use crate::session::admission::UnderWay;
 use crate::store::unavailable;
-use crate::{Done, Event, FileType, NewRich, Refusal, Seq, SiteId, StoreError, Timestamp, To};
+use crate::{Done, FileType, NewRich, Refusal, Seq, SiteId, StoreError, Timestamp, To};
 
 /// Stickers of one site.
 pub const MOST_STICKERS: u32 = 200;
@@ -146,7 +147,7 @@ impl Messages {
     pub(crate) fn list_stickers(self: &Arc<Self>, asker: &Asker, re: u64) {
         let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |all: Result<Vec<Sticker>, StoreError>| match all {
-            Ok(stickers) => this.sessions.send(handle, Event::Stickers { re, stickers }),
+            Ok(stickers) => this.sessions.answer(handle, re, Event::Stickers(stickers)),
             Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.stickers(asker.session.user.site, Box::new(done));

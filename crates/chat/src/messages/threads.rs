@@ -5,6 +5,7 @@
 
 mod store;
 
+use crate::messages::Event;
 pub use store::{ThreadChange, ThreadRow, ThreadStore};
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::event::message;
 use crate::messages::Messages;
 use crate::session::Asker;
 use crate::store::unavailable;
-use crate::{ConversationId, Event, HistoryPage, Message, Refusal, Seq, StoreError};
+use crate::{ConversationId, HistoryPage, Message, Refusal, Seq, StoreError};
 
 /// Threads that a list has: those with the newest replies.
 pub const MOST_THREADS: u32 = 50;
@@ -43,7 +44,7 @@ impl Messages {
         let done = move |row: Result<Result<ThreadRow, Refusal>, StoreError>| match row
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
-            Ok(row) => this.sessions.send(handle, Event::Thread { re, thread: thread(row) }),
+            Ok(row) => this.sessions.answer(handle, re, Event::Thread(Box::new(thread(row)))),
             Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         self.store.change_thread(asker.session.user, room, root.min(Seq::MAX), change, Box::new(done));
@@ -57,7 +58,7 @@ impl Messages {
         {
             Ok(rows) => {
                 let threads = rows.into_iter().map(thread).collect();
-                this.sessions.send(handle, Event::Threads { re, conversation, threads });
+                this.sessions.answer(handle, re, Event::Threads { conversation, threads });
             }
             Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
@@ -86,8 +87,8 @@ impl Messages {
         {
             Ok(HistoryPage { messages, more }) => {
                 let messages = messages.into_iter().map(message).collect();
-                let event = Event::History { re, conversation: Some(room), messages, more };
-                this.sessions.send(handle, event);
+                let event = Event::History { conversation: Some(room), messages, more };
+                this.sessions.answer(handle, re, event);
             }
             Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };

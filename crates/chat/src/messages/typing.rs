@@ -1,5 +1,6 @@
 //! Typing: delivered to those who are here, stored nowhere.
 
+use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -8,7 +9,7 @@ use crate::messages::Messages;
 use crate::privacy::Signal;
 use crate::session::Asker;
 use crate::users::peer::{Peer, PeerJob, may_write};
-use crate::{ConversationId, ConversationRow, Event, StoreError, Timestamp};
+use crate::{ConversationId, ConversationRow, StoreError, Timestamp};
 
 /// Typing in a direct conversation.
 pub(crate) struct TypingJob {

@@ -1,5 +1,6 @@
 //! What moderators do: asked by a session or by the site's server, done by the store, told to whom it concerns.
 
+use crate::moderation::Event;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use crate::session::Asker;
 use crate::site::change::shortened;
 use crate::store::unavailable;
 use crate::{
-    By, ConversationId, Event, Level, PageOf, Raid, Refusal, Seq, Settings, SettingsError, SiteId, SiteRole,
+    By, ConversationId, Level, PageOf, Raid, Refusal, Seq, Settings, SettingsError, SiteId, SiteRole,
     StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
@@ -261,7 +262,7 @@ impl Moderation {
     pub(crate) fn moderate(self: &Arc<Self>, asker: &Asker, re: u64, wanted: Moderate, now: Timestamp) {
         let (this, handle) = (self.clone(), asker.session.handle);
         let then = move |outcome| match outcome {
-            Ok(report) => this.sessions.send(handle, Event::Moderated { re, report }),
+            Ok(report) => this.sessions.answer(handle, re, Event::Moderated(report)),
             Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let by = By::User(asker.session.user);
@@ -389,7 +390,7 @@ impl Moderation {
             self.settings_are(site, *settings);
         }
         if let Some(held) = held {
-            self.sessions.publish_transient(held.from, None, Event::Held(Box::new(held)));
+            self.sessions.publish_transient(held.from, None, crate::Event::held(Box::new(held)));
         }
         if let Some(row) = user {
             self.standing_changed(&row);
@@ -430,7 +431,7 @@ impl Moderation {
             .flatten()
         {
             Ok(AuditPage { rows, next }) => {
-                this.sessions.send(handle, Event::Audit { re, entries: rows, next });
+                this.sessions.answer(handle, re, Event::Audit { entries: rows, next });
             }
             Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };

@@ -5,6 +5,7 @@
 
 mod acts;
 mod device_bans;
+mod event;
 mod notices;
 pub(crate) mod raid;
 pub(crate) mod reports;
@@ -27,6 +28,7 @@ use std::sync::atomic::AtomicU64;
 pub use acts::{Moderate, until_and_reason};
 pub(crate) use device_bans::DeviceBans;
 pub use device_bans::{DeviceBan, MOST_BANNED_DEVICES};
+pub use event::Event;
 pub use reports::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, may_decide_report};
 pub use site_settings::{FilterTest, SiteState};
 pub use store::{

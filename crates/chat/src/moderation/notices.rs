@@ -1,5 +1,7 @@
 //! What a user is told about their own standing, and how it takes hold of the sessions that are here.
 
+use crate::moderation::Event;
+use crate::session;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +12,7 @@ use crate::session::{Asker, StandingHere, UserHere};
 use crate::site::settings::Settings;
 use crate::store::unavailable;
 use crate::{
-    Event, Refusal, SessionHandle, SessionId, SiteRole, SiteStanding, StoreError, Timestamp, UserId, UserRow,
+    Refusal, SessionHandle, SessionId, SiteRole, SiteStanding, StoreError, Timestamp, UserId, UserRow,
 };
 
 impl Moderation {
@@ -81,7 +83,7 @@ impl Moderation {
 
     fn bye_with(&self, handle: SessionHandle, refusal: Refusal, until: Option<Timestamp>, reason: Arc<str>) {
         self.counters.refused(refusal);
-        self.sessions.send(handle, Event::ByeWith { refusal, until, reason });
+        self.sessions.send(handle, session::Event::ByeWith { refusal, until, reason });
     }
 
     /// The owner has closed the site, and may have said why.
@@ -116,7 +118,7 @@ impl Moderation {
     pub(crate) fn notices(self: &Arc<Self>, asker: &Asker, re: u64, seen: bool) {
         let (this, session) = (self.clone(), asker.session);
         let answer = move |notices: Result<Vec<Notice>, StoreError>| match notices {
-            Ok(notices) => this.sessions.send(session.handle, Event::Notices { re, notices }),
+            Ok(notices) => this.sessions.answer(session.handle, re, Event::Notices(notices)),
             Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         if !seen {

@@ -1,5 +1,6 @@
 //! Reports: from whoever minds something to those who look after it.
 
+use crate::moderation::Event;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::moderation::{
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{
-    By, ConversationId, Event, Hit, PageOf, REASON_BYTES, Refusal, Revision, Seq, SiteId, StoreError, Sub,
+    By, ConversationId, Hit, PageOf, REASON_BYTES, Refusal, Revision, Seq, SiteId, StoreError, Sub,
     Timestamp, UserId, UserRow,
 };
 
@@ -91,7 +92,7 @@ impl Moderation {
             .flatten()
         {
             Ok((report, is_new)) => {
-                this.sessions.send(handle, Event::Reported { re, report: report.number });
+                this.sessions.answer(handle, re, Event::Reported { report: report.number });
                 if is_new {
                     this.tell_moderators(site, report);
                 }
@@ -165,7 +166,7 @@ impl Moderation {
             .flatten()
         {
             Ok(ReportsPage { rows, next }) => {
-                this.sessions.send(session.handle, Event::Reports { re, reports: rows, next });
+                this.sessions.answer(session.handle, re, Event::Reports { reports: rows, next });
             }
             Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };

@@ -1,5 +1,6 @@
 //! What an owner or a moderator switches for the whole site: its settings, its filters, a raid mode. It holds at once, for all who are here.
 
+use crate::moderation::Event;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use crate::moderation::Moderation;
 use crate::session::{Asker, Handles};
 use crate::site::live::LiveSite;
 use crate::site::settings::{Access, Settings};
-use crate::{Event, FilterAct, Hit, Refusal, SettingsError, SiteId, SiteRole, Timestamp};
+use crate::{FilterAct, Hit, Refusal, SiteId, SiteRole, Timestamp};
 
 /// Write access of a site, as all its users get it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,7 +60,7 @@ impl Moderation {
         match crate::may_on_site(asker.role, crate::SiteAct::Configure, SiteRole::Member) {
             Ok(()) => {
                 let settings = asker.site.site.settings.document();
-                self.sessions.send(handle, Event::Settings { re, settings: Box::new(settings) });
+                self.sessions.answer(handle, re, Event::Settings(Box::new(settings)));
             }
             Err(refusal) => self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         }
@@ -74,14 +75,14 @@ impl Moderation {
             return self.sessions.refuse(handle, AnswerTo::Request(re), why);
         }
         if let Err(why) = asker.site.site.settings.patched(&patch) {
-            return self.sessions.send(handle, not_set(re, &why));
+            return self.sessions.answer(handle, re, Event::NotSet(why.to_string().into()));
         }
         let this = self.clone();
         let then = move |outcome: Result<_, Refusal>| match outcome {
             Ok(_) => {
                 let Some(live) = this.sites.by_id(site) else { return };
                 let settings = Box::new(live.site.settings.document());
-                this.sessions.send(handle, Event::Settings { re, settings });
+                this.sessions.answer(handle, re, Event::Settings(settings));
             }
             Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         };
@@ -97,7 +98,7 @@ impl Moderation {
             .and_then(|()| asker.site.test_filters(body, now));
         match may {
             Ok(test) => {
-                self.sessions.send(handle, Event::FilterTested { re, test: Box::new(test) });
+                self.sessions.answer(handle, re, Event::FilterTested(Box::new(test)));
             }
             Err(refusal) => self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         }
@@ -130,12 +131,8 @@ impl Moderation {
                     handles.extend(user.live());
                 }
                 drop(shard);
-                self.sessions.deliver(&handles, event.clone());
+                self.sessions.send_all(&handles, event.clone());
             }
         }
     }
-}
-
-fn not_set(re: u64, why: &SettingsError) -> Event {
-    Event::NotSet { re, why: why.to_string().into() }
 }

@@ -2,6 +2,7 @@
 //! (`docs/design/push.md`).
 
 mod decide;
+mod event;
 mod mail;
 mod push;
 mod queue;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use event::Event;
 pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
 pub(crate) use queue::Desk;
 pub use quiet_hours::QuietHours;

@@ -1,12 +1,13 @@
 //! The command by which a member looks at and changes what they are notified of.
 
+use crate::notifications::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::notifications::{Notifications, NotifyChange, NotifyView, PushDevice};
 use crate::session::Asker;
 use crate::store::unavailable;
-use crate::{Event, Refusal, StoreError, Timestamp, UserId};
+use crate::{Refusal, StoreError, Timestamp, UserId};
 
 /// A week: who wants it later wants none.
 const MOST_MINUTES: u32 = 7 * 24 * 60;
@@ -115,7 +116,7 @@ impl Notifications {
         });
         let (this, handle) = (self.clone(), session.handle);
         let answer = move |key| {
-            this.sessions.send(handle, Event::Notifications { re, key, settings, devices, mail });
+            this.sessions.answer(handle, re, Event::Settings { key, settings, devices, mail });
         };
         let Some(notifier) = self.queue.notifier() else { return answer(None) };
         // A key that cannot be had now is as none: the member can turn on the rest.

@@ -3,11 +3,13 @@
 //! A user who drops stays visible for a grace time; changes are collected and told together at the next due tick, if
 //! there is still something to tell. So a mass reconnect shows nobody any flapping and costs no wave.
 
+mod event;
 pub(crate) mod shown;
 pub(crate) mod store;
 pub(crate) mod watch;
 pub(crate) mod watch_contacts;
 
+pub use event::Event;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +26,7 @@ use crate::session::{Asker, Handles, SHARDS, Sessions, Shard, UserHere};
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::users::cache::ContactIds;
-use crate::{Event, NodeConfig, Presence, SessionHandle, Sub, Timestamp, UserId};
+use crate::{NodeConfig, Presence, SessionHandle, Sub, Timestamp, UserId};
 
 /// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.
 const CLOCK_JUMP_MS: u64 = 60_000;
@@ -404,8 +406,8 @@ impl Presences {
             if hear.is_empty() {
                 break;
             }
-            let events = news.iter().zip(&told).map(|((news, _), told)| news.event(*told));
-            self.sessions.send_each(&hear, events.collect());
+            let events = news.iter().zip(&told).map(|((news, _), told)| news.event(*told).into());
+            self.sessions.send_each(&hear, events);
             said = Some(told);
         }
         // This change may arrive after the notice to a user who parted meanwhile, so the notice is repeated.
@@ -415,8 +417,10 @@ impl Presences {
                 let mut handles = Handles::new();
                 self.sessions.lock(**parted).contact_watchers(**parted, &mut handles);
                 let presence = Presence::Offline;
-                self.sessions
-                    .deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen: None });
+                self.sessions.send_all(
+                    &handles,
+                    Event::Presence { user: news.sub.clone(), presence, last_seen: None },
+                );
             }
         }
     }

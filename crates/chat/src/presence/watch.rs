@@ -1,5 +1,6 @@
 //! Watching: whose presence a session shows on its screen now.
 
+use crate::presence::Event;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,8 +13,8 @@ use crate::presence::Presences;
 use crate::privacy::{Audience, Privacy, Signal, Visibility};
 use crate::session::{Asker, Handles, NumberHasher, State};
 use crate::{
-    ContactState, Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub,
-    Timestamp, UserId, UserRow,
+    ContactState, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp,
+    UserId, UserRow,
 };
 
 const SHARDS: usize = 32;

@@ -3,13 +3,14 @@
 //! Contacts are mutual, so the list of the user whose presence changes names everybody who is to hear it; see
 //! `presence/mod.rs`. It is read from the store when there is something to tell.
 
+use crate::presence::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::presence::Presences;
 use crate::session::{ContactWatch, Handles};
 use crate::store::unavailable;
-use crate::{Event, Presence, SessionId, Sub, UserId};
+use crate::{Presence, SessionId, Sub, UserId};
 
 /// Most contacts who are here that one answer names. It stays far below what a session's queue holds.
 const MOST_NAMED: usize = 1_000;

@@ -1,5 +1,6 @@
 //! Making, changing, joining and leaving rooms, and what is done with their members.
 
+use crate::rooms::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -13,7 +14,7 @@ use crate::site::trust;
 use crate::store::unavailable;
 use crate::users::person;
 use crate::{
-    ConversationId, ConversationOf, ConversationRow, Event, Hit, Level, Position, Refusal, ReportAbout, Role,
+    ConversationId, ConversationOf, ConversationRow, Hit, Level, Position, Refusal, ReportAbout, Role,
     SessionId, SiteRole, StoreError, Sub, Timestamp, To, UserId,
 };
 
@@ -37,12 +38,7 @@ impl Rooms {
         }
         if let Some(reason) = left {
             self.member_left(conversation);
-            self.sessions.publish(
-                user,
-                position,
-                None,
-                Event::Left { re: None, conversation, reason, position },
-            );
+            self.sessions.publish(user, position, None, Event::Left { conversation, reason });
         }
         if left.is_some() || member.standing == Standing::In(Role::Muted) {
             self.calls.out_of_group(user, conversation, left.is_none());
@@ -120,12 +116,13 @@ impl Rooms {
         };
         let room = row.id;
         let conversation = Box::new(crate::presence::shown::conversation(row, Shown::default()));
-        let event = |re| Event::Conversation { re, conversation: conversation.clone(), position };
-        self.sessions.reply(session, event(Some(re)));
-        if !before {
-            self.member_joined(room, session.user);
-            self.sessions.publish(session.user, position, Some(session.handle), event(None));
+        let event = crate::Event::conversation(conversation);
+        if before {
+            return self.sessions.reply(session, Some(re), position, event);
         }
+        self.sessions.reply(session, Some(re), position, event.clone());
+        self.member_joined(room, session.user);
+        self.sessions.publish(session.user, position, Some(session.handle), event);
     }
 
     /// The room as its member sees it now, for all devices of that member but one.
@@ -137,12 +134,7 @@ impl Rooms {
         except: Option<crate::SessionHandle>,
     ) {
         let conversation = Box::new(crate::presence::shown::conversation(row, Shown::default()));
-        self.sessions.publish(
-            user,
-            position,
-            except,
-            Event::Conversation { re: None, conversation, position },
-        );
+        self.sessions.publish(user, position, except, crate::Event::conversation(conversation));
     }
 
     pub(crate) fn leave(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
@@ -153,9 +145,8 @@ impl Rooms {
                 Ok(position) => position,
                 Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let event = |re| Event::Left { re, conversation, reason: LeftReason::Left, position };
-            this.sessions.reply(session, event(Some(re)));
-            this.sessions.publish(session.user, position, Some(session.handle), event(None));
+            let event = Event::Left { conversation, reason: LeftReason::Left };
+            this.sessions.reply_and_publish(session, re, position, event);
             this.member_left(conversation);
             this.calls.out_of_group(session.user, conversation, false);
         };
@@ -168,7 +159,7 @@ impl Rooms {
         let done = move |left: Result<(Vec<ConversationId>, Position), StoreError>| match left {
             Ok((rooms, position)) => {
                 for conversation in rooms {
-                    let left = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
+                    let left = Event::Left { conversation, reason: LeftReason::Left };
                     this.sessions.publish(user, position, None, left);
                     this.member_left(conversation);
                     this.calls.out_of_group(user, conversation, false);
@@ -208,11 +199,11 @@ impl Rooms {
                 ConversationOf::Direct(_) => return,
             };
             let seen = Box::new(crate::presence::shown::conversation(row, Shown::default()));
-            this.sessions.reply(session, Event::Conversation { re: Some(re), conversation: seen, position });
+            this.sessions.reply(session, Some(re), position, crate::Event::conversation(seen));
             if let Some(hits) = &flagged {
                 this.moderation.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
             }
-            let event = Event::Room { conversation, room, position };
+            let event = Event::Room { conversation, room };
             this.sessions.publish_to_members(
                 conversation.site,
                 &members,
@@ -271,7 +262,7 @@ impl Rooms {
             sanction: None,
         };
         self.tell_member(conversation, changed);
-        self.sessions.send(handle, Event::Member { re, member: Box::new(member) });
+        self.sessions.answer(handle, re, Event::Member(Box::new(member)));
     }
 }
 

@@ -6,6 +6,7 @@
 //! never added at once again, and cannot be asked again by the same member. The member who asks gets the same answer in each of
 //! these cases, so that nobody learns from it that a request was declined.
 
+use crate::rooms::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -16,8 +17,8 @@ use crate::site::trust;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, may_write};
 use crate::{
-    ContactState, ConversationId, ConversationOf, ConversationRow, Done, Event, MessageRequest, Position,
-    Refusal, Seq, SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
+    ContactState, ConversationId, ConversationOf, ConversationRow, Done, MessageRequest, Position, Refusal, Seq,
+    SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
 };
 
 /// Room requests of one user that wait for an answer. No more are made until the user answers some.
@@ -218,9 +219,8 @@ impl Rooms {
                 Ok(position) => position,
                 Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let event = |re| Event::Left { re, conversation: room, reason: LeftReason::Left, position };
-            this.sessions.reply(session, event(Some(re)));
-            this.sessions.publish(session.user, position, Some(session.handle), event(None));
+            let event = Event::Left { conversation: room, reason: LeftReason::Left };
+            this.sessions.reply_and_publish(session, re, position, event);
         };
         self.store.decline_room_request(room, session.user, Box::new(done));
     }
@@ -231,7 +231,7 @@ impl Rooms {
         let done = move |outcome: Result<(Vec<ConversationId>, Position), StoreError>| {
             let Ok((rooms, position)) = outcome else { return };
             for conversation in rooms {
-                let event = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
+                let event = Event::Left { conversation, reason: LeftReason::Left };
                 this.sessions.publish(user, position, None, event);
             }
         };

@@ -4,6 +4,7 @@
 //! invite: removed, muted, gone, banned from the site. Links that end otherwise than by time or number are removed at
 //! once, so that nothing brings them back. An ended link answers one refusal, and does not reveal the room.
 
+use crate::rooms::Event;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::session::Asker;
 use crate::site::settings::Invitations;
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{ConversationId, Done, Event, Person, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
+use crate::{ConversationId, Done, Person, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
 /// Of one room, that stand.
 pub const MOST_LINKS: u32 = 50;
@@ -236,7 +237,9 @@ impl Rooms {
             .map_err(unavailable)
             .flatten()
         {
-            Ok(link) => this.sessions.send(session.handle, Event::Link { re, conversation, link }),
+            Ok(link) => {
+                this.sessions.answer(session.handle, re, Event::Link { conversation, link: Box::new(link) })
+            }
             Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.make_link(conversation, session.user, new, now, Box::new(done));
@@ -273,7 +276,7 @@ impl Rooms {
     ) -> Done<Result<Vec<RoomLink>, Refusal>> {
         let (this, handle) = (self.clone(), asker.session.handle);
         Box::new(move |links| match links.map_err(unavailable).flatten() {
-            Ok(links) => this.sessions.send(handle, Event::Links { re, conversation, links }),
+            Ok(links) => this.sessions.answer(handle, re, Event::Links { conversation, links }),
             Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         })
     }
@@ -288,7 +291,7 @@ impl Rooms {
                 };
             let conversation = is_member.then_some(conversation);
             let invitation = Box::new(Invitation { conversation, room, by: person(&by, None), until });
-            this.sessions.send(handle, Event::Invitation { re, invitation });
+            this.sessions.answer(handle, re, Event::Invitation(invitation));
         };
         self.store.open_link(code, asker.session.user, now, Box::new(done));
     }

@@ -3,6 +3,7 @@
 //! Nothing of it is stored. Joins and leaves are gathered per room, and a room of many members hears of them less often. A user who
 //! leaves and joins again is named once in ten minutes.
 
+use crate::rooms::Event;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +12,7 @@ use crate::rooms::Rooms;
 use crate::session::Handles;
 use crate::site::share::SiteCounts;
 use crate::users::person;
-use crate::{ConversationId, Event, StoreError, Timestamp, UserId, UserRow};
+use crate::{ConversationId, StoreError, Timestamp, UserId, UserRow};
 
 /// Larger rooms get the number of members without names.
 const MOST_MEMBERS_NAMED: u32 = 50;
@@ -146,7 +147,7 @@ impl Rooms {
         for member in members {
             self.sessions.lock(member).live(member, None, &mut handles);
         }
-        self.sessions.deliver(&handles, Event::MemberCount { conversation, members: count, joined });
+        self.sessions.send_all(&handles, Event::MemberCount { conversation, members: count, joined });
     }
 }
 

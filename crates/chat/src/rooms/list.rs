@@ -1,5 +1,6 @@
 //! A room's members and a site's rooms, by pages.
 
+use crate::rooms::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -9,7 +10,7 @@ use crate::rooms::{MembersPage, Rooms, RoomsPage, SanctionedPage};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{ConversationId, Event, Member, PageOf, Refusal, StoreError, Timestamp};
+use crate::{ConversationId, Member, PageOf, Refusal, StoreError, Timestamp};
 
 impl Rooms {
     pub(crate) fn list_members(
@@ -45,7 +46,7 @@ impl Rooms {
                         sanction: None,
                     };
                     let members = rows.iter().zip(presences).zip(markers).map(member).collect();
-                    this.sessions.send(session.handle, Event::Members { re, members, next });
+                    this.sessions.answer(session.handle, re, Event::Members { members, next });
                 });
             });
         };
@@ -77,7 +78,7 @@ impl Rooms {
                 sanction: Some(sanction),
             };
             let members = rows.into_iter().map(member).collect();
-            this.sessions.send(session.handle, Event::Members { re, members, next });
+            this.sessions.answer(session.handle, re, Event::Members { members, next });
         };
         self.store.sanctioned(room, session.user, page.after, limit, now, Box::new(done));
     }
@@ -91,7 +92,7 @@ impl Rooms {
         let this = self.clone();
         let done = move |outcome: Result<RoomsPage, StoreError>| match outcome {
             Ok(RoomsPage { rows, next }) => {
-                this.sessions.send(handle, Event::Rooms { re, rooms: rows, next });
+                this.sessions.answer(handle, re, Event::Rooms { rooms: rows, next });
             }
             Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
         };

@@ -5,6 +5,7 @@
 //! must know to tell of a message comes with the answer of the store.
 
 mod administer;
+mod event;
 mod invitations;
 mod invite_links;
 mod joins;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use administer::MOST_LEFT_BY_BLOCK;
 pub(crate) use administer::NewRoomOf;
+pub use event::Event;
 pub use invitations::{
     AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS,
     RoomRequestState, RoomRequestStore, add_outcome, may_show, requested_conversation,

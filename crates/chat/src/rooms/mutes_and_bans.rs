@@ -6,6 +6,7 @@
 //! The reason is shown to the member alone, who was in the room when it was written and has not blocked its author. So a ban is no
 //! way to put words before somebody who never came to the room.
 
+use crate::moderation;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -14,9 +15,7 @@ use crate::command::AnswerTo;
 use crate::moderation::is_reason;
 use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Rooms, Standing};
 use crate::session::Asker;
-use crate::{
-    ContactState, ConversationId, Event, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId,
-};
+use crate::{ContactState, ConversationId, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId};
 
 /// A mute or a ban of one room, by its owner or moderators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,7 +160,7 @@ impl Rooms {
             && let Some(notice) = sanction.notice()
         {
             self.moderation.standing_changed(&changed.member.user);
-            self.sessions.publish_transient(user, None, Event::Notice(Box::new(notice)));
+            self.sessions.publish_transient(user, None, moderation::Event::Notice(Box::new(notice)));
         }
     }
 }

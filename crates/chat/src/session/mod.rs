@@ -1,9 +1,10 @@
-//! The sessions of this node: who is here, and the way to them.
+//! The sessions of this node, and the delivery of events to them.
 
 pub(crate) mod admission;
 mod asker;
 mod delivery;
 mod ending;
+mod event;
 mod outbox;
 pub(crate) mod record;
 pub(crate) mod request_limits;
@@ -17,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(crate) use asker::Asker;
 pub(crate) use ending::{SessionObserver, session_ids};
+pub use event::Event;
 pub use outbox::Outbox;
 pub(crate) use roll::Roll;
 pub(crate) use standing::StandingHere;
@@ -28,7 +30,7 @@ pub(crate) use table::{
 use crate::observer::Observer;
 use crate::site::live::Sites;
 use crate::stats::Counters;
-use crate::{Event, NodeConfig, SessionHandle, SessionId, Timestamp, UserId};
+use crate::{NodeConfig, SessionId, Timestamp, UserId};
 use table::UsersHere;
 
 /// The table of sessions, and the outbox to their gateways.
@@ -100,18 +102,6 @@ impl Sessions {
     pub(crate) fn has_device(&self, user: UserId, device: u64) -> bool {
         let mut shard = self.lock(user);
         shard.user(user).is_some_and(|user| user.sessions.iter().any(|session| session.device == device))
-    }
-
-    /// One event for one session, past the table.
-    #[inline]
-    pub(crate) fn send(&self, to: SessionHandle, event: Event) {
-        self.outbox.deliver(to, event);
-    }
-
-    /// See [`Outbox::deliver_each`].
-    #[inline]
-    pub(crate) fn send_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
-        self.outbox.deliver_each(to, events);
     }
 
     pub(crate) fn tick(&self, now: Timestamp) {

@@ -1,11 +1,14 @@
 //! A session as it is handed from one node to another.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::session::Event as SessionEvent;
 use crate::session::{Session, Sessions, State};
-use crate::{Event, Position, SessionId, Timestamp, UserId};
+use crate::{Delivery, Event, Position, SessionId, Timestamp, UserId};
 
 /// A session that exists already, for a node that [adopts](crate::Node::adopt) it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,12 +32,27 @@ pub struct SessionRecord {
 
 impl SessionRecord {
     /// Notes that an event was delivered. A front that may lose its node calls it for each event of the session.
-    pub fn delivered(&mut self, event: &Event) {
-        match event {
-            Event::Changes { changes, .. } => (self.seen, self.is_behind) = (changes.position, false),
-            Event::Behind => self.is_behind = true,
-            Event::TokenOk { expires, .. } => self.ends = self.ends.max(*expires),
-            _ => self.seen = event.position().unwrap_or(self.seen),
+    pub fn delivered(&mut self, delivery: &Delivery) {
+        self.seen = delivery.position.unwrap_or(self.seen);
+        match &delivery.event {
+            Event::Session(event) => match event {
+                SessionEvent::Changes(changes) => (self.seen, self.is_behind) = (changes.position, false),
+                SessionEvent::Behind => self.is_behind = true,
+                SessionEvent::TokenOk { expires } => self.ends = self.ends.max(*expires),
+                SessionEvent::Welcome(_)
+                | SessionEvent::Bye(_)
+                | SessionEvent::ByeWith { .. }
+                | SessionEvent::Refused(_)
+                | SessionEvent::SendRefused { .. } => {}
+            },
+            Event::Presence(_)
+            | Event::Contacts(_)
+            | Event::Notifications(_)
+            | Event::Moderation(_)
+            | Event::Calls(_)
+            | Event::Rooms(_)
+            | Event::Messages(_)
+            | Event::Account(_) => {}
         }
     }
 }

@@ -11,7 +11,7 @@ use super::roll::Roll;
 use crate::limits::Due;
 use crate::privacy::Privacy;
 use crate::session::StandingHere;
-use crate::{DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
+use crate::{Delivery, DeviceId, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
 
 pub(crate) const SHARDS: usize = 64;
 /// Events that wait for one session's snapshot; one more and the session is *behind*.
@@ -137,14 +137,14 @@ pub(crate) struct Hold(u32);
 #[derive(Default)]
 struct Held {
     hold: Hold,
-    events: Vec<Event>,
+    events: Vec<Delivery>,
     overflown: bool,
 }
 
 /// The result of `Shard::release` for a session.
 pub(crate) enum Released {
     /// Deliver these, then call again.
-    Events(Vec<Event>),
+    Events(Vec<Delivery>),
     /// Too many events: the session is behind now.
     Behind,
     /// All delivered; the session is live.
@@ -245,14 +245,14 @@ impl Shard {
         }
     }
 
-    /// Adds to `to` the sessions of a user that hear now what was committed at `position`; for those whose
+    /// Adds to `to` the sessions of a user that receive now what was committed at `position`; for those whose
     /// snapshot is under way it is held.
     pub(crate) fn plan(
         &mut self,
         id: UserId,
         position: Position,
         except: Option<SessionHandle>,
-        event: &Event,
+        delivery: &Delivery,
         to: &mut Handles,
     ) {
         let Some(slot) = self.slot_by_user.get(&id) else { return };
@@ -265,19 +265,19 @@ impl Shard {
                 }
                 State::Live | State::Behind => {}
                 State::Starting | State::Resuming => {
-                    self.held.entry(session.handle).or_default().push(event);
+                    self.held.entry(session.handle).or_default().push(delivery);
                 }
             }
         }
     }
 
     /// Plans the delivery of an answer with a position to one session. Returns whether to deliver it now.
-    pub(crate) fn plan_answer(&mut self, id: UserId, handle: SessionHandle, event: &mut Event) -> bool {
+    pub(crate) fn plan_answer(&mut self, id: UserId, handle: SessionHandle, answer: &mut Delivery) -> bool {
         let Some(session) = self.session(id, handle) else { return false };
         match session.state {
-            State::Live => session.advance(event),
+            State::Live => session.advance(answer),
             State::Starting | State::Resuming => {
-                self.held.entry(handle).or_default().push(event);
+                self.held.entry(handle).or_default().push(answer);
                 false
             }
             State::Behind => false,
@@ -370,8 +370,8 @@ impl Shard {
             return Released::Gone;
         }
         if !events.is_empty() {
-            let is_news = |mut event| session.advance(&mut event).then_some(event);
-            return Released::Events(events.into_iter().filter_map(is_news).collect());
+            let is_new = |mut delivery| session.advance(&mut delivery).then_some(delivery);
+            return Released::Events(events.into_iter().filter_map(is_new).collect());
         }
         session.state = if overflown { State::Behind } else { State::Live };
         self.held.remove(&handle);
@@ -410,25 +410,25 @@ impl Shard {
 }
 
 impl Session {
-    /// Notes that the event is given out; false if the session has what it tells. An answer comes in any case,
-    /// somebody waits for it, but its position never goes back behind what the session has.
-    fn advance(&mut self, event: &mut Event) -> bool {
-        let is_answer = event.is_answer();
-        let Some(position) = event.position_mut() else { return true };
-        let is_news = position.number > self.since;
+    /// Notes that the event is delivered; false if the session has its content already. An answer is delivered in any case,
+    /// because the client waits for it, but its position is never less than that of the session.
+    fn advance(&mut self, delivery: &mut Delivery) -> bool {
+        let is_answer = delivery.is_answer();
+        let Some(position) = &mut delivery.position else { return true };
+        let is_new = position.number > self.since;
         self.since = self.since.max(position.number);
         position.number = self.since;
-        is_news || is_answer
+        is_new || is_answer
     }
 }
 
 impl Held {
-    fn push(&mut self, event: &Event) {
+    fn push(&mut self, delivery: &Delivery) {
         if self.overflown {
             return;
         }
         if self.events.len() < MAX_HELD {
-            self.events.push(event.clone());
+            self.events.push(delivery.clone());
         } else {
             self.overflown = true;
             self.events = Vec::new();

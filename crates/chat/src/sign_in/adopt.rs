@@ -3,6 +3,7 @@
 //! A session that has missed nothing goes on without an event. A session that has missed something is *behind*, and its client resumes.
 //! Commands that arrive before the session is in the table wait for it.
 
+use crate::session::Event;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,9 +12,7 @@ use crate::session::record::{SessionRecord, Taken};
 use crate::session::{ContactWatch, Hold, Session, Shard, StandingHere, State};
 use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
-use crate::{
-    Command, Event, Refusal, SessionHandle, SessionId, Snapshot, StoreError, Timestamp, UserId, UserRow,
-};
+use crate::{Command, Refusal, SessionHandle, SessionId, Snapshot, StoreError, Timestamp, UserId, UserRow};
 use smallvec::SmallVec;
 
 /// Sessions whose users are read in one go.

@@ -7,6 +7,7 @@ pub(crate) mod log;
 mod resume;
 pub(crate) mod store;
 
+use crate::session::Event;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
@@ -38,7 +39,7 @@ use crate::stats::Counters;
 use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
-    Agent, Door, Event, Hello, NodeConfig, Position, Refusal, SessionHandle, SessionId, SessionRecord, Site,
+    Agent, Door, Hello, NodeConfig, Position, Refusal, SessionHandle, SessionId, SessionRecord, Site,
     SiteRole, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 use rand::Rng as _;
@@ -449,7 +450,7 @@ impl SignIn {
         if self.key_is_over(&asker.site, &ticket.kid, now) {
             return self.sessions.end_session(asker.session, Refusal::KeyEnded, now);
         }
-        self.sessions.send(handle, Event::TokenOk { re, expires: ticket.expires });
+        self.sessions.answer(handle, re, Event::TokenOk { expires: ticket.expires });
         let this = self.clone();
         let done = move |outcome: Result<UserRow, StoreError>| {
             if let Ok(row) = outcome {

@@ -1,5 +1,6 @@
 //! Catching up: from a position to what a device has missed, without losing what happens meanwhile.
 
+use crate::session::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
@@ -7,9 +8,7 @@ use crate::presence::shown::{Other, Shown};
 use crate::session::{Asker, Hold, Released};
 use crate::sign_in::SignIn;
 use crate::users::card;
-use crate::{
-    Changes, Event, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, SiteId, Snapshot, UserId,
-};
+use crate::{Changes, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, SiteId, Snapshot, UserId};
 
 impl SignIn {
     pub(crate) fn resume_from(&self, site: SiteId, position: Option<Position>) -> ResumeFrom {
@@ -52,8 +51,8 @@ impl SignIn {
             if this.settle(asker.session, hold, changes.position).is_none() {
                 return;
             }
-            let event = Event::Changes { re, changes: Box::new(changes) };
-            this.sessions.send(asker.session.handle, event);
+            let event = Event::Changes(Box::new(changes));
+            this.sessions.answer(asker.session.handle, re, event);
             this.release(asker.session);
             this.calls.ring_late(asker.session, this.sessions.last_tick());
             this.presences.answer_watched(asker.site.site.mode, asker.session);
@@ -100,11 +99,7 @@ impl SignIn {
         loop {
             let released = self.sessions.lock(session.user).release(session.user, session.handle);
             match released {
-                Released::Events(events) => {
-                    for event in events {
-                        self.sessions.send(session.handle, event);
-                    }
-                }
+                Released::Events(events) => self.sessions.send_held(session.handle, events),
                 Released::Behind => {
                     self.counters.behind.add(1);
                     return self.sessions.send(session.handle, Event::Behind);

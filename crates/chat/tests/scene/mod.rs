@@ -16,6 +16,28 @@ pub const SITE: &str = "forum";
 /// Where everybody is.
 pub const ADDRESS: std::net::Ipv4Addr = std::net::Ipv4Addr::new(192, 0, 2, 1);
 
+/// The pattern of a [`Delivery`]: `event!(rooms::Left { reason, .. })`. In front of the event may stand patterns of its request
+/// number and of its position: `event!(Some(9), rooms::Links { .. })`, `event!(_, Some(position), messages::Message(message))`.
+macro_rules! event {
+    (@session::$($event:tt)+) => { chat::Event::Session(chat::session::Event::$($event)+) };
+    (@presence::$($event:tt)+) => { chat::Event::Presence(chat::presence::Event::$($event)+) };
+    (@contacts::$($event:tt)+) => { chat::Event::Contacts(chat::contacts::Event::$($event)+) };
+    (@notifications::$($event:tt)+) => { chat::Event::Notifications(chat::notifications::Event::$($event)+) };
+    (@moderation::$($event:tt)+) => { chat::Event::Moderation(chat::moderation::Event::$($event)+) };
+    (@calls::$($event:tt)+) => { chat::Event::Calls(chat::calls::Event::$($event)+) };
+    (@rooms::$($event:tt)+) => { chat::Event::Rooms(chat::rooms::Event::$($event)+) };
+    (@messages::$($event:tt)+) => { chat::Event::Messages(chat::messages::Event::$($event)+) };
+    (@account::$($event:tt)+) => { chat::Event::Account(chat::account::Event::$($event)+) };
+    ($part:ident::$($event:tt)+) => { chat::Delivery { event: event!(@$part::$($event)+), .. } };
+    ($re:pat, $part:ident::$($event:tt)+) => {
+        chat::Delivery { re: $re, event: event!(@$part::$($event)+), .. }
+    };
+    ($re:pat, $position:pat, $part:ident::$($event:tt)+) => {
+        chat::Delivery { re: $re, position: $position, event: event!(@$part::$($event)+) }
+    };
+}
+pub(crate) use event;
+
 pub struct Scene {
     pub store: Arc<Sqlite>,
     pub inbox: Arc<Inbox>,
@@ -28,12 +50,15 @@ pub struct Scene {
 /// The events that sessions received.
 #[derive(Default)]
 pub struct Inbox {
-    events: Mutex<HashMap<SessionHandle, Vec<Event>>>,
+    events: Mutex<HashMap<SessionHandle, Vec<Delivery>>>,
 }
 
 impl Outbox for Inbox {
-    fn deliver(&self, to: SessionHandle, event: Event) {
-        self.events.lock().unwrap().entry(to).or_default().push(event);
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        let mut events = self.events.lock().unwrap();
+        for handle in to {
+            events.entry(*handle).or_default().push(delivery.clone());
+        }
     }
 }
 
@@ -185,7 +210,7 @@ impl Scene {
 
     pub fn welcomed(&self, handle: SessionHandle) -> Device {
         match self.inbox.take(handle).remove(0) {
-            Event::Welcome(welcome) => Device { session: welcome.session, welcome: *welcome },
+            event!(session::Welcome(welcome)) => Device { session: welcome.session, welcome: *welcome },
             other => panic!("no welcome but {other:?}"),
         }
     }
@@ -193,7 +218,7 @@ impl Scene {
     pub fn refused_hello(&self, token: Option<&str>) -> Refusal {
         let handle = self.hello(token, "d", None);
         match self.inbox.take(handle).as_slice() {
-            [Event::Bye(refusal)] => *refusal,
+            [event!(session::Bye(refusal))] => *refusal,
             other => panic!("not refused: {other:?}"),
         }
     }
@@ -203,7 +228,7 @@ impl Scene {
     }
 
     /// Carries out a command and answers what the device hears of it.
-    pub fn ask(&self, device: &Device, command: Command) -> Vec<Event> {
+    pub fn ask(&self, device: &Device, command: Command) -> Vec<Delivery> {
         self.take(device);
         self.command(device, command);
         self.take(device)
@@ -232,10 +257,10 @@ impl Scene {
         self.take(from);
         self.send(from, to, id, body);
         match self.take(from).as_slice() {
-            [Event::Ack { client_id, conversation, seq, .. }] if **client_id == *id => {
+            [event!(messages::Ack { client_id, conversation, seq, .. })] if **client_id == *id => {
                 Ok((*conversation, *seq))
             }
-            [Event::SendRefused { client_id, refusal }] if **client_id == *id => Err(*refusal),
+            [event!(session::SendRefused { client_id, refusal })] if **client_id == *id => Err(*refusal),
             other => panic!("no answer to a send: {other:?}"),
         }
     }
@@ -247,11 +272,11 @@ impl Scene {
         user: &str,
     ) -> Result<ContactState, Refusal> {
         match self.ask(device, Command::Contact { re: 9, action, user: sub(user) }).as_slice() {
-            [Event::Contact { re: Some(9), contact, .. }, ..] => {
+            [event!(Some(9), contacts::Contact(contact)), ..] => {
                 assert_eq!(contact.person.sub, sub(user));
                 Ok(contact.state)
             }
-            [Event::Refused { re: Some(9), refusal }] => Err(*refusal),
+            [event!(Some(9), session::Refused(refusal))] => Err(*refusal),
             other => panic!("no answer to a contact: {other:?}"),
         }
     }
@@ -272,7 +297,7 @@ impl Scene {
     /// All contacts; answers those who are here.
     pub fn watch_contacts(&self, device: &Device) -> Vec<(String, Presence)> {
         match self.ask(device, Command::Watch { contacts: true, users: vec![] }).as_slice() {
-            [Event::Watching { here, more: false }] => {
+            [event!(presence::Watching { here, more: false })] => {
                 here.iter().map(|(user, presence)| (user.to_string(), *presence)).collect()
             }
             other => panic!("no answer to a watch: {other:?}"),
@@ -292,14 +317,14 @@ impl Scene {
         self.node.disconnected(device.session, false, self.now());
     }
 
-    pub fn take(&self, device: &Device) -> Vec<Event> {
+    pub fn take(&self, device: &Device) -> Vec<Delivery> {
         self.inbox.take(device.session.handle)
     }
 
     pub fn bodies(&self, device: &Device) -> Vec<String> {
         let events = self.take(device);
-        let body = |event: &Event| match event {
-            Event::Message(message, _) => Some(message.body.to_string()),
+        let body = |event: &Delivery| match event {
+            event!(messages::Message(message)) => Some(message.body.to_string()),
             _ => None,
         };
         events.iter().filter_map(body).collect()
@@ -308,21 +333,21 @@ impl Scene {
 
 impl Inbox {
     /// In front of what has come since.
-    pub fn put_back(&self, handle: SessionHandle, mut events: Vec<Event>) {
+    pub fn put_back(&self, handle: SessionHandle, mut events: Vec<Delivery>) {
         let mut inbox = self.events.lock().unwrap();
         let since = inbox.entry(handle).or_default();
         events.append(since);
         *since = events;
     }
 
-    pub fn take(&self, handle: SessionHandle) -> Vec<Event> {
+    pub fn take(&self, handle: SessionHandle) -> Vec<Delivery> {
         self.events.lock().unwrap().remove(&handle).unwrap_or_default()
     }
 }
 
-pub fn presences(events: &[Event]) -> Vec<(String, Presence)> {
-    let presence = |event: &Event| match event {
-        Event::Presence { user, presence, .. } => Some((user.to_string(), *presence)),
+pub fn presences(events: &[Delivery]) -> Vec<(String, Presence)> {
+    let presence = |event: &Delivery| match event {
+        event!(presence::Presence { user, presence, .. }) => Some((user.to_string(), *presence)),
         _ => None,
     };
     events.iter().filter_map(presence).collect()

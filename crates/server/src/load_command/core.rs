@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use chat::token::{Claims, sign};
 use chat::{
-    Command, DeviceId, Event, Hello, Limits, Node, NodeConfig, Outbox, Refusal, Secret, SessionHandle,
-    SessionId, Store, Sub, To,
+    Command, Delivery, DeviceId, Event, Hello, Limits, Node, NodeConfig, Outbox, Refusal, Secret,
+    SessionHandle, SessionId, Store, Sub, To, messages, session,
 };
 use load::Observer;
 use load::report::Run;
@@ -184,25 +184,37 @@ impl Core for InProcess {
 }
 
 impl Outbox for Sessions {
-    fn deliver(&self, to: SessionHandle, event: Event) {
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        for to in to {
+            self.receive(*to, &delivery.event);
+        }
+    }
+}
+
+impl Sessions {
+    fn receive(&self, to: SessionHandle, event: &Event) {
         let heard = match event {
-            Event::Welcome(welcome) => {
+            Event::Session(session::Event::Welcome(welcome)) => {
                 if let Some(place) = self.by_member.get(to.0 as usize) {
                     let _ = place.set(welcome.session);
                 }
                 CoreEvent::Welcome
             }
-            Event::Ack { client_id, conversation, seq, .. } => CoreEvent::Acknowledged {
-                id: client_id,
-                conversation: conversation.key.to_string().into(),
-                seq: seq.0,
-            },
-            Event::Message(message, _) => CoreEvent::Message {
+            Event::Session(session::Event::SendRefused { refusal, .. } | session::Event::Bye(refusal)) => {
+                CoreEvent::Refused(refusal.word())
+            }
+            Event::Messages(messages::Event::Ack { client_id, conversation, seq, .. }) => {
+                CoreEvent::Acknowledged {
+                    id: client_id.clone(),
+                    conversation: conversation.key.to_string().into(),
+                    seq: seq.0,
+                }
+            }
+            Event::Messages(messages::Event::Message(message)) => CoreEvent::Message {
                 id: message.client_id.clone(),
                 conversation: message.conversation.key.to_string().into(),
                 seq: message.seq.0,
             },
-            Event::SendRefused { refusal, .. } | Event::Bye(refusal) => CoreEvent::Refused(refusal.word()),
             _ => return,
         };
         // Handles are the numbers that came with `sign_in`.

@@ -7,8 +7,8 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use chat::token::{Claims, sign};
 use chat::{
-    CallAction, Command, ContactAction, DeviceId, Event, Hello, Media, Node, NotifyChange, Outbox,
-    SessionHandle, SessionId, SiteStore, Sub, Timestamp, To,
+    CallAction, Command, ContactAction, Delivery, DeviceId, Event, Hello, Media, Node, NotifyChange, Outbox,
+    SessionHandle, SessionId, SiteStore, Sub, Timestamp, To, notifications, session,
 };
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -170,8 +170,8 @@ struct Inbox {
 }
 
 impl Outbox for Inbox {
-    fn deliver(&self, to: SessionHandle, event: Event) {
-        self.events.lock().unwrap().push((to, event));
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        self.events.lock().unwrap().extend(to.iter().map(|to| (*to, delivery.event.clone())));
     }
 }
 
@@ -219,7 +219,7 @@ impl Scene {
         };
         self.node.sign_in(hello, SessionHandle(handle), Timestamp(self.now));
         let welcomed = |(to, event): &(SessionHandle, Event)| match event {
-            Event::Welcome(welcome) if to.0 == handle => Some(welcome.session),
+            Event::Session(session::Event::Welcome(welcome)) if to.0 == handle => Some(welcome.session),
             _ => None,
         };
         self.inbox.events.lock().unwrap().iter().find_map(welcomed).unwrap()
@@ -252,7 +252,7 @@ impl Scene {
         let look = Command::Notifications { re: 1, change: Box::<NotifyChange>::default() };
         self.node.command(of, look, Timestamp(self.now));
         match self.inbox.events.lock().unwrap().pop() {
-            Some((_, Event::Notifications { mail, .. })) => {
+            Some((_, Event::Notifications(notifications::Event::Settings { mail, .. }))) => {
                 mail.filter(|(_, after)| *after != 30).map(|(address, after)| (address.into(), after))
             }
             other => panic!("no answer: {other:?}"),

@@ -9,8 +9,8 @@ use ::push::testing::{Browser, Service};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chat::token::{Claims, sign};
 use chat::{
-    Command, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotificationStore, NotifyChange, Outbox,
-    RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub, Timestamp, To,
+    Command, Delivery, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotificationStore, NotifyChange, Outbox,
+    RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub, Timestamp, To, notifications, session,
 };
 use serde_json::Value;
 
@@ -104,8 +104,8 @@ struct Inbox {
 }
 
 impl Outbox for Inbox {
-    fn deliver(&self, to: SessionHandle, event: Event) {
-        self.events.lock().unwrap().push((to, event));
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        self.events.lock().unwrap().extend(to.iter().map(|to| (*to, delivery.event.clone())));
     }
 }
 
@@ -136,7 +136,9 @@ impl Scene {
         let change = NotifyChange { subscribe: Some(device.unwrap()), ..NotifyChange::default() };
         self.say(anna, Command::Notifications { re: 1, change: Box::new(change) });
         let key = |(_, event): &(SessionHandle, Event)| match event {
-            Event::Notifications { key, devices: 1, .. } => key.as_ref().map(ToString::to_string),
+            Event::Notifications(notifications::Event::Settings { key, devices: 1, .. }) => {
+                key.as_ref().map(ToString::to_string)
+            }
             _ => None,
         };
         *self.key.lock().unwrap() = self.inbox.events.lock().unwrap().iter().find_map(key);
@@ -176,7 +178,7 @@ impl Scene {
         };
         self.node.sign_in(hello, SessionHandle(handle), Timestamp(self.now));
         let welcomed = |(to, event): &(SessionHandle, Event)| match event {
-            Event::Welcome(welcome) if to.0 == handle => Some(welcome.session),
+            Event::Session(session::Event::Welcome(welcome)) if to.0 == handle => Some(welcome.session),
             _ => None,
         };
         self.inbox.events.lock().unwrap().iter().find_map(welcomed).unwrap()

@@ -1,11 +1,52 @@
-//! Reports, notices and what moderators do, between the domain's words and those of the wire. REST speaks them too.
+//! Reports, notices, acts of moderators and the settings of the site. REST uses some of them.
 
 use std::borrow::Cow;
 
-use chat::{SanctionKind, SiteId, Sub, Timestamp};
-use web_proto::Code;
+use chat::moderation::Event as Of;
+use chat::{Delivery, SanctionKind, SiteId, Sub, Timestamp};
+use web_proto::{Code, Event};
 
-use super::{conversation_text, parse_conversation};
+use super::names::{conversation_text, parse_conversation};
+use super::same::{ToChat, ToWire};
+use super::{next, number};
+
+pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
+    match event {
+        Of::Reported { report } => Event::Reported { re: number(delivery), report: *report },
+        Of::Reports { reports, next } => Event::Reports {
+            re: number(delivery),
+            reports: reports.iter().map(report).collect(),
+            next: self::next(next),
+        },
+        Of::Report(report) => Event::Report { report: Box::new(self::report(report)) },
+        Of::Moderated(report) => Event::Moderated {
+            re: number(delivery),
+            report: report.as_deref().map(|report| Box::new(self::report(report))),
+        },
+        Of::Audit { entries, next } => Event::Audit {
+            re: number(delivery),
+            entries: entries.iter().map(audit_entry).collect(),
+            next: self::next(next),
+        },
+        Of::Notices(notices) => {
+            Event::Notices { re: number(delivery), notices: notices.iter().map(notice).collect() }
+        }
+        Of::Notice(notice) => Event::Notice { notice: self::notice(notice) },
+        Of::Site(state) => Event::Site { site: site_state(state) },
+        Of::Settings(settings) => Event::Settings { re: number(delivery), settings: settings.clone() },
+        Of::NotSet(why) => Event::Error {
+            code: Code::BadValue,
+            text: Cow::Borrowed(why),
+            re: delivery.re,
+            id: None,
+            retry_after: None,
+        },
+        Of::FilterTested(test) => {
+            let (act, hits) = filter_test(test);
+            Event::FilterTested { re: number(delivery), act, hits }
+        }
+    }
+}
 
 pub(crate) fn report(row: &chat::ReportRow) -> web_proto::Report<'_> {
     let (conversation, seq) = match row.about {
@@ -15,25 +56,13 @@ pub(crate) fn report(row: &chat::ReportRow) -> web_proto::Report<'_> {
     };
     web_proto::Report {
         report: row.number,
-        state: match row.state {
-            chat::ReportState::Open => web_proto::ReportState::Open,
-            chat::ReportState::Taken => web_proto::ReportState::Taken,
-            chat::ReportState::Closed => web_proto::ReportState::Closed,
-        },
+        state: row.state.to_wire(),
         conversation: conversation.map(conversation_text),
         seq,
         user: row.user.as_ref().map(|user| user.as_str().into()),
         by: row.by.as_ref().map(|user| user.as_str().into()),
         held: matches!(row.about, chat::ReportAbout::Held(_)),
-        reason: match row.reason {
-            chat::ReportReason::Spam => web_proto::ReportReason::Spam,
-            chat::ReportReason::Abuse => web_proto::ReportReason::Abuse,
-            chat::ReportReason::Sexual => web_proto::ReportReason::Sexual,
-            chat::ReportReason::Violence => web_proto::ReportReason::Violence,
-            chat::ReportReason::Fraud => web_proto::ReportReason::Fraud,
-            chat::ReportReason::Other => web_proto::ReportReason::Other,
-            chat::ReportReason::Filter => web_proto::ReportReason::Filter,
-        },
+        reason: row.reason.to_wire(),
         text: Cow::Borrowed(&row.text),
         lines: row.lines.iter().map(line).collect(),
         former: row
@@ -70,12 +99,7 @@ pub(crate) fn audit_entry(entry: &chat::AuditEntry) -> web_proto::AuditEntry<'_>
 
 pub(super) fn notice(notice: &chat::Notice) -> web_proto::Notice<'_> {
     web_proto::Notice {
-        kind: match notice.kind {
-            chat::NoticeKind::Warning => web_proto::NoticeKind::Warning,
-            chat::NoticeKind::Mute => web_proto::NoticeKind::Mute,
-            chat::NoticeKind::Ban => web_proto::NoticeKind::Ban,
-            chat::NoticeKind::Unmute => web_proto::NoticeKind::Unmute,
-        },
+        kind: notice.kind.to_wire(),
         conversation: notice.room.map(conversation_text),
         until: notice.until.map(|until| until.0),
         reason: Cow::Borrowed(&notice.reason),
@@ -101,11 +125,7 @@ pub(super) fn held(held: &chat::Held) -> web_proto::Held<'_> {
 
 pub(super) fn site_state(state: &chat::SiteState) -> web_proto::SiteState<'_> {
     web_proto::SiteState {
-        access: match state.access {
-            chat::settings::Access::Open => web_proto::SiteAccess::Open,
-            chat::settings::Access::ReadOnly => web_proto::SiteAccess::ReadOnly,
-            chat::settings::Access::Closed => web_proto::SiteAccess::Closed,
-        },
+        access: state.access.to_wire(),
         text: Cow::Borrowed(&state.text),
         raid_until: state.raid_until.map(|until| until.0),
     }
@@ -114,30 +134,12 @@ pub(super) fn site_state(state: &chat::SiteState) -> web_proto::SiteState<'_> {
 pub(crate) fn filter_test(
     test: &chat::FilterTest,
 ) -> (Option<web_proto::FilterAct>, Vec<web_proto::FilterHit<'_>>) {
-    let act = |act| match act {
-        chat::FilterAct::Flag => web_proto::FilterAct::Flag,
-        chat::FilterAct::Hold => web_proto::FilterAct::Hold,
-        chat::FilterAct::Reject => web_proto::FilterAct::Reject,
-    };
     let hit = |hit: &chat::Hit| web_proto::FilterHit {
-        kind: match hit.kind {
-            chat::HitKind::Word => web_proto::FilterKind::Word,
-            chat::HitKind::Link => web_proto::FilterKind::Link,
-            chat::HitKind::Pattern => web_proto::FilterKind::Pattern,
-            chat::HitKind::Unreadable => web_proto::FilterKind::Unreadable,
-        },
+        kind: hit.kind.to_wire(),
         what: hit.what.clone().into(),
-        act: act(hit.act),
+        act: hit.act.to_wire(),
     };
-    (test.act.map(act), test.hits.iter().map(hit).collect())
-}
-
-pub(super) fn site_role(role: chat::SiteRole) -> web_proto::SiteRole {
-    match role {
-        chat::SiteRole::Member => web_proto::SiteRole::Member,
-        chat::SiteRole::Moderator => web_proto::SiteRole::Moderator,
-        chat::SiteRole::Admin => web_proto::SiteRole::Admin,
-    }
+    (test.act.map(ToWire::to_wire), test.hits.iter().map(hit).collect())
 }
 
 /// Exactly one thing must be named.
@@ -154,26 +156,6 @@ pub(super) fn report_of(
         (Some(id), None, None) => Ok(chat::ReportOf::Room(id)),
         (None, None, Some(user)) => Sub::parse(&user).map(chat::ReportOf::User).ok_or(Code::NoSuchUser),
         _ => Err(Code::BadValue),
-    }
-}
-
-pub(super) fn reason(reason: web_proto::ReportReason) -> chat::ReportReason {
-    match reason {
-        web_proto::ReportReason::Spam => chat::ReportReason::Spam,
-        web_proto::ReportReason::Abuse => chat::ReportReason::Abuse,
-        web_proto::ReportReason::Sexual => chat::ReportReason::Sexual,
-        web_proto::ReportReason::Violence => chat::ReportReason::Violence,
-        web_proto::ReportReason::Fraud => chat::ReportReason::Fraud,
-        web_proto::ReportReason::Other => chat::ReportReason::Other,
-        web_proto::ReportReason::Filter => chat::ReportReason::Filter,
-    }
-}
-
-pub(crate) fn state(state: web_proto::ReportState) -> chat::ReportState {
-    match state {
-        web_proto::ReportState::Open => chat::ReportState::Open,
-        web_proto::ReportState::Taken => chat::ReportState::Taken,
-        web_proto::ReportState::Closed => chat::ReportState::Closed,
     }
 }
 
@@ -206,7 +188,9 @@ pub(crate) fn act(site: SiteId, asked: &web_proto::Moderate<'_>) -> Result<chat:
         Act::Ban => sanction(SanctionKind::Ban),
         Act::ShadowBan => sanction(SanctionKind::Shadow),
         Act::LiftShadowBan => lift(SanctionKind::Shadow),
-        Act::SetLevel => Ok(chat::Moderate::SetLevel { user: user()?, level: asked.level.map(level) }),
+        Act::SetLevel => {
+            Ok(chat::Moderate::SetLevel { user: user()?, level: asked.level.map(ToChat::to_chat) })
+        }
         Act::Raid => Ok(chat::Moderate::Raid { until: Timestamp(asked.until.ok_or(Code::BadValue)?) }),
         Act::EndRaid => Ok(chat::Moderate::Raid { until: Timestamp(0) }),
         Act::Approve => Ok(chat::Moderate::Approve { report: report? }),
@@ -217,11 +201,7 @@ pub(crate) fn act(site: SiteId, asked: &web_proto::Moderate<'_>) -> Result<chat:
         Act::Unban => lift(SanctionKind::Ban),
         Act::Kick => Ok(chat::Moderate::Kick { user: user()? }),
         Act::SetRole => {
-            let role = match asked.role.ok_or(Code::BadValue)? {
-                web_proto::SiteRole::Member => chat::SiteRole::Member,
-                web_proto::SiteRole::Moderator => chat::SiteRole::Moderator,
-                web_proto::SiteRole::Admin => chat::SiteRole::Admin,
-            };
+            let role = asked.role.ok_or(Code::BadValue)?.to_chat();
             Ok(chat::Moderate::SetRole { user: user()?, role })
         }
         Act::Delete => {
@@ -236,13 +216,5 @@ pub(crate) fn act(site: SiteId, asked: &web_proto::Moderate<'_>) -> Result<chat:
             Ok(chat::Moderate::CloseReport { report: report?, note })
         }
         Act::ReopenReport => Ok(chat::Moderate::ReopenReport { report: report? }),
-    }
-}
-
-fn level(level: web_proto::Level) -> chat::Level {
-    match level {
-        web_proto::Level::New => chat::Level::New,
-        web_proto::Level::Basic => chat::Level::Basic,
-        web_proto::Level::Trusted => chat::Level::Trusted,
     }
 }

@@ -1,11 +1,13 @@
-//! Polls, forwarded messages and threads, between the domain's words and those of the wire.
+//! Parts of messages beside the text: polls, forwarded messages, threads, previews, stickers.
 
 use std::borrow::Cow;
 
 use chat::{Seq, SiteId, Timestamp};
 use web_proto::{Code, SendTo};
 
-use super::{Asked, conversation_text, file, message, parse_conversation, position_text, to};
+use super::messages::{file, message};
+use super::names::{conversation_text, parse_conversation};
+use super::{Asked, to};
 use crate::files::Links;
 
 pub(crate) fn poll(poll: &chat::Poll) -> web_proto::Poll<'_> {
@@ -143,7 +145,7 @@ pub(crate) fn counts(
     re: Option<u64>,
     counts: &chat::Counts,
     by: Option<&chat::CountedBy>,
-    position: chat::Position,
+    position: Cow<'static, str>,
 ) -> web_proto::Event<'static> {
     let (mut put, mut chose) = (None, None);
     match by.map(|by| &by.what) {
@@ -175,7 +177,7 @@ pub(crate) fn counts(
         by: by.map(|by| by.user.as_str().to_owned().into()),
         put,
         chose,
-        position: position_text(position),
+        position,
     }
 }
 

@@ -14,8 +14,8 @@ use axum::http::StatusCode;
 use axum::routing;
 use chat::token::{Claims, sign};
 use chat::{
-    CallConfig, Event, Mode, Node, NodeConfig, Outbox, Secret, SecretKind, SessionHandle, Site, SiteId,
-    SiteStore, Timestamp, Turn,
+    CallConfig, Delivery, Event, Mode, Node, NodeConfig, Outbox, Secret, SecretKind, SessionHandle, Site, SiteId,
+    SiteStore, Timestamp, Turn, messages,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
@@ -60,9 +60,10 @@ struct FaultyOutbox {
 
 impl FaultyOutbox {
     /// True: that was done.
-    fn panics(&self, to: impl Iterator<Item = SessionHandle>, events: &[Event]) -> bool {
-        let is_message = events.iter().any(|event| matches!(event, Event::Message(..)));
-        let panics = is_message && self.messages_panic.load(Ordering::Relaxed);
+    fn panics(&self, to: impl Iterator<Item = SessionHandle>, deliveries: &[Delivery]) -> bool {
+        let is_message =
+            |delivery: &Delivery| matches!(delivery.event, Event::Messages(messages::Event::Message(_)));
+        let panics = deliveries.iter().any(is_message) && self.messages_panic.load(Ordering::Relaxed);
         if panics {
             let to: Vec<_> = to.map(|to| (to, 7)).collect();
             self.outbox.deliver_each(&to, Vec::new());
@@ -72,21 +73,15 @@ impl FaultyOutbox {
 }
 
 impl Outbox for FaultyOutbox {
-    fn deliver(&self, to: SessionHandle, event: Event) {
-        if !self.panics([to].into_iter(), std::slice::from_ref(&event)) {
-            self.outbox.deliver(to, event);
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        if !self.panics(to.iter().copied(), std::slice::from_ref(&delivery)) {
+            self.outbox.deliver(to, delivery);
         }
     }
 
-    fn deliver_all(&self, to: &[SessionHandle], event: Event) {
-        if !self.panics(to.iter().copied(), std::slice::from_ref(&event)) {
-            self.outbox.deliver_all(to, event);
-        }
-    }
-
-    fn deliver_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
-        if !self.panics(to.iter().map(|(to, _)| *to), &events) {
-            self.outbox.deliver_each(to, events);
+    fn deliver_each(&self, to: &[(SessionHandle, usize)], deliveries: Vec<Delivery>) {
+        if !self.panics(to.iter().map(|(to, _)| *to), &deliveries) {
+            self.outbox.deliver_each(to, deliveries);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The commands: one's devices, and signing one out.
 
+use crate::account::Event;
 use std::sync::Arc;
 
 use crate::account::Account;
@@ -7,7 +8,7 @@ use crate::account::devices::{DeviceRow, KnownDevice, NewDevice};
 use crate::command::AnswerTo;
 use crate::session::Asker;
 use crate::store::unavailable;
-use crate::{Agent, Event, Refusal, SessionId, StoreError, Timestamp, UserId};
+use crate::{Agent, Refusal, SessionId, StoreError, Timestamp, UserId};
 
 impl Account {
     pub(crate) fn devices(self: &Arc<Self>, asker: &Asker, re: u64) {
@@ -24,7 +25,7 @@ impl Account {
                     row,
                 };
                 let devices = rows.into_iter().map(device).collect();
-                this.sessions.send(session.handle, Event::Devices { re, devices });
+                this.sessions.answer(session.handle, re, Event::Devices(devices));
             }
             Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };

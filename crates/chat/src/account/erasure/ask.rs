@@ -1,5 +1,6 @@
 //! Who asks for it: the member, where the site lets them, or the site.
 
+use crate::contacts;
 use std::sync::Arc;
 
 use crate::account::Account;
@@ -10,7 +11,7 @@ use crate::rng::random_letters;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{
-    By, Caller, Contact, ContactState, Event, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
+    By, Caller, Contact, ContactState, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Called once, perhaps on a thread of the store.
@@ -90,12 +91,7 @@ impl Account {
         let person = crate::users::person(before, Some(Presence::Offline));
         for other in parted {
             let contact = Contact { person: person.clone(), state: ContactState::None };
-            self.sessions.publish(
-                *other,
-                *position,
-                None,
-                Event::Contact { re: None, contact, position: *position },
-            );
+            self.sessions.publish(*other, *position, None, contacts::Event::Contact(Box::new(contact)));
         }
         self.sessions.end_user(before.id, Refusal::Removed);
         self.erasing.begin();

@@ -1,12 +1,15 @@
 //! The slices: one after the other as time passes, each told to those who have it on their screens.
 
+use crate::account::Event;
+use crate::messages;
+use crate::rooms;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::account::Account;
 use crate::account::erasure::{ERASE_SLICE, EraseSlice};
 use crate::presence::shown::Shown;
-use crate::{Event, Presence, StoreError, Sub, Timestamp};
+use crate::{Presence, StoreError, Sub, Timestamp};
 
 /// Between two slices, so that what members write goes first.
 const EVERY_MS: u64 = 100;
@@ -72,18 +75,18 @@ impl Account {
             slice;
         if let Some((site, renamed)) = renamed {
             for members in audience {
-                let event = Event::Renamed { renamed: renamed.clone(), position: renamed_at };
+                let event = Event::Renamed(renamed.clone());
                 self.sessions.publish_to_members(site, &members, renamed_at, None, event);
             }
         }
         for (conversation, room, members) in rooms {
-            let event = Event::Room { conversation, room, position };
+            let event = rooms::Event::Room { conversation, room };
             self.sessions.publish_to_members(conversation.site, &members, position, None, event);
         }
         for (other, row) in conversations {
             let shown = Shown { presence: Some(Presence::Offline), markers: true };
             let seen = crate::presence::shown::conversation(row, shown);
-            let event = Event::Conversation { re: None, conversation: Box::new(seen), position };
+            let event = messages::Event::Conversation(Box::new(seen));
             self.sessions.publish(other, position, None, event);
         }
         for changed in changed {

@@ -1,5 +1,6 @@
 //! The command that shows a profile.
 
+use crate::account::Event;
 use std::sync::Arc;
 
 use crate::account::Account;
@@ -10,7 +11,7 @@ use crate::privacy::{Signal, Visibility};
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{Event, Presence, Refusal, StoreError, Sub, Timestamp};
+use crate::{Presence, Refusal, StoreError, Sub, Timestamp};
 
 impl Account {
     /// `of`: None for one's own.
@@ -30,7 +31,7 @@ impl Account {
     pub(super) fn answer_profile(&self, asker: &Asker, re: u64, card: Result<ProfileCard, Refusal>) {
         let handle = asker.session.handle;
         match card {
-            Ok(card) => self.sessions.send(handle, Event::Profile { re, card: Box::new(card) }),
+            Ok(card) => self.sessions.answer(handle, re, Event::Profile(Box::new(card))),
             Err(refusal) => self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         }
     }

@@ -1,5 +1,6 @@
 //! Carries out what clients want of the call of a room, and what time, lost sessions and moderators do to it.
 
+use crate::calls::Event;
 use std::sync::Arc;
 
 use crate::calls::group::machine::{GroupEffects, Joining};
@@ -16,7 +17,7 @@ use crate::limits::Rate;
 use crate::session::{Asker, Handles};
 use crate::store::unavailable;
 use crate::{
-    CallId, ContactState, ConversationId, Event, MOST_IN_GROUP, Refusal, Relation, SessionId, StoreError,
+    CallId, ContactState, ConversationId, MOST_IN_GROUP, Refusal, Relation, SessionId, StoreError,
     Timestamp, UserId,
 };
 
@@ -268,7 +269,7 @@ impl Calls {
             }
         }
         for (handle, news) in moved.effects.told {
-            let event = GroupEvent { re: None, room, news, ice: None };
+            let event = GroupEvent { room, news, ice: None };
             self.sessions.send(handle, Event::GroupCall(Arc::new(event)));
         }
         if let Some((members, standing)) = moved.standing {
@@ -278,8 +279,8 @@ impl Calls {
                 self.sessions.lock(user).live(user, None, &mut handles);
             }
             let news = GroupNews::Standing(standing);
-            let event = GroupEvent { re: None, room, news, ice: None };
-            self.sessions.deliver(&handles, Event::GroupCall(Arc::new(event)));
+            let event = GroupEvent { room, news, ice: None };
+            self.sessions.send_all(&handles, Event::GroupCall(Arc::new(event)));
         }
         moved.left
     }
@@ -295,7 +296,8 @@ impl Calls {
         let joined = call.filter(|_| matches!(news, GroupNews::Joined { .. }));
         let ice = joined
             .map(|call| self.config.calls.ice(to.user, CredentialFor::Call(call), self.sessions.last_tick()));
-        self.sessions.send(to.handle, Event::GroupCall(Arc::new(GroupEvent { re, room, news, ice })));
+        let event = Event::GroupCall(Arc::new(GroupEvent { room, news, ice }));
+        self.sessions.answer_if_asked(to.handle, re, event);
     }
 
     /// Writes what is left of a call into the room. Where that fails nobody waits for it: the call itself is over.
@@ -307,7 +309,7 @@ impl Calls {
             Ok(Ok(PostedCall { appended, members })) => {
                 this.counters.messages.add(1);
                 let message = entry.message(room, sub, &appended);
-                let event = Event::Message(Arc::new(message), appended.position);
+                let event = crate::Event::message(Arc::new(message));
                 this.sessions.publish_to_members(room.site, &members, appended.position, None, event);
             }
             // The last one was put out of the room: it has no entry, as what they would write has none.

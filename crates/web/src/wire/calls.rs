@@ -1,16 +1,23 @@
-//! Between the domain's words of calls and those of the web protocol.
+//! Calls of two users.
 
 use std::borrow::Cow;
 
-use chat::{CallEvent, CallId, CallStep, CallTicket, Sub};
+use chat::calls::Event as Of;
+use chat::{CallId, CallStep, CallTicket, Delivery, Sub};
 use web_proto::{CallAction, CallNews, Code, Event, IceServer};
 
-pub(crate) fn event(event: &CallEvent) -> Event<'_> {
-    Event::Call {
-        re: event.re,
-        call: event.call.to_string().into(),
-        news: news(&event.news),
-        ice: event.ice.as_ref().map(servers).unwrap_or_default(),
+use super::group_calls;
+use super::same::{ToChat, ToWire};
+
+pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
+    match event {
+        Of::Call(event) => Event::Call {
+            re: delivery.re,
+            call: event.call.to_string().into(),
+            news: news(&event.news),
+            ice: event.ice.as_ref().map(servers).unwrap_or_default(),
+        },
+        Of::GroupCall(event) => group_calls::event(delivery.re, event),
     }
 }
 
@@ -18,12 +25,12 @@ fn news(news: &chat::CallNews) -> CallNews<'_> {
     match news {
         chat::CallNews::Calling { user, media, ticket } => CallNews::Calling {
             user: user.as_str().into(),
-            media: self::media(*media),
+            media: media.to_wire(),
             ticket: ticket.text().into(),
         },
         chat::CallNews::Ring { from, media, offer, glare } => CallNews::Ring {
             user: from.as_str().into(),
-            media: self::media(*media),
+            media: media.to_wire(),
             sdp: Cow::Borrowed(offer),
             glare: *glare,
         },
@@ -37,55 +44,25 @@ fn news(news: &chat::CallNews) -> CallNews<'_> {
         chat::CallNews::Away => CallNews::Away,
         chat::CallNews::Back { offer } => CallNews::Back { sdp: Cow::Borrowed(offer) },
         chat::CallNews::Rejoined { media, hold, away, ms } => {
-            CallNews::Rejoined { media: self::media(*media), hold: *hold, away: *away, ms: *ms }
+            CallNews::Rejoined { media: media.to_wire(), hold: *hold, away: *away, ms: *ms }
         }
         chat::CallNews::Done => CallNews::Done,
-        chat::CallNews::Over { outcome, ms } => CallNews::Over { outcome: self::outcome(*outcome), ms: *ms },
+        chat::CallNews::Over { outcome, ms } => CallNews::Over { outcome: outcome.to_wire(), ms: *ms },
     }
 }
 
 /// The entry of a finished call, from the id of its message.
-pub(crate) fn entry(message: &chat::Message) -> Option<web_proto::CallEntry> {
+pub(super) fn entry(message: &chat::Message) -> Option<web_proto::CallEntry> {
     let chat::CallEntry { media, outcome, ms, .. } = chat::CallEntry::of(message)?;
-    Some(web_proto::CallEntry { media: self::media(media), outcome: self::outcome(outcome), ms })
+    Some(web_proto::CallEntry { media: media.to_wire(), outcome: outcome.to_wire(), ms })
 }
 
-/// Of `welcome`, which says nothing of what is as it is anywhere.
-pub(crate) fn callers(from: chat::CallsFrom) -> Option<web_proto::CallsFrom> {
-    match from {
-        chat::CallsFrom::Nobody => Some(web_proto::CallsFrom::Nobody),
-        chat::CallsFrom::Contacts => None,
-        chat::CallsFrom::Everyone => Some(web_proto::CallsFrom::Everyone),
-    }
+/// In `welcome`, which leaves out the default.
+pub(super) fn callers(from: chat::CallsFrom) -> Option<web_proto::CallsFrom> {
+    (from != chat::CallsFrom::Contacts).then(|| from.to_wire())
 }
 
-pub(crate) fn media(media: chat::Media) -> web_proto::Media {
-    match media {
-        chat::Media::Audio => web_proto::Media::Audio,
-        chat::Media::Video => web_proto::Media::Video,
-    }
-}
-
-/// As a client says it.
-pub(crate) fn wanted(media: web_proto::Media) -> chat::Media {
-    match media {
-        web_proto::Media::Audio => chat::Media::Audio,
-        web_proto::Media::Video => chat::Media::Video,
-    }
-}
-
-fn outcome(outcome: chat::Outcome) -> web_proto::CallOutcome {
-    match outcome {
-        chat::Outcome::Ended => web_proto::CallOutcome::Ended,
-        chat::Outcome::Lost => web_proto::CallOutcome::Lost,
-        chat::Outcome::Declined => web_proto::CallOutcome::Declined,
-        chat::Outcome::Busy => web_proto::CallOutcome::Busy,
-        chat::Outcome::Cancelled => web_proto::CallOutcome::Cancelled,
-        chat::Outcome::Missed => web_proto::CallOutcome::Missed,
-    }
-}
-
-/// A list of them, as browsers take it: each with its own credentials.
+/// The servers as browsers take them: each with its own credentials.
 pub(crate) fn servers(ice: &chat::Ice) -> Vec<IceServer<'_>> {
     let stun = (!ice.stun.is_empty()).then(|| IceServer {
         urls: named(&ice.stun),
@@ -105,10 +82,10 @@ fn named(urls: &[Box<str>]) -> Vec<Cow<'_, str>> {
 }
 
 /// An impossible call id is that of no call.
-pub(crate) fn action(action: CallAction<'_>) -> Result<chat::CallAction, Code> {
+pub(super) fn action(action: CallAction<'_>) -> Result<chat::CallAction, Code> {
     let (call, step) = match action {
         CallAction::Invite { user, media, sdp } => {
-            let media = wanted(media);
+            let media = media.to_chat();
             let user = Sub::parse(&user).ok_or(Code::NoSuchUser)?;
             return Ok(chat::CallAction::Invite { user, media, offer: sdp.into() });
         }

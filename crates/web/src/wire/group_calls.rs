@@ -1,19 +1,20 @@
-//! Between the domain's words of calls of rooms and those of the web protocol.
+//! Calls of rooms.
 
 use std::borrow::Cow;
 
 use chat::{GroupEvent, GroupSignal, Place};
 use web_proto::{Event, GroupAction, GroupCall, GroupNews, Participant};
 
-use crate::call_wire;
-use crate::wire::conversation_text;
+use super::calls;
+use super::names::conversation_text;
+use super::same::{ToChat, ToWire};
 
-pub(crate) fn event(event: &GroupEvent) -> Event<'_> {
+pub(super) fn event(re: Option<u64>, event: &GroupEvent) -> Event<'_> {
     Event::GroupCall {
-        re: event.re,
+        re,
         conversation: conversation_text(event.room),
         news: news(&event.news),
-        ice: event.ice.as_ref().map(call_wire::servers).unwrap_or_default(),
+        ice: event.ice.as_ref().map(calls::servers).unwrap_or_default(),
     }
 }
 
@@ -24,7 +25,7 @@ fn news(news: &chat::GroupNews) -> GroupNews<'_> {
         }
         chat::GroupNews::Joined { place, media, since, most, here } => GroupNews::Joined {
             place: place.0,
-            media: call_wire::media(*media),
+            media: media.to_wire(),
             since: since.0,
             most: *most,
             here: here.iter().map(participant).collect(),
@@ -48,18 +49,18 @@ fn news(news: &chat::GroupNews) -> GroupNews<'_> {
 
 fn under_way(call: &chat::GroupUnderWay) -> GroupCall<'_> {
     let here = call.here.iter().map(|user| user.as_str().into()).collect();
-    GroupCall { media: call_wire::media(call.media), since: call.since.0, here }
+    GroupCall { media: call.media.to_wire(), since: call.since.0, here }
 }
 
 fn participant(who: &chat::Participant) -> Participant<'_> {
     Participant { user: who.user.as_str().into(), place: who.place.0, away: who.away, apart: who.apart }
 }
 
-pub(crate) fn action(action: GroupAction<'_>) -> chat::GroupAction {
+pub(super) fn action(action: GroupAction<'_>) -> chat::GroupAction {
     let signal = |to, signal| chat::GroupAction::Signal { to: Place(to), signal };
     match action {
         GroupAction::Look => chat::GroupAction::Look,
-        GroupAction::Join { media } => chat::GroupAction::Join { media: call_wire::wanted(media) },
+        GroupAction::Join { media } => chat::GroupAction::Join { media: media.to_chat() },
         GroupAction::Leave => chat::GroupAction::Leave,
         GroupAction::Offer { to, sdp } => signal(to, GroupSignal::Offer(sdp.into())),
         GroupAction::Answer { to, sdp } => signal(to, GroupSignal::Answer(sdp.into())),

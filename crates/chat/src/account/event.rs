@@ -1,0 +1,40 @@
+//! Events about a user's own account, and about users who changed theirs.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::sync::Arc;
+
+use super::devices::KnownDevice;
+use super::erasure::Renamed;
+use super::profile::ProfileCard;
+use crate::Message;
+use crate::event::Policy;
+use crate::privacy::Signal;
+
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A user has another id now, in all messages that a device has.
+    Renamed(Arc<Renamed>),
+    Profile(Box<ProfileCard>),
+    Devices(Vec<KnownDevice>),
+    Exported {
+        messages: Vec<Arc<Message>>,
+        next: Option<String>,
+    },
+}
+
+impl Event {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Event::Renamed(_) => Policy::STORED,
+            Event::Profile(_) | Event::Devices(_) | Event::Exported { .. } => Policy::ANSWER,
+        }
+    }
+
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        match self {
+            Event::Profile(card) => card.last_seen.map(|_| Signal::LastSeen),
+            Event::Renamed(_) | Event::Devices(_) | Event::Exported { .. } => None,
+        }
+    }
+}

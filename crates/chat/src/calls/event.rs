@@ -1,0 +1,48 @@
+//! Events of calls.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::sync::Arc;
+
+use super::{CallEvent, CallNews, GroupEvent, Outcome};
+use crate::event::{Answers, Policy};
+use crate::privacy::Signal;
+
+#[derive(Debug, Clone)]
+pub enum Event {
+    Call(Arc<CallEvent>),
+    GroupCall(Arc<GroupEvent>),
+}
+
+impl Event {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Event::Call(_) | Event::GroupCall(_) => {
+                Policy { answers: Answers::RequestOrNone, ..Policy::LIVE }
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        match self {
+            Event::Call(call) => match call.news {
+                CallNews::Over { outcome: Outcome::Busy, .. } => Some(Signal::Busy),
+                CallNews::Over { .. }
+                | CallNews::Calling { .. }
+                | CallNews::Ring { .. }
+                | CallNews::Joined { .. }
+                | CallNews::Accepted { .. }
+                | CallNews::Elsewhere
+                | CallNews::Offer(_)
+                | CallNews::Answer(_)
+                | CallNews::Candidate(_)
+                | CallNews::Hold(_)
+                | CallNews::Away
+                | CallNews::Back { .. }
+                | CallNews::Rejoined { .. }
+                | CallNews::Done => None,
+            },
+            Event::GroupCall(_) => None,
+        }
+    }
+}

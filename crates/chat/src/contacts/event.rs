@@ -1,0 +1,33 @@
+//! Events about contacts and other users.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use crate::event::{Answers, Policy};
+use crate::privacy::Signal;
+use crate::{Contact, Person};
+
+#[derive(Debug, Clone)]
+pub enum Event {
+    Contact(Box<Contact>),
+    Contacts { contacts: Vec<Contact>, next: Option<String> },
+    People { people: Vec<Person>, next: Option<String> },
+    Profiles(Vec<Person>),
+}
+
+impl Event {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Event::Contact(_) => Policy { answers: Answers::RequestOrNone, ..Policy::STORED },
+            Event::Contacts { .. } | Event::People { .. } | Event::Profiles(_) => Policy::ANSWER,
+        }
+    }
+
+    // Lists of people carry presence, which `presence::shown` decides.
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        match self {
+            Event::Contact(contact) => contact.person.signal(),
+            Event::Contacts { contacts, .. } => contacts.iter().find_map(|one| one.person.signal()),
+            Event::People { people, .. } | Event::Profiles(people) => people.iter().find_map(Person::signal),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Events about messages and the conversations that they are in.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::sync::Arc;
+
+use super::counts::{CountedBy, Counts};
+use super::held::Held;
+use super::stickers::Sticker;
+use super::threads::Thread;
+use crate::event::{Answers, Policy, WhenSlow};
+use crate::privacy::Signal;
+use crate::{Conversation, ConversationId, Message, Seq, Sub, Timestamp};
+
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// The message is on disk. A repeated send is answered with the place and time of the first one.
+    Ack {
+        client_id: Box<str>,
+        conversation: ConversationId,
+        seq: Seq,
+        time: Timestamp,
+        /// It waits until the other user accepts it.
+        request: bool,
+    },
+    /// Shared by all sessions that receive it.
+    Message(Arc<Message>),
+    /// A message as it is now, after a change. The author of the change gets their own `mine`; others get it without.
+    Update {
+        message: Arc<Message>,
+        by: Sub,
+    },
+    /// The reactions and votes of a message after one or several changes.
+    Counts {
+        counts: Arc<Counts>,
+        by: Option<Box<CountedBy>>,
+    },
+    Marker {
+        conversation: ConversationId,
+        user: Sub,
+        received: Seq,
+        read: Seq,
+        /// The unread count, where `user` is the user of this session.
+        unread: Option<u64>,
+    },
+    Typing {
+        conversation: ConversationId,
+        user: Sub,
+        on: bool,
+    },
+    Conversations {
+        conversations: Vec<Conversation>,
+        next: Option<String>,
+    },
+    Conversation(Box<Conversation>),
+    History {
+        /// None: nobody has begun it yet, and it will get its id with the first message.
+        conversation: Option<ConversationId>,
+        messages: Vec<Arc<Message>>,
+        more: bool,
+    },
+    /// Newest first.
+    Pins {
+        conversation: ConversationId,
+        messages: Vec<Arc<Message>>,
+    },
+    /// A thread as this user sees it.
+    Thread(Box<Thread>),
+    /// The threads that the user follows, newest reply first.
+    Threads {
+        conversation: ConversationId,
+        threads: Vec<Thread>,
+    },
+    /// Those of the site, oldest first.
+    Stickers(Vec<Sticker>),
+    Found {
+        hits: Vec<Arc<Message>>,
+        next: Option<String>,
+    },
+    /// A message of this user that nobody else sees, or not yet.
+    Held(Box<Held>),
+}
+
+impl Event {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Event::Message(_) | Event::Marker { .. } => Policy::STORED,
+            Event::Ack { .. } => Policy { answers: Answers::Send, ..Policy::STORED },
+            Event::Update { .. } | Event::Counts { .. } | Event::Conversation(_) => {
+                Policy { answers: Answers::RequestOrNone, ..Policy::STORED }
+            }
+            Event::Typing { .. } => Policy { slow: WhenSlow::Drop, ..Policy::LIVE },
+            Event::Held(_) => Policy::LIVE,
+            Event::Conversations { .. }
+            | Event::History { .. }
+            | Event::Pins { .. }
+            | Event::Thread(_)
+            | Event::Threads { .. }
+            | Event::Stickers(_)
+            | Event::Found { .. } => Policy::ANSWER,
+        }
+    }
+
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        match self {
+            Event::Typing { conversation, .. } if conversation.is_room() => Some(Signal::RoomTyping),
+            Event::Typing { .. } => Some(Signal::Typing),
+            Event::Marker { conversation, unread: None, .. } if conversation.is_room() => {
+                Some(Signal::RoomMarker)
+            }
+            Event::Marker { unread: None, .. } => Some(Signal::Marker),
+            // The user's own marker.
+            Event::Marker { unread: Some(_), .. } => None,
+            Event::Conversation(conversation) => conversation.signal(),
+            Event::Conversations { conversations, .. } => conversations.iter().find_map(Conversation::signal),
+            Event::Ack { .. }
+            | Event::Message(_)
+            | Event::Update { .. }
+            | Event::Counts { .. }
+            | Event::History { .. }
+            | Event::Pins { .. }
+            | Event::Thread(_)
+            | Event::Threads { .. }
+            | Event::Stickers(_)
+            | Event::Found { .. }
+            | Event::Held(_) => None,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Events about rooms, their members and their invitation links.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::sync::Arc;
+
+use super::{Invitation, LeftReason, Room, RoomLink};
+use crate::event::{Answers, Policy};
+use crate::privacy::Signal;
+use crate::{ConversationId, Member, Person};
+
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A room of this member has changed.
+    Room {
+        conversation: ConversationId,
+        room: Arc<Room>,
+    },
+    /// The number of members now, and in a small room the users who joined. It is not stored.
+    MemberCount {
+        conversation: ConversationId,
+        members: u32,
+        joined: Arc<[Person]>,
+    },
+    /// The user is no longer a member of a room.
+    Left {
+        conversation: ConversationId,
+        reason: LeftReason,
+    },
+    Member(Box<Member>),
+    Members {
+        members: Vec<Member>,
+        next: Option<String>,
+    },
+    /// A new invitation link.
+    Link {
+        conversation: ConversationId,
+        link: Box<RoomLink>,
+    },
+    /// The valid invitation links, newest first.
+    Links {
+        conversation: ConversationId,
+        links: Vec<RoomLink>,
+    },
+    Invitation(Box<Invitation>),
+    Rooms {
+        rooms: Vec<(ConversationId, Room)>,
+        next: Option<String>,
+    },
+}
+
+impl Event {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Event::Room { .. } => Policy::STORED,
+            Event::Left { .. } => Policy { answers: Answers::RequestOrNone, ..Policy::STORED },
+            Event::MemberCount { .. } => Policy::LIVE,
+            Event::Member(_)
+            | Event::Members { .. }
+            | Event::Link { .. }
+            | Event::Links { .. }
+            | Event::Invitation(_)
+            | Event::Rooms { .. } => Policy::ANSWER,
+        }
+    }
+
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        match self {
+            Event::Member(member) => member.person.signal(),
+            Event::Members { members, .. } => match members.iter().any(|one| one.markers.is_some()) {
+                true => Some(Signal::RoomMarker),
+                false => members.iter().find_map(|one| one.person.signal()),
+            },
+            Event::Room { .. }
+            // Its people come without a presence.
+            | Event::MemberCount { .. }
+            | Event::Left { .. }
+            | Event::Link { .. }
+            | Event::Links { .. }
+            | Event::Invitation(_)
+            | Event::Rooms { .. } => None,
+        }
+    }
+}
