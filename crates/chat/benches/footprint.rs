@@ -521,7 +521,7 @@ impl SignInStore for Blank {
                 contacts: ContactsPage { rows: vec![], next: None },
                 threads: vec![],
                 renamed: vec![],
-                position: self.position,
+                position: self.position(),
             };
             done(Ok((row, snapshot)));
         }

@@ -27,7 +27,9 @@ fn make_with(
     uses: Option<u32>,
 ) -> Result<RoomLink, Refusal> {
     match scene.ask(who, Command::MakeLink { re: 2, conversation: room, hours, uses }).as_slice() {
-        [event!(Some(2), rooms::Link { conversation, link })] if *conversation == room => Ok(link.clone()),
+        [event!(Some(2), rooms::Link { conversation, link })] if *conversation == room => {
+            Ok((**link).clone())
+        }
         [event!(Some(2), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no link: {other:?}"),
     }

@@ -83,7 +83,10 @@ fn a_stranger_asks_and_the_user_decides() {
     assert_eq!(add(&scene, &mallory, id, "bob"), ASKED);
     match scene.take(&bob).as_slice() {
         [event!(None, messages::Conversation(conversation))] => {
-            assert_eq!((conversation.request, conversation.last.is_none()), (Some(MessageRequest::Received), true));
+            assert_eq!(
+                (conversation.request, conversation.last.is_none()),
+                (Some(MessageRequest::Received), true)
+            );
             let With::Room(room, _) = &conversation.with else { panic!("no room") };
             assert_eq!((&*room.name, room.topic.as_deref()), ("Bikers", None), "the topic is the stranger's");
         }

@@ -252,7 +252,7 @@ impl Simulation {
             };
             records.push(SessionRecord { is_behind: link.dropping, ..record.clone() });
             if link.asked_to_resume {
-                link.queue.push_back(event!(Some(1), session::Refused(Refusal::Unavailable)));
+                link.queue.push_back(from_session(Some(1), session::Event::Refused(Refusal::Unavailable)));
             }
         }
         self.scene.replace_node();
@@ -380,7 +380,7 @@ impl Simulation {
         let Some(session) = client.ready() else { return };
         let link = client.link.as_mut().unwrap();
         link.queue.clear();
-        link.queue.push_back(event!(session::Behind));
+        link.queue.push_back(from_session(None, session::Event::Behind));
         link.dropping = true;
         link.asked_to_resume = false;
         self.scene.node.behind(session);
@@ -852,4 +852,8 @@ impl Client {
         }
         assert!(self.outbox.is_empty(), "{name} has nothing left to send: {:?}", self.outbox);
     }
+}
+
+fn from_session(re: Option<u64>, event: session::Event) -> Delivery {
+    Delivery { re, position: None, event: Event::Session(event) }
 }

@@ -17,8 +17,8 @@ use crate::site::trust;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, may_write};
 use crate::{
-    ContactState, ConversationId, ConversationOf, ConversationRow, Done, MessageRequest, Position, Refusal, Seq,
-    SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
+    ContactState, ConversationId, ConversationOf, ConversationRow, Done, MessageRequest, Position, Refusal,
+    Seq, SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
 };
 
 /// Room requests of one user that wait for an answer. No more are made until the user answers some.
