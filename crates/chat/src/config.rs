@@ -1,5 +1,7 @@
 //! Settings of a node, and the limits that clients are told.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{CallConfig, Refusal, RequestRates, RoomLimits};
 
 /// Settings of a node.
@@ -15,7 +17,7 @@ pub struct NodeConfig {
 }
 
 /// Limits for clients; the welcome has them. Guests get a quarter of the two rates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub body_bytes: u32,
     pub page: u32,

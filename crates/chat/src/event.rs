@@ -3,7 +3,10 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use std::fmt;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::contacts::message_requests::MessageRequest;
 use crate::privacy::Signal;
@@ -17,7 +20,8 @@ use crate::{
 };
 
 /// An event for one or several sessions, with what all events have in common.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Delivery {
     /// The number of the request that it answers, as the gateway passed it in with the command.
     pub re: Option<u64>,
@@ -26,8 +30,28 @@ pub struct Delivery {
     pub event: Event,
 }
 
+/// A delivery as another process has written it.
+#[derive(Deserialize)]
+struct Unchecked {
+    re: Option<u64>,
+    position: Option<Position>,
+    event: Event,
+}
+
+impl TryFrom<Unchecked> for Delivery {
+    type Error = &'static str;
+
+    fn try_from(Unchecked { re, position, event }: Unchecked) -> Result<Delivery, &'static str> {
+        let delivery = Delivery { re, position, event };
+        delivery
+            .is_sound()
+            .then_some(delivery)
+            .ok_or("a request number or a position that the event cannot have")
+    }
+}
+
 /// An event of one part of the domain.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     Session(session::Event),
     Presence(presence::Event),
@@ -252,7 +276,7 @@ parts! {
 }
 
 /// Answer to a sign-in.
-#[derive(Debug, Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Welcome {
     pub session: SessionId,
     pub me: Person,
@@ -271,8 +295,17 @@ pub struct Welcome {
     pub record: SessionRecord,
 }
 
+impl fmt::Debug for Welcome {
+    /// The token of a guest stays out of logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Welcome { session, me, changes, .. } = self;
+        let mut welcome = f.debug_struct("Welcome");
+        welcome.field("session", session).field("me", me).field("changes", changes).finish_non_exhaustive()
+    }
+}
+
 /// The changes for a device: the difference since a position, or a first page (`reset`).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Changes {
     pub reset: bool,
     pub conversations: Vec<Conversation>,
@@ -300,7 +333,7 @@ impl Changes {
 }
 
 /// Between what the device had and `first`, messages were left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     pub conversation: ConversationId,
     pub first: Seq,
@@ -308,7 +341,7 @@ pub struct Gap {
     pub forget: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub conversation: ConversationId,
     pub seq: Seq,
@@ -330,6 +363,16 @@ pub struct Message {
     pub files: Vec<File>,
     /// None: nothing.
     pub rich: Option<Box<Rich>>,
+}
+
+impl fmt::Debug for Message {
+    /// Bodies stay out of logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Message { conversation, seq, from, kind, client_id, version, .. } = self;
+        let mut message = f.debug_struct("Message");
+        message.field("conversation", conversation).field("seq", seq).field("from", from).field("kind", kind);
+        message.field("client_id", client_id).field("version", version).finish_non_exhaustive()
+    }
 }
 
 impl Message {
@@ -382,7 +425,7 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
 }
 
 /// One reaction to a message, and who put it there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reactions {
     pub reaction: Reaction,
     pub count: u64,
@@ -393,7 +436,7 @@ pub struct Reactions {
 }
 
 /// A user as others see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
     pub id: UserId,
     pub sub: Sub,
@@ -412,7 +455,7 @@ impl Person {
 }
 
 /// Presence as others see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Presence {
     Online,
     Away,
@@ -422,14 +465,14 @@ pub enum Presence {
     Unknown,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contact {
     pub person: Person,
     pub state: ContactState,
 }
 
 /// How one stands to another user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ContactState {
     None,
     RequestSent,
@@ -439,7 +482,7 @@ pub enum ContactState {
 }
 
 /// With whom one talks in a conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum With {
     Person(Person),
     Room(Arc<Room>, Role),
@@ -456,7 +499,7 @@ impl With {
 }
 
 /// A user in a room.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     pub person: Person,
     pub standing: Standing,
@@ -469,7 +512,7 @@ pub struct Member {
 }
 
 /// The end of a mute or a ban in a room, and its reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberSanction {
     /// [`Timestamp::MAX`]: no end.
     pub until: Timestamp,
@@ -484,7 +527,7 @@ impl MemberSanction {
 }
 
 /// A conversation as one of its members sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
     pub id: ConversationId,
     pub with: With,
@@ -506,6 +549,20 @@ pub struct Conversation {
     pub marked_unread: bool,
     pub draft: Option<Box<str>>,
     pub active: Timestamp,
+}
+
+impl fmt::Debug for Conversation {
+    /// Drafts stay out of logs, as bodies do.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Conversation { id, with, last, received, read, unread, request, .. } = self;
+        let mut conversation = f.debug_struct("Conversation");
+        conversation.field("id", id).field("with", with).field("last", last).field("received", received);
+        conversation
+            .field("read", read)
+            .field("unread", unread)
+            .field("request", request)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Conversation {

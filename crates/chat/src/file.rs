@@ -95,7 +95,7 @@ fn is_webm(head: &[u8]) -> bool {
 }
 
 /// A file as a message shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
     pub id: FileId,
     /// The last part of what the sender called it: for people, never a path.
@@ -139,6 +139,8 @@ impl Peaks {
         &self.0
     }
 }
+
+serialize_as_text!(Peaks, as_str, Peaks::parse);
 
 #[cfg(test)]
 mod tests {

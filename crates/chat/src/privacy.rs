@@ -9,7 +9,7 @@ use crate::users::peer::may_see;
 use crate::{ContactState, Mode, Relation, SetPresence};
 
 /// Privacy choices of a member. Default: everybody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Privacy {
     /// The users who may begin a conversation; existing conversations continue.
     pub write: Audience,

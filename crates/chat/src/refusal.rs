@@ -1,7 +1,9 @@
 //! Why the domain says no. Every gateway translates it in one `match` without `_`.
 
+use serde::{Deserialize, Serialize};
+
 /// A refusal; nothing has happened where one is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, Serialize, Deserialize)]
 pub enum Refusal {
     #[error("no site of this key")]
     NoSuchSite,

@@ -11,6 +11,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::account::store::AccountStore;
 use crate::calls::store::CallStore;
 use crate::contacts::message_requests::MessageRequest;
@@ -78,7 +80,7 @@ impl From<Profile> for TokenUser {
 }
 
 /// The user's data in a token.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     pub sub: Sub,
     pub name: Arc<str>,
@@ -121,7 +123,7 @@ impl UserRow {
 }
 
 /// The kind of a message. The store keeps it with the message; no client chooses it.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessageKind {
     /// A text of a user.
     #[default]
@@ -170,11 +172,19 @@ pub struct ChangedMessage {
 }
 
 /// A body that a message had.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     /// When another one took its place.
     pub until: Timestamp,
     pub body: Box<str>,
+}
+
+impl std::fmt::Debug for Revision {
+    /// Bodies stay out of logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut debug = f.debug_struct("Revision");
+        debug.field("until", &self.until).finish_non_exhaustive()
+    }
 }
 
 /// How `a` stands to `b` and `b` to `a`.

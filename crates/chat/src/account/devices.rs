@@ -8,13 +8,15 @@ mod agent;
 mod list;
 mod store;
 
+use serde::{Deserialize, Serialize};
+
 pub use agent::{Agent, Browser, System};
 pub use store::{DeviceRow, DeviceStore, MOST_DEVICES, NewDevice, SignedOut};
 
 use crate::site::token::Ticket;
 
 /// A device of one's own, as one sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownDevice {
     pub row: DeviceRow,
     /// It is connected now.

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Profile, Sub};
 
 /// A user who has another id in all messages now: one who was erased, or a guest who became a member.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renamed {
     pub former: Sub,
     pub now: Profile,

@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::devices::KnownDevice;
 use super::erasure::Renamed;
 use super::profile::ProfileCard;
@@ -11,7 +13,7 @@ use crate::Message;
 use crate::event::Policy;
 use crate::privacy::Signal;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     /// A user has another id now, in all messages that a device has.
     Renamed(Arc<Renamed>),

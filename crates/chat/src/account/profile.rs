@@ -35,7 +35,7 @@ impl Status {
 }
 
 /// A member as one is shown them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileCard {
     pub person: Person,
     pub status: Option<Status>,
@@ -49,7 +49,7 @@ pub struct ProfileCard {
 }
 
 /// Fields that only the owner of the profile gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnCard {
     pub privacy: Privacy,
     /// The site lets members choose their names.

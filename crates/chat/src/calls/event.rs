@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{CallEvent, CallNews, GroupEvent, Outcome};
 use crate::event::{Answers, Policy};
 use crate::privacy::Signal;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     Call(Arc<CallEvent>),
     GroupCall(Arc<GroupEvent>),

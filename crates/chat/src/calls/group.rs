@@ -56,7 +56,7 @@ pub enum GroupSignal {
 }
 
 /// An event of a room's call for a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GroupEvent {
     pub room: ConversationId,
     pub news: GroupNews,
@@ -64,7 +64,7 @@ pub struct GroupEvent {
     pub ice: Option<Ice>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum GroupNews {
     /// To all members who are online, and the answer to looking: how it stands now.
     Standing(GroupStanding),
@@ -89,14 +89,14 @@ pub enum GroupNews {
 }
 
 /// How the call of a room stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupStanding {
     /// So many may be in it. 0: nobody, on this site.
     pub most: u8,
     pub call: Option<GroupUnderWay>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupUnderWay {
     /// As it was begun; everybody shows their camera or does not.
     pub media: Media,
@@ -105,7 +105,7 @@ pub struct GroupUnderWay {
 }
 
 /// Somebody in a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Participant {
     pub user: Sub,
     pub place: Place,

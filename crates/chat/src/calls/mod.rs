@@ -133,7 +133,7 @@ pub enum Media {
 }
 
 /// How a call has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Outcome {
     /// Somebody has hung up.
     Ended,
@@ -179,7 +179,7 @@ pub enum CallStep {
 }
 
 /// An event of a call for a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CallEvent {
     pub call: CallId,
     pub news: CallNews,
@@ -187,7 +187,7 @@ pub struct CallEvent {
     pub ice: Option<Ice>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum CallNews {
     /// Answer to an invitation: it rings there, as far as anybody is there.
     Calling {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::hmac;
 
@@ -68,13 +70,13 @@ impl fmt::Debug for Turn {
 }
 
 /// Servers for one user: what a browser calls `iceServers`.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Ice {
     pub stun: Arc<[Box<str>]>,
     pub turn: Option<IceTurn>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct IceTurn {
     pub urls: Arc<[Box<str>]>,
     pub username: Box<str>,

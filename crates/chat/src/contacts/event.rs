@@ -2,11 +2,13 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use serde::{Deserialize, Serialize};
+
 use crate::event::{Answers, Policy};
 use crate::privacy::Signal;
 use crate::{Contact, Person};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     Contact(Box<Contact>),
     Contacts { contacts: Vec<Contact>, next: Option<String> },

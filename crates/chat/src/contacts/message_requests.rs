@@ -64,7 +64,7 @@ pub enum LinkRule {
 }
 
 /// A conversation that waits for an answer, as one of its members sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessageRequest {
     /// One has asked.
     Sent,

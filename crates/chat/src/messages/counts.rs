@@ -1,10 +1,12 @@
 //! Changes of a message as sessions hear them, but for its text: its counts and flags instead of the whole message, whose size
 //! has nothing to do with that of the command.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ConversationId, MessageChange, Reaction, Seq, StoredMessage, Sub};
 
 /// Everything of a message at one version except its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     pub conversation: ConversationId,
     pub seq: Seq,
@@ -18,7 +20,7 @@ pub struct Counts {
     pub preview: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollCounts {
     /// Of each choice.
     pub votes: Vec<u64>,
@@ -28,13 +30,13 @@ pub struct PollCounts {
 
 /// The user whose change led to the counts, and the change. Absent for several changes together, and for the others where a
 /// poll is anonymous.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedBy {
     pub user: Sub,
     pub what: Counted,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Counted {
     Reaction {
         reaction: Reaction,

@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::counts::{CountedBy, Counts};
 use super::held::Held;
 use super::stickers::Sticker;
@@ -12,7 +14,7 @@ use crate::event::{Answers, Policy, WhenSlow};
 use crate::privacy::Signal;
 use crate::{Conversation, ConversationId, Message, Seq, Sub, Timestamp};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     /// The message is on disk. A repeated send is answered with the place and time of the first one.
     Ack {

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The origin of a forwarded message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forwarded {
     /// The first author; None: readers here may not see the author.
     pub from: Option<(UserId, Sub)>,

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::{RequestRules, Requested, rules};
 use crate::messages::Event;
@@ -68,7 +70,7 @@ pub enum HeldWhy {
 }
 
 /// A message beside the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     pub from: UserId,
     pub conversation: ConversationId,
@@ -85,7 +87,17 @@ pub struct Held {
     pub reason: Box<str>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+impl std::fmt::Debug for Held {
+    /// Bodies stay out of logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Held { from, conversation, client_id, state, .. } = self;
+        let mut held = f.debug_struct("Held");
+        held.field("from", from).field("conversation", conversation).field("client_id", client_id);
+        held.field("state", state).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum HeldState {
     /// For a moderator.
     Waiting,

@@ -12,7 +12,7 @@ use crate::messages::Messages;
 use crate::{ConversationId, File, FileId, FileType, Picture, Seq, SiteId, Sub, UserId};
 
 /// As a message shows it. Plain text, of a stranger's page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preview {
     /// As it stands in the message.
     pub url: Box<str>,

@@ -24,7 +24,7 @@ pub struct NewPoll {
 }
 
 /// A poll as one user sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Poll {
     pub choices: Vec<Choice>,
     pub multiple: bool,
@@ -36,7 +36,7 @@ pub struct Poll {
     pub voters: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     pub text: Box<str>,
     pub votes: u64,

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// As a reader sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rich {
     /// The body is its question.
     pub poll: Option<Poll>,
@@ -23,7 +23,7 @@ pub struct Rich {
 }
 
 /// The place of a message in a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InThread {
     pub root: Seq,
     /// Among the replies, from 1.
@@ -31,14 +31,14 @@ pub struct InThread {
 }
 
 /// The thread below a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replies {
     pub count: u64,
     pub last: Timestamp,
 }
 
 /// The thread below a message, for a device that has not seen all its replies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadCount {
     pub conversation: ConversationId,
     pub root: Seq,

@@ -5,6 +5,8 @@
 
 mod store;
 
+use serde::{Deserialize, Serialize};
+
 use crate::messages::Event;
 pub use store::{ThreadChange, ThreadRow, ThreadStore};
 
@@ -21,7 +23,7 @@ use crate::{ConversationId, HistoryPage, Message, Refusal, Seq, StoreError};
 pub const MOST_THREADS: u32 = 50;
 
 /// A thread as one user sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     pub root: Arc<Message>,
     /// One has written in it, or below one's own message, or was named there, or wants to.

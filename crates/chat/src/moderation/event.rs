@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use serde_json::Value;
 
 use super::{AuditEntry, FilterTest, Notice, ReportRow, SiteState};
 use crate::event::Policy;
 use crate::privacy::Signal;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     /// The report is stored under this number.
     Reported {
@@ -34,7 +36,7 @@ pub enum Event {
     /// The write access of the site has changed.
     Site(Arc<SiteState>),
     /// The site's settings: names and values.
-    Settings(Box<Value>),
+    Settings(#[serde(with = "crate::serialize::json_text")] Box<Value>),
     /// A setting was refused; the text is for the admin who wanted it.
     NotSet(Box<str>),
     FilterTested(Box<FilterTest>),

@@ -1,5 +1,7 @@
 //! What an owner or a moderator switches for the whole site: its settings, its filters, a raid mode. It holds at once, for all who are here.
 
+use serde::{Deserialize, Serialize};
+
 use crate::moderation::Event;
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ use crate::site::settings::{Access, Settings};
 use crate::{FilterAct, Hit, Refusal, SiteId, SiteRole, Timestamp};
 
 /// Write access of a site, as all its users get it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SiteState {
     pub access: Access,
     /// The owner's explanation, if not all may write.
@@ -23,7 +25,7 @@ pub struct SiteState {
 }
 
 /// The result of a test of the filters on a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterTest {
     pub act: Option<FilterAct>,
     pub hits: Vec<Hit>,

@@ -78,7 +78,7 @@ pub struct NewReport {
     pub time: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReportAbout {
     Message(ConversationId, Seq),
     User(UserId),
@@ -108,7 +108,7 @@ pub enum ReportState {
 }
 
 /// A report, as moderators see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportRow {
     pub number: u64,
     pub state: ReportState,
@@ -131,12 +131,24 @@ pub struct ReportRow {
 }
 
 /// A message as it was when it was reported, or one near it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportLine {
     pub seq: Seq,
     pub from: Sub,
     pub time: Timestamp,
     pub body: Box<str>,
+}
+
+impl std::fmt::Debug for ReportLine {
+    /// Bodies stay out of logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut debug = f.debug_struct("ReportLine");
+        debug
+            .field("seq", &self.seq)
+            .field("from", &self.from)
+            .field("time", &self.time)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,7 +233,7 @@ pub struct Moderated {
     pub settings: Option<Box<Settings>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
     pub number: u64,
     pub time: Timestamp,
@@ -242,7 +254,7 @@ pub struct AuditPage {
 }
 
 /// A notice to a user about themselves.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     pub kind: NoticeKind,
     /// None: on the whole site.
@@ -252,7 +264,7 @@ pub struct Notice {
     pub reason: Box<str>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NoticeKind {
     Warning,
     Mute,

@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::NotifySettings;
 use crate::event::Policy;
 use crate::privacy::Signal;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     /// The notification settings and the channels.
     Settings {

@@ -134,7 +134,7 @@ impl std::fmt::Debug for PushDevice {
 }
 
 /// The notification choices of a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotifySettings {
     pub quiet: Option<QuietHours>,
     /// Notices show what was written, and not only by whom.

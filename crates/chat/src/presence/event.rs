@@ -2,11 +2,13 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use serde::{Deserialize, Serialize};
+
 use crate::event::{Policy, WhenSlow};
 use crate::privacy::Signal;
 use crate::{Presence, Sub, Timestamp};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     Presence {
         user: Sub,

@@ -4,12 +4,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Invitation, LeftReason, Room, RoomLink};
 use crate::event::{Answers, Policy};
 use crate::privacy::Signal;
 use crate::{ConversationId, Member, Person};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     /// A room of this member has changed.
     Room {

@@ -8,6 +8,8 @@ use crate::rooms::Event;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use rand::Rng;
 
@@ -66,7 +68,7 @@ impl fmt::Debug for LinkCode {
 }
 
 /// An invitation, as those see it who may take it back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomLink {
     pub code: LinkCode,
     pub by: Sub,
@@ -157,7 +159,7 @@ pub struct Invited {
 }
 
 /// An [`Invited`] as the user gets it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Invitation {
     /// None: one is no member yet, and does not learn it.
     pub conversation: Option<ConversationId>,

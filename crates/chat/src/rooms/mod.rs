@@ -89,7 +89,7 @@ pub enum RoomKind {
 }
 
 /// The data of a room, without its messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Room {
     pub name: Arc<str>,
     pub kind: RoomKind,
@@ -106,7 +106,7 @@ pub struct Room {
 }
 
 /// The picture of a room.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RoomAvatar {
     /// From which the browsers of members fetch it. Only an admin of the site sets one.
     Address(Arc<str>),
@@ -203,7 +203,7 @@ pub enum MemberAction {
 }
 
 /// Why one is no member any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeftReason {
     Left,
     Removed,
@@ -211,7 +211,7 @@ pub enum LeftReason {
 }
 
 /// How many there may be. 0: no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomLimits {
     /// Members of one room.
     pub members: u32,

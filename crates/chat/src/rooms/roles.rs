@@ -22,7 +22,7 @@ impl Role {
 }
 
 /// How a user stands to a room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Standing {
     In(Role),
     Out,

@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::event::{Answers, Policy, WhenBehind};
 use crate::privacy::Signal;
 use crate::{Changes, Refusal, Timestamp, Welcome};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     /// Answer to `Node::sign_in`.
     Welcome(Box<Welcome>),

@@ -7,6 +7,8 @@ use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::GUEST_SHARE;
 use crate::limits::{Due, Rate};
 use crate::stats::Counters;
@@ -33,7 +35,7 @@ pub enum RequestKind {
 }
 
 /// How many requests of a kind, and how much they may cost. A quarter of a minute's requests may come at once. 0: no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestRates {
     /// Guests get a quarter.
     pub user_per_minute: u32,

@@ -81,7 +81,7 @@ pub enum Links {
 }
 
 /// A match of a filter in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
     pub kind: HitKind,
     /// The word, the host of the link, or the pattern.
@@ -89,7 +89,7 @@ pub struct Hit {
     pub act: FilterAct,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum HitKind {
     Word,
     Link,

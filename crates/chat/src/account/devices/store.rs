@@ -1,5 +1,7 @@
 //! The part of the port to storage that is about devices. What [`Store`](crate::Store) promises holds here too.
 
+use serde::{Deserialize, Serialize};
+
 use crate::account::devices::Agent;
 use crate::{Done, SiteId, Sub, Timestamp, UserId};
 
@@ -36,7 +38,7 @@ pub struct NewDevice {
     pub time: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceRow {
     pub id: u64,
     pub agent: Agent,
