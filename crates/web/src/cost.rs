@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use chat::token::{Claims, sign};
 use chat::{
-    Agent, CallConfig, Command, ConversationId, Delivery, DeviceId, Event, FileType, GroupAction, Hello, Limits, Media,
-    MemberAction, MessageChange, Mode, Moderate, NewPoll, NewPreview, NewRich, NewSticker, Node, NodeConfig,
-    Outbox, Reaction, ReportOf, Role, RoomChange, RoomKind, RoomLimits, Secret, SecretKind, SendSticker, Seq,
-    SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId, StickerStore, Sub, Timestamp, To, messages, session,
+    Agent, CallConfig, Command, ConversationId, Delivery, DeviceId, Event, FileType, GroupAction, Hello,
+    Limits, Media, MemberAction, MessageChange, Mode, Moderate, NewPoll, NewPreview, NewRich, NewSticker,
+    Node, NodeConfig, Outbox, Reaction, ReportOf, Role, RoomChange, RoomKind, RoomLimits, Secret, SecretKind,
+    SendSticker, Seq, SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId, StickerStore,
+    Sub, Timestamp, To, messages, session,
 };
 use store::Sqlite;
 

@@ -21,8 +21,8 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    Appended, CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Mode, Refusal,
-    Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
+    Appended, CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Mode, Refusal, Relation,
+    SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
 };
 
 /// May one call the other? Whoever may not write may not call either, and hears the same.

@@ -18,8 +18,8 @@ use crate::session::{Asker, Sessions};
 use crate::store::unavailable;
 use crate::users::{Users, card, person};
 use crate::{
-    Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, NodeConfig,
-    PageOf, Position, Refusal, Relation, StoreError, Sub, Timestamp, UserId, UserRow,
+    Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, NodeConfig, PageOf,
+    Position, Refusal, Relation, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// The relation of two users after an action of `a`. The unchanged relation means success without a change.

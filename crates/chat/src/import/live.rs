@@ -12,8 +12,8 @@ use crate::site::live::Sites;
 use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
-    NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError, Timestamp,
-    Told, UserId,
+    NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError, Timestamp, Told,
+    UserId,
 };
 
 /// Members who are online learn of an import when it has paused for so long,

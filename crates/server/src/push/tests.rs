@@ -9,8 +9,9 @@ use ::push::testing::{Browser, Service};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chat::token::{Claims, sign};
 use chat::{
-    Command, Delivery, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotificationStore, NotifyChange, Outbox,
-    RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub, Timestamp, To, notifications, session,
+    Command, Delivery, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotificationStore,
+    NotifyChange, Outbox, RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub,
+    Timestamp, To, notifications, session,
 };
 use serde_json::Value;
 

@@ -17,8 +17,8 @@ use crate::limits::Rate;
 use crate::session::{Asker, Handles};
 use crate::store::unavailable;
 use crate::{
-    CallId, ContactState, ConversationId, MOST_IN_GROUP, Refusal, Relation, SessionId, StoreError,
-    Timestamp, UserId,
+    CallId, ContactState, ConversationId, MOST_IN_GROUP, Refusal, Relation, SessionId, StoreError, Timestamp,
+    UserId,
 };
 
 /// So often others come while it is read how they stand to somebody who wants to.
