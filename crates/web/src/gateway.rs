@@ -657,6 +657,7 @@ mod tests {
     #[test]
     fn a_connection_stays_small() {
         assert!(size_of::<Conn>() <= 40, "{}", size_of::<Conn>());
+        assert!(size_of::<Delivery>() <= 104, "{}", size_of::<Delivery>());
         assert!(size_of::<Mail>() <= 128, "{}", size_of::<Mail>());
     }
 }
