@@ -1,4 +1,4 @@
-// Fails where a page of the documentation names a file, a heading or a picture that is not there.
+// Fails if a page of the documentation names a file, a heading or a picture that does not exist, or contains marks of a merge conflict.
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -12,6 +12,7 @@ const headings = new Map();
 const wrong = [];
 
 for (const page of pages) {
+  if (/^(<{7}|>{7}) /m.test(textOf(page))) wrong.push(`${page}: marks of a merge conflict`);
   for (const target of linksOf(textOf(page))) {
     const [path, anchor] = target.split('#');
     const file = path === '' ? page : normalize(join(dirname(page), path));
