@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use chat::{
-    Command, Delivery, DeviceId, Hello, Limits, Mode, Node, NodeConfig, Outbox, SessionHandle, SessionId,
-    SetPresence, Site, SiteId, SiteStore, Sub, Timestamp, To, UserId,
+    Delivery, DeviceId, Hello, Limits, Mode, Node, NodeConfig, Outbox, SessionHandle, SessionId, SetPresence,
+    Site, SiteId, SiteStore, Sub, Timestamp, To, UserId, messages, presence,
 };
 use store::Sqlite;
 
@@ -39,7 +39,7 @@ pub(crate) fn message() -> Box<dyn FnMut()> {
     let mut number = 0_u64;
     Box::new(move || {
         number += 1;
-        let command = Command::Send {
+        let command = messages::Command::Send {
             client_id: format!("0193a5e0-7c1b-7d6e-9f3a-{number:012x}").into(),
             to: To::User(tom.sub()),
             body: "x".repeat(100).into(),
@@ -47,7 +47,7 @@ pub(crate) fn message() -> Box<dyn FnMut()> {
             files: Vec::new(),
             rich: None,
         };
-        node.command(anna.session(), black_box(command), NOW);
+        node.command(anna.session(), black_box(command.into()), NOW);
         assert_eq!(heard.take(), 2, "an acknowledgement and a message");
     })
 }
@@ -58,7 +58,11 @@ pub(crate) fn presence() -> Box<dyn FnMut()> {
     anna.enter(&node);
     for watcher in (2..2 + WATCHERS).map(User::new) {
         watcher.enter(&node);
-        node.command(watcher.session(), Command::Watch { contacts: false, users: vec![anna.sub()] }, NOW);
+        node.command(
+            watcher.session(),
+            presence::Command::Watch { contacts: false, users: vec![anna.sub()] }.into(),
+            NOW,
+        );
     }
     let (mut now, mut away) = (Timestamp(NOW.0 + COALESCE_MS), false);
     node.tick(now);
@@ -66,7 +70,7 @@ pub(crate) fn presence() -> Box<dyn FnMut()> {
     Box::new(move || {
         away = !away;
         let chosen = if away { SetPresence::Away } else { SetPresence::Online };
-        node.command(anna.session(), black_box(Command::SetPresence(chosen)), now);
+        node.command(anna.session(), black_box(presence::Command::Set(chosen).into()), now);
         now = Timestamp(now.0 + COALESCE_MS);
         node.tick(now);
         assert_eq!(heard.take(), WATCHERS, "one for each who watches");

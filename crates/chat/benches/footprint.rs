@@ -37,7 +37,7 @@ fn main() {
         if from == to {
             continue;
         }
-        let command = Command::Send {
+        let command = messages::Command::Send {
             client_id: format!("m{number}").into(),
             to: To::User(sub(to)),
             body: "x".repeat(100).into(),
@@ -45,7 +45,7 @@ fn main() {
             files: Vec::new(),
             rich: None,
         };
-        node.command(session(from), command, NOW);
+        node.command(session(from), command.into(), NOW);
     }
     let stats = node.stats();
     let per_message = begin.elapsed().as_nanos() as f64 / stats.messages as f64;
@@ -91,7 +91,11 @@ fn contacts(node: &Node, told: &Counted) {
     node.tick(later);
     let (before, begin) = (resident_bytes(), cpu_nanos());
     for number in 1..=SESSIONS {
-        node.command(session(number), Command::Watch { contacts: true, users: Vec::new() }, later);
+        node.command(
+            session(number),
+            presence::Command::Watch { contacts: true, users: Vec::new() }.into(),
+            later,
+        );
     }
     let each = |nanos: u64, count: u64| nanos as f64 / count as f64 / 1000.0;
     println!("watch of all contacts: {:.2} µs CPU", each(cpu_nanos() - begin, SESSIONS.into()));
@@ -101,7 +105,7 @@ fn contacts(node: &Node, told: &Counted) {
     told.presences.store(0, Ordering::Relaxed);
     let begin = cpu_nanos();
     for number in 1..=CHANGES {
-        node.command(session(number), Command::SetPresence(SetPresence::Away), later);
+        node.command(session(number), presence::Command::Set(SetPresence::Away).into(), later);
     }
     node.tick(Timestamp(later.0 + 1_000));
     let nanos = cpu_nanos() - begin;
@@ -122,11 +126,15 @@ fn calls(node: &Node, told: &Counted) {
             media: Media::Audio,
             offer: "x".repeat(2_500).into(),
         };
-        node.command(session(caller), Command::Call { re: Some(1), action }, NOW);
+        node.command(session(caller), Request::new(1, calls::Command::Direct { action }), NOW);
         told.ring.lock().expect("nobody panics with it").take().expect("it rings")
     };
     let step = |who: u32, call: CallId, step: CallStep| {
-        node.command(session(who), Command::Call { re: Some(2), action: CallAction::Of(call, step) }, NOW);
+        node.command(
+            session(who),
+            Request::new(2, calls::Command::Direct { action: CallAction::Of(call, step) }),
+            NOW,
+        );
     };
     let accept = || CallStep::Accept { answer: "x".repeat(2_500).into() };
     let callers = || (1..2 * CALLS).step_by(2);

@@ -28,7 +28,7 @@ mod rng;
 pub mod rooms;
 mod serialize;
 pub mod session;
-mod sign_in;
+pub mod sign_in;
 mod site;
 mod stats;
 mod store;
@@ -52,11 +52,9 @@ pub use calls::{
     DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, Ice,
     IceTurn, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place, RINGS_MS, Turn,
 };
-pub use command::{
-    Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MemberList,
-    MessageChange, PageOf, SetPresence, To,
-};
+pub use command::{Command, PageOf, Request, To};
 pub use config::{Limits, NodeConfig};
+pub use contacts::ContactAction;
 pub use contacts::message_requests::{
     LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold,
     Requested, first_contact, is_stranger,
@@ -105,7 +103,9 @@ pub use messages::store::{
     ChangeMessage, ConversationsPage, FoundPage, MarkerRow, MessageStore, Post, Posted, Search,
 };
 pub use messages::threads::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
-pub use messages::{MOST_BLOCKED_LOOKED_AT, is_left_out};
+pub use messages::{
+    ConversationChange, ConversationList, MOST_BLOCKED_LOOKED_AT, MarkerSet, MessageChange, is_left_out,
+};
 pub use moderation::{
     AuditEntry, AuditPage, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest,
     LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct,
@@ -120,14 +120,14 @@ pub use notifications::{
     NotifyView, Push, PushDevice, PushNotice, QuietHours, Ring, Talk,
 };
 pub use presence::store::PresenceStore;
-pub use privacy::{Audience, Privacy, Signal, Visibility};
+pub use privacy::{Audience, Privacy, SetPresence, Signal, Visibility};
 pub use refusal::Refusal;
 pub use rooms::{
     Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Invitation, Invited, Joined,
     KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,
-    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberChanged, MemberRow,
-    MembersPage, NewLink, NewRoom, PageKey, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind,
-    RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction,
+    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberChanged, MemberList,
+    MemberRow, MembersPage, NewLink, NewRoom, PageKey, Role, Room, RoomAvatar, RoomChange, RoomChanged,
+    RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction,
     RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome, after_sanction,
     keeps_links, kept_sanction, may, may_as_site_moderator, may_make_link, may_show, requested_conversation,
     sanction_behind, takes_link,
@@ -135,6 +135,7 @@ pub use rooms::{
 pub use session::Outbox;
 pub use session::record::SessionRecord;
 pub use session::request_limits::{RequestKind, RequestRates};
+pub use sign_in::Hello;
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
 pub use sign_in::store::{Met, ResumeFrom, SignInStore, Snapshot};
 pub use site::calls::{CallsFrom, MOST_IN_GROUP};

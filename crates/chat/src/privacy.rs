@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::users::peer::may_see;
-use crate::{ContactState, Mode, Relation, SetPresence};
+use crate::{ContactState, Mode, Relation};
 
 /// Privacy choices of a member. Default: everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -16,6 +16,16 @@ pub struct Privacy {
     pub presence: Audience,
     /// Not who may not see the presence.
     pub last_seen: Audience,
+}
+
+/// The presence that a user chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum SetPresence {
+    #[default]
+    Online,
+    Away,
+    Busy,
+    Invisible,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -67,7 +67,7 @@ fn no_client_notices_a_move_in_mid_traffic() {
     let heard = [ann, cat].map(|device| scene::presences(&scene.take(device)));
     assert_eq!(heard, [vec![], vec![]]);
     for device in [bob, dan] {
-        scene.command(device, Command::SetPresence(SetPresence::Busy));
+        scene.command(device, presence::Command::Set(SetPresence::Busy));
     }
     scene.wait(1_000);
     let heard = [ann, cat].map(|device| scene::presences(&scene.take(device)));
@@ -95,7 +95,7 @@ fn a_session_that_has_missed_something_resumes() {
     scene.node.adopt(vec![bob.welcome.record.clone(), of_ann], scene.now());
     assert!(matches!(scene.take(&bob)[..], [event!(session::Behind)]));
     assert!(scene.take(&ann).is_empty(), "her front had the acknowledgement");
-    let events = scene.ask(&bob, Command::Resume { re: 1, position: Some(seen) });
+    let events = scene.ask(&bob, Request::new(1, sign_in::Command::Resume { position: Some(seen) }));
     let [event!(session::Changes(changes))] = &events[..] else { panic!("{events:?}") };
     assert_eq!(changes.messages.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["seen"]);
     scene.post(&ann, to("bob"), "m2", "live again").unwrap();

@@ -7,7 +7,7 @@ use scene::{Device, Scene, event, sub};
 
 fn room(scene: &Scene, owner: &Device, name: &str) -> ConversationId {
     let kind = RoomKind::Private;
-    let command = Command::CreateRoom { re: 1, name: name.into(), kind, topic: None };
+    let command = Request::new(1, rooms::Command::Create { name: name.into(), kind, topic: None });
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room but {other:?}"),
@@ -15,8 +15,10 @@ fn room(scene: &Scene, owner: &Device, name: &str) -> ConversationId {
 }
 
 fn add(scene: &Scene, by: &Device, room: ConversationId, user: &str) -> Result<bool, Refusal> {
-    let command =
-        Command::Member { re: 2, conversation: room, user: sub(user), action: MemberAction::Invite };
+    let command = Request::new(
+        2,
+        rooms::Command::ChangeMember { conversation: room, user: sub(user), action: MemberAction::Invite },
+    );
     match scene.ask(by, command).as_slice() {
         [event!(rooms::Member(member))] => Ok(member.standing.role().is_some()),
         [event!(session::Refused(refusal))] => Err(*refusal),

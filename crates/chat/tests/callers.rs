@@ -121,7 +121,11 @@ fn the_first_command_of_a_new_user_has_the_role_of_the_token() {
     assert_eq!(welcome.role, SiteRole::Admin);
     // Reads do not wait for writes: what was still to be written is not there for this one.
     let page = PageOf { after: None, limit: None };
-    scene.node.command(welcome.session, Command::Audit { re: 5, page }, scene.now());
+    scene.node.command(
+        welcome.session,
+        Request::new(5, moderation::Command::ListAudit { page }),
+        scene.now(),
+    );
     scene.store.turn(scene.store.turns() - 1);
     scene.store.run();
     let heard = scene.inbox.take(handle);

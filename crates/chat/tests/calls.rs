@@ -16,7 +16,7 @@ fn friends() -> (Scene, Device, Device) {
 
 fn invite(scene: &Scene, from: &Device, to: &str) -> Vec<Delivery> {
     let action = CallAction::Invite { user: sub(to), media: Media::Audio, offer: "offer".into() };
-    scene.ask(from, Command::Call { re: Some(1), action })
+    scene.ask(from, Request::new(1, calls::Command::Direct { action }))
 }
 
 /// It rings: the call, and the caller's ticket.
@@ -31,14 +31,14 @@ fn call(scene: &Scene, from: &Device, to: &str) -> (CallId, CallTicket) {
 }
 
 fn step(scene: &Scene, device: &Device, call: CallId, step: CallStep) -> Vec<String> {
-    scene.command(device, Command::Call { re: Some(2), action: CallAction::Of(call, step) });
+    scene.command(device, Request::new(2, calls::Command::Direct { action: CallAction::Of(call, step) }));
     news(scene, device)
 }
 
 fn accept(scene: &Scene, device: &Device, call: CallId) -> CallTicket {
     scene.take(device);
     let action = CallAction::Of(call, CallStep::Accept { answer: "answer".into() });
-    match &scene.ask(device, Command::Call { re: Some(3), action })[0] {
+    match &scene.ask(device, Request::new(3, calls::Command::Direct { action }))[0] {
         event!(calls::Call(event)) => match event.news {
             CallNews::Joined { ticket } => ticket,
             ref other => panic!("not joined: {other:?}"),
@@ -109,15 +109,17 @@ fn what_stays_is_a_message_in_history_resume_and_unread() {
     let entry = CallEntry::of(&changes.messages[0]).expect("it is one");
     assert_eq!((entry.media, entry.outcome, entry.ms), (Media::Audio, Outcome::Missed, 0));
     assert_eq!(changes.conversations[0].unread, 1);
-    let history =
-        Command::History { re: 4, to: to("ann"), before: None, after: None, thread: None, limit: None };
+    let history = Request::new(
+        4,
+        messages::Command::History { to: to("ann"), before: None, after: None, thread: None, limit: None },
+    );
     let [event!(messages::History { messages, .. })] = &scene.ask(&back, history)[..] else {
         panic!("a page")
     };
     assert_eq!((messages.len(), messages[0].seq), (1, Seq(1)));
     let conversation = messages[0].conversation;
     let edit = MessageChange::Edit("I never called".into());
-    let change = |change| Command::ChangeMessage { re: 5, conversation, seq: Seq(1), change };
+    let change = |change| Request::new(5, messages::Command::Change { conversation, seq: Seq(1), change });
     let refused = scene.ask(&ann, change(edit));
     assert!(matches!(refused[..], [event!(Some(5), session::Refused(Refusal::NotAllowed))]), "{refused:?}");
     let deleted = scene.ask(&ann, change(MessageChange::Delete));
@@ -234,7 +236,7 @@ fn whom_one_cannot_call() {
     scene.contact(&bob, ContactAction::Block, "ann").expect("he may");
     assert_eq!(refused("bob"), Refusal::NotAllowed);
     let long = CallAction::Invite { user: sub("bob"), media: Media::Audio, offer: "x".repeat(65_537).into() };
-    let refused = scene.ask(&ann, Command::Call { re: Some(1), action: long });
+    let refused = scene.ask(&ann, Request::new(1, calls::Command::Direct { action: long }));
     assert!(matches!(refused[..], [event!(Some(1), session::Refused(Refusal::BadValue))]));
 }
 
@@ -318,7 +320,10 @@ fn the_servers_of_a_token() {
     let are_in = |scene: &Scene| [&ann, &bob].map(|who| scene.node.is_in_call(who.session.user, call));
     assert_eq!(are_in(&scene), [true, true]);
     assert!(!scene.node.is_in_call(ann.session.user, CallId(call.0 ^ 1)));
-    scene.ask(&ann, Command::Call { re: Some(9), action: CallAction::Of(call, CallStep::HangUp) });
+    scene.ask(
+        &ann,
+        Request::new(9, calls::Command::Direct { action: CallAction::Of(call, CallStep::HangUp) }),
+    );
     assert_eq!(are_in(&scene), [false, false]);
     let turn = ask(SITE, &token).ok().and_then(|ice| ice.turn).expect("there is one");
     assert_eq!(*turn.username, *name(&turn, "check"));

@@ -96,7 +96,7 @@ impl Model {
             _ => return self.scene.wait(rng.random_range(0..8_000)),
         };
         let device = &self.devices[&place].0;
-        self.scene.command(device, Command::Call { re: Some(1), action });
+        self.scene.command(device, Request::new(1, calls::Command::Direct { action }));
     }
 
     /// Also while the session of before is there: then it is replaced.
@@ -161,7 +161,7 @@ impl Model {
             let all: Vec<Device> = self.devices.values().map(|(device, _)| device.clone()).collect();
             for device in all {
                 let action = CallAction::Of(call, CallStep::HangUp);
-                self.scene.command(&device, Command::Call { re: Some(1), action });
+                self.scene.command(&device, Request::new(1, calls::Command::Direct { action }));
             }
             self.listen(seed);
         }

@@ -34,8 +34,10 @@ fn two(mode: Mode, config: NodeConfig) -> Two {
 impl Two {
     /// The answer for the asking device.
     fn ask(&self, who: &Device, seq: u64, change: MessageChange) -> Result<Heard, Refusal> {
-        let command =
-            Command::ChangeMessage { re: 5, conversation: self.conversation, seq: Seq(seq), change };
+        let command = Request::new(
+            5,
+            messages::Command::Change { conversation: self.conversation, seq: Seq(seq), change },
+        );
         match self.scene.ask(who, command).as_slice() {
             [event!(Some(5), Some(position), messages::Update { message, by })] => {
                 Ok((message.as_ref().clone(), by.to_string(), *position))
@@ -52,7 +54,10 @@ impl Two {
     fn counted(&self, who: &Device, counts: &Counts) -> Message {
         let to = To::Conversation(counts.conversation);
         let after = Some(Seq(counts.seq.0 - 1));
-        let command = Command::History { re: 8, to, before: None, after, thread: None, limit: Some(1) };
+        let command = Request::new(
+            8,
+            messages::Command::History { to, before: None, after, thread: None, limit: Some(1) },
+        );
         let page = self.scene.ask(who, command);
         let [event!(messages::History { messages, .. })] = &page[..] else { panic!("no page: {page:?}") };
         let message = messages[0].as_ref().clone();
@@ -118,7 +123,10 @@ fn a_reaction_is_mine_to_me_alone() {
     let (message, ..) = two.ask(&two.ann, 1, react(false)).unwrap();
     assert_eq!(message.reactions[0].users, [sub("bob")]);
     let row = |device: &Device| {
-        let list = Command::Conversations { re: 6, list: ConversationList::Main, page: PageOf::default() };
+        let list = Request::new(
+            6,
+            messages::Command::ListConversations { list: ConversationList::Main, page: PageOf::default() },
+        );
         match two.scene.ask(device, list).as_slice() {
             [event!(messages::Conversations { conversations, .. })] => {
                 conversations[0].last.as_ref().unwrap().reactions[0].mine
@@ -212,20 +220,23 @@ fn in_a_room_every_device_of_every_member_hears_of_it_once() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, carl] = ["ann", "bob", "carl"].map(|user| scene.sign_in(user, "d"));
     let bob_too = scene.sign_in("bob", "d2");
-    let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let create = Request::new(
+        1,
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+    );
     let room = match scene.ask(&ann, create).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     };
     for device in [&bob, &carl] {
-        scene.command(device, Command::Join { re: 2, to: To::Conversation(room) });
+        scene.command(device, Request::new(2, rooms::Command::Join { to: To::Conversation(room) }));
     }
     scene.post(&carl, To::Conversation(room), "c1", "hello").unwrap();
     let all = [&ann, &bob, &bob_too, &carl];
     all.into_iter().for_each(|device| _ = scene.take(device));
 
     let change = |who: &Device, change| {
-        scene.ask(who, Command::ChangeMessage { re: 5, conversation: room, seq: Seq(1), change })
+        scene.ask(who, Request::new(5, messages::Command::Change { conversation: room, seq: Seq(1), change }))
     };
     let thumb = || Reaction::parse("👍").unwrap();
     let by_bob = CountedBy { user: sub("bob"), what: Counted::Reaction { reaction: thumb(), on: true } };
@@ -257,13 +268,14 @@ fn in_a_room_every_device_of_every_member_hears_of_it_once() {
 }
 
 fn room_of(scene: &Scene, owner: &Device, members: &[&Device]) -> ConversationId {
-    let command = Command::CreateRoom { re: 1, name: "R".into(), kind: RoomKind::Public, topic: None };
+    let command =
+        Request::new(1, rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None });
     let id = match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     };
     for member in members {
-        scene.ask(member, Command::Join { re: 2, to: To::Conversation(id) });
+        scene.ask(member, Request::new(2, rooms::Command::Join { to: To::Conversation(id) }));
     }
     id
 }
@@ -274,11 +286,12 @@ fn slow_mode_counts_edits() {
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let id = room_of(&scene, &ann, &[&bob]);
     let change = RoomChange { slow_ms: Some(10_000), ..RoomChange::default() };
-    scene.ask(&ann, Command::ChangeRoom { re: 3, conversation: id, change });
+    scene.ask(&ann, Request::new(3, rooms::Command::Change { conversation: id, change }));
     let (_, seq) = scene.post(&bob, To::Conversation(id), "b-1", "helo").unwrap();
     let edit = |scene: &Scene, body: &str| {
         let change = MessageChange::Edit(body.into());
-        let answer = scene.ask(&bob, Command::ChangeMessage { re: 4, conversation: id, seq, change });
+        let answer =
+            scene.ask(&bob, Request::new(4, messages::Command::Change { conversation: id, seq, change }));
         !matches!(answer[..], [event!(session::Refused(Refusal::SlowMode { .. }))])
     };
     scene.wait(5_000);
@@ -291,7 +304,8 @@ fn slow_mode_counts_edits() {
         scene.post(&bob, To::Conversation(id), "b-2", "too soon"),
         Err(Refusal::SlowMode { retry_after_ms: 5_000 })
     ));
-    let delete = Command::ChangeMessage { re: 5, conversation: id, seq, change: MessageChange::Delete };
+    let delete =
+        Request::new(5, messages::Command::Change { conversation: id, seq, change: MessageChange::Delete });
     assert!(
         matches!(scene.ask(&bob, delete)[..], [event!(messages::Update { .. })]),
         "taking back is always allowed"
@@ -306,7 +320,7 @@ fn strangers_to_a_room_use_nothing_of_its_budget_for_edits() {
     let (_, seq) = scene.post(&ann, To::Conversation(id), "a-1", "helo").unwrap();
     let edit = |who: &Device, body: String| {
         let change = MessageChange::Edit(body.into());
-        scene.ask(who, Command::ChangeMessage { re: 4, conversation: id, seq, change })
+        scene.ask(who, Request::new(4, messages::Command::Change { conversation: id, seq, change }))
     };
     for _ in 0..100 {
         assert!(matches!(edit(&eve, "x".repeat(8_000))[..], [event!(session::Refused(Refusal::NotAMember))]));
@@ -321,14 +335,17 @@ fn searches_have_a_rate_of_their_own() {
     let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let ann = scene.sign_in("ann", "a");
     let page = PageOf::default;
-    let search = || Command::Search { re: 6, query: "words".into(), conversation: None, page: page() };
+    let search = || {
+        Request::new(6, messages::Command::Search { query: "words".into(), conversation: None, page: page() })
+    };
     let passed = (0..100)
         .filter(|_| matches!(scene.ask(&ann, search())[..], [event!(messages::Found { .. })]))
         .count();
     assert_eq!(passed, 30, "a quarter of a minute's");
-    for command in
-        [Command::Export { re: 6, page: page() }, Command::People { re: 6, query: None, page: page() }]
-    {
+    for command in [
+        Request::new(6, account::Command::Export { page: page() }),
+        Request::new(6, contacts::Command::ListPeople { query: None, page: page() }),
+    ] {
         let answer = scene.ask(&ann, command);
         assert!(matches!(answer[..], [event!(session::Refused(Refusal::RateLimited { .. }))]), "{answer:?}");
     }

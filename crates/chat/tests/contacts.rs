@@ -19,7 +19,7 @@ fn heard(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
 }
 
 fn list(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
-    match scene.ask(device, Command::Contacts { re: 4, page: PageOf::default() }).remove(0) {
+    match scene.ask(device, Request::new(4, contacts::Command::List { page: PageOf::default() })).remove(0) {
         event!(Some(4), contacts::Contacts { contacts, next: None }) => {
             contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.state)).collect()
         }
@@ -55,8 +55,8 @@ fn asking_each_other_is_agreeing() {
     scene.store.run();
     let [ann, bob] = handles.map(|handle| scene.welcomed(handle));
     // Both at once: neither request may overwrite the other.
-    scene.command(&ann, Command::Contact { re: 1, action: Request, user: sub("bob") });
-    scene.command(&bob, Command::Contact { re: 2, action: Request, user: sub("ann") });
+    scene.command(&ann, Request::new(1, contacts::Command::Change { action: Request, user: sub("bob") }));
+    scene.command(&bob, Request::new(2, contacts::Command::Change { action: Request, user: sub("ann") }));
     while scene.store.turns() > 0 {
         scene.store.turn(scene.store.turns() - 1);
     }
@@ -106,9 +106,9 @@ fn a_block_cannot_be_told_from_a_removal_or_from_being_offline() {
     // Nothing passes, in neither direction; the answer is the one that everybody gets.
     assert_eq!(scene.post(&bob, to("ann"), "m1", "x"), Err(Refusal::NotAllowed));
     assert_eq!(scene.post(&ann, to("bob"), "m1", "x"), Err(Refusal::NotAllowed));
-    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(seq) });
-    scene.command(&ann, Command::SetPresence(SetPresence::Busy));
-    scene.command(&ann, Command::Typing { to: to("bob"), on: true });
+    scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(seq) });
+    scene.command(&ann, presence::Command::Set(SetPresence::Busy));
+    scene.command(&ann, messages::Command::Typing { to: to("bob"), on: true });
     scene.wait(600);
     assert!(scene.take(&bob).is_empty());
     assert_eq!(scene.watch(&bob, &["ann"]), [("ann".into(), Presence::Offline)]);
@@ -161,7 +161,10 @@ fn people_and_profiles() {
     }
     scene.wait(600);
     let people = |query: Option<&str>, after: Option<String>, limit| {
-        let command = Command::People { re: 1, query: query.map(Into::into), page: PageOf { after, limit } };
+        let command = Request::new(
+            1,
+            contacts::Command::ListPeople { query: query.map(Into::into), page: PageOf { after, limit } },
+        );
         match scene.ask(&ann, command).remove(0) {
             event!(Some(1), contacts::People { people, next }) => {
                 Ok((people.iter().map(|p| (p.sub.to_string(), p.presence)).collect::<Vec<_>>(), next))
@@ -179,11 +182,11 @@ fn people_and_profiles() {
     assert_eq!(people(None, None, Some(0)).unwrap().0.len(), 0, "a page of one: oneself, left out");
 
     let users = ["cat", "zoe", "bob"].map(sub).to_vec();
-    let profiles = scene.ask(&ann, Command::Profiles { re: 2, users }).remove(0);
+    let profiles = scene.ask(&ann, Request::new(2, contacts::Command::Profiles { users })).remove(0);
     let event!(Some(2), contacts::Profiles(people)) = profiles else { panic!("{profiles:?}") };
     assert_eq!(people.len(), 2, "unknown ids are left out");
     let too_many = (0..51).map(|n| sub(&n.to_string())).collect();
-    let answer = scene.ask(&ann, Command::Profiles { re: 3, users: too_many }).remove(0);
+    let answer = scene.ask(&ann, Request::new(3, contacts::Command::Profiles { users: too_many })).remove(0);
     assert!(matches!(answer, event!(Some(3), session::Refused(Refusal::BadValue))));
 }
 
@@ -194,7 +197,10 @@ fn where_only_contacts_meet_there_is_no_directory() {
     scene.befriend(&ann, &bob);
     scene.wait(600);
     let people = |query: Option<&str>| {
-        let command = Command::People { re: 1, query: query.map(Into::into), page: PageOf::default() };
+        let command = Request::new(
+            1,
+            contacts::Command::ListPeople { query: query.map(Into::into), page: PageOf::default() },
+        );
         match scene.ask(&ann, command).remove(0) {
             event!(contacts::People { people, .. }) => {
                 Ok(people.iter().map(|p| (p.sub.to_string(), p.presence)).collect::<Vec<_>>())

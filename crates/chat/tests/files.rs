@@ -35,8 +35,14 @@ fn complete(scene: &Scene, id: FileId) -> FileRow {
 }
 
 fn send(scene: &Scene, from: &Device, to: To, id: &str, files: Vec<FileId>) -> Vec<Delivery> {
-    let command =
-        Command::Send { client_id: id.into(), to, body: "".into(), reply_to: None, files, rich: None };
+    let command = messages::Command::Send {
+        client_id: id.into(),
+        to,
+        body: "".into(),
+        reply_to: None,
+        files,
+        rich: None,
+    };
     scene.ask(from, command)
 }
 
@@ -117,7 +123,10 @@ fn a_file_is_seen_by_its_owner_and_by_those_who_read_its_message() {
     send(&scene, &ann, to("bob"), "a-1", vec![file]);
     assert_eq!((see(&as_bob, file), see(&as_carl, file)), (Ok(()), Err(Refusal::NoSuchFile)));
 
-    let made = Command::CreateRoom { re: 1, name: "Quiet".into(), kind: RoomKind::Private, topic: None };
+    let made = Request::new(
+        1,
+        rooms::Command::Create { name: "Quiet".into(), kind: RoomKind::Private, topic: None },
+    );
     let events = scene.ask(&ann, made);
     let room = events.iter().find_map(|event| match event {
         event!(messages::Conversation(conversation)) => Some(conversation.id),

@@ -108,14 +108,15 @@ impl Room {
         config.limits.rooms = RoomLimits { members: 0, per_user: 0, owned: 0 };
         let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
         let owner = scene.sign_in("owner", "d");
-        let command = Command::CreateRoom { re: 1, name: "R".into(), kind: RoomKind::Public, topic: None };
+        let command =
+            Request::new(1, rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None });
         let id = match scene.ask(&owner, command).as_slice() {
             [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room: {other:?}"),
         };
         for number in 0..CROWD + CLIENTS {
             let member = scene.sign_in(&format!("m{number}"), "d");
-            scene.command(&member, Command::Join { re: 2, to: To::Conversation(id) });
+            scene.command(&member, Request::new(2, rooms::Command::Join { to: To::Conversation(id) }));
             scene.leave(&member);
         }
         scene.leave(&owner);
@@ -156,13 +157,15 @@ impl Room {
         self.written += 1;
         let (client_id, body) = (format!("w{}", self.written).into(), "words".into());
         let to = To::Conversation(self.id);
-        let command = Command::Send { client_id, to, body, reply_to: None, files: Vec::new(), rich };
+        let command =
+            messages::Command::Send { client_id, to, body, reply_to: None, files: Vec::new(), rich };
         self.scene.command(device, command);
     }
 
     fn change(&mut self, who: usize, seq: u64, change: MessageChange) {
         let Some(device) = &self.clients[who].device else { return };
-        let command = Command::ChangeMessage { re: 4, conversation: self.id, seq: Seq(seq), change };
+        let command =
+            Request::new(4, messages::Command::Change { conversation: self.id, seq: Seq(seq), change });
         self.scene.command(device, command);
     }
 
@@ -201,7 +204,10 @@ impl Room {
         for seq in 1..=POLLS {
             let to = To::Conversation(self.id);
             let after = Some(Seq(seq - 1));
-            let command = Command::History { re: 8, to, before: None, after, thread: None, limit: Some(1) };
+            let command = Request::new(
+                8,
+                messages::Command::History { to, before: None, after, thread: None, limit: Some(1) },
+            );
             let page = self.scene.ask(&reader, command);
             let [event!(messages::History { messages, .. })] = &page[..] else { panic!("no page: {page:?}") };
             let stored = Shown::of(&messages[0]);
@@ -271,7 +277,7 @@ fn a_vote_is_told_although_its_voter_has_left() {
     let mut room = Room::new();
     room.change(1, 1, MessageChange::Vote(vec![0]));
     let device = room.clients[1].device.take().unwrap();
-    room.scene.command(&device, Command::Leave { re: 5, conversation: room.id });
+    room.scene.command(&device, Request::new(5, rooms::Command::Leave { conversation: room.id }));
     room.scene.wait(1_200);
     room.receive(2);
     assert_eq!(room.clients[2].shown[&1].votes, [1, 0]);

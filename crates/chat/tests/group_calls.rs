@@ -15,19 +15,19 @@ fn room(scene: &Scene, owner: &Device, others: &[&Device]) -> ConversationId {
 }
 
 fn room_of(scene: &Scene, owner: &Device, others: &[&Device], kind: RoomKind) -> ConversationId {
-    let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind, topic: None };
+    let create = Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic: None });
     let [event!(messages::Conversation(conversation))] = &scene.ask(owner, create)[..] else {
         panic!("no room")
     };
     let room = conversation.id;
     for other in others {
-        scene.ask(other, Command::Join { re: 2, to: To::Conversation(room) });
+        scene.ask(other, Request::new(2, rooms::Command::Join { to: To::Conversation(room) }));
     }
     room
 }
 
 fn say(scene: &Scene, device: &Device, room: ConversationId, action: GroupAction) -> Vec<String> {
-    scene.command(device, Command::GroupCall { re: Some(7), conversation: room, action });
+    scene.command(device, Request::new(7, calls::Command::Group { conversation: room, action }));
     news(scene, device)
 }
 
@@ -38,7 +38,8 @@ fn join(scene: &Scene, device: &Device, room: ConversationId) -> Vec<String> {
 /// One's own place, and those of the others.
 fn places(scene: &Scene, device: &Device, room: ConversationId) -> (Place, Vec<Place>) {
     let join = GroupAction::Join { media: Media::Audio };
-    let heard = scene.ask(device, Command::GroupCall { re: Some(8), conversation: room, action: join });
+    let heard =
+        scene.ask(device, Request::new(8, calls::Command::Group { conversation: room, action: join }));
     let joined = heard.iter().find_map(|event| match event {
         event!(calls::GroupCall(event)) => match &event.news {
             GroupNews::Joined { place, here, .. } => {
@@ -100,14 +101,16 @@ fn a_call_stands_in_a_room_and_leaves_an_entry() {
     assert_eq!(news(&scene, &tablet), ["Standing: bob", "Standing: none", entry]);
     assert!(news(&scene, &outsider).is_empty(), "it is the room's alone");
     assert_eq!((scene.node.stats().calls, scene.node.stats().messages), (0, 1));
-    let history = Command::History {
-        re: 4,
-        to: To::Conversation(room),
-        before: None,
-        after: None,
-        thread: None,
-        limit: None,
-    };
+    let history = Request::new(
+        4,
+        messages::Command::History {
+            to: To::Conversation(room),
+            before: None,
+            after: None,
+            thread: None,
+            limit: None,
+        },
+    );
     let [event!(messages::History { messages, .. })] = &scene.ask(&cat, history)[..] else {
         panic!("a page")
     };
@@ -148,7 +151,7 @@ fn signals_pass_between_two_and_nobody_else_hears_them() {
     assert_eq!(news(&scene, &cat), ["Answer"]);
     // Without a number nobody waits for *done*.
     let action = GroupAction::Signal { to: cats, signal: GroupSignal::Candidate("c".into()) };
-    assert!(scene.ask(&bob, Command::GroupCall { re: None, conversation: room, action }).is_empty());
+    assert!(scene.ask(&bob, calls::Command::Group { conversation: room, action }).is_empty());
     assert_eq!(news(&scene, &cat), ["Candidate"]);
     let long = GroupSignal::Offer("x".repeat(DESCRIPTION_BYTES + 1).into());
     assert_eq!(say(&scene, &ann, room, GroupAction::Signal { to: cats, signal: long }), ["BadValue"]);
@@ -170,7 +173,7 @@ fn the_next_one_is_told_that_it_is_full() {
     join(&scene, &bob, room);
     scene.take(&cat);
     assert_eq!(join(&scene, &cat, room), ["CallFull"]);
-    let look = Command::GroupCall { re: Some(8), conversation: room, action: GroupAction::Look };
+    let look = Request::new(8, calls::Command::Group { conversation: room, action: GroupAction::Look });
     let [event!(calls::GroupCall(event))] = &scene.ask(&cat, look)[..] else { panic!("no answer") };
     let GroupNews::Standing(GroupStanding { most: 2, call: Some(call) }) = &event.news else {
         panic!("{event:?}")
@@ -193,7 +196,10 @@ fn who_may_not_write_may_not_come_nor_learn_of_it() {
     join(&scene, &ann, open);
     scene.take(&bob);
     let role = MemberAction::SetRole(Role::Muted);
-    scene.ask(&ann, Command::Member { re: 3, conversation: open, user: sub("bob"), action: role });
+    scene.ask(
+        &ann,
+        Request::new(3, rooms::Command::ChangeMember { conversation: open, user: sub("bob"), action: role }),
+    );
     scene.take(&bob);
     assert_eq!(join(&scene, &bob, open), ["Muted"]);
     assert_eq!(join(&scene, &dan, open), ["NotAMember"]);
@@ -216,7 +222,10 @@ fn removed_muted_and_leaving_members_are_out() {
         join(&scene, device, room);
     }
     let member = |user: &str, action| {
-        scene.ask(&ann, Command::Member { re: 3, conversation: room, user: sub(user), action });
+        scene.ask(
+            &ann,
+            Request::new(3, rooms::Command::ChangeMember { conversation: room, user: sub(user), action }),
+        );
     };
     scene.take(&bob);
     member("bob", MemberAction::Ban);
@@ -225,7 +234,7 @@ fn removed_muted_and_leaving_members_are_out() {
     member("cat", MemberAction::SetRole(Role::Muted));
     assert_eq!(news(&scene, &cat), ["Left", "Standing: ann dan"]);
     scene.take(&dan);
-    scene.ask(&dan, Command::Leave { re: 4, conversation: room });
+    scene.ask(&dan, Request::new(4, rooms::Command::Leave { conversation: room }));
     assert_eq!(say(&scene, &ann, room, GroupAction::Look).last().unwrap(), "answer Standing: ann");
     scene.take(&bob);
     join(&scene, &cat, room);
@@ -244,7 +253,10 @@ fn who_is_removed_or_banned_is_out_at_once() {
     scene.drop_connection(&bob);
     scene.take(&ann);
     let action = MemberAction::Remove;
-    scene.command(&ann, Command::Member { re: 3, conversation: room, user: sub("bob"), action });
+    scene.command(
+        &ann,
+        Request::new(3, rooms::Command::ChangeMember { conversation: room, user: sub("bob"), action }),
+    );
     assert_eq!(news(&scene, &ann), ["Went", "Standing: ann cat"]);
     let bob = scene.sign_in("bob", "bob");
     assert_eq!(join(&scene, &bob, room), ["NotAMember"]);
@@ -265,7 +277,7 @@ fn a_room_that_is_frozen_lets_nobody_new_in_and_those_there_go_on() {
     let (place, _) = places(&scene, &cat, room);
     let freeze = |scene: &Scene, frozen| {
         let change = RoomChange { frozen: Some(frozen), ..RoomChange::default() };
-        scene.ask(&ann, Command::ChangeRoom { re: 4, conversation: room, change });
+        scene.ask(&ann, Request::new(4, rooms::Command::Change { conversation: room, change }));
     };
     freeze(&scene, true);
     for device in [&bob, &cat, &dan] {
@@ -293,14 +305,14 @@ fn the_last_one_who_leaves_the_room_of_a_page_stays_out() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
     let page = || To::Page(PageKey::parse("/thread/42").unwrap());
-    let joined = scene.ask(&ann, Command::Join { re: 2, to: page() });
+    let joined = scene.ask(&ann, Request::new(2, rooms::Command::Join { to: page() }));
     let [event!(messages::Conversation(conversation))] = &joined[..] else { panic!("{joined:?}") };
     let room = conversation.id;
-    scene.ask(&bob, Command::Join { re: 2, to: page() });
+    scene.ask(&bob, Request::new(2, rooms::Command::Join { to: page() }));
     join(&scene, &ann, room);
     join(&scene, &bob, room);
     for device in [&bob, &ann] {
-        scene.ask(device, Command::Leave { re: 4, conversation: room });
+        scene.ask(device, Request::new(4, rooms::Command::Leave { conversation: room }));
     }
     assert_eq!((scene.node.stats().calls, scene.node.stats().messages), (0, 0));
     assert_eq!(join(&scene, &ann, room), ["NotAMember"]);
@@ -317,17 +329,17 @@ fn a_user_is_in_one_call() {
     join(&scene, &bob, first);
     assert_eq!(join(&scene, &bob, second), ["InCall"]);
     let invite = |user: &str| CallAction::Invite { user: sub(user), media: Media::Audio, offer: "o".into() };
-    scene.ask(&bob, Command::Call { re: Some(1), action: invite("ann") });
-    scene.command(&bob, Command::Call { re: Some(1), action: invite("ann") });
+    scene.ask(&bob, Request::new(1, calls::Command::Direct { action: invite("ann") }));
+    scene.command(&bob, Request::new(1, calls::Command::Direct { action: invite("ann") }));
     assert_eq!(news(&scene, &bob), ["InCall"]);
     scene.take(&cat);
-    scene.command(&cat, Command::Call { re: Some(1), action: invite("bob") });
+    scene.command(&cat, Request::new(1, calls::Command::Direct { action: invite("bob") }));
     assert_eq!(news(&scene, &cat)[0], "Over Busy 0 ms");
     scene.take(&ann);
-    scene.command(&ann, Command::Call { re: Some(1), action: invite("cat") });
+    scene.command(&ann, Request::new(1, calls::Command::Direct { action: invite("cat") }));
     assert_eq!(news(&scene, &ann), ["NotAllowed"], "they are no contacts");
     say(&scene, &bob, first, GroupAction::Leave);
-    scene.command(&cat, Command::Call { re: Some(1), action: invite("bob") });
+    scene.command(&cat, Request::new(1, calls::Command::Direct { action: invite("bob") }));
     assert_eq!(join(&scene, &cat, first), ["Calling", "NotAMember"]);
     scene.take(&bob);
     assert_eq!(join(&scene, &bob, first), ["InCall"], "his phone rings");
@@ -391,10 +403,10 @@ fn large_rooms_have_no_calls_and_comers_have_a_pace() {
     }
     assert!(join(&scene, &ann, room)[0].starts_with("RateLimited"));
     let bob = scene.sign_in("bob", "bob");
-    scene.ask(&bob, Command::Join { re: 2, to: To::Conversation(room) });
+    scene.ask(&bob, Request::new(2, rooms::Command::Join { to: To::Conversation(room) }));
     for number in 2..=MOST_MEMBERS_CALLED {
         let member = scene.sign_in(&format!("member{number}"), "d");
-        scene.ask(&member, Command::Join { re: 2, to: To::Conversation(room) });
+        scene.ask(&member, Request::new(2, rooms::Command::Join { to: To::Conversation(room) }));
         scene.leave(&member);
     }
     assert_eq!(join(&scene, &bob, room), ["RoomTooLarge"]);
@@ -434,15 +446,21 @@ fn whatever_happens_every_call_ends() {
                     continue;
                 }
                 9 if who > 0 => {
-                    scene.command(&device, Command::Leave { re: 1, conversation });
-                    scene.command(&device, Command::Join { re: 2, to: To::Conversation(conversation) });
+                    scene.command(&device, Request::new(1, rooms::Command::Leave { conversation }));
+                    scene.command(
+                        &device,
+                        Request::new(2, rooms::Command::Join { to: To::Conversation(conversation) }),
+                    );
                     continue;
                 }
                 10 => {
                     let contact =
                         if rng.random_bool(0.5) { ContactAction::Block } else { ContactAction::Unblock };
                     let user = sub(NAMES[rng.random_range(0..NAMES.len())]);
-                    scene.command(&device, Command::Contact { re: 3, action: contact, user });
+                    scene.command(
+                        &device,
+                        Request::new(3, contacts::Command::Change { action: contact, user }),
+                    );
                     continue;
                 }
                 _ => {
@@ -450,7 +468,7 @@ fn whatever_happens_every_call_ends() {
                     continue;
                 }
             };
-            scene.command(&device, Command::GroupCall { re: None, conversation, action });
+            scene.command(&device, calls::Command::Group { conversation, action });
         }
         for device in devices.iter().flatten() {
             scene.leave(device);
@@ -460,7 +478,7 @@ fn whatever_happens_every_call_ends() {
         // Nobody is in a call any more: each may begin one.
         for name in NAMES {
             let device = scene.sign_in(name, "second");
-            scene.ask(&device, Command::Join { re: 2, to: To::Conversation(rooms[0]) });
+            scene.ask(&device, Request::new(2, rooms::Command::Join { to: To::Conversation(rooms[0]) }));
             assert_eq!(join(&scene, &device, rooms[0])[0], "answer Joined []", "seed {seed}: {name}");
             say(&scene, &device, rooms[0], GroupAction::Leave);
         }

@@ -46,7 +46,7 @@ fn moderate(scene: &Scene, device: &Device, act: Moderate) -> Result<Option<Box<
     let is_answer = |event: &Delivery| {
         matches!(event, event!(Some(5), moderation::Moderated(_)) | event!(Some(5), session::Refused(_)))
     };
-    match scene.ask(device, Command::Moderate { re: 5, act }).into_iter().find(is_answer) {
+    match scene.ask(device, Request::new(5, moderation::Command::Act(act))).into_iter().find(is_answer) {
         Some(event!(moderation::Moderated(report))) => Ok(report),
         Some(event!(session::Refused(refusal))) => Err(refusal),
         other => panic!("no answer: {other:?}"),
@@ -70,7 +70,8 @@ fn held(scene: &Scene, device: &Device, whom: To, id: &str, body: &str) -> Held 
 }
 
 fn words_of_record(scene: &Scene, moderator: &Device) -> Vec<String> {
-    let heard = scene.ask(moderator, Command::Audit { re: 9, page: PageOf::default() });
+    let heard =
+        scene.ask(moderator, Request::new(9, moderation::Command::ListAudit { page: PageOf::default() }));
     let [event!(moderation::Audit { entries, .. })] = &heard[..] else { panic!("{heard:?}") };
     entries.iter().map(|entry| entry.act.to_string()).collect()
 }
@@ -132,7 +133,7 @@ fn a_refused_message_says_why_until_it_is_seen() {
         matches!(&heard[..], [event!(messages::Held(held))] if held.state == HeldState::Refused),
         "{heard:?}"
     );
-    scene.ask(&again, Command::Notices { re: 4, seen: true });
+    scene.ask(&again, Request::new(4, moderation::Command::Notices { seen: true }));
     assert!(sign_in_and_hear(&scene, "ann").1.is_empty());
 
     held(&scene, &ann, to("bob"), "2", "casino");
@@ -165,7 +166,8 @@ fn a_flagged_message_is_delivered_and_put_before_moderators() {
         scene.take(&mia).iter().all(|event| !matches!(event, event!(moderation::Report(_)))),
         "moderators may"
     );
-    let test = |device| scene.ask(device, Command::TestFilter { re: 3, body: "fool".into() });
+    let test =
+        |device| scene.ask(device, Request::new(3, moderation::Command::TestFilter { body: "fool".into() }));
     assert!(matches!(test(&ann)[..], [event!(session::Refused(Refusal::NotAllowed))]));
     let heard = test(&mia);
     let [event!(Some(3), moderation::FilterTested(test))] = &heard[..] else { panic!("{heard:?}") };
@@ -173,7 +175,7 @@ fn a_flagged_message_is_delivered_and_put_before_moderators() {
     moderate(&scene, &mia, Moderate::CloseReport { report: 1, note: String::new() }).unwrap();
     scene.take(&mia);
     let change = MessageChange::Edit("fool again".into());
-    scene.ask(&ann, Command::ChangeMessage { re: 6, conversation, seq, change });
+    scene.ask(&ann, Request::new(6, messages::Command::Change { conversation, seq, change }));
     let heard = scene.take(&mia);
     assert!(
         matches!(&heard[..], [event!(moderation::Report(row))] if &*row.lines[0].body == "fool again"),
@@ -193,14 +195,14 @@ fn who_is_in_the_shadow_is_seen_by_nobody_and_sees_nothing_of_it() {
     let kept = held(&scene, &tom, to("ann"), "2", "Buy pills");
     assert_eq!(kept.state, HeldState::Shadow);
     let on = true;
-    scene.command(&tom, Command::Typing { to: to("ann"), on });
+    scene.command(&tom, messages::Command::Typing { to: to("ann"), on });
     assert!(scene.take(&ann).is_empty());
     let (_, seq) = scene.post(&ann, to("tom"), "3", "Are you there?").unwrap();
     assert_eq!(seq, Seq(2), "numbers of others have no gap");
     let (again, heard) = sign_in_and_hear(&scene, "tom");
     assert!(matches!(&heard[..], [event!(messages::Held(held))] if **held == kept), "{heard:?}");
     assert!(!heard.iter().any(|event| matches!(event, event!(moderation::Notice(_)))));
-    let heard = scene.ask(&again, Command::Notices { re: 1, seen: false });
+    let heard = scene.ask(&again, Request::new(1, moderation::Command::Notices { seen: false }));
     assert!(matches!(&heard[..], [event!(moderation::Notices(notices))] if notices.is_empty()));
     moderate(&scene, &mia, Moderate::Lift { user: sub("tom"), room: None, kind: SanctionKind::Shadow })
         .unwrap();
@@ -245,7 +247,9 @@ fn new_members_have_less_to_say_until_they_are_known() {
     let old = scene.sign_in("old", "o");
     assert_eq!(scene.post(&ann, to("bob"), "1", "see www.bikes.example"), Err(Refusal::TooNew));
     scene.post(&old, to("bob"), "1", "see www.bikes.example").unwrap();
-    let create = |re| Command::CreateRoom { re, name: "Bikes".into(), kind: RoomKind::Public, topic: None };
+    let create = |re| {
+        Request::new(re, rooms::Command::Create { name: "Bikes".into(), kind: RoomKind::Public, topic: None })
+    };
     let made = |device, re| match scene.ask(device, create(re)).remove(0) {
         event!(messages::Conversation(_)) => Ok(()),
         event!(session::Refused(refusal)) => Err(refusal),
@@ -361,11 +365,13 @@ fn an_admin_sets_what_holds_and_all_see_it_at_once() {
     let scene = Scene::new(Mode::Open);
     let (ann, ada) = (scene.sign_in("ann", "a"), sign_in_as(&scene, "ada", "admin"));
     let mia = sign_in_as(&scene, "mia", "moderator");
-    let configure = |device, patch| scene.ask(device, Command::Configure { re: 7, patch: Box::new(patch) });
+    let configure = |device, patch| {
+        scene.ask(device, Request::new(7, moderation::Command::Configure { patch: Box::new(patch) }))
+    };
     for device in [&ann, &mia] {
         let heard = configure(device, json!({"access": "closed"}));
         assert!(matches!(heard[..], [event!(Some(7), session::Refused(Refusal::NotAllowed))]));
-        let heard = scene.ask(device, Command::Settings { re: 8 });
+        let heard = scene.ask(device, Request::new(8, moderation::Command::Settings));
         assert!(matches!(heard[..], [event!(Some(8), session::Refused(Refusal::NotAllowed))]));
     }
     let heard = configure(&ada, json!({"filters": {"patterns": [{"pattern": "("}]}}));
@@ -385,7 +391,7 @@ fn an_admin_sets_what_holds_and_all_see_it_at_once() {
     configure(&ada, json!({"access": null, "access_text": null}));
     scene.post(&ann, to("mia"), "1", "Hi").unwrap();
     assert_eq!(words_of_record(&scene, &mia)[..2], ["configure", "configure"]);
-    let heard = scene.ask(&ada, Command::Settings { re: 8 });
+    let heard = scene.ask(&ada, Request::new(8, moderation::Command::Settings));
     assert!(
         matches!(&heard[..], [event!(moderation::Settings(settings))] if settings["requests"]["on"] == false)
     );
@@ -397,7 +403,7 @@ fn a_stranger_calls_once_they_were_answered() {
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let call = || {
         let action = CallAction::Invite { user: sub("bob"), media: Media::Audio, offer: "v=0".into() };
-        match scene.ask(&ann, Command::Call { re: Some(1), action }).remove(0) {
+        match scene.ask(&ann, Request::new(1, calls::Command::Direct { action })).remove(0) {
             event!(calls::Call(_)) => Ok(()),
             event!(session::Refused(refusal)) => Err(refusal),
             other => panic!("{other:?}"),

@@ -12,7 +12,7 @@ const HOUR_MS: u64 = 3_600_000;
 
 fn room(scene: &Scene, owner: &Device, kind: RoomKind) -> ConversationId {
     let topic = Some("Two wheels".to_owned());
-    let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind, topic };
+    let command = Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic });
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
@@ -26,7 +26,10 @@ fn make_with(
     hours: Option<u32>,
     uses: Option<u32>,
 ) -> Result<RoomLink, Refusal> {
-    match scene.ask(who, Command::MakeLink { re: 2, conversation: room, hours, uses }).as_slice() {
+    match scene
+        .ask(who, Request::new(2, rooms::Command::MakeLink { conversation: room, hours, uses }))
+        .as_slice()
+    {
         [event!(Some(2), rooms::Link { conversation, link })] if *conversation == room => {
             Ok((**link).clone())
         }
@@ -48,7 +51,7 @@ fn listed(events: &[Delivery]) -> Result<Vec<LinkCode>, Refusal> {
 }
 
 fn links(scene: &Scene, who: &Device, room: ConversationId) -> Result<Vec<LinkCode>, Refusal> {
-    listed(&scene.ask(who, Command::Links { re: 3, conversation: room }))
+    listed(&scene.ask(who, Request::new(3, rooms::Command::ListLinks { conversation: room })))
 }
 
 fn take_back(
@@ -57,11 +60,11 @@ fn take_back(
     room: ConversationId,
     code: LinkCode,
 ) -> Result<Vec<LinkCode>, Refusal> {
-    listed(&scene.ask(who, Command::TakeBackLink { re: 3, conversation: room, code }))
+    listed(&scene.ask(who, Request::new(3, rooms::Command::RevokeLink { conversation: room, code })))
 }
 
 fn open(scene: &Scene, who: &Device, code: LinkCode) -> Result<Invitation, Refusal> {
-    match scene.ask(who, Command::OpenLink { re: 4, code }).as_slice() {
+    match scene.ask(who, Request::new(4, rooms::Command::OpenLink { code })).as_slice() {
         [event!(Some(4), rooms::Invitation(invitation))] => Ok((**invitation).clone()),
         [event!(Some(4), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no invitation: {other:?}"),
@@ -80,17 +83,18 @@ fn joined(events: &[Delivery]) -> Result<Role, Refusal> {
 }
 
 fn join(scene: &Scene, who: &Device, code: LinkCode) -> Result<Role, Refusal> {
-    joined(&scene.ask(who, Command::JoinLink { re: 5, code }))
+    joined(&scene.ask(who, Request::new(5, rooms::Command::JoinByLink { code })))
 }
 
 fn member(scene: &Scene, by: &Device, room: ConversationId, user: &str, action: MemberAction) {
-    let command = Command::Member { re: 6, conversation: room, user: sub(user), action };
+    let command =
+        Request::new(6, rooms::Command::ChangeMember { conversation: room, user: sub(user), action });
     let events = scene.ask(by, command);
     assert!(matches!(events.as_slice(), [event!(Some(6), rooms::Member(_))]), "{events:?}");
 }
 
 fn change(scene: &Scene, by: &Device, room: ConversationId, change: RoomChange) {
-    let events = scene.ask(by, Command::ChangeRoom { re: 6, conversation: room, change });
+    let events = scene.ask(by, Request::new(6, rooms::Command::Change { conversation: room, change }));
     assert!(matches!(events.as_slice(), [event!(Some(6), messages::Conversation(_))]), "{events:?}");
 }
 
@@ -119,14 +123,16 @@ fn who_has_the_code_sees_the_room_and_joins() {
     );
     assert_eq!((outside.room.topic.as_deref(), &*outside.by.name), (Some("Two wheels"), "The ann"));
     assert_eq!((outside.by.presence, outside.until.0), (None, START + 24 * HOUR_MS));
-    let read = Command::History {
-        re: 7,
-        to: To::Conversation(id),
-        before: None,
-        after: None,
-        thread: None,
-        limit: None,
-    };
+    let read = Request::new(
+        7,
+        messages::Command::History {
+            to: To::Conversation(id),
+            before: None,
+            after: None,
+            thread: None,
+            limit: None,
+        },
+    );
     assert!(matches!(scene.ask(&bob, read)[..], [event!(session::Refused(Refusal::NoSuchConversation))]));
 
     scene.take(&phone);
@@ -136,7 +142,7 @@ fn who_has_the_code_sees_the_room_and_joins() {
     assert_eq!(open(&scene, &bob, link.code).unwrap().conversation, Some(id));
     assert_eq!(join(&scene, &bob, link.code), Ok(Role::Member), "who is in already is answered as then");
     assert_eq!(join(&scene, &ann, link.code), Ok(Role::Owner));
-    match scene.ask(&ann, Command::Links { re: 3, conversation: id }).as_slice() {
+    match scene.ask(&ann, Request::new(3, rooms::Command::ListLinks { conversation: id })).as_slice() {
         [event!(rooms::Links { links, .. })] => assert_eq!(links[0].used, 1, "and uses nothing up"),
         other => panic!("{other:?}"),
     }
@@ -188,15 +194,20 @@ fn of_two_who_come_for_the_last_place_one_gets_in() {
             scene.store.run();
             scene.take(who)
         };
-        let created =
-            Command::CreateRoom { re: 1, name: "Crew".into(), kind: RoomKind::Private, topic: None };
+        let created = Request::new(
+            1,
+            rooms::Command::Create { name: "Crew".into(), kind: RoomKind::Private, topic: None },
+        );
         let [event!(messages::Conversation(conversation))] = &ask(&ann, created)[..] else {
             panic!("no room")
         };
-        let wanted = Command::MakeLink { re: 2, conversation: conversation.id, hours: None, uses: Some(1) };
+        let wanted = Request::new(
+            2,
+            rooms::Command::MakeLink { conversation: conversation.id, hours: None, uses: Some(1) },
+        );
         let [event!(rooms::Link { link, .. })] = &ask(&ann, wanted)[..] else { panic!("no link") };
-        scene.command(&bob, Command::JoinLink { re: 5, code: link.code });
-        scene.command(&carl, Command::JoinLink { re: 5, code: link.code });
+        scene.command(&bob, Request::new(5, rooms::Command::JoinByLink { code: link.code }));
+        scene.command(&carl, Request::new(5, rooms::Command::JoinByLink { code: link.code }));
         let mut chosen = order;
         while scene.store.turns() > 0 {
             let turns = scene.store.turns();
@@ -225,7 +236,7 @@ fn what_join_refuses_a_link_refuses_too() {
     let (one, two) = (room(&scene, &carl, RoomKind::Public), room(&scene, &carl, RoomKind::Public));
     assert_eq!(join(&scene, &carl, link.code), Err(Refusal::TooManyRooms));
     assert!(matches!(
-        scene.ask(&carl, Command::Leave { re: 8, conversation: one })[..],
+        scene.ask(&carl, Request::new(8, rooms::Command::Leave { conversation: one }))[..],
         [event!(rooms::Left { .. })]
     ));
     assert_eq!(join(&scene, &carl, link.code), Ok(Role::Member));
@@ -233,7 +244,7 @@ fn what_join_refuses_a_link_refuses_too() {
     assert_eq!(join(&scene, &guest, link.code), Err(Refusal::RoomFull));
     let other = make(&scene, &carl, two).unwrap();
     assert_eq!(join(&scene, &guest, other.code), Ok(Role::Member), "guests come as they do by `join`");
-    match scene.ask(&ann, Command::Links { re: 3, conversation: id }).as_slice() {
+    match scene.ask(&ann, Request::new(3, rooms::Command::ListLinks { conversation: id })).as_slice() {
         [event!(rooms::Links { links, .. })] => {
             assert_eq!(links[0].used, 2, "who was refused is not counted")
         }
@@ -296,9 +307,9 @@ fn a_link_ends_with_the_right_of_who_has_made_it() {
         assert!(!stands(&link), "nothing brings it back");
     }
     let link = make(&scene, &bob, id).unwrap();
-    scene.ask(&bob, Command::Leave { re: 8, conversation: id });
+    scene.ask(&bob, Request::new(8, rooms::Command::Leave { conversation: id }));
     assert!(!stands(&link), "who has left invites nobody");
-    scene.ask(&bob, Command::Join { re: 8, to: To::Conversation(id) });
+    scene.ask(&bob, Request::new(8, rooms::Command::Join { to: To::Conversation(id) }));
 
     let plain = make(&scene, &bob, id).unwrap();
     change(&scene, &ann, id, RoomChange { topic: Some("Three".into()), ..RoomChange::default() });
@@ -325,7 +336,7 @@ fn a_link_ends_with_the_right_of_who_has_made_it() {
     settings(&scene, |now| now.members.remove = true);
     let gone = make(&scene, &bob, id).unwrap();
     assert!(stands(&gone));
-    scene.ask(&bob, Command::RemoveAccount { re: 9, messages: MessagesAfterErasure::Kept });
+    scene.ask(&bob, Request::new(9, account::Command::Erase { messages: MessagesAfterErasure::Kept }));
     assert!(!stands(&gone));
     assert!(stands(&own));
 }
@@ -360,7 +371,7 @@ fn a_room_has_so_many_and_each_has_its_bounds() {
     assert_eq!(make(&scene, &ann, direct).err(), Some(Refusal::NoSuchConversation));
     let page = To::Page(PageKey::parse("/thread/42").unwrap());
     let [event!(messages::Conversation(conversation))] =
-        &scene.ask(&ann, Command::Join { re: 5, to: page })[..]
+        &scene.ask(&ann, Request::new(5, rooms::Command::Join { to: page }))[..]
     else {
         panic!("no room")
     };

@@ -64,7 +64,7 @@ fn after_an_overlap_only_those_with_a_newer_token_are_still_here() {
     rotate(&scene, 60_000);
     scene.wait(30_000);
     let newer = token(&scene, "bob", NEW);
-    let heard = scene.ask(&bob, Command::Token { re: 1, token: newer });
+    let heard = scene.ask(&bob, Request::new(1, sign_in::Command::RenewToken { token: newer }));
     assert!(matches!(heard[..], [event!(Some(1), session::TokenOk { .. })]), "{heard:?}");
     let late = sign_in(&scene, "cat", OLD);
     scene.wait(40_000);

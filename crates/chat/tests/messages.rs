@@ -160,7 +160,7 @@ fn markers_are_told_to_both_and_unread_only_to_oneself() {
     for device in [&ann, &bob, &tablet] {
         scene.take(device);
     }
-    let mark = |set| scene.command(&bob, Command::Marker { conversation, set });
+    let mark = |set| scene.command(&bob, messages::Command::Mark { conversation, set });
     let heard = |device: &Device| -> Vec<(u64, u64, Option<u64>)> {
         let events = scene.take(device);
         let marker = |event: &Delivery| match event {
@@ -188,7 +188,7 @@ fn markers_are_told_to_both_and_unread_only_to_oneself() {
     assert_eq!(heard(&bob), [], "the device that moved it knows");
 
     let eve = scene.sign_in("eve", "e");
-    let answers = scene.ask(&eve, Command::Marker { conversation, set: MarkerSet::Read(Seq(1)) });
+    let answers = scene.ask(&eve, messages::Command::Mark { conversation, set: MarkerSet::Read(Seq(1)) });
     let [event!(None, session::Refused(Refusal::NoSuchConversation))] = &answers[..] else {
         panic!("{answers:?}")
     };
@@ -203,7 +203,7 @@ fn typing_is_told_in_passing() {
     scene.take(&bob);
     scene.take(&ann_too);
     for on in [true, false] {
-        scene.command(&ann, Command::Typing { to: to("bob"), on });
+        scene.command(&ann, messages::Command::Typing { to: to("bob"), on });
         let [event!(messages::Typing { user, on: heard, conversation })] = &scene.take(&bob)[..] else {
             panic!("one event")
         };
@@ -212,10 +212,10 @@ fn typing_is_told_in_passing() {
     }
     // Not to oneself, and no word about whom one cannot write to.
     assert!(scene.take(&ann_too).is_empty());
-    assert!(scene.ask(&ann, Command::Typing { to: to("zoe"), on: true }).is_empty());
+    assert!(scene.ask(&ann, messages::Command::Typing { to: to("zoe"), on: true }).is_empty());
     scene.contact(&bob, ContactAction::Block, "ann").unwrap();
     scene.take(&bob);
-    assert!(scene.ask(&ann, Command::Typing { to: to("bob"), on: true }).is_empty());
+    assert!(scene.ask(&ann, messages::Command::Typing { to: to("bob"), on: true }).is_empty());
     assert!(scene.take(&bob).is_empty());
 }
 
@@ -229,7 +229,10 @@ fn history_by_pages() {
     }
     let page = |before: Option<u64>, after: Option<u64>| {
         let (before, after) = (before.map(Seq), after.map(Seq));
-        let command = Command::History { re: 3, to: to("ann"), before, after, thread: None, limit: Some(3) };
+        let command = Request::new(
+            3,
+            messages::Command::History { to: to("ann"), before, after, thread: None, limit: Some(3) },
+        );
         match scene.ask(&bob, command).remove(0) {
             event!(Some(3), messages::History { messages, more, .. }) => {
                 Ok((messages.iter().map(|message| message.seq.0).collect::<Vec<_>>(), more))
@@ -248,7 +251,9 @@ fn history_by_pages() {
     assert_eq!(page(Some(5), Some(2)), Err(Refusal::BadValue));
 
     let ours = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
-    let since = |who, to, time| scene.ask(who, Command::HistorySince { re: 4, to, time, limit: Some(2) });
+    let since = |who, to, time| {
+        scene.ask(who, Request::new(4, messages::Command::HistorySince { to, time, limit: Some(2) }))
+    };
     match &since(&bob, to("ann"), Timestamp(0))[..] {
         [event!(Some(4), messages::History { messages, more: true, .. })] => {
             assert_eq!(messages[0].seq, Seq(1))
@@ -266,8 +271,13 @@ fn history_by_pages() {
         assert!(matches!(answer[..], [event!(Some(4), session::Refused(Refusal::NoSuchConversation))]));
     }
     let to = To::Conversation(ours);
-    let answer =
-        scene.ask(&eve, Command::History { re: 4, to, before: None, after: None, thread: None, limit: None });
+    let answer = scene.ask(
+        &eve,
+        Request::new(
+            4,
+            messages::Command::History { to, before: None, after: None, thread: None, limit: None },
+        ),
+    );
     assert!(matches!(answer[..], [event!(Some(4), session::Refused(Refusal::NoSuchConversation))]));
 }
 
@@ -285,7 +295,8 @@ fn the_conversation_list_and_how_one_sees_one() {
     let list = |archived| {
         let page = PageOf { after: None, limit: Some(10) };
         let list = if archived { ConversationList::Archived } else { ConversationList::Main };
-        match scene.ask(&ann, Command::Conversations { re: 1, list, page }).remove(0) {
+        match scene.ask(&ann, Request::new(1, messages::Command::ListConversations { list, page })).remove(0)
+        {
             event!(Some(1), messages::Conversations { conversations, next: None }) => conversations,
             other => panic!("{other:?}"),
         }
@@ -303,8 +314,9 @@ fn the_conversation_list_and_how_one_sees_one() {
     assert_eq!(newest.last.unwrap().body.as_ref(), "hello @ann, not @anna");
 
     let bobs = list(false).pop().unwrap().id;
-    let change =
-        |conversation, change| scene.ask(&ann, Command::Conversation { re: 2, conversation, change });
+    let change = |conversation, change| {
+        scene.ask(&ann, Request::new(2, messages::Command::ChangeConversation { conversation, change }))
+    };
     let pinned = ConversationChange { pinned: Some(true), ..ConversationChange::default() };
     scene.take(&ann_too);
     let answer = change(bobs, pinned.clone());
@@ -358,12 +370,13 @@ fn a_site_and_a_member_have_their_pace() {
     let wait = Refusal::RateLimited { retry_after_ms: 1000 };
     assert_eq!(scene.post(&ann, to("bob"), "m4", "x"), Err(wait), "a limit is of the user, not the device");
     assert!(scene.post(&bob, to("ann"), "m0", "x").is_ok(), "and of nobody else");
-    let profiles = || scene.ask(&ann, Command::Profiles { re: 1, users: vec![] }).remove(0);
+    let profiles =
+        || scene.ask(&ann, Request::new(1, contacts::Command::Profiles { users: vec![] })).remove(0);
     assert!(matches!(profiles(), event!(contacts::Profiles(_))), "other commands count apart");
     assert!(matches!(profiles(), event!(contacts::Profiles(_))));
     assert!(matches!(profiles(), event!(Some(1), session::Refused(Refusal::RateLimited { .. }))));
     scene.take(&bob);
-    scene.command(&ann, Command::Typing { to: to("bob"), on: true });
+    scene.command(&ann, messages::Command::Typing { to: to("bob"), on: true });
     assert!(scene.take(&ann).is_empty() && scene.take(&bob).is_empty(), "typing is dropped in silence");
 
     // Leaving and coming back is no way around it.
@@ -400,7 +413,10 @@ fn a_site_has_its_pace() {
 }
 
 fn history(scene: &Scene, device: &Device, to: To) -> Vec<String> {
-    let command = Command::History { re: 1, to, before: None, after: None, thread: None, limit: None };
+    let command = Request::new(
+        1,
+        messages::Command::History { to, before: None, after: None, thread: None, limit: None },
+    );
     match scene.ask(device, command).remove(0) {
         event!(messages::History { messages, .. }) => {
             messages.iter().map(|message| message.body.to_string()).collect()
@@ -417,7 +433,7 @@ fn words_are_searched_for_in_what_one_may_read() {
     scene.post(&bob, to("ann"), "m2", "What motor?").unwrap();
     let found = |who: &Device, query: &str, conversation, after: Option<String>| {
         let page = PageOf { after, limit: Some(1) };
-        let search = Command::Search { re: 8, query: query.into(), conversation, page };
+        let search = Request::new(8, messages::Command::Search { query: query.into(), conversation, page });
         match scene.ask(who, search).as_slice() {
             [event!(Some(8), messages::Found { hits, next })] => {
                 Ok((hits.iter().map(|hit| hit.body.to_string()).collect::<Vec<_>>(), next.clone()))

@@ -28,34 +28,34 @@ fn every_request_has_one_answer() {
         scene.contact(ann, ContactAction::Unblock, "bob").expect("it can always be said");
         scene.contact(bob, ContactAction::Unblock, "ann").expect("it can always be said");
         assert!(matches!(
-            scene.ask(ann, Command::Resume { re: 1, position: None })[0],
+            scene.ask(ann, Request::new(1, sign_in::Command::Resume { position: None }))[0],
             event!(session::Changes(_))
         ));
     }
 }
 
-fn expected(command: &Command) -> usize {
-    match command {
-        Command::Marker { .. } | Command::Typing { .. } | Command::SetPresence(_) | Command::Watch { .. } => {
-            0
-        }
+fn expected(request: &Request) -> usize {
+    match &request.command {
+        Command::Messages(messages::Command::Mark { .. } | messages::Command::Typing { .. })
+        | Command::Presence(_) => 0,
         _ => 1,
     }
 }
 
-fn answers(command: &Command, event: &Delivery) -> bool {
-    match (command, event) {
-        (Command::Send { client_id, .. }, event!(messages::Ack { client_id: id, .. }))
-        | (Command::Send { client_id, .. }, event!(session::SendRefused { client_id: id, .. }))
-        | (Command::Forward { client_id, .. }, event!(messages::Ack { client_id: id, .. }))
-        | (Command::Forward { client_id, .. }, event!(session::SendRefused { client_id: id, .. })) => {
-            client_id == id
-        }
-        (Command::Sticker(wanted), event!(session::SendRefused { client_id: id, .. })) => {
-            wanted.client_id == *id
-        }
+fn answers(request: &Request, event: &Delivery) -> bool {
+    match (&request.command, event) {
         (
-            Command::ChangeMessage { .. },
+            Command::Messages(
+                messages::Command::Send { client_id, .. } | messages::Command::Forward { client_id, .. },
+            ),
+            event!(messages::Ack { client_id: id, .. }) | event!(session::SendRefused { client_id: id, .. }),
+        ) => client_id == id,
+        (
+            Command::Messages(messages::Command::SendSticker(wanted)),
+            event!(session::SendRefused { client_id: id, .. }),
+        ) => wanted.client_id == *id,
+        (
+            Command::Messages(messages::Command::Change { .. }),
             event!(re, messages::Update { .. }) | event!(re, messages::Counts { .. }),
         ) => re.is_some(),
         (_, event!(re, session::Refused(_))) => re.is_some(),
@@ -82,11 +82,11 @@ fn answers(command: &Command, event: &Delivery) -> bool {
     }
 }
 
-fn any_command(rng: &mut StdRng, re: u64) -> Command {
+fn any_command(rng: &mut StdRng, re: u64) -> Request {
     match rng.random_range(0..19) {
         16 | 17 => any_rich(rng, re),
         18 => any_link(rng, re),
-        0 => Command::Send {
+        0 => Request::from(messages::Command::Send {
             client_id: any_text(rng).into(),
             to: any_to(rng),
             body: any_text(rng).into(),
@@ -95,34 +95,47 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
                 .map(|number| FileId { site: SiteId(1), number })
                 .collect(),
             rich: None,
-        },
+        }),
         1 => {
             let seq = any_seq(rng);
             let set = if rng.random_bool(0.5) { MarkerSet::Read(seq) } else { MarkerSet::Received(seq) };
-            Command::Marker { conversation: any_conversation(rng), set }
+            Request::from(messages::Command::Mark { conversation: any_conversation(rng), set })
         }
-        2 => Command::Typing { to: any_to(rng), on: rng.random_bool(0.5) },
-        3 => Command::SetPresence(
+        2 => Request::from(messages::Command::Typing { to: any_to(rng), on: rng.random_bool(0.5) }),
+        3 => Request::from(presence::Command::Set(
             *[SetPresence::Online, SetPresence::Invisible, SetPresence::Busy].choose(rng).expect("three"),
-        ),
-        4 => Command::Watch {
+        )),
+        4 => Request::from(presence::Command::Watch {
             contacts: rng.random_bool(0.5),
             users: (0..rng.random_range(0..6)).map(|_| any_user(rng)).collect(),
-        },
+        }),
         5 => {
             use ContactAction::{Accept, Block, Decline, Remove, Request, Unblock};
             let action = *[Request, Accept, Decline, Remove, Block, Unblock].choose(rng).expect("six");
-            Command::Contact { re, action, user: any_user(rng) }
+            Request::new(re, contacts::Command::Change { action, user: any_user(rng) })
         }
-        6 => Command::Contacts { re, page: any_page(rng) },
-        7 => Command::People { re, query: rng.random_bool(0.7).then(|| any_text(rng)), page: any_page(rng) },
-        8 => Command::Profiles { re, users: (0..rng.random_range(0..60)).map(|_| any_user(rng)).collect() },
+        6 => Request::new(re, contacts::Command::List { page: any_page(rng) }),
+        7 => Request::new(
+            re,
+            contacts::Command::ListPeople {
+                query: rng.random_bool(0.7).then(|| any_text(rng)),
+                page: any_page(rng),
+            },
+        ),
+        8 => Request::new(
+            re,
+            contacts::Command::Profiles {
+                users: (0..rng.random_range(0..60)).map(|_| any_user(rng)).collect(),
+            },
+        ),
         9 => {
             use chat::ConversationList::{Archived, Main, Mentions, Unread};
             let list = *[Main, Archived, Unread, Mentions].choose(rng).expect("four");
-            Command::Conversations { re, list, page: any_page(rng) }
+            Request::new(re, messages::Command::ListConversations { list, page: any_page(rng) })
         }
-        10 if rng.random_bool(0.2) => Command::Pins { re, conversation: any_conversation(rng) },
+        10 if rng.random_bool(0.2) => {
+            Request::new(re, messages::Command::ListPins { conversation: any_conversation(rng) })
+        }
         10 => {
             let change = ConversationChange {
                 muted_until: rng.random_bool(0.5).then(|| Timestamp(any_number(rng))),
@@ -131,73 +144,86 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
                 marked_unread: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
                 draft: rng.random_bool(0.5).then(|| any_text(rng).into()),
             };
-            Command::Conversation { re, conversation: any_conversation(rng), change }
+            Request::new(
+                re,
+                messages::Command::ChangeConversation { conversation: any_conversation(rng), change },
+            )
         }
-        11 => Command::History {
+        11 => Request::new(
             re,
-            to: any_to(rng),
-            before: rng.random_bool(0.4).then(|| any_seq(rng)),
-            after: rng.random_bool(0.4).then(|| any_seq(rng)),
-            thread: None,
-            limit: rng.random_bool(0.5).then(|| any_number(rng) as u32),
-        },
+            messages::Command::History {
+                to: any_to(rng),
+                before: rng.random_bool(0.4).then(|| any_seq(rng)),
+                after: rng.random_bool(0.4).then(|| any_seq(rng)),
+                thread: None,
+                limit: rng.random_bool(0.5).then(|| any_number(rng) as u32),
+            },
+        ),
         12 => {
             let position = Position { epoch: rng.random_range(0..3), number: any_number(rng) };
-            Command::Resume { re, position: rng.random_bool(0.8).then_some(position) }
+            Request::new(re, sign_in::Command::Resume { position: rng.random_bool(0.8).then_some(position) })
         }
         13 => {
             let (user, offer) = (any_user(rng), any_text(rng).into());
             let action = CallAction::Invite { user, media: Media::Audio, offer };
-            Command::Call { re: Some(re), action }
+            Request::new(re, calls::Command::Direct { action })
         }
-        14 => Command::Call { re: Some(re), action: CallAction::Of(CallId(any_number(rng)), any_step(rng)) },
-        _ => Command::Token { re, token: any_text(rng) },
+        14 => Request::new(
+            re,
+            calls::Command::Direct { action: CallAction::Of(CallId(any_number(rng)), any_step(rng)) },
+        ),
+        _ => Request::new(re, sign_in::Command::RenewToken { token: any_text(rng) }),
     }
 }
 
 /// Polls, votes, forwarded messages and threads, most of them of what is not there.
-fn any_rich(rng: &mut StdRng, re: u64) -> Command {
+fn any_rich(rng: &mut StdRng, re: u64) -> Request {
     let (conversation, seq) = (any_conversation(rng), any_seq(rng));
     let bytes = |rng: &mut StdRng| (0..rng.random_range(0..4)).map(|_| any_number(rng) as u8).collect();
-    let change = |change| Command::ChangeMessage { re, conversation, seq, change };
+    let change = |change| Request::new(re, messages::Command::Change { conversation, seq, change });
     match rng.random_range(0..9) {
-        7 => Command::Stickers { re },
-        8 => Command::Sticker(SendSticker {
+        7 => Request::new(re, messages::Command::ListStickers),
+        8 => Request::from(messages::Command::SendSticker(SendSticker {
             client_id: any_text(rng).into(),
             to: any_to(rng),
             number: any_number(rng),
             reply_to: rng.random_bool(0.3).then_some(seq),
             thread: rng.random_bool(0.3).then_some(seq),
-        }),
+        })),
         0 => change(MessageChange::Vote(bytes(rng))),
         1 => change(MessageChange::ClosePoll),
-        2 => Command::Forward { client_id: any_text(rng).into(), to: any_to(rng), conversation, seq },
+        2 => Request::from(messages::Command::Forward {
+            client_id: any_text(rng).into(),
+            to: any_to(rng),
+            conversation,
+            seq,
+        }),
         3 => {
             let read = rng.random_bool(0.5).then(|| any_number(rng));
             let change = ThreadChange { follow: rng.random_bool(0.5).then(|| rng.random_bool(0.5)), read };
-            Command::Thread { re, conversation, root: seq, change }
+            Request::new(re, messages::Command::ChangeThread { conversation, root: seq, change })
         }
-        4 => Command::Threads { re, conversation },
+        4 => Request::new(re, messages::Command::ListThreads { conversation }),
         _ => {
             let choices = (0..rng.random_range(0..13)).map(|_| any_text(rng).into()).collect();
             let ends = rng.random_bool(0.5).then(|| Timestamp(any_number(rng)));
             let (multiple, anonymous) = (rng.random_bool(0.5), rng.random_bool(0.5));
             let poll = rng.random_bool(0.7).then_some(NewPoll { choices, multiple, anonymous, ends });
             let thread = rng.random_bool(0.3).then_some(seq);
-            Command::Send {
+            Request::from(messages::Command::Send {
                 client_id: any_text(rng).into(),
                 to: any_to(rng),
                 body: any_text(rng).into(),
                 reply_to: None,
                 files: Vec::new(),
                 rich: NewRich { poll, thread, ..NewRich::default() }.boxed(),
-            }
+            })
         }
     }
 }
 
 /// Rooms that are made, and invitations, most of them into rooms that are not there.
-fn any_link(rng: &mut StdRng, re: u64) -> Command {
+fn any_link(rng: &mut StdRng, re: u64) -> Request {
     let conversation = match rng.random_bool(0.5) {
         true => ConversationId::room(SiteId(1), rng.random_range(0..3)),
         false => any_conversation(rng),
@@ -205,12 +231,14 @@ fn any_link(rng: &mut StdRng, re: u64) -> Command {
     let code = LinkCode::of([any_number(rng) as u8; 16]);
     let any = |rng: &mut StdRng| rng.random_bool(0.5).then(|| any_number(rng) as u32);
     match rng.random_range(0..6) {
-        0 => Command::CreateRoom { re, name: "a".into(), kind: RoomKind::Public, topic: None },
-        1 => Command::MakeLink { re, conversation, hours: any(rng), uses: any(rng) },
-        2 => Command::Links { re, conversation },
-        3 => Command::TakeBackLink { re, conversation, code },
-        4 => Command::OpenLink { re, code },
-        _ => Command::JoinLink { re, code },
+        0 => {
+            Request::new(re, rooms::Command::Create { name: "a".into(), kind: RoomKind::Public, topic: None })
+        }
+        1 => Request::new(re, rooms::Command::MakeLink { conversation, hours: any(rng), uses: any(rng) }),
+        2 => Request::new(re, rooms::Command::ListLinks { conversation }),
+        3 => Request::new(re, rooms::Command::RevokeLink { conversation, code }),
+        4 => Request::new(re, rooms::Command::OpenLink { code }),
+        _ => Request::new(re, rooms::Command::JoinByLink { code }),
     }
 }
 

@@ -63,7 +63,7 @@ fn browser(name: &str) -> PushDevice {
 }
 
 fn change(scene: &Scene, device: &Device, change: NotifyChange) -> Result<(NotifySettings, u32), Refusal> {
-    match scene.ask(device, Command::Notifications { re: 4, change: Box::new(change) }).as_slice() {
+    match scene.ask(device, Request::new(4, notifications::Command::Change(Box::new(change)))).as_slice() {
         [event!(Some(4), notifications::Settings { key, settings, devices, .. })] => {
             assert_eq!(key.as_deref(), Some("the key of the site"));
             Ok((*settings, *devices))
@@ -124,7 +124,7 @@ fn who_is_here_or_comes_back_at_once_is_not_told() {
     let ann = scene.sign_in("ann", "laptop");
     scene.wait(60_000);
     assert_eq!(carrier.told(), [], "it was a page that was loaded anew");
-    scene.command(&ann, Command::SetPresence(SetPresence::Away));
+    scene.command(&ann, presence::Command::Set(SetPresence::Away));
     scene.send(&bob, to("ann"), "3", "Are you away?");
     scene.wait(5_000);
     assert_eq!(carrier.told(), [told("phone", "The bob: Are you away? (3)")]);
@@ -137,15 +137,15 @@ fn reading_anywhere_takes_it_back_once() {
     scene.wait(5_000);
     assert_eq!(carrier.told().len(), 1);
     let ann = scene.sign_in("ann", "laptop");
-    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Received(seq) });
+    scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Received(seq) });
     assert_eq!(carrier.told(), [], "that a device has it is not that somebody has seen it");
-    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(seq) });
+    scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(seq) });
     assert_eq!(carrier.told(), [told("phone", "cleared")]);
-    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(seq) });
+    scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(seq) });
     assert_eq!(carrier.told(), []);
     // A message that was read before its notice gets none.
     scene.send(&bob, to("ann"), "2", "And?");
-    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq(2)) });
+    scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(Seq(2)) });
     scene.leave(&ann);
     scene.wait(10_000);
     assert_eq!(carrier.told(), []);
@@ -189,10 +189,11 @@ fn a_device_that_is_signed_out_is_told_no_more() {
         [event!(account::Devices(devices))] => devices.iter().map(|one| (one.row.id, one.this)).collect(),
         other => panic!("no devices: {other:?}"),
     };
-    let all: Vec<(u64, bool)> = listed(&scene.ask(&ann, Command::Devices { re: 5 }));
+    let all: Vec<(u64, bool)> = listed(&scene.ask(&ann, Request::new(5, account::Command::ListDevices)));
     let device = |is_this| all.iter().find(|(_, this)| *this == is_this).unwrap().0;
     scene.leave(&phone);
-    let left: Vec<_> = listed(&scene.ask(&ann, Command::SignOut { re: 6, device: device(false) }));
+    let left: Vec<_> =
+        listed(&scene.ask(&ann, Request::new(6, account::Command::SignOutDevice { device: device(false) })));
     assert_eq!(left.len(), 1);
     scene.leave(&ann);
     scene.send(&bob, to("ann"), "1", "Hello");
@@ -200,7 +201,7 @@ fn a_device_that_is_signed_out_is_told_no_more() {
     assert_eq!(carrier.told(), [told("laptop", "The bob: Hello (1)")], "the other goes on");
 
     let ann = scene.sign_in("ann", "laptop");
-    let own = Command::SignOut { re: 7, device: device(true) };
+    let own = Request::new(7, account::Command::SignOutDevice { device: device(true) });
     assert!(matches!(scene.ask(&ann, own)[..], [event!(session::Bye(Refusal::SignedOut))]));
     scene.send(&bob, to("ann"), "2", "Hello?");
     scene.wait(60_000);
@@ -226,7 +227,7 @@ fn what_is_muted_quiet_or_busy_is_not_told() {
     let set = |scene: &mut Scene, what: NotifyChange| {
         let ann = scene.sign_in("ann", "laptop");
         assert!(change(scene, &ann, what).is_ok());
-        scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq::MAX) });
+        scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(Seq::MAX) });
         scene.leave(&ann);
         scene.wait(60_000);
         carrier.told();
@@ -244,7 +245,7 @@ fn what_is_muted_quiet_or_busy_is_not_told() {
 
     let ann = scene.sign_in("ann", "laptop");
     let change = ConversationChange { muted_until: Some(Timestamp::MAX), ..ConversationChange::default() };
-    scene.command(&ann, Command::Conversation { re: 1, conversation, change });
+    scene.command(&ann, Request::new(1, messages::Command::ChangeConversation { conversation, change }));
     scene.leave(&ann);
     scene.send(&bob, to("ann"), "3", "muted");
     scene.wait(60_000);
@@ -252,8 +253,8 @@ fn what_is_muted_quiet_or_busy_is_not_told() {
 
     let ann = scene.sign_in("ann", "laptop");
     let change = ConversationChange { muted_until: Some(Timestamp(0)), ..ConversationChange::default() };
-    scene.command(&ann, Command::Conversation { re: 1, conversation, change });
-    scene.command(&ann, Command::SetPresence(SetPresence::Busy));
+    scene.command(&ann, Request::new(1, messages::Command::ChangeConversation { conversation, change }));
+    scene.command(&ann, presence::Command::Set(SetPresence::Busy));
     scene.leave(&ann);
     scene.send(&bob, to("ann"), "4", "busy");
     scene.wait(60_000);
@@ -266,7 +267,10 @@ fn in_a_crowd_only_who_is_named_is_told() {
     let carrier = Carrier::begin(&scene);
     let bob = scene.sign_in("bob", "laptop");
     let room = |scene: &Scene, device: &Device, name: &str| {
-        let command = Command::CreateRoom { re: 1, name: name.into(), kind: RoomKind::Public, topic: None };
+        let command = Request::new(
+            1,
+            rooms::Command::Create { name: name.into(), kind: RoomKind::Public, topic: None },
+        );
         match scene.ask(device, command).as_slice() {
             [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room: {other:?}"),
@@ -274,7 +278,7 @@ fn in_a_crowd_only_who_is_named_is_told() {
     };
     let (small, large) = (room(&scene, &bob, "Bikers"), room(&scene, &bob, "Everybody"));
     let join = |scene: &Scene, device: &Device, room| {
-        scene.command(device, Command::Join { re: 2, to: To::Conversation(room) });
+        scene.command(device, Request::new(2, rooms::Command::Join { to: To::Conversation(room) }));
     };
     for name in ["ann", "cat"] {
         let device = scene.sign_in(name, "phone");
@@ -314,14 +318,14 @@ fn refusals_say_why_and_change_nothing() {
     let ann = scene.sign_in("ann", "phone");
     let subscribe = |device: PushDevice| {
         let change = NotifyChange { subscribe: Some(device), ..NotifyChange::default() };
-        Command::Notifications { re: 4, change: Box::new(change) }
+        Request::new(4, notifications::Command::Change(Box::new(change)))
     };
     let refused = |events: &[Delivery]| match events {
         [event!(Some(4), session::Refused(refusal))] => *refusal,
         other => panic!("not refused: {other:?}"),
     };
     assert_eq!(refused(&scene.ask(&ann, subscribe(browser("x")))), Refusal::NoPush);
-    let view = scene.ask(&ann, Command::Notifications { re: 4, change: Box::default() });
+    let view = scene.ask(&ann, Request::new(4, notifications::Command::Change(Box::default())));
     assert!(matches!(view[..], [event!(notifications::Settings { key: None, devices: 0, .. })]), "{view:?}");
 
     let carrier = Carrier::begin(&scene);
@@ -350,14 +354,15 @@ fn browsers_are_known_after_a_restart() {
 fn a_blocked_member_of_a_room_raises_no_notice_and_repeats_none() {
     let (mut scene, carrier, bob) = ann_is_away();
     let kind = RoomKind::Public;
-    let heard = scene.ask(&bob, Command::CreateRoom { re: 1, name: "Bikers".into(), kind, topic: None });
+    let heard =
+        scene.ask(&bob, Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic: None }));
     let [event!(messages::Conversation(conversation))] = heard.as_slice() else {
         panic!("no room: {heard:?}")
     };
     let room = || To::Conversation(conversation.id);
     let (ann, cat) = (scene.sign_in("ann", "laptop"), scene.sign_in("cat", "laptop"));
     for device in [&ann, &cat] {
-        scene.ask(device, Command::Join { re: 2, to: room() });
+        scene.ask(device, Request::new(2, rooms::Command::Join { to: room() }));
     }
     scene.contact(&ann, ContactAction::Block, "bob").unwrap();
     scene.leave(&ann);
@@ -400,11 +405,11 @@ fn call(scene: &Scene, from: &Device, whom: &str) -> Option<CallId> {
         event!(calls::Call(event)) => Some(event.call),
         _ => None,
     };
-    scene.ask(from, Command::Call { re: Some(1), action }).iter().find_map(call)
+    scene.ask(from, Request::new(1, calls::Command::Direct { action })).iter().find_map(call)
 }
 
 fn step(scene: &Scene, device: &Device, call: CallId, step: CallStep) {
-    scene.command(device, Command::Call { re: None, action: CallAction::Of(call, step) });
+    scene.command(device, calls::Command::Direct { action: CallAction::Of(call, step) });
 }
 
 const RINGS: &str = "The bob rings (Audio)";
@@ -482,7 +487,7 @@ fn a_call_of_a_moment_and_a_callee_who_is_here_are_not_pushed() {
     let ann = scene.sign_in("ann", "laptop");
     scene.wait(RINGS_MS);
     assert_eq!(carrier.told(), [], "it was a page that was loaded anew");
-    scene.command(&ann, Command::SetPresence(SetPresence::Away));
+    scene.command(&ann, presence::Command::Set(SetPresence::Away));
     call(&scene, &bob, "ann").unwrap();
     scene.wait(3_000);
     assert_eq!(carrier.told(), [told("phone", RINGS)], "somebody who is away, as with messages");
@@ -519,8 +524,8 @@ fn muted_busy_and_quiet_hold_for_calls_too() {
     let mute = |scene: &Scene, until| {
         let ann = scene.sign_in("ann", "laptop");
         let change = ConversationChange { muted_until: Some(until), ..ConversationChange::default() };
-        scene.command(&ann, Command::Conversation { re: 1, conversation, change });
-        scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq::MAX) });
+        scene.command(&ann, Request::new(1, messages::Command::ChangeConversation { conversation, change }));
+        scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(Seq::MAX) });
         scene.leave(&ann);
     };
     mute(&scene, Timestamp::MAX);
@@ -533,7 +538,7 @@ fn muted_busy_and_quiet_hold_for_calls_too() {
         let ann = scene.sign_in("ann", "laptop");
         let quiet = NotifyChange { quiet: Some(quiet), ..NotifyChange::default() };
         assert!(change(scene, &ann, quiet).is_ok());
-        scene.command(&ann, Command::SetPresence(presence));
+        scene.command(&ann, presence::Command::Set(presence));
         scene.leave(&ann);
     };
     set(&scene, QuietHours::new(0, 1_439, 0), SetPresence::Online);

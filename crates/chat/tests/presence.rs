@@ -75,7 +75,7 @@ fn what_many_hear_is_collected_for_longer() {
     let watched: Vec<&str> = names[..100].iter().map(String::as_str).collect();
     devices.iter().for_each(|device| drop(scene.watch(device, &watched)));
     let all = |scene: &Scene, set| {
-        devices[..100].iter().for_each(|device| scene.command(device, Command::SetPresence(set)));
+        devices[..100].iter().for_each(|device| scene.command(device, presence::Command::Set(set)));
     };
     let last = |scene: &Scene| told(scene, &devices[150]);
     scene.wait(500);
@@ -91,10 +91,10 @@ fn what_many_hear_is_collected_for_longer() {
     assert!(heard.len() == 100 && heard.iter().all(|(_, presence)| *presence == Presence::Online));
     // The next telling is for one: those after it are on time again.
     scene.wait(1_000);
-    scene.command(&devices[0], Command::SetPresence(SetPresence::Away));
+    scene.command(&devices[0], presence::Command::Set(SetPresence::Away));
     scene.wait(500);
     assert_eq!(last(&scene), of("u0", Presence::Away));
-    scene.command(&devices[0], Command::SetPresence(SetPresence::Busy));
+    scene.command(&devices[0], presence::Command::Set(SetPresence::Busy));
     scene.wait(500);
     assert_eq!(last(&scene), of("u0", Presence::Busy));
 }
@@ -128,7 +128,7 @@ fn while_a_crowd_stands_in_line_nobody_in_it_has_left() {
         scene.welcomed(handle)
     };
     let [ann, bob, zoe] = ["ann", "bob", "zoe"].map(|user| enter(&scene, user));
-    scene.command(&ann, Command::Watch { contacts: false, users: vec![sub("bob"), sub("zoe")] });
+    scene.command(&ann, presence::Command::Watch { contacts: false, users: vec![sub("bob"), sub("zoe")] });
     scene.store.run();
     scene.wait(600);
     scene.take(&ann);
@@ -160,12 +160,12 @@ fn quick_changes_are_told_once() {
     scene.watch(&ann, &["bob"]);
     scene.wait(500);
     for set in [SetPresence::Away, SetPresence::Online, SetPresence::Busy, SetPresence::Away] {
-        scene.command(&bob, Command::SetPresence(set));
+        scene.command(&bob, presence::Command::Set(set));
     }
     scene.wait(600);
     assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
     for set in [SetPresence::Busy, SetPresence::Away] {
-        scene.command(&bob, Command::SetPresence(set));
+        scene.command(&bob, presence::Command::Set(set));
     }
     scene.wait(600);
     assert_eq!(told(&scene, &ann), [], "back to where it was");
@@ -179,7 +179,7 @@ fn quick_changes_are_told_once() {
 fn the_choice_is_of_the_user_and_is_remembered() {
     let mut scene = Scene::new(Mode::Open);
     let [phone, laptop] = ["p", "l"].map(|device| scene.sign_in("bob", device));
-    scene.command(&phone, Command::SetPresence(SetPresence::Busy));
+    scene.command(&phone, presence::Command::Set(SetPresence::Busy));
     assert_eq!(told(&scene, &laptop), of("bob", Presence::Busy), "the other device, at once");
     assert_eq!(told(&scene, &phone), []);
     for device in [&phone, &laptop] {
@@ -199,7 +199,7 @@ fn the_invisible_looks_gone_in_every_way() {
     scene.wait(600);
     scene.watch(&ann, &["bob"]);
     let vanished = scene.now();
-    scene.command(&bob, Command::SetPresence(SetPresence::Invisible));
+    scene.command(&bob, presence::Command::Set(SetPresence::Invisible));
     scene.wait(600);
     let last_seen = |events: Vec<Delivery>| match events[..] {
         [event!(presence::Presence { presence: Presence::Offline, last_seen, .. })] => last_seen,
@@ -216,7 +216,7 @@ fn the_invisible_looks_gone_in_every_way() {
     scene.leave(&bob);
     scene.wait(600);
     assert_eq!(told(&scene, &ann), []);
-    let watch = Command::Watch { contacts: false, users: vec![sub("bob")] };
+    let watch = presence::Command::Watch { contacts: false, users: vec![sub("bob")] };
     assert_eq!(last_seen(scene.ask(&ann, watch)), Some(vanished), "comings and goings leave no trace");
     // He still gets his messages.
     let bob = scene.sign_in("bob", "b");
@@ -239,7 +239,7 @@ fn a_watch_replaces_the_one_before_and_ends_with_the_session() {
     assert_eq!(scene.watch(&ann, &[]), []);
 
     let many: Vec<Sub> = (0..101).map(|n| sub(&n.to_string())).collect();
-    let answer = scene.ask(&ann, Command::Watch { contacts: false, users: many });
+    let answer = scene.ask(&ann, presence::Command::Watch { contacts: false, users: many });
     assert!(matches!(answer[..], [event!(None, session::Refused(Refusal::BadValue))]));
 
     scene.watch(&ann, &["bob"]);
@@ -261,8 +261,8 @@ fn contacts_are_watched_without_being_named() {
         assert_eq!(scene.watch_contacts(&ann), of("bob", Presence::Online), "cat is gone, dan a stranger");
 
         let _cat = scene.sign_in("cat", "d");
-        scene.command(&bob, Command::SetPresence(SetPresence::Busy));
-        scene.command(&dan, Command::SetPresence(SetPresence::Busy));
+        scene.command(&bob, presence::Command::Set(SetPresence::Busy));
+        scene.command(&dan, presence::Command::Set(SetPresence::Busy));
         scene.wait(600);
         let mut heard = told(&scene, &ann);
         heard.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -293,13 +293,13 @@ fn who_becomes_a_contact_enters_the_watch_and_who_is_blocked_leaves_it() {
     scene.contact(&ann, ContactAction::Request, "bob").unwrap();
     scene.contact(&bob, ContactAction::Accept, "ann").unwrap();
     assert_eq!(told(&scene, &ann), of("bob", Presence::Online));
-    scene.command(&bob, Command::SetPresence(SetPresence::Away));
+    scene.command(&bob, presence::Command::Set(SetPresence::Away));
     scene.wait(600);
     assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
 
     scene.contact(&bob, ContactAction::Block, "ann").unwrap();
     assert_eq!(told(&scene, &ann), of("bob", Presence::Offline));
-    scene.command(&bob, Command::SetPresence(SetPresence::Busy));
+    scene.command(&bob, presence::Command::Set(SetPresence::Busy));
     scene.wait(600);
     assert_eq!(told(&scene, &ann), []);
     assert_eq!(scene.watch_contacts(&ann), []);
@@ -311,8 +311,8 @@ fn a_contact_who_is_named_too_is_told_once() {
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     scene.befriend(&ann, &bob);
     scene.wait(600);
-    scene.ask(&ann, Command::Watch { contacts: true, users: vec![sub("bob")] });
-    scene.command(&bob, Command::SetPresence(SetPresence::Away));
+    scene.ask(&ann, presence::Command::Watch { contacts: true, users: vec![sub("bob")] });
+    scene.command(&bob, presence::Command::Set(SetPresence::Away));
     scene.wait(600);
     assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
 }
@@ -326,14 +326,14 @@ fn what_the_store_could_not_answer_is_told_later() {
     for (device, action, user) in
         [(&ann, ContactAction::Request, "bob"), (&bob, ContactAction::Accept, "ann")]
     {
-        scene.command(device, Command::Contact { re: 1, action, user: sub(user) });
+        scene.command(device, Request::new(1, contacts::Command::Change { action, user: sub(user) }));
         scene.store.run();
     }
     scene.wait(600);
-    scene.command(&ann, Command::Watch { contacts: true, users: vec![] });
+    scene.command(&ann, presence::Command::Watch { contacts: true, users: vec![] });
     scene.store.run();
     scene.take(&ann);
-    scene.command(&bob, Command::SetPresence(SetPresence::Away));
+    scene.command(&bob, presence::Command::Set(SetPresence::Away));
     scene.store.fail_reads(Some(StoreError::Overloaded));
     scene.wait(600);
     scene.store.run();
@@ -351,8 +351,8 @@ fn an_earlier_watch_that_is_looked_up_late_does_not_win() {
     scene.store.run();
     let [ann, ..] = handles.map(|handle| scene.welcomed(handle));
     scene.wait(600);
-    scene.command(&ann, Command::Watch { contacts: false, users: vec![sub("bob")] });
-    scene.command(&ann, Command::Watch { contacts: false, users: vec![sub("cat")] });
+    scene.command(&ann, presence::Command::Watch { contacts: false, users: vec![sub("bob")] });
+    scene.command(&ann, presence::Command::Watch { contacts: false, users: vec![sub("cat")] });
     while scene.store.turns() > 0 {
         scene.store.turn(scene.store.turns() - 1);
     }

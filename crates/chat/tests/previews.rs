@@ -33,7 +33,7 @@ fn moderator(scene: &Scene) -> Device {
 }
 
 fn moderate(scene: &Scene, moderator: &Device, act: Moderate) {
-    let heard = scene.ask(moderator, Command::Moderate { re: 5, act });
+    let heard = scene.ask(moderator, Request::new(5, moderation::Command::Act(act)));
     assert!(
         heard.iter().any(|event| matches!(event, event!(Some(5), moderation::Moderated(_)))),
         "{heard:?}"
@@ -98,7 +98,8 @@ fn a_link_is_previewed_where_the_site_wants_it() {
     assert!(!put(&gone));
     assert!(scene.take(&bob).is_empty());
     let change = MessageChange::Preview(None);
-    let dropped = scene.ask(&ann, Command::ChangeMessage { re: 5, conversation: id, seq, change });
+    let dropped =
+        scene.ask(&ann, Request::new(5, messages::Command::Change { conversation: id, seq, change }));
     let [event!(Some(5), messages::Counts { counts, .. })] = &dropped[..] else { panic!("{dropped:?}") };
     assert!(!counts.preview, "the flag, and not the whole message");
     let heard = scene.take(&bob);
@@ -183,7 +184,10 @@ fn a_link_that_a_filter_names_is_asked_for_by_nobody() {
 }
 
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
-    let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let command = Request::new(
+        1,
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+    );
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),

@@ -7,12 +7,12 @@ use chat::*;
 use scene::*;
 
 fn profile(scene: &Scene, device: &Device, of: Option<&str>) -> Result<ProfileCard, Refusal> {
-    answer(&scene.ask(device, Command::Profile { re: 1, user: of.map(sub) }))
+    answer(&scene.ask(device, Request::new(1, account::Command::Profile { user: of.map(sub) })))
 }
 
 fn change(scene: &Scene, device: &Device, change: ProfileChange) -> Result<ProfileCard, Refusal> {
     let change = Box::new(change);
-    answer(&scene.ask(device, Command::ChangeProfile { re: 1, change }))
+    answer(&scene.ask(device, Request::new(1, account::Command::ChangeProfile { change })))
 }
 
 fn answer(events: &[Delivery]) -> Result<ProfileCard, Refusal> {
@@ -69,7 +69,10 @@ fn who_is_blocked_sees_no_status_and_the_sites_words_hold_for_it() {
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     assert_eq!(change(&scene, &ann, status("The CASINO is open", None)), Err(Refusal::Filtered));
     change(&scene, &ann, status("Here", None)).unwrap();
-    scene.ask(&ann, Command::Contact { re: 2, action: ContactAction::Block, user: sub("bob") });
+    scene.ask(
+        &ann,
+        Request::new(2, contacts::Command::Change { action: ContactAction::Block, user: sub("bob") }),
+    );
     let seen = profile(&scene, &bob, Some("ann")).unwrap();
     assert_eq!((seen.status, seen.last_seen, seen.person.presence), (None, None, Some(Presence::Offline)));
 }
@@ -153,7 +156,7 @@ fn last_seen_is_told_to_whom_it_is_for() {
         "{events:?}"
     );
     let told = |device: &Device| {
-        let events = scene.ask(device, Command::Watch { contacts: false, users: vec![sub("ann")] });
+        let events = scene.ask(device, presence::Command::Watch { contacts: false, users: vec![sub("ann")] });
         matches!(events.as_slice(), [event!(presence::Presence { last_seen: Some(_), .. })])
     };
     assert!(told(&bob) && !told(&cat));
@@ -192,7 +195,7 @@ fn only_whom_one_lets_begins_a_conversation_and_what_is_there_goes_on() {
 }
 
 fn remove(scene: &Scene, device: &Device, messages: MessagesAfterErasure) -> Vec<Delivery> {
-    scene.ask(device, Command::RemoveAccount { re: 5, messages })
+    scene.ask(device, Request::new(5, account::Command::Erase { messages }))
 }
 
 #[test]
@@ -235,14 +238,16 @@ fn a_member_removes_the_account_and_all_who_knew_them_are_told() {
     });
     let renamed = renamed.unwrap_or_else(|| panic!("{heard:?}"));
     assert_eq!((renamed.former.as_str(), renamed.erased), ("ann", true), "one event for all messages");
-    let history = Command::History {
-        re: 8,
-        to: To::Conversation(id),
-        before: None,
-        after: None,
-        thread: None,
-        limit: None,
-    };
+    let history = Request::new(
+        8,
+        messages::Command::History {
+            to: To::Conversation(id),
+            before: None,
+            after: None,
+            thread: None,
+            limit: None,
+        },
+    );
     match scene.ask(&bob, history).as_slice() {
         [event!(messages::History { messages, .. })] => {
             assert_eq!((messages[0].seq, messages[0].deleted, &*messages[0].body), (Seq(1), true, ""));
@@ -269,14 +274,16 @@ fn what_a_killed_node_has_left_the_next_one_does() {
     scene.restart();
     let bob = scene.sign_in("bob", bob.welcome.me.sub.as_str());
     scene.wait(2_000);
-    let history = Command::History {
-        re: 1,
-        to: scene_to(&bob),
-        before: None,
-        after: None,
-        thread: None,
-        limit: Some(50),
-    };
+    let history = Request::new(
+        1,
+        messages::Command::History {
+            to: scene_to(&bob),
+            before: None,
+            after: None,
+            thread: None,
+            limit: Some(50),
+        },
+    );
     match scene.ask(&bob, history).as_slice() {
         [event!(messages::History { messages, .. })] => assert!(messages.iter().all(|one| one.deleted)),
         other => panic!("{other:?}"),
@@ -290,7 +297,7 @@ fn scene_to(device: &Device) -> To {
     To::Conversation(device.welcome.changes.conversations[0].id)
 }
 
-fn devices(scene: &Scene, device: &Device, command: Command) -> Result<Vec<KnownDevice>, Refusal> {
+fn devices(scene: &Scene, device: &Device, command: impl Into<Request>) -> Result<Vec<KnownDevice>, Refusal> {
     let heard = scene.ask(device, command);
     match &heard[..] {
         [event!(Some(6), account::Devices(devices)), ..] => Ok(devices.clone()),
@@ -310,7 +317,10 @@ fn claims(scene: &Scene, times: impl FnOnce(&mut token::Claims)) -> String {
 fn a_device_that_was_signed_out_needs_a_newer_token() {
     let mut scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "laptop");
-    assert_eq!(devices(&scene, &ann, Command::Devices { re: 6 }), Err(Refusal::NotAllowed));
+    assert_eq!(
+        devices(&scene, &ann, Request::new(6, account::Command::ListDevices)),
+        Err(Refusal::NotAllowed)
+    );
     set(&mut scene, "members.devices", "true");
     let now = (scene.now / 1000) as f64;
     let old = claims(&scene, |one| one.iat = Some(now));
@@ -319,11 +329,11 @@ fn a_device_that_was_signed_out_needs_a_newer_token() {
     let phone = scene.welcomed(handle);
     let ann = scene.sign_in("ann", "laptop");
     scene.wait(5_000);
-    let list = devices(&scene, &ann, Command::Devices { re: 6 }).unwrap();
+    let list = devices(&scene, &ann, Request::new(6, account::Command::ListDevices)).unwrap();
     assert_eq!(list.len(), 2);
     assert!(list.iter().all(|one| one.here && one.row.agent.browser == Browser::Firefox));
     let other = list.iter().find(|one| !one.this).unwrap().row.id;
-    let sign_out = |device| Command::SignOut { re: 6, device };
+    let sign_out = |device| Request::new(6, account::Command::SignOutDevice { device });
     assert_eq!(devices(&scene, &ann, sign_out(1)), Err(Refusal::NoSuchDevice));
     scene.take(&phone);
     assert_eq!(devices(&scene, &ann, sign_out(other)).unwrap().len(), 1);
@@ -341,9 +351,9 @@ fn a_device_that_was_signed_out_needs_a_newer_token() {
     let fresh = claims(&scene, |one| one.iat = Some(now + 7.0));
     let handle = scene.hello(Some(&fresh), "phone", None);
     scene.welcomed(handle);
-    assert_eq!(devices(&scene, &ann, Command::Devices { re: 6 }).unwrap().len(), 3);
+    assert_eq!(devices(&scene, &ann, Request::new(6, account::Command::ListDevices)).unwrap().len(), 3);
     // One's own: the end of the session is the answer.
-    let own = devices(&scene, &ann, Command::Devices { re: 6 }).unwrap();
+    let own = devices(&scene, &ann, Request::new(6, account::Command::ListDevices)).unwrap();
     let own = own.iter().find(|one| one.this).unwrap().row.id;
     let heard = scene.ask(&ann, sign_out(own));
     assert!(matches!(heard[..], [event!(session::Bye(Refusal::SignedOut))]), "{heard:?}");

@@ -36,7 +36,8 @@ fn make_room(
     topic: Option<&str>,
 ) -> Result<ConversationId, Refusal> {
     let (name, topic) = (name.to_owned(), topic.map(str::to_owned));
-    let heard = scene.ask(owner, Command::CreateRoom { re: 1, name, kind: RoomKind::Public, topic });
+    let heard =
+        scene.ask(owner, Request::new(1, rooms::Command::Create { name, kind: RoomKind::Public, topic }));
     match (&heard[..], refusal(&heard)) {
         ([event!(messages::Conversation(conversation)), ..], _) => Ok(conversation.id),
         (_, Some(refusal)) => Err(refusal),
@@ -49,14 +50,14 @@ fn commands_with(
     text: &str,
     room: ConversationId,
     message: (ConversationId, Seq),
-) -> Vec<(&'static str, Command)> {
+) -> Vec<(&'static str, Request)> {
     let owned = || Some(text.to_owned());
     let send = |body: &str, choices: &[&str]| {
         let choices = choices.iter().map(|choice| (*choice).into()).collect::<Vec<Box<str>>>();
         let poll = NewPoll { choices, multiple: false, anonymous: false, ends: None };
         let rich = NewRich { poll: (!poll.choices.is_empty()).then_some(poll), ..NewRich::default() };
         let to = To::Conversation(room);
-        Command::Send {
+        messages::Command::Send {
             client_id: "x".into(),
             to,
             body: body.into(),
@@ -65,18 +66,19 @@ fn commands_with(
             rich: rich.boxed(),
         }
     };
-    let profile = |change| Command::ChangeProfile { re: 1, change: Box::new(change) };
+    let profile = |change| Request::new(1, account::Command::ChangeProfile { change: Box::new(change) });
     let status = Status { text: text.into(), until: None };
-    let change = |change| Command::ChangeRoom { re: 1, conversation: room, change };
-    let create =
-        |name: &str, topic| Command::CreateRoom { re: 1, name: name.into(), kind: RoomKind::Public, topic };
+    let change = |change| Request::new(1, rooms::Command::Change { conversation: room, change });
+    let create = |name: &str, topic| {
+        Request::new(1, rooms::Command::Create { name: name.into(), kind: RoomKind::Public, topic })
+    };
     let (conversation, seq) = message;
     let edit = MessageChange::Edit(text.into());
     vec![
         ("send", send(text, &[])),
         ("a poll's question", send(text, &["a", "b"])),
         ("a poll's choice", send("Which?", &["a", text])),
-        ("edit", Command::ChangeMessage { re: 1, conversation, seq, change: edit }),
+        ("edit", Request::new(1, messages::Command::Change { conversation, seq, change: edit })),
         ("status", profile(ProfileChange { status: Some(Some(status)), ..ProfileChange::default() })),
         (
             "name",
@@ -145,7 +147,7 @@ fn only_the_site_names_the_address_of_a_rooms_picture() {
     let avatar = |device: &Device, room, avatar: &str| {
         let change =
             RoomChange { avatar: Some(AvatarChange::address(avatar.into())), ..RoomChange::default() };
-        refusal(&scene.ask(device, Command::ChangeRoom { re: 1, conversation: room, change }))
+        refusal(&scene.ask(device, Request::new(1, rooms::Command::Change { conversation: room, change })))
     };
     for device in [&ann, &mia] {
         let room = make_room(&scene, device, "Bikers", None).unwrap();
@@ -189,7 +191,7 @@ fn a_site_uses_no_more_than_its_share_for_filters() {
     assert!((30..=60).contains(&sent), "{sent} of the longest messages in a moment");
     let slowed = |outcome| matches!(outcome, Err(Refusal::RateLimited { retry_after_ms: 1..=100 }));
     assert!(slowed(scene.post(&bob, to("ann"), "1", "short").map(drop)), "all of the site wait");
-    let test = Command::TestFilter { re: 1, body: text.clone() };
+    let test = Request::new(1, moderation::Command::TestFilter { body: text.clone() });
     assert!(slowed(refusal(&scene.ask(&mia, test)).map_or(Ok(()), Err)), "trying them counts, too");
     scene.post(&mia, to("bob"), "1", &text).unwrap();
     let handle = scene.handle();
@@ -219,7 +221,7 @@ fn settings_change_at_a_bounded_rate() {
     let ada = sign_in_as(&scene, "ada", "admin");
     let configure = || {
         let patch = Box::new(json!({"access_text": "x"}));
-        refusal(&scene.ask(&ada, Command::Configure { re: 1, patch }))
+        refusal(&scene.ask(&ada, Request::new(1, moderation::Command::Configure { patch })))
     };
     let changed = (0..100).take_while(|_| configure().is_none()).count();
     assert_eq!(changed, 20);
@@ -246,12 +248,17 @@ fn filters_that_cannot_be_read_hold_every_message_until_an_admin_replaces_them()
         assert_eq!(make_room(&scene, &ann, "Bikers", None), Err(Refusal::Filtered));
         scene.post(&mia, to("bob"), &format!("free-{number}"), "Moderators write").unwrap();
         let patch = Box::new(json!({"access_text": "Back soon"}));
-        scene.ask(&ada, Command::Configure { re: 1, patch });
+        scene.ask(&ada, Request::new(1, moderation::Command::Configure { patch }));
         scene.send(&ann, to("bob"), &format!("still-{number}"), "Hello");
         assert!(matches!(&scene.take(&ann)[..], [event!(messages::Held(_))]), "another change mends nothing");
         scene.ask(
             &ada,
-            Command::Configure { re: 1, patch: Box::new(json!({"filters": null, "requests": null})) },
+            Request::new(
+                1,
+                moderation::Command::Configure {
+                    patch: Box::new(json!({"filters": null, "requests": null})),
+                },
+            ),
         );
         assert_eq!(scene.node.stats().sites_unreadable, 0);
         scene.post(&ann, to("bob"), &format!("sent-{number}"), "Hello").unwrap();
@@ -287,17 +294,17 @@ fn flagged_names_topics_and_statuses_are_reported() {
     let other = make_room(&scene, &ann, "Walkers", None).unwrap();
     assert_eq!(reports(), []);
     let change = RoomChange { topic: Some("a casino".into()), ..RoomChange::default() };
-    scene.ask(&ann, Command::ChangeRoom { re: 1, conversation: other, change });
+    scene.ask(&ann, Request::new(1, rooms::Command::Change { conversation: other, change }));
     assert_eq!(reports().len(), 1);
     let status = Status { text: "at the casino".into(), until: None };
     let change = ProfileChange { status: Some(Some(status)), ..ProfileChange::default() };
-    scene.ask(&ann, Command::ChangeProfile { re: 1, change: Box::new(change) });
+    scene.ask(&ann, Request::new(1, account::Command::ChangeProfile { change: Box::new(change) }));
     let found = reports();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].0, ReportAbout::User(ann.session.user));
     // A repetition while the report is open makes no second one.
     let name = ProfileChange { name: Some(NameChange::Own("casino".into())), ..ProfileChange::default() };
-    scene.ask(&ann, Command::ChangeProfile { re: 1, change: Box::new(name) });
+    scene.ask(&ann, Request::new(1, account::Command::ChangeProfile { change: Box::new(name) }));
     assert_eq!(reports(), []);
 }
 
@@ -309,7 +316,7 @@ fn a_page_key_that_filters_refuse_is_no_name() {
     let ann = scene.sign_in("ann", "a");
     let name = |key: &str| {
         let to = To::Page(PageKey::parse(key).unwrap());
-        match scene.ask(&ann, Command::Join { re: 1, to }).as_slice() {
+        match scene.ask(&ann, Request::new(1, rooms::Command::Join { to })).as_slice() {
             [event!(messages::Conversation(conversation))] => match &conversation.with {
                 With::Room(room, _) => (room.name.to_string(), room.page.as_deref().map(str::to_owned)),
                 With::Person(_) => panic!("no room"),
@@ -321,7 +328,10 @@ fn a_page_key_that_filters_refuse_is_no_name() {
     assert_eq!(name("come to my casino").0, "…");
     let page = To::Page(PageKey::parse("the casino").unwrap());
     scene.send(&ann, page, "1", "first");
-    let row = Command::Conversations { re: 2, list: ConversationList::Main, page: PageOf::default() };
+    let row = Request::new(
+        2,
+        messages::Command::ListConversations { list: ConversationList::Main, page: PageOf::default() },
+    );
     let events = scene.ask(&ann, row);
     let [event!(messages::Conversations { conversations, .. })] = events.as_slice() else {
         panic!("{events:?}")

@@ -106,7 +106,7 @@ impl Community {
             60..75 => {
                 let other = USERS.choose(&mut self.rng).unwrap();
                 let action = *ACTIONS.choose(&mut self.rng).unwrap();
-                self.say(who, Command::Contact { re: 1, action, user: sub(other) });
+                self.say(who, Request::new(1, contacts::Command::Change { action, user: sub(other) }));
             }
             75..80 => {
                 let watched: Vec<&str> =
@@ -120,14 +120,17 @@ impl Community {
                     self.screens[who].roster.clear();
                     self.screens[who].watches_contacts = contacts;
                     self.screens[who].watched = watched.clone();
-                    self.say(who, Command::Watch { contacts, users: watched.into_iter().map(sub).collect() });
+                    self.say(
+                        who,
+                        presence::Command::Watch { contacts, users: watched.into_iter().map(sub).collect() },
+                    );
                 }
             }
             80..85 => {
                 let set = *CHOICES.choose(&mut self.rng).unwrap();
                 if self.screens[who].session.is_some() {
                     self.chosen.insert(self.screens[who].user, set);
-                    self.say(who, Command::SetPresence(set));
+                    self.say(who, presence::Command::Set(set));
                     // A device that leaves and comes back sooner than this is stored has its former choice.
                     self.scene.store.run();
                 }
@@ -163,9 +166,9 @@ impl Community {
         }
     }
 
-    fn say(&mut self, who: usize, command: Command) {
+    fn say(&mut self, who: usize, command: impl Into<Request>) {
         if let Some(session) = self.screens[who].session {
-            self.scene.node.command(session, command, self.scene.now());
+            self.scene.node.command(session, command.into(), self.scene.now());
         }
     }
 
@@ -269,7 +272,7 @@ impl Community {
     fn stored_contacts(&mut self, session: SessionId) -> BTreeMap<String, ContactState> {
         self.scene.node.command(
             session,
-            Command::Contacts { re: 2, page: PageOf::default() },
+            Request::new(2, contacts::Command::List { page: PageOf::default() }),
             self.scene.now(),
         );
         self.scene.store.run();

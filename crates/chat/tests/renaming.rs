@@ -121,7 +121,8 @@ impl Room {
     fn new(written: u64) -> Room {
         let scene = Scene::new(Mode::Open);
         let tom = scene.sign_in("tom", "d");
-        let command = Command::CreateRoom { re: 1, name: "R".into(), kind: RoomKind::Public, topic: None };
+        let command =
+            Request::new(1, rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None });
         let id = match scene.ask(&tom, command).as_slice() {
             [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room: {other:?}"),
@@ -131,7 +132,7 @@ impl Room {
         for who in 0..CLIENTS {
             room.connect(who);
             let device = room.clients[who].device.clone().unwrap();
-            room.scene.command(&device, Command::Join { re: 2, to: To::Conversation(id) });
+            room.scene.command(&device, Request::new(2, rooms::Command::Join { to: To::Conversation(id) }));
             room.scene.take(&device);
         }
         for number in 0..written {
@@ -141,7 +142,8 @@ impl Room {
             room.send(who);
             let change = MessageChange::React { reaction: Reaction::parse("👍").unwrap(), on: true };
             let seq = Seq(written + who as u64 + 1);
-            room.scene.command(&tom, Command::ChangeMessage { re: 4, conversation: id, seq, change });
+            room.scene
+                .command(&tom, Request::new(4, messages::Command::Change { conversation: id, seq, change }));
         }
         (0..CLIENTS).for_each(|who| {
             room.receive(who);
@@ -173,8 +175,16 @@ impl Room {
     fn load(&mut self, who: usize, after: Seq) {
         let Some(device) = &self.clients[who].device else { return };
         let to = To::Conversation(self.id);
-        let command =
-            Command::History { re: 8, to, before: None, after: Some(after), thread: None, limit: Some(50) };
+        let command = Request::new(
+            8,
+            messages::Command::History {
+                to,
+                before: None,
+                after: Some(after),
+                thread: None,
+                limit: Some(50),
+            },
+        );
         self.scene.command(device, command);
         self.receive(who);
     }

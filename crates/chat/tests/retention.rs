@@ -16,7 +16,10 @@ fn set(scene: &Scene, path: &str, value: &str) {
 }
 
 fn bodies(scene: &Scene, device: &Device, to: To) -> Vec<String> {
-    let history = Command::History { re: 1, to, before: None, after: None, thread: None, limit: None };
+    let history = Request::new(
+        1,
+        messages::Command::History { to, before: None, after: None, thread: None, limit: None },
+    );
     match scene.ask(device, history).as_slice() {
         [event!(messages::History { messages, more: false, .. })] => {
             messages.iter().map(|one| one.body.to_string()).collect()

@@ -17,7 +17,8 @@ fn ask_poll(
     let poll = NewPoll { choices, multiple: false, anonymous: false, ends: None };
     let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
     let body = "Where?".into();
-    let command = Command::Send { client_id: id.into(), to, body, reply_to: None, files: Vec::new(), rich };
+    let command =
+        messages::Command::Send { client_id: id.into(), to, body, reply_to: None, files: Vec::new(), rich };
     acknowledged(&scene.ask(from, command))
 }
 
@@ -31,7 +32,7 @@ fn acknowledged(events: &[Delivery]) -> Result<(ConversationId, Seq), Refusal> {
 
 fn vote(scene: &Scene, who: &Device, conversation: ConversationId, seq: Seq, choice: u8) -> Vec<Delivery> {
     let change = MessageChange::Vote(vec![choice]);
-    scene.ask(who, Command::ChangeMessage { re: 7, conversation, seq, change })
+    scene.ask(who, Request::new(7, messages::Command::Change { conversation, seq, change }))
 }
 
 fn poll_in(event: &Delivery) -> (Vec<u64>, Vec<u8>, String) {
@@ -51,7 +52,10 @@ fn poll_in(event: &Delivery) -> (Vec<u64>, Vec<u8>, String) {
 }
 
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
-    let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let command = Request::new(
+        1,
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+    );
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
@@ -59,7 +63,7 @@ fn room(scene: &Scene, owner: &Device) -> ConversationId {
 }
 
 fn join(scene: &Scene, who: &Device, room: ConversationId) {
-    let joined = scene.ask(who, Command::Join { re: 2, to: To::Conversation(room) });
+    let joined = scene.ask(who, Request::new(2, rooms::Command::Join { to: To::Conversation(room) }));
     assert!(matches!(joined.as_slice(), [event!(messages::Conversation(_))]), "{joined:?}");
 }
 
@@ -75,7 +79,10 @@ fn a_vote_is_told_to_all_and_what_is_ones_own_to_oneself() {
     assert_eq!(poll_in(&answer[0]), (vec![0, 1], vec![1], "bob".into()));
     assert_eq!(poll_in(&scene.take(&phone)[0]), (vec![0, 1], vec![1], "bob".into()));
     assert_eq!(poll_in(&scene.take(&ann)[0]), (vec![0, 1], vec![1], "bob".into()));
-    let close = Command::ChangeMessage { re: 8, conversation: id, seq, change: MessageChange::ClosePoll };
+    let close = Request::new(
+        8,
+        messages::Command::Change { conversation: id, seq, change: MessageChange::ClosePoll },
+    );
     let closed = scene.ask(&ann, close);
     let [event!(Some(8), messages::Counts { counts, .. })] = &closed[..] else { panic!("{closed:?}") };
     assert!(counts.poll.as_ref().unwrap().closed, "counts and a flag, and not the whole message");
@@ -94,8 +101,14 @@ fn what_is_no_poll_is_refused() {
     }
     let rich = NewRich { thread: Some(Seq(1)), ..NewRich::default() }.boxed();
     let body = "x".into();
-    let command =
-        Command::Send { client_id: "a-2".into(), to: to("bob"), body, reply_to: None, files: vec![], rich };
+    let command = messages::Command::Send {
+        client_id: "a-2".into(),
+        to: to("bob"),
+        body,
+        reply_to: None,
+        files: vec![],
+        rich,
+    };
     assert_eq!(acknowledged(&scene.ask(&ann, command)), Err(Refusal::BadValue), "threads are of rooms");
 }
 
@@ -136,7 +149,8 @@ fn an_anonymous_vote_names_nobody() {
         let poll = NewPoll { choices, multiple: false, anonymous: true, ends: None };
         let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
         let (client_id, body) = (client_id.into(), "Where?".into());
-        let command = Command::Send { client_id, to: place, body, reply_to: None, files: Vec::new(), rich };
+        let command =
+            messages::Command::Send { client_id, to: place, body, reply_to: None, files: Vec::new(), rich };
         let (id, seq) = acknowledged(&scene.ask(&ann, command)).unwrap();
         [&bob, &phone].into_iter().for_each(|device| _ = scene.take(device));
         vote(&scene, &bob, id, seq, 1);
@@ -156,7 +170,7 @@ fn forward(
     id: &str,
 ) -> Result<(ConversationId, Seq), Refusal> {
     let (conversation, seq) = from;
-    acknowledged(&scene.ask(who, Command::Forward { client_id: id.into(), to, conversation, seq }))
+    acknowledged(&scene.ask(who, messages::Command::Forward { client_id: id.into(), to, conversation, seq }))
 }
 
 /// The first author of the message that this device just received; None: hidden.
@@ -223,7 +237,10 @@ fn what_is_not_forwarded() {
     let said = scene.post(&ann, to("bob"), "a-4", "mine").unwrap();
     scene.ask(
         &ann,
-        Command::ChangeMessage { re: 1, conversation: said.0, seq: said.1, change: MessageChange::Delete },
+        Request::new(
+            1,
+            messages::Command::Change { conversation: said.0, seq: said.1, change: MessageChange::Delete },
+        ),
     );
     assert_eq!(forward(&scene, &ann, said, to("carl"), "a-5"), Err(Refusal::NoSuchMessage));
     let said = scene.post(&bob, to("ann"), "b-1", "his").unwrap();
@@ -244,15 +261,23 @@ fn a_reply_in_a_thread_is_told_once_to_all_members() {
     }
     let rich = NewRich { thread: Some(Seq(1)), ..NewRich::default() }.boxed();
     let (client_id, body) = ("b-1".into(), "Where?".into());
-    let command =
-        Command::Send { client_id, to: To::Conversation(room), body, reply_to: None, files: vec![], rich };
+    let command = messages::Command::Send {
+        client_id,
+        to: To::Conversation(room),
+        body,
+        reply_to: None,
+        files: vec![],
+        rich,
+    };
     acknowledged(&scene.ask(&bob, command)).unwrap();
     for device in [&ann, &carl] {
         let [event!(messages::Message(message))] = &scene.take(device)[..] else { panic!("one event each") };
         let place = message.rich.as_ref().unwrap().thread.unwrap();
         assert_eq!((message.seq, place.root, place.number), (Seq(2), Seq(1), 1));
     }
-    let threads = |who: &Device| match &scene.ask(who, Command::Threads { re: 4, conversation: room })[..] {
+    let threads = |who: &Device| match &scene
+        .ask(who, Request::new(4, messages::Command::ListThreads { conversation: room }))[..]
+    {
         [event!(Some(4), messages::Threads { threads, .. })] => {
             threads.iter().map(|one| (one.root.seq.0, one.follows, one.unread)).collect::<Vec<_>>()
         }
@@ -263,12 +288,17 @@ fn a_reply_in_a_thread_is_told_once_to_all_members() {
         (vec![(1, true, 1)], vec![(1, true, 0)], vec![])
     );
     let change = ThreadChange { read: Some(1), ..ThreadChange::default() };
-    let read = scene.ask(&ann, Command::Thread { re: 5, conversation: room, root: Seq(1), change });
+    let read = scene.ask(
+        &ann,
+        Request::new(5, messages::Command::ChangeThread { conversation: room, root: Seq(1), change }),
+    );
     assert!(
         matches!(&read[..], [event!(Some(5), messages::Thread(thread))] if thread.unread == 0),
         "{read:?}"
     );
-    let page = |thread, to| Command::History { re: 6, to, before: None, after: None, thread, limit: None };
+    let page = |thread, to| {
+        Request::new(6, messages::Command::History { to, before: None, after: None, thread, limit: None })
+    };
     match &scene.ask(&carl, page(Some(Seq(1)), To::Conversation(room)))[..] {
         [event!(messages::History { messages, more: false, .. })] => assert_eq!(&*messages[0].body, "Where?"),
         other => panic!("no page: {other:?}"),
@@ -297,7 +327,7 @@ fn a_sticker_is_a_reply_in_a_thread() {
     let send = |who: &Device, id: &str, to: To, thread: Option<u64>| {
         let (client_id, thread) = (id.into(), thread.map(Seq));
         let wanted = SendSticker { client_id, to, number: 7, reply_to: None, thread };
-        acknowledged(&scene.ask(who, Command::Sticker(wanted)))
+        acknowledged(&scene.ask(who, messages::Command::SendSticker(wanted)))
     };
     scene.take(&ann);
     assert_eq!(send(&bob, "b-1", To::Conversation(room), Some(1)), Ok((room, Seq(2))));

@@ -46,11 +46,11 @@ fn a_join_is_seen_by_the_others_within_a_second() {
     scene.take(&ann);
     // Writing in a page's room is joining, and so is asking to.
     write(&scene, &bob, "1");
-    scene.ask(&carl, Command::Join { re: 1, to: page() });
+    scene.ask(&carl, Request::new(1, rooms::Command::Join { to: page() }));
     scene.wait(1_000);
     assert_eq!(counts(&scene.take(&ann)), [(3, joined(&["bob", "carl"]))]);
     assert_eq!(counts(&scene.take(&bob)), [(3, joined(&["bob", "carl"]))]);
-    scene.ask(&carl, Command::Leave { re: 2, conversation: room });
+    scene.ask(&carl, Request::new(2, rooms::Command::Leave { conversation: room }));
     scene.wait(1_000);
     assert_eq!(counts(&scene.take(&ann)), [(2, vec![])]);
     assert_eq!(counts(&scene.take(&carl)), [], "a user who left hears nothing");
@@ -68,9 +68,9 @@ fn joining_and_leaving_again_and_again_is_one_line() {
     scene.wait(2_000);
     scene.take(&ann);
     for _ in 0..100 {
-        scene.ask(&bob, Command::Join { re: 1, to: page() });
+        scene.ask(&bob, Request::new(1, rooms::Command::Join { to: page() }));
         scene.wait(300);
-        scene.ask(&bob, Command::Leave { re: 2, conversation: room });
+        scene.ask(&bob, Request::new(2, rooms::Command::Leave { conversation: room }));
         scene.wait(300);
     }
     let heard = counts(&scene.take(&ann));
@@ -87,7 +87,7 @@ fn a_large_room_hears_the_number_alone() {
     for number in 0..50 {
         let name = format!("u{number}");
         let device = scene.sign_in(&name, &name);
-        scene.ask(&device, Command::Join { re: 1, to: page() });
+        scene.ask(&device, Request::new(1, rooms::Command::Join { to: page() }));
     }
     scene.wait(1_000);
     assert_eq!(counts(&scene.take(&ann)).last(), Some(&(51, vec![])));
@@ -103,7 +103,10 @@ fn who_is_added_is_named_and_who_is_asked_is_not() {
     let settings = site.settings.with("requests.on", "true").unwrap();
     scene.store.set_settings(site.id, &settings).unwrap();
     scene.node.refresh_sites().unwrap();
-    let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Private, topic: None };
+    let create = Request::new(
+        1,
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Private, topic: None },
+    );
     let room = match scene.ask(&ann, create).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
@@ -112,7 +115,10 @@ fn who_is_added_is_named_and_who_is_asked_is_not() {
     scene.take(&ann);
     for user in ["bob", "carl"] {
         let action = MemberAction::Invite;
-        scene.ask(&ann, Command::Member { re: 2, conversation: room, user: sub(user), action });
+        scene.ask(
+            &ann,
+            Request::new(2, rooms::Command::ChangeMember { conversation: room, user: sub(user), action }),
+        );
     }
     scene.wait(1_000);
     assert_eq!(counts(&scene.take(&ann)), [(2, joined(&["bob"]))]);

@@ -23,7 +23,7 @@ fn scene() -> Scene {
 
 fn room_named(scene: &Scene, owner: &Device, name: &str) -> ConversationId {
     let (name, topic) = (name.to_owned(), Some("come to www.casino.example".to_owned()));
-    let command = Command::CreateRoom { re: 1, name, kind: RoomKind::Private, topic };
+    let command = Request::new(1, rooms::Command::Create { name, kind: RoomKind::Private, topic });
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room but {other:?}"),
@@ -37,7 +37,8 @@ fn room(scene: &Scene, owner: &Device) -> ConversationId {
 /// The member that the answer names: whether they are one, and whether they were asked.
 fn add(scene: &Scene, by: &Device, room: ConversationId, user: &str) -> Result<(bool, bool), Refusal> {
     let action = MemberAction::Invite;
-    let command = Command::Member { re: 2, conversation: room, user: sub(user), action };
+    let command =
+        Request::new(2, rooms::Command::ChangeMember { conversation: room, user: sub(user), action });
     match scene.ask(by, command).as_slice() {
         [event!(rooms::Member(member))] => Ok((member.standing.role().is_some(), member.requested)),
         [event!(session::Refused(refusal))] => Err(*refusal),
@@ -61,16 +62,16 @@ fn requests(scene: &Scene, user: &str) -> Vec<(String, String)> {
 }
 
 fn answer(scene: &Scene, who: &Device, room: ConversationId, answer: RequestAnswer) -> Vec<Delivery> {
-    scene.ask(who, Command::AnswerRequest { re: 3, conversation: room, answer })
+    scene.ask(who, Request::new(3, Command::answer_request(room, answer)))
 }
 
 fn leave(scene: &Scene, who: &Device, room: ConversationId) {
-    scene.ask(who, Command::Leave { re: 5, conversation: room });
+    scene.ask(who, Request::new(5, rooms::Command::Leave { conversation: room }));
 }
 
 fn may_write(scene: &Scene, who: &Device, write: Audience) {
     let change = Box::new(ProfileChange { write: Some(write), ..ProfileChange::default() });
-    let events = scene.ask(who, Command::ChangeProfile { re: 6, change });
+    let events = scene.ask(who, Request::new(6, account::Command::ChangeProfile { change }));
     assert!(matches!(events.as_slice(), [event!(account::Profile(_))]), "{events:?}");
 }
 
@@ -95,14 +96,16 @@ fn a_stranger_asks_and_the_user_decides() {
     assert_eq!(requests(&scene, "bob"), [("Bikers".to_owned(), "mallory".to_owned())]);
     scene.ask(&mallory, say(id, "1"));
     assert_eq!(scene.take(&bob).len(), 0, "whoever is asked hears nothing from the room");
-    let read = Command::History {
-        re: 7,
-        to: To::Conversation(id),
-        before: None,
-        after: None,
-        thread: None,
-        limit: None,
-    };
+    let read = Request::new(
+        7,
+        messages::Command::History {
+            to: To::Conversation(id),
+            before: None,
+            after: None,
+            thread: None,
+            limit: None,
+        },
+    );
     assert!(matches!(scene.ask(&bob, read)[..], [event!(session::Refused(Refusal::NoSuchConversation))]));
 
     let joined = answer(&scene, &bob, id, RequestAnswer::Accept);
@@ -113,8 +116,8 @@ fn a_stranger_asks_and_the_user_decides() {
     assert!(matches!(scene.take(&bob)[..], [event!(messages::Message(_))]));
 }
 
-fn say(room: ConversationId, client_id: &str) -> Command {
-    Command::Send {
+fn say(room: ConversationId, client_id: &str) -> messages::Command {
+    messages::Command::Send {
         client_id: client_id.into(),
         to: To::Conversation(room),
         body: "hi".into(),
@@ -151,12 +154,14 @@ fn no_user_is_added_again_after_leaving_or_declining() {
     answer(&scene, &carl, id, RequestAnswer::Accept);
     scene.ask(
         &ann,
-        Command::Member {
-            re: 2,
-            conversation: id,
-            user: sub("carl"),
-            action: MemberAction::SetRole(Role::Moderator),
-        },
+        Request::new(
+            2,
+            rooms::Command::ChangeMember {
+                conversation: id,
+                user: sub("carl"),
+                action: MemberAction::SetRole(Role::Moderator),
+            },
+        ),
     );
     assert_eq!(add(&scene, &ann, id, "bob"), ADDED);
     leave(&scene, &bob, id);
@@ -189,7 +194,7 @@ fn requests_into_rooms_count_with_those_of_the_day() {
         let expected = if number < 3 { ASKED } else { Err(Refusal::TooManyRequests) };
         assert_eq!(add(&scene, &mallory, id, &name), expected, "{name}");
     }
-    let first = Command::Send {
+    let first = messages::Command::Send {
         client_id: "x".into(),
         to: to("user5"),
         body: "hi".into(),
@@ -224,7 +229,7 @@ fn a_rooms_name_follows_the_rule_for_first_words() {
     let id = room(&scene, &mallory);
     assert_eq!(add(&scene, &mallory, id, "bob"), ASKED);
     let change = RoomChange { name: Some("win at casino.com".into()), ..RoomChange::default() };
-    scene.ask(&mallory, Command::ChangeRoom { re: 8, conversation: id, change });
+    scene.ask(&mallory, Request::new(8, rooms::Command::Change { conversation: id, change }));
     assert_eq!(requests(&scene, "bob"), [("…".to_owned(), "mallory".to_owned())]);
 }
 
@@ -235,8 +240,10 @@ fn a_block_a_withdrawal_and_a_ban_end_what_is_pending() {
     let (first, second) = (room(&scene, &mallory), room(&scene, &mallory));
     assert_eq!((add(&scene, &mallory, first, "bob"), add(&scene, &mallory, second, "bob")), (ASKED, ASKED));
     scene.take(&bob);
-    let remove =
-        Command::Member { re: 2, conversation: first, user: sub("bob"), action: MemberAction::Remove };
+    let remove = Request::new(
+        2,
+        rooms::Command::ChangeMember { conversation: first, user: sub("bob"), action: MemberAction::Remove },
+    );
     scene.ask(&mallory, remove);
     assert!(
         matches!(scene.take(&bob)[..], [event!(rooms::Left { conversation, .. })] if conversation == first)
@@ -287,6 +294,6 @@ fn muted_members_of_the_site_ask_nobody() {
     let (until, reason) = (Timestamp(scene.now + 60_000), "Spam".to_owned());
     let act =
         Moderate::Sanction { user: sub("mallory"), room: None, kind: SanctionKind::Mute, until, reason };
-    scene.ask(&mia, Command::Moderate { re: 9, act });
+    scene.ask(&mia, Request::new(9, moderation::Command::Act(act)));
     assert_eq!(add(&scene, &mallory, id, "bob"), Err(Refusal::Muted));
 }

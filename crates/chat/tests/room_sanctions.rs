@@ -9,7 +9,10 @@ use scene::*;
 const MINUTE_MS: u64 = 60_000;
 
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
-    let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let command = Request::new(
+        1,
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+    );
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
@@ -17,7 +20,7 @@ fn room(scene: &Scene, owner: &Device) -> ConversationId {
 }
 
 fn join(scene: &Scene, room: ConversationId, device: &Device) -> Result<Role, Refusal> {
-    match scene.ask(device, Command::Join { re: 2, to: To::Conversation(room) }).as_slice() {
+    match scene.ask(device, Request::new(2, rooms::Command::Join { to: To::Conversation(room) })).as_slice() {
         [event!(messages::Conversation(conversation))] => match conversation.with {
             With::Room(_, role) => Ok(role),
             With::Person(_) => panic!("no room"),
@@ -27,9 +30,9 @@ fn join(scene: &Scene, room: ConversationId, device: &Device) -> Result<Role, Re
     }
 }
 
-fn sanction(room: ConversationId, user: &str, kind: RoomSanctionKind, until: u64, reason: &str) -> Command {
+fn sanction(room: ConversationId, user: &str, kind: RoomSanctionKind, until: u64, reason: &str) -> Request {
     let sanction = RoomSanction { kind, until: Timestamp(until), reason: reason.into(), shows_reason: true };
-    Command::SanctionMember { re: 3, conversation: room, user: sub(user), sanction }
+    Request::new(3, rooms::Command::SanctionMember { conversation: room, user: sub(user), sanction })
 }
 
 fn refusal(events: &[Delivery]) -> Option<Refusal> {
@@ -121,7 +124,7 @@ fn a_reason_reaches_nobody_who_did_not_ask_for_it() {
     assert!(scene.take(&bob).is_empty());
     assert_eq!(told_at_sign_in(&scene, "bob"), []);
     assert!(matches!(
-        scene.ask(&bob, Command::Notices { re: 4, seen: false }).as_slice(),
+        scene.ask(&bob, Request::new(4, moderation::Command::Notices { seen: false })).as_slice(),
         [event!(moderation::Notices(notices))] if notices.is_empty()
     ));
 
@@ -165,7 +168,7 @@ fn a_room_owner_sets_a_lower_limit_than_the_site() {
     let room = room(&scene, &ann);
     let limit = |device: &Device, most| {
         let change = RoomChange { max_members: Some(most), ..RoomChange::default() };
-        refusal(&scene.ask(device, Command::ChangeRoom { re: 5, conversation: room, change }))
+        refusal(&scene.ask(device, Request::new(5, rooms::Command::Change { conversation: room, change })))
     };
     assert_eq!(limit(&ann, 101), Some(Refusal::BadValue), "the site's limit is the highest");
     assert_eq!(limit(&ann, 2), None);

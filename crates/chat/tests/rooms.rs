@@ -5,7 +5,10 @@ mod scene;
 
 use std::collections::BTreeMap;
 
-use chat::{Command, ConversationId, Delivery, Mode, PageKey, Position, Seq, SessionHandle, SessionId, To};
+use chat::{
+    ConversationId, Delivery, Mode, PageKey, Position, Request, Seq, SessionHandle, SessionId, To, messages,
+    rooms,
+};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use scene::{Scene, config, event};
@@ -106,29 +109,29 @@ impl Play {
         To::Page(PageKey::parse("/thread/42").expect("one line"))
     }
 
-    fn command(&mut self, who: usize, command: Command) {
+    fn command(&mut self, who: usize, command: impl Into<Request>) {
         if let Some(session) = self.devices[who].session {
-            self.scene.node.command(session, command, self.scene.now());
+            self.scene.node.command(session, command.into(), self.scene.now());
         }
     }
 
     fn join(&mut self, who: usize) {
         self.devices[who].asked += 1;
-        let command = Command::Join { re: self.devices[who].asked, to: self.to() };
+        let command = Request::new(self.devices[who].asked, rooms::Command::Join { to: self.to() });
         self.command(who, command);
     }
 
     fn leave(&mut self, who: usize) {
         let Some(conversation) = self.room else { return };
         self.devices[who].asked += 1;
-        self.command(who, Command::Leave { re: self.devices[who].asked, conversation });
+        self.command(who, Request::new(self.devices[who].asked, rooms::Command::Leave { conversation }));
     }
 
     fn post(&mut self, who: usize) {
         self.sent += 1;
         let body = format!("{} {}", USERS[who], self.sent);
         let client_id = format!("m{}", self.sent).into();
-        let command = Command::Send {
+        let command = messages::Command::Send {
             client_id,
             to: self.to(),
             body: body.into(),
@@ -225,14 +228,16 @@ impl Play {
         let mut after = 0;
         loop {
             let to = self.to();
-            let command = Command::History {
-                re: 9_999,
-                to,
-                before: None,
-                after: Some(Seq(after)),
-                thread: None,
-                limit: None,
-            };
+            let command = Request::new(
+                9_999,
+                messages::Command::History {
+                    to,
+                    before: None,
+                    after: Some(Seq(after)),
+                    thread: None,
+                    limit: None,
+                },
+            );
             self.scene.node.command(session, command, self.scene.now());
             self.scene.store.run();
             let page = self.scene.inbox.take(session.handle);

@@ -31,7 +31,7 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
 }
 
 fn moderate(scene: &Scene, device: &Device, act: Moderate) -> Result<Option<Box<ReportRow>>, Refusal> {
-    match scene.ask(device, Command::Moderate { re: 5, act }).into_iter().find(is_answer) {
+    match scene.ask(device, Request::new(5, moderation::Command::Act(act))).into_iter().find(is_answer) {
         Some(event!(moderation::Moderated(report))) => Ok(report),
         Some(event!(session::Refused(refusal))) => Err(refusal),
         other => panic!("no answer: {other:?}"),
@@ -72,11 +72,11 @@ fn a_stranger_is_a_request_until_answered() {
     assert_eq!(scene.post(&ann, to("bob"), "3", "?"), Err(Refusal::RequestPending));
 
     let set = MarkerSet::Read(Seq(2));
-    scene.command(&bob, Command::Marker { conversation: *conversation, set });
+    scene.command(&bob, messages::Command::Mark { conversation: *conversation, set });
     assert!(scene.take(&ann).is_empty(), "she is not told that he has read it");
 
     let answer = RequestAnswer::Accept;
-    let heard = scene.ask(&bob, Command::AnswerRequest { re: 7, conversation: *conversation, answer });
+    let heard = scene.ask(&bob, Request::new(7, Command::answer_request(*conversation, answer)));
     let [event!(Some(7), messages::Conversation(seen))] = &heard[..] else { panic!("{heard:?}") };
     assert_eq!(seen.request, None);
     let heard = scene.take(&ann);
@@ -90,7 +90,7 @@ fn what_is_put_away_is_told_to_nobody() {
     let scene = with(&[("requests.on", "true")]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let (conversation, _) = scene.post(&ann, to("bob"), "1", "Hello").unwrap();
-    let dismiss = |re| Command::AnswerRequest { re, conversation, answer: RequestAnswer::Dismiss };
+    let dismiss = |re| Request::new(re, Command::answer_request(conversation, RequestAnswer::Dismiss));
     let heard = scene.ask(&bob, dismiss(1));
     assert!(matches!(&conversations(&heard)[..], [seen] if seen.archived));
     assert!(scene.take(&ann).is_empty());
@@ -141,7 +141,7 @@ fn a_role_comes_by_the_token_and_stays_until_the_next_word() {
     );
     assert_eq!(sign_in_as(&scene, "mia", "member").welcome.role, SiteRole::Member);
     let page = PageOf::default();
-    let heard = scene.ask(&again, Command::Reports { re: 1, state: None, page });
+    let heard = scene.ask(&again, Request::new(1, moderation::Command::ListReports { state: None, page }));
     assert!(matches!(heard[..], [event!(session::Refused(Refusal::NotAllowed))]), "{heard:?}");
     let exp = (scene.now / 1000 + 3600) as f64;
     let claims = Claims { sub: "server".into(), role: Some("service".into()), exp, ..Claims::default() };
@@ -154,7 +154,10 @@ fn a_moderator_does_not_hear_who_has_reported_them() {
     let (ann, _tom) = (scene.sign_in("ann", "a"), scene.sign_in("tom", "t"));
     let (mia, moe) = (sign_in_as(&scene, "mia", "moderator"), sign_in_as(&scene, "moe", "moderator"));
     let of = ReportOf::User(sub("mia"));
-    scene.ask(&ann, Command::Report { re: 3, of, reason: ReportReason::Abuse, text: "look".into() });
+    scene.ask(
+        &ann,
+        Request::new(3, moderation::Command::Report { of, reason: ReportReason::Abuse, text: "look".into() }),
+    );
     assert!(matches!(&scene.take(&moe)[..], [event!(moderation::Report(_))]));
     assert!(scene.take(&mia).is_empty());
     moderate(&scene, &moe, Moderate::TakeReport { report: 1 }).unwrap();
@@ -168,14 +171,16 @@ fn acts_that_are_recorded_for_good_have_a_rate() {
     config.limits.requests = rates;
     let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let ann = scene.sign_in("ann", "a");
-    let create = Command::CreateRoom { re: 1, name: "Bees".into(), kind: RoomKind::Public, topic: None };
+    let create =
+        Request::new(1, rooms::Command::Create { name: "Bees".into(), kind: RoomKind::Public, topic: None });
     let room = match scene.ask(&ann, create).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
     };
     let change = |n: u32| RoomChange { slow_ms: Some(n), ..RoomChange::default() };
     let changed = (0..40).filter(|n| {
-        let heard = scene.ask(&ann, Command::ChangeRoom { re: 4, conversation: room, change: change(*n) });
+        let heard = scene
+            .ask(&ann, Request::new(4, rooms::Command::Change { conversation: room, change: change(*n) }));
         !heard.iter().any(|event| matches!(event, event!(session::Refused(Refusal::RateLimited { .. }))))
     });
     assert_eq!(changed.count(), 5, "a quarter of a quarter at once");
@@ -188,7 +193,9 @@ fn a_report_reaches_moderators_who_are_here_and_is_looked_after() {
     let (mia, moe) = (sign_in_as(&scene, "mia", "moderator"), sign_in_as(&scene, "moe", "moderator"));
     let (conversation, seq) = scene.post(&tom, to("ann"), "1", "You fool").unwrap();
     let of = ReportOf::Message(conversation, seq);
-    let report = |of| Command::Report { re: 3, of, reason: ReportReason::Abuse, text: "look".into() };
+    let report = |of| {
+        Request::new(3, moderation::Command::Report { of, reason: ReportReason::Abuse, text: "look".into() })
+    };
     let heard = scene.ask(&ann, report(of));
     assert!(
         heard.iter().any(|event| matches!(event, event!(Some(3), moderation::Reported { report: 1 }))),
@@ -222,7 +229,7 @@ fn a_report_reaches_moderators_who_are_here_and_is_looked_after() {
     let closed = moderate(&scene, &mia, Moderate::CloseReport { report: 1, note }).unwrap().unwrap();
     assert_eq!(closed.state, ReportState::Closed);
     assert_eq!(moderate(&scene, &ann, Moderate::TakeReport { report: 1 }), Err(Refusal::NotAllowed));
-    let audit = scene.ask(&mia, Command::Audit { re: 9, page: PageOf::default() });
+    let audit = scene.ask(&mia, Request::new(9, moderation::Command::ListAudit { page: PageOf::default() }));
     let [event!(moderation::Audit { entries, .. })] = &audit[..] else { panic!("{audit:?}") };
     let words: Vec<&str> = entries.iter().map(|entry| &*entry.act).collect();
     assert_eq!(words, ["close_report", "delete", "take_report", "set_role", "set_role"]);
@@ -312,7 +319,7 @@ fn a_warning_is_told_until_it_is_seen() {
         );
     }
     let tom = scene.sign_in("tom", "t");
-    let heard = scene.ask(&tom, Command::Notices { re: 4, seen: true });
+    let heard = scene.ask(&tom, Request::new(4, moderation::Command::Notices { seen: true }));
     assert!(
         matches!(&heard[..], [event!(Some(4), moderation::Notices(notices))] if notices.is_empty()),
         "{heard:?}"
@@ -427,7 +434,8 @@ fn what_a_site_does_not_want_is_refused_wherever_it_is_written() {
     assert_eq!(scene.bodies(&bob), ["Hello"]);
     let conversation = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
     let change = MessageChange::Edit("casino".into());
-    let heard = scene.ask(&ann, Command::ChangeMessage { re: 5, conversation, seq: Seq(1), change });
+    let heard =
+        scene.ask(&ann, Request::new(5, messages::Command::Change { conversation, seq: Seq(1), change }));
     assert!(matches!(heard[..], [event!(Some(5), session::Refused(Refusal::Filtered))]), "{heard:?}");
     scene.post(&mia, to("bob"), "1", "No casino here, please").unwrap();
     set(&scene, &[("filters", "null")]);
@@ -441,7 +449,7 @@ fn a_muted_member_who_removes_the_account_and_comes_back_is_muted() {
     let (tom, _) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
     moderate(&scene, &mia, sanction("tom", SanctionKind::Mute, scene.now + HOUR)).unwrap();
     assert_eq!(scene.post(&tom, to("ann"), "t-1", "hello").err(), Some(Refusal::Muted));
-    scene.ask(&tom, Command::RemoveAccount { re: 9, messages: MessagesAfterErasure::Erased });
+    scene.ask(&tom, Request::new(9, account::Command::Erase { messages: MessagesAfterErasure::Erased }));
     scene.wait(1_000);
     let tom = scene.sign_in("tom", "t");
     assert_eq!(scene.post(&tom, to("ann"), "t-2", "hello").err(), Some(Refusal::Muted));

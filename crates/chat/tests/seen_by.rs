@@ -6,7 +6,10 @@ use chat::*;
 use scene::*;
 
 fn create(scene: &Scene, owner: &Device) -> ConversationId {
-    let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let command = Request::new(
+        1,
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+    );
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
@@ -14,18 +17,20 @@ fn create(scene: &Scene, owner: &Device) -> ConversationId {
 }
 
 fn join(scene: &Scene, device: &Device, room: ConversationId) {
-    scene.ask(device, Command::Join { re: 2, to: To::Conversation(room) });
+    scene.ask(device, Request::new(2, rooms::Command::Join { to: To::Conversation(room) }));
 }
 
 /// Received and read of each member, as this one is told.
 fn seen_by(scene: &Scene, asker: &Device, room: ConversationId) -> Vec<(String, Option<(u64, u64)>)> {
-    let command = Command::Members {
-        re: 3,
-        conversation: room,
-        list: MemberList::Members,
-        query: None,
-        page: PageOf::default(),
-    };
+    let command = Request::new(
+        3,
+        rooms::Command::ListMembers {
+            conversation: room,
+            list: MemberList::Members,
+            query: None,
+            page: PageOf::default(),
+        },
+    );
     match scene.ask(asker, command).as_slice() {
         [event!(rooms::Members { members, .. })] => {
             let mut all: Vec<_> = members
@@ -51,8 +56,8 @@ fn room_of_three() -> (Scene, [Device; 3], ConversationId) {
     for id in ["1", "2", "3"] {
         scene.post(&ann, To::Conversation(room), id, "x").expect("she owns the room");
     }
-    scene.command(&bob, Command::Marker { conversation: room, set: MarkerSet::Read(Seq(2)) });
-    scene.command(&cat, Command::Marker { conversation: room, set: MarkerSet::Received(Seq(1)) });
+    scene.command(&bob, messages::Command::Mark { conversation: room, set: MarkerSet::Read(Seq(2)) });
+    scene.command(&cat, messages::Command::Mark { conversation: room, set: MarkerSet::Received(Seq(1)) });
     (scene, [ann, bob, cat], room)
 }
 
@@ -67,13 +72,15 @@ fn members_see_how_far_each_other_member_is() {
     assert_eq!(seen_by(&scene, &ann, room), all);
     assert_eq!(seen_by(&scene, &bob, room), all);
     let dan = scene.sign_in("dan", "d");
-    let command = Command::Members {
-        re: 3,
-        conversation: room,
-        list: MemberList::Members,
-        query: None,
-        page: PageOf::default(),
-    };
+    let command = Request::new(
+        3,
+        rooms::Command::ListMembers {
+            conversation: room,
+            list: MemberList::Members,
+            query: None,
+            page: PageOf::default(),
+        },
+    );
     assert!(matches!(scene.ask(&dan, command)[..], [event!(Some(3), session::Refused(Refusal::NotAMember))]));
 }
 
@@ -81,7 +88,7 @@ fn members_see_how_far_each_other_member_is() {
 fn who_hides_or_is_blocked_is_not_seen_reading() {
     let (scene, [ann, bob, cat], room) = room_of_three();
     let change = ProfileChange { presence: Some(Audience::Nobody), ..ProfileChange::default() };
-    scene.ask(&bob, Command::ChangeProfile { re: 4, change: Box::new(change) });
+    scene.ask(&bob, Request::new(4, account::Command::ChangeProfile { change: Box::new(change) }));
     scene.contact(&cat, ContactAction::Block, "ann").expect("anybody may");
     assert_eq!(
         seen_by(&scene, &ann, room),

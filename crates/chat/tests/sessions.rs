@@ -106,7 +106,7 @@ fn the_same_device_again_replaces_itself() {
     assert!(scene.take(&laptop).is_empty() && scene.take(&new).is_empty());
     // The gateway closes the old connection; that does not touch the new session.
     scene.drop_connection(&old);
-    scene.command(&old, Command::SetPresence(SetPresence::Busy));
+    scene.command(&old, presence::Command::Set(SetPresence::Busy));
     assert!(matches!(scene.take(&old)[..], [event!(session::Bye(Refusal::NoSession))]));
     let bob = scene.sign_in("bob", "phone");
     scene.post(&bob, to("ann"), "m", "x").unwrap();
@@ -190,7 +190,7 @@ impl Outbox for Eager {
         };
         self.heard.lock().unwrap().push(event);
         if let (Some(session), Some(node)) = (answers, self.node.get()) {
-            let command = Command::Profiles { re: 1, users: vec![] };
+            let command = Request::new(1, contacts::Command::Profiles { users: vec![] });
             node.command(session, command, Timestamp(START));
         }
     }
@@ -249,7 +249,7 @@ fn too_much_while_waiting_for_the_welcome_makes_it_behind() {
     };
     let session = welcome.session;
     let position = Some(welcome.changes.position);
-    scene.node.command(session, Command::Resume { re: 1, position }, scene.now());
+    scene.node.command(session, Request::new(1, sign_in::Command::Resume { position }), scene.now());
     scene.store.run();
     let events = scene.inbox.take(bob);
     let [event!(Some(1), session::Changes(changes))] = &events[..] else { panic!("{events:?}") };
@@ -266,12 +266,12 @@ fn behind_hears_nothing_until_it_resumes() {
 
     scene.node.behind(bob.session);
     scene.post(&ann, to("bob"), "m1", "1").unwrap();
-    scene.command(&ann, Command::Typing { to: to("bob"), on: true });
+    scene.command(&ann, messages::Command::Typing { to: to("bob"), on: true });
     // Own messages are stored; their acknowledgement would let the position jump over m1.
     scene.send(&bob, to("ann"), "b1", "mine");
     assert!(scene.take(&bob).is_empty());
 
-    let events = scene.ask(&bob, Command::Resume { re: 7, position: Some(seen) });
+    let events = scene.ask(&bob, Request::new(7, sign_in::Command::Resume { position: Some(seen) }));
     let event!(Some(7), session::Changes(changes)) = &events[0] else { panic!("{events:?}") };
     let ids: Vec<&str> = changes.messages.iter().map(|message| &*message.client_id).collect();
     assert_eq!(ids, ["m1", "b1"]);
@@ -287,7 +287,7 @@ fn one_resume_at_a_time_and_one_that_fails_can_be_tried_again() {
     let handle = scene.hello(Some(&scene.token("ann")), "a", None);
     scene.store.run();
     let ann = scene.welcomed(handle);
-    let resume = |re| scene.command(&ann, Command::Resume { re, position: None });
+    let resume = |re| scene.command(&ann, Request::new(re, sign_in::Command::Resume { position: None }));
     resume(1);
     resume(2);
     assert!(matches!(scene.take(&ann)[..], [event!(Some(2), session::Refused(Refusal::RateLimited { .. }))]));
@@ -404,7 +404,7 @@ fn a_client_that_has_seen_more_than_the_store_has_begins_anew_and_is_counted() {
     assert_eq!(scene.node.stats().positions_ahead, 0);
     assert!(scene.sign_in_from("ann", "d", Some(ahead)).welcome.changes.reset);
     assert_eq!(scene.node.stats().positions_ahead, 1);
-    let resumed = scene.ask(&ann, Command::Resume { re: 1, position: Some(ahead) });
+    let resumed = scene.ask(&ann, Request::new(1, sign_in::Command::Resume { position: Some(ahead) }));
     assert!(matches!(&resumed[..], [event!(session::Changes(changes)), ..] if changes.reset), "{resumed:?}");
     assert_eq!(scene.node.stats().positions_ahead, 2);
 }

@@ -175,12 +175,18 @@ impl Simulation {
         for (n, device) in devices.iter().enumerate() {
             for other in &USERS[n + 1..] {
                 let user = sub(other);
-                self.scene.command(device, Command::Contact { re: 1, action: ContactAction::Request, user });
+                self.scene.command(
+                    device,
+                    Request::new(1, contacts::Command::Change { action: ContactAction::Request, user }),
+                );
             }
             self.scene.store.run();
             for other in &USERS[..n] {
                 let user = sub(other);
-                self.scene.command(device, Command::Contact { re: 1, action: ContactAction::Accept, user });
+                self.scene.command(
+                    device,
+                    Request::new(1, contacts::Command::Change { action: ContactAction::Accept, user }),
+                );
             }
             self.scene.store.run();
         }
@@ -329,7 +335,7 @@ impl Simulation {
         let client = &self.clients[who];
         let (id, to_user, body) = client.outbox[at].clone();
         let Some(session) = client.ready() else { return };
-        let command = Command::Send {
+        let command = messages::Command::Send {
             client_id: id.into(),
             to: to(USERS[to_user]),
             body: body.into(),
@@ -337,7 +343,7 @@ impl Simulation {
             files: Vec::new(),
             rich: None,
         };
-        self.scene.node.command(session, command, self.scene.now());
+        self.scene.node.command(session, command.into(), self.scene.now());
     }
 
     fn mark(&mut self, who: usize) {
@@ -348,8 +354,8 @@ impl Simulation {
         let log = client.logs.get_mut(&conversation).unwrap();
         let read = self.rng.random_range(0..=log.newest);
         log.read = log.read.max(read);
-        let command = Command::Marker { conversation, set: MarkerSet::Read(Seq(read)) };
-        self.scene.node.command(session, command, self.scene.now());
+        let command = messages::Command::Mark { conversation, set: MarkerSet::Read(Seq(read)) };
+        self.scene.node.command(session, command.into(), self.scene.now());
     }
 
     /// A change of a message that the client shows. Nobody says it again if it is lost.
@@ -369,7 +375,7 @@ impl Simulation {
             4 => MessageChange::Pin(self.rng.random_bool(0.7)),
             _ => MessageChange::React { reaction, on: self.rng.random_bool(0.7) },
         };
-        let command = Command::ChangeMessage { re: 4, conversation, seq: Seq(seq), change };
+        let command = Request::new(4, messages::Command::Change { conversation, seq: Seq(seq), change });
         self.scene.node.command(session, command, self.scene.now());
     }
 
@@ -399,7 +405,7 @@ impl Simulation {
             return;
         }
         link.asked_to_resume = true;
-        let command = Command::Resume { re: 1, position: client.position };
+        let command = Request::new(1, sign_in::Command::Resume { position: client.position });
         self.scene.node.command(link.session.unwrap(), command, self.scene.now());
     }
 
@@ -581,8 +587,8 @@ impl Simulation {
         let client = &self.clients[who];
         let Some(session) = client.ready() else { return };
         for (&conversation, log) in &client.logs {
-            let command = Command::Marker { conversation, set: MarkerSet::Read(Seq(log.read)) };
-            self.scene.node.command(session, command, self.scene.now());
+            let command = messages::Command::Mark { conversation, set: MarkerSet::Read(Seq(log.read)) };
+            self.scene.node.command(session, command.into(), self.scene.now());
         }
     }
 
@@ -628,8 +634,13 @@ impl Simulation {
     fn check_unread(&self) {
         for client in &self.clients {
             let link = client.link.as_ref().expect("all are connected");
-            let command =
-                Command::Conversations { re: 3, list: ConversationList::Main, page: PageOf::default() };
+            let command = Request::new(
+                3,
+                messages::Command::ListConversations {
+                    list: ConversationList::Main,
+                    page: PageOf::default(),
+                },
+            );
             self.scene.node.command(link.session.unwrap(), command, self.scene.now());
             self.scene.store.run();
             let list = self.scene.inbox.take(link.handle);
@@ -674,14 +685,16 @@ impl Simulation {
             for other in USERS.into_iter().filter(|other| *other != me) {
                 let mut after = 0;
                 loop {
-                    let command = Command::History {
-                        re: 2,
-                        to: to(other),
-                        before: None,
-                        after: Some(Seq(after)),
-                        thread: None,
-                        limit: None,
-                    };
+                    let command = Request::new(
+                        2,
+                        messages::Command::History {
+                            to: to(other),
+                            before: None,
+                            after: Some(Seq(after)),
+                            thread: None,
+                            limit: None,
+                        },
+                    );
                     self.scene.node.command(session, command, self.scene.now());
                     self.scene.store.run();
                     let page = self.scene.inbox.take(handle);

@@ -96,13 +96,18 @@ fn work(scene: &Scene, (mut rng, users): (StdRng, Vec<u64>)) -> (Vec<Device>, He
                 let id = format!("{user}-{}-{step}", place.1);
                 scene.send(&device, to(&other), &id, "x");
             }
-            11..13 => scene.command(&device, Command::Typing { to: to(&other), on: true }),
-            13..15 => scene.command(&device, Command::Watch { contacts: false, users: vec![sub(&other)] }),
-            15 => scene.command(&device, Command::SetPresence(SetPresence::Busy)),
-            16 => scene.command(&device, Command::Resume { re: 1, position: None }),
+            11..13 => scene.command(&device, messages::Command::Typing { to: to(&other), on: true }),
+            13..15 => {
+                scene.command(&device, presence::Command::Watch { contacts: false, users: vec![sub(&other)] })
+            }
+            15 => scene.command(&device, presence::Command::Set(SetPresence::Busy)),
+            16 => scene.command(&device, Request::new(1, sign_in::Command::Resume { position: None })),
             17 => {
                 let action = ContactAction::Request;
-                scene.command(&device, Command::Contact { re: 2, action, user: sub(&other) });
+                scene.command(
+                    &device,
+                    Request::new(2, contacts::Command::Change { action, user: sub(&other) }),
+                );
             }
             18 => {
                 // Only when nothing is under way, so that every acknowledgement finds its session.

@@ -296,7 +296,10 @@ fn a_session_ends_with_its_token_unless_a_newer_one_came() {
     scene.wait(3_000_000);
 
     let newer = scene.token("ann");
-    let refused = |token: String| match scene.ask(&ann, Command::Token { re: 5, token }).remove(0) {
+    let refused = |token: String| match scene
+        .ask(&ann, Request::new(5, sign_in::Command::RenewToken { token }))
+        .remove(0)
+    {
         event!(Some(5), session::Refused(refusal)) => refusal,
         other => panic!("{other:?}"),
     };
@@ -304,7 +307,7 @@ fn a_session_ends_with_its_token_unless_a_newer_one_came() {
     assert_eq!(refused("x".into()), Refusal::BadToken);
     let as_guest = Claims { guest: true, exp: (START / 1000 + 7200) as f64, ..claims() };
     assert_eq!(refused(scene.signed(&as_guest)), Refusal::BadToken, "a guest's");
-    let answer = scene.ask(&ann, Command::Token { re: 6, token: newer }).remove(0);
+    let answer = scene.ask(&ann, Request::new(6, sign_in::Command::RenewToken { token: newer })).remove(0);
     let end = Timestamp(START + 6_600_000);
     assert!(matches!(answer, event!(Some(6), session::TokenOk { expires }) if expires == end), "{answer:?}");
 

@@ -25,38 +25,49 @@ fn signals_of_all_that_clients_do(hide: impl Fn(&mut Scene, &Device), are_contac
     scene.leave(&ann);
     scene.wait(1_000);
     scene.take(&tom);
-    scene.command(&tom, Command::Watch { contacts: true, users: vec![sub("ann")] });
+    scene.command(&tom, presence::Command::Watch { contacts: true, users: vec![sub("ann")] });
 
     let ann = scene.sign_in("ann", "a");
     scene.wait(1_000);
     for conversation in [direct, room] {
-        scene.command(&ann, Command::Typing { to: To::Conversation(conversation), on: true });
+        scene.command(&ann, messages::Command::Typing { to: To::Conversation(conversation), on: true });
         let set = MarkerSet::Received(Seq(1));
-        scene.command(&ann, Command::Marker { conversation, set });
-        scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq(1)) });
+        scene.command(&ann, messages::Command::Mark { conversation, set });
+        scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(Seq(1)) });
     }
     let page = PageOf::default();
     for ask in [
-        Command::Conversations { re: 1, list: ConversationList::Main, page: page.clone() },
-        Command::Contacts { re: 1, page: page.clone() },
-        Command::People { re: 1, query: None, page: page.clone() },
-        Command::Profiles { re: 1, users: vec![sub("ann")] },
-        Command::Members {
-            re: 1,
-            conversation: room,
-            list: MemberList::Members,
-            query: Some("ann".into()),
-            page,
-        },
-        Command::Resume { re: 1, position: None },
-        Command::Conversation { re: 1, conversation: direct, change: ConversationChange::default() },
+        Request::new(
+            1,
+            messages::Command::ListConversations { list: ConversationList::Main, page: page.clone() },
+        ),
+        Request::new(1, contacts::Command::List { page: page.clone() }),
+        Request::new(1, contacts::Command::ListPeople { query: None, page: page.clone() }),
+        Request::new(1, contacts::Command::Profiles { users: vec![sub("ann")] }),
+        Request::new(
+            1,
+            rooms::Command::ListMembers {
+                conversation: room,
+                list: MemberList::Members,
+                query: Some("ann".into()),
+                page,
+            },
+        ),
+        Request::new(1, sign_in::Command::Resume { position: None }),
+        Request::new(
+            1,
+            messages::Command::ChangeConversation {
+                conversation: direct,
+                change: ConversationChange::default(),
+            },
+        ),
     ] {
         scene.command(&tom, ask);
     }
     let mut heard = scene.take(&tom);
     scene.leave(&ann);
     scene.wait(20_000);
-    heard.extend(scene.ask(&tom, Command::Profile { re: 1, user: Some(sub("ann")) }));
+    heard.extend(scene.ask(&tom, Request::new(1, account::Command::Profile { user: Some(sub("ann")) })));
     heard.push(welcome(scene.sign_in("tom", "t2")));
     let mut signals = Vec::new();
     for event in &heard {
@@ -73,13 +84,15 @@ struct CreateRoomFor<'a> {
 
 impl CreateRoomFor<'_> {
     fn make(self) -> ConversationId {
-        let create =
-            Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+        let create = Request::new(
+            1,
+            rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+        );
         let id = match self.scene.ask(self.owner, create).as_slice() {
             [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room but {other:?}"),
         };
-        self.scene.ask(self.member, Command::Join { re: 2, to: To::Conversation(id) });
+        self.scene.ask(self.member, Request::new(2, rooms::Command::Join { to: To::Conversation(id) }));
         id
     }
 }
@@ -87,12 +100,12 @@ impl CreateRoomFor<'_> {
 fn hide_from(who: Audience) -> impl Fn(&mut Scene, &Device) {
     move |scene, ann| {
         let change = ProfileChange { presence: Some(who), ..ProfileChange::default() };
-        scene.ask(ann, Command::ChangeProfile { re: 3, change: Box::new(change) });
+        scene.ask(ann, Request::new(3, account::Command::ChangeProfile { change: Box::new(change) }));
     }
 }
 
 fn invisible(scene: &mut Scene, ann: &Device) {
-    scene.command(ann, Command::SetPresence(SetPresence::Invisible));
+    scene.command(ann, presence::Command::Set(SetPresence::Invisible));
 }
 
 #[test]
@@ -127,13 +140,13 @@ fn strangers_type_to_nobody_who_has_not_accepted() {
     let (tom, ann) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
     let types = || {
         scene.take(&ann);
-        scene.command(&tom, Command::Typing { to: to("ann"), on: true });
+        scene.command(&tom, messages::Command::Typing { to: to("ann"), on: true });
         scene.take(&ann).len()
     };
     assert_eq!(types(), 0, "there is no conversation");
     let (id, _) = scene.post(&tom, to("ann"), "1", "hello").unwrap();
     assert_eq!(types(), 0, "it waits for an answer");
-    scene.ask(&ann, Command::AnswerRequest { re: 1, conversation: id, answer: RequestAnswer::Accept });
+    scene.ask(&ann, Request::new(1, Command::answer_request(id, RequestAnswer::Accept)));
     assert_eq!(types(), 1);
 }
 
@@ -147,7 +160,7 @@ fn a_hidden_callee_is_not_busy() {
         hide_from(who)(&mut scene, &ann);
         let call = |by: &Device| {
             let action = CallAction::Invite { user: sub("ann"), media: Media::Audio, offer: "v=0".into() };
-            scene.ask(by, Command::Call { re: Some(1), action })
+            scene.ask(by, Request::new(1, calls::Command::Direct { action }))
         };
         call(&bob);
         let heard = call(&tom);
@@ -169,11 +182,14 @@ fn stored_markers_of_somebody_who_blocked_do_not_show_in_lists() {
         let (tom, ann) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
         scene.befriend(&tom, &ann);
         let (direct, seq) = scene.post(&tom, to("ann"), "1", "hi").expect("they are contacts");
-        scene.command(&ann, Command::Marker { conversation: direct, set: MarkerSet::Read(seq) });
+        scene.command(&ann, messages::Command::Mark { conversation: direct, set: MarkerSet::Read(seq) });
         let seen = |scene: &Scene, re| {
             let list = ConversationList::Main;
-            let listed = scene.ask(&tom, Command::Conversations { re, list, page: PageOf::default() });
-            let resumed = scene.ask(&tom, Command::Resume { re, position: None });
+            let listed = scene.ask(
+                &tom,
+                Request::new(re, messages::Command::ListConversations { list, page: PageOf::default() }),
+            );
+            let resumed = scene.ask(&tom, Request::new(re, sign_in::Command::Resume { position: None }));
             let fresh = welcome(scene.sign_in("tom", "t2"));
             let events = listed.into_iter().chain(resumed).chain([fresh]);
             events.filter(|event| event.event.signal() == Some(Signal::Marker)).count()

@@ -8,9 +8,10 @@ use chat::token::{Claims, sign};
 use chat::{
     Agent, CallConfig, Command, ConversationId, Delivery, DeviceId, Event, FileType, GroupAction, Hello,
     Limits, Media, MemberAction, MessageChange, Mode, Moderate, NewPoll, NewPreview, NewRich, NewSticker,
-    Node, NodeConfig, Outbox, Reaction, ReportOf, Role, RoomChange, RoomKind, RoomLimits, Secret, SecretKind,
-    SendSticker, Seq, SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId, StickerStore,
-    Sub, Timestamp, To, messages, session,
+    Node, NodeConfig, Outbox, Reaction, ReportOf, Request, Role, RoomChange, RoomKind, RoomLimits, Secret,
+    SecretKind, SendSticker, Seq, SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId,
+    StickerStore, Sub, Timestamp, To, account, calls, contacts, messages, moderation, notifications,
+    presence, rooms, session, sign_in,
 };
 use store::Sqlite;
 
@@ -53,68 +54,69 @@ macro_rules! commands {
 }
 
 commands! {
-    "send", Words: Command::Send { .. },
-    "sticker", Words: Command::Sticker(_),
-    "forward", Whole: Command::Forward { .. },
-    "typing", Words: Command::Typing { .. },
-    "group_call", Words: Command::GroupCall { .. },
-    "edit", Whole: Command::ChangeMessage { change: MessageChange::Edit(_), .. },
-    "delete", Words: Command::ChangeMessage { change: MessageChange::Delete, .. },
-    "react", Words: Command::ChangeMessage { change: MessageChange::React { .. }, .. },
-    "vote", Words: Command::ChangeMessage { change: MessageChange::Vote(_), .. },
-    "close_poll", Words: Command::ChangeMessage { change: MessageChange::ClosePoll, .. },
-    "pin", Whole: Command::ChangeMessage { change: MessageChange::Pin(true), .. },
-    "unpin", Words: Command::ChangeMessage { change: MessageChange::Pin(false), .. },
-    "drop_preview", Words: Command::ChangeMessage { change: MessageChange::Preview(None), .. },
-    "preview", Whole: Command::ChangeMessage { change: MessageChange::Preview(Some(_)), .. },
-    "change_room", Whole: Command::ChangeRoom { .. },
-    "marker", NoRoom: Command::Marker { .. },
-    "call", NoRoom: Command::Call { .. },
-    "presence", NoRoom: Command::SetPresence(_),
-    "watch", NoRoom: Command::Watch { .. },
-    "contact", NoRoom: Command::Contact { .. },
-    "contacts", NoRoom: Command::Contacts { .. },
-    "people", NoRoom: Command::People { .. },
-    "profiles", NoRoom: Command::Profiles { .. },
-    "profile", NoRoom: Command::Profile { .. },
-    "change_profile", NoRoom: Command::ChangeProfile { .. },
-    "conversations", NoRoom: Command::Conversations { .. },
-    "conversation", NoRoom: Command::Conversation { .. },
-    "search", NoRoom: Command::Search { .. },
-    "pins", NoRoom: Command::Pins { .. },
-    "history", NoRoom: Command::History { .. },
-    "history_since", NoRoom: Command::HistorySince { .. },
-    "thread", NoRoom: Command::Thread { .. },
-    "threads", NoRoom: Command::Threads { .. },
-    "stickers", NoRoom: Command::Stickers { .. },
-    "create_room", NoRoom: Command::CreateRoom { .. },
-    "join", NoRoom: Command::Join { .. },
-    "leave", NoRoom: Command::Leave { .. },
-    "member", NoRoom: Command::Member { .. },
-    "sanction", NoRoom: Command::SanctionMember { .. },
-    "members", NoRoom: Command::Members { .. },
-    "make_link", NoRoom: Command::MakeLink { .. },
-    "links", NoRoom: Command::Links { .. },
-    "take_back_link", NoRoom: Command::TakeBackLink { .. },
-    "open_link", NoRoom: Command::OpenLink { .. },
-    "join_link", NoRoom: Command::JoinLink { .. },
-    "rooms", NoRoom: Command::Rooms { .. },
-    "request", NoRoom: Command::AnswerRequest { .. },
-    "report", NoRoom: Command::Report { .. },
-    "reports", NoRoom: Command::Reports { .. },
-    "moderate", Words: Command::Moderate { .. },
-    "audit", NoRoom: Command::Audit { .. },
-    "notices", NoRoom: Command::Notices { .. },
-    "settings", NoRoom: Command::Settings { .. },
-    "configure", Words: Command::Configure { .. },
-    "test_filter", NoRoom: Command::TestFilter { .. },
-    "notifications", NoRoom: Command::Notifications { .. },
-    "devices", NoRoom: Command::Devices { .. },
-    "sign_out", NoRoom: Command::SignOut { .. },
-    "export", NoRoom: Command::Export { .. },
-    "remove_account", Words: Command::RemoveAccount { .. },
-    "resume", NoRoom: Command::Resume { .. },
-    "token", NoRoom: Command::Token { .. },
+    "send", Words: Command::Messages(messages::Command::Send { .. }),
+    "sticker", Words: Command::Messages(messages::Command::SendSticker(_)),
+    "forward", Whole: Command::Messages(messages::Command::Forward { .. }),
+    "typing", Words: Command::Messages(messages::Command::Typing { .. }),
+    "group_call", Words: Command::Calls(calls::Command::Group { .. }),
+    "edit", Whole: Command::Messages(messages::Command::Change { change: MessageChange::Edit(_), .. }),
+    "delete", Words: Command::Messages(messages::Command::Change { change: MessageChange::Delete, .. }),
+    "react", Words: Command::Messages(messages::Command::Change { change: MessageChange::React { .. }, .. }),
+    "vote", Words: Command::Messages(messages::Command::Change { change: MessageChange::Vote(_), .. }),
+    "close_poll", Words: Command::Messages(messages::Command::Change { change: MessageChange::ClosePoll, .. }),
+    "pin", Whole: Command::Messages(messages::Command::Change { change: MessageChange::Pin(true), .. }),
+    "unpin", Words: Command::Messages(messages::Command::Change { change: MessageChange::Pin(false), .. }),
+    "drop_preview", Words: Command::Messages(messages::Command::Change { change: MessageChange::Preview(None), .. }),
+    "preview", Whole: Command::Messages(messages::Command::Change { change: MessageChange::Preview(Some(_)), .. }),
+    "change_room", Whole: Command::Rooms(rooms::Command::Change { .. }),
+    "marker", NoRoom: Command::Messages(messages::Command::Mark { .. }),
+    "call", NoRoom: Command::Calls(calls::Command::Direct { .. }),
+    "presence", NoRoom: Command::Presence(presence::Command::Set(_)),
+    "watch", NoRoom: Command::Presence(presence::Command::Watch { .. }),
+    "contact", NoRoom: Command::Contacts(contacts::Command::Change { .. }),
+    "contacts", NoRoom: Command::Contacts(contacts::Command::List { .. }),
+    "people", NoRoom: Command::Contacts(contacts::Command::ListPeople { .. }),
+    "profiles", NoRoom: Command::Contacts(contacts::Command::Profiles { .. }),
+    "profile", NoRoom: Command::Account(account::Command::Profile { .. }),
+    "change_profile", NoRoom: Command::Account(account::Command::ChangeProfile { .. }),
+    "conversations", NoRoom: Command::Messages(messages::Command::ListConversations { .. }),
+    "conversation", NoRoom: Command::Messages(messages::Command::ChangeConversation { .. }),
+    "search", NoRoom: Command::Messages(messages::Command::Search { .. }),
+    "pins", NoRoom: Command::Messages(messages::Command::ListPins { .. }),
+    "history", NoRoom: Command::Messages(messages::Command::History { .. }),
+    "history_since", NoRoom: Command::Messages(messages::Command::HistorySince { .. }),
+    "thread", NoRoom: Command::Messages(messages::Command::ChangeThread { .. }),
+    "threads", NoRoom: Command::Messages(messages::Command::ListThreads { .. }),
+    "stickers", NoRoom: Command::Messages(messages::Command::ListStickers),
+    "create_room", NoRoom: Command::Rooms(rooms::Command::Create { .. }),
+    "join", NoRoom: Command::Rooms(rooms::Command::Join { .. }),
+    "leave", NoRoom: Command::Rooms(rooms::Command::Leave { .. }),
+    "member", NoRoom: Command::Rooms(rooms::Command::ChangeMember { .. }),
+    "sanction", NoRoom: Command::Rooms(rooms::Command::SanctionMember { .. }),
+    "members", NoRoom: Command::Rooms(rooms::Command::ListMembers { .. }),
+    "make_link", NoRoom: Command::Rooms(rooms::Command::MakeLink { .. }),
+    "links", NoRoom: Command::Rooms(rooms::Command::ListLinks { .. }),
+    "take_back_link", NoRoom: Command::Rooms(rooms::Command::RevokeLink { .. }),
+    "open_link", NoRoom: Command::Rooms(rooms::Command::OpenLink { .. }),
+    "join_link", NoRoom: Command::Rooms(rooms::Command::JoinByLink { .. }),
+    "rooms", NoRoom: Command::Rooms(rooms::Command::List { .. }),
+    "request", NoRoom: Command::Contacts(contacts::Command::AnswerRequest { .. })
+        | Command::Rooms(rooms::Command::AnswerRequest { .. }),
+    "report", NoRoom: Command::Moderation(moderation::Command::Report { .. }),
+    "reports", NoRoom: Command::Moderation(moderation::Command::ListReports { .. }),
+    "moderate", Words: Command::Moderation(moderation::Command::Act(_)),
+    "audit", NoRoom: Command::Moderation(moderation::Command::ListAudit { .. }),
+    "notices", NoRoom: Command::Moderation(moderation::Command::Notices { .. }),
+    "settings", NoRoom: Command::Moderation(moderation::Command::Settings),
+    "configure", Words: Command::Moderation(moderation::Command::Configure { .. }),
+    "test_filter", NoRoom: Command::Moderation(moderation::Command::TestFilter { .. }),
+    "notifications", NoRoom: Command::Notifications(notifications::Command::Change(_)),
+    "devices", NoRoom: Command::Account(account::Command::ListDevices),
+    "sign_out", NoRoom: Command::Account(account::Command::SignOutDevice { .. }),
+    "export", NoRoom: Command::Account(account::Command::Export { .. }),
+    "remove_account", Words: Command::Account(account::Command::Erase { .. }),
+    "resume", NoRoom: Command::SignIn(sign_in::Command::Resume { .. }),
+    "token", NoRoom: Command::SignIn(sign_in::Command::RenewToken { .. }),
 }
 
 #[derive(Default)]
@@ -201,9 +203,12 @@ impl Room {
             let command = match number {
                 0 => {
                     let topic = Some("t".repeat(200));
-                    Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic }
+                    Request::new(
+                        1,
+                        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic },
+                    )
                 }
-                _ => Command::Join { re: 1, to: To::Conversation(room.id) },
+                _ => Request::new(1, rooms::Command::Join { to: To::Conversation(room.id) }),
             };
             let answer = room.say(number, command);
             if let [Delivery { event: Event::Messages(messages::Event::Conversation(conversation)), .. }] =
@@ -245,7 +250,7 @@ impl Room {
         self.inbox.0.lock().expect("no test panics here").remove(&handle).unwrap_or_default()
     }
 
-    fn say(&self, who: usize, command: Command) -> Vec<Delivery> {
+    fn say(&self, who: usize, command: Request) -> Vec<Delivery> {
         self.node.command(self.members[who], command, Timestamp(self.now));
         self.take(self.members[who].handle)
     }
@@ -254,8 +259,14 @@ impl Room {
         self.sent += 1;
         let client_id = format!("id-{}", self.sent).into();
         let to = To::Conversation(self.id);
-        let command =
-            Command::Send { client_id, to, body: body.into(), reply_to: None, files: Vec::new(), rich };
+        let command = Request::from(messages::Command::Send {
+            client_id,
+            to,
+            body: body.into(),
+            reply_to: None,
+            files: Vec::new(),
+            rich,
+        });
         self.take(self.members[who].handle);
         match &self.say(who, command)[..] {
             [Delivery { event: Event::Messages(messages::Event::Ack { seq, .. }), .. }] => *seq,
@@ -276,8 +287,8 @@ impl Room {
         self.store.add_sticker(new, Box::new(|added| assert_eq!(added, Ok(true))));
     }
 
-    fn change(&self, seq: Seq, change: MessageChange) -> Command {
-        Command::ChangeMessage { re: 1, conversation: self.id, seq, change }
+    fn change(&self, seq: Seq, change: MessageChange) -> Request {
+        Request::new(1, messages::Command::Change { conversation: self.id, seq, change })
     }
 
     /// Bytes that the others hear within five seconds: the member who hears most, and the one after.
@@ -330,7 +341,7 @@ fn no_command_costs_a_room_more_than_its_words_times_a_bound() {
         let mut probed = BTreeSet::new();
         let (mut heard_in_all, mut most_in_all) = (0, 0);
         for (words, command) in probes(&room, long, poll) {
-            let (name, reach) = reach(&command);
+            let (name, reach) = reach(&command.command);
             probed.insert(name);
             let answer = room.say(0, command);
             // A refused command costs nothing; a command that reaches a room must have been carried out.
@@ -358,20 +369,22 @@ fn no_command_costs_a_room_more_than_its_words_times_a_bound() {
 }
 
 /// Each command, with the length of its words.
-fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Command)> {
+fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
     let (id, re) = (room.id, 1);
     let to = || To::Conversation(id);
     let page = chat::PageOf::default;
     let sub = |name: &str| Sub::parse(name).expect("a sub");
     let code = chat::LinkCode::parse("AAAAAAAAAAAAAAAAAAAAAA").expect("22 letters");
     let topic = RoomChange { frozen: Some(false), topic: Some("u".repeat(200)), ..RoomChange::default() };
-    let send = |client_id: &str, to| Command::Send {
-        client_id: client_id.into(),
-        to,
-        body: "words".into(),
-        reply_to: None,
-        files: Vec::new(),
-        rich: None,
+    let send = |client_id: &str, to| {
+        Request::from(messages::Command::Send {
+            client_id: client_id.into(),
+            to,
+            body: "words".into(),
+            reply_to: None,
+            files: Vec::new(),
+            rich: None,
+        })
     };
     let sticker =
         SendSticker { client_id: "sticker".into(), to: to(), number: 7, reply_to: None, thread: None };
@@ -395,10 +408,18 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Command)> {
     vec![
         (5, send("probe", to())),
         (5, send("to-a-member", To::User(sub("member-2")))),
-        (30, Command::Sticker(sticker)),
-        (0, Command::Forward { client_id: "again".into(), to: to(), conversation: id, seq: long }),
-        (0, Command::Typing { to: to(), on: true }),
-        (0, Command::GroupCall { re: Some(1), conversation: id, action: join }),
+        (30, Request::from(messages::Command::SendSticker(sticker))),
+        (
+            0,
+            Request::from(messages::Command::Forward {
+                client_id: "again".into(),
+                to: to(),
+                conversation: id,
+                seq: long,
+            }),
+        ),
+        (0, Request::from(messages::Command::Typing { to: to(), on: true })),
+        (0, Request::new(1, calls::Command::Group { conversation: id, action: join })),
         (0, room.change(long, MessageChange::React { reaction: reaction(9), on: true })),
         (0, room.change(long, MessageChange::React { reaction: reaction(9), on: false })),
         (0, room.change(poll, MessageChange::Vote(vec![1]))),
@@ -408,71 +429,160 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Command)> {
         (0, room.change(long, MessageChange::Preview(None))),
         (1, room.change(long, MessageChange::Edit("z".into()))),
         (0, room.change(poll, MessageChange::ClosePoll)),
-        (0, Command::ChangeRoom { re, conversation: id, change: topic }),
-        (0, Command::Marker { conversation: id, set: chat::MarkerSet::Read(poll) }),
-        (0, Command::Call { re: Some(1), action: invite(sub("member-3")) }),
-        (0, Command::SetPresence(chat::SetPresence::Away)),
-        (0, Command::Watch { contacts: true, users: vec![sub("member-3")] }),
-        (0, Command::Contact { re, action: chat::ContactAction::Request, user: sub("member-3") }),
-        (0, Command::Contacts { re, page: page() }),
-        (0, Command::People { re, query: None, page: page() }),
-        (0, Command::Profiles { re, users: vec![sub("member-3")] }),
-        (0, Command::Profile { re, user: Some(sub("member-3")) }),
-        (0, Command::ChangeProfile { re, change: Box::default() }),
-        (0, Command::Conversations { re, list: chat::ConversationList::Main, page: page() }),
-        (0, Command::Conversation { re, conversation: id, change: chat::ConversationChange::default() }),
-        (0, Command::Search { re, query: "words".into(), conversation: None, page: page() }),
-        (0, Command::Pins { re, conversation: id }),
-        (0, Command::History { re, to: to(), before: None, after: None, thread: None, limit: None }),
-        (0, Command::HistorySince { re, to: to(), time: Timestamp(START), limit: None }),
-        (0, Command::Thread { re, conversation: id, root: long, change: chat::ThreadChange::default() }),
-        (0, Command::Threads { re, conversation: id }),
-        (0, Command::Stickers { re }),
-        (0, Command::CreateRoom { re, name: "Other".into(), kind: RoomKind::Public, topic: None }),
+        (0, Request::new(re, rooms::Command::Change { conversation: id, change: topic })),
+        (0, Request::from(messages::Command::Mark { conversation: id, set: chat::MarkerSet::Read(poll) })),
+        (0, Request::new(1, calls::Command::Direct { action: invite(sub("member-3")) })),
+        (0, Request::from(presence::Command::Set(chat::SetPresence::Away))),
+        (0, Request::from(presence::Command::Watch { contacts: true, users: vec![sub("member-3")] })),
         (
             0,
-            Command::Members {
+            Request::new(
                 re,
-                conversation: id,
-                list: chat::MemberList::Members,
-                query: None,
-                page: page(),
-            },
+                contacts::Command::Change { action: chat::ContactAction::Request, user: sub("member-3") },
+            ),
         ),
-        (0, Command::MakeLink { re, conversation: id, hours: None, uses: None }),
-        (0, Command::Links { re, conversation: id }),
-        (0, Command::TakeBackLink { re, conversation: id, code }),
-        (0, Command::OpenLink { re, code }),
-        (0, Command::JoinLink { re, code }),
-        (0, Command::Rooms { re, query: None, page: page() }),
-        (0, Command::AnswerRequest { re, conversation: id, answer: chat::RequestAnswer::Accept }),
-        (0, Command::Report { re, of: report, reason: chat::ReportReason::Spam, text: String::new() }),
-        (0, Command::Reports { re, state: None, page: page() }),
-        (0, Command::Audit { re, page: page() }),
-        (0, Command::Notices { re, seen: true }),
-        (0, Command::Settings { re }),
-        (0, Command::Configure { re, patch: Box::new(serde_json::json!({"access": "read_only"})) }),
+        (0, Request::new(re, contacts::Command::List { page: page() })),
+        (0, Request::new(re, contacts::Command::ListPeople { query: None, page: page() })),
+        (0, Request::new(re, contacts::Command::Profiles { users: vec![sub("member-3")] })),
+        (0, Request::new(re, account::Command::Profile { user: Some(sub("member-3")) })),
+        (0, Request::new(re, account::Command::ChangeProfile { change: Box::default() })),
         (
             0,
-            Command::Configure {
+            Request::new(
                 re,
-                patch: Box::new(serde_json::json!({"access": "open", "members": {"remove": true}})),
-            },
+                messages::Command::ListConversations { list: chat::ConversationList::Main, page: page() },
+            ),
         ),
-        (0, Command::TestFilter { re, body: "words".into() }),
-        (0, Command::Notifications { re, change: Box::default() }),
-        (0, Command::Devices { re }),
-        (0, Command::SignOut { re, device: 9 }),
-        (0, Command::Export { re, page: page() }),
-        (0, Command::Resume { re, position: None }),
-        (0, Command::Token { re, token: "x".into() }),
+        (
+            0,
+            Request::new(
+                re,
+                messages::Command::ChangeConversation {
+                    conversation: id,
+                    change: chat::ConversationChange::default(),
+                },
+            ),
+        ),
+        (
+            0,
+            Request::new(
+                re,
+                messages::Command::Search { query: "words".into(), conversation: None, page: page() },
+            ),
+        ),
+        (0, Request::new(re, messages::Command::ListPins { conversation: id })),
+        (
+            0,
+            Request::new(
+                re,
+                messages::Command::History { to: to(), before: None, after: None, thread: None, limit: None },
+            ),
+        ),
+        (
+            0,
+            Request::new(
+                re,
+                messages::Command::HistorySince { to: to(), time: Timestamp(START), limit: None },
+            ),
+        ),
+        (
+            0,
+            Request::new(
+                re,
+                messages::Command::ChangeThread {
+                    conversation: id,
+                    root: long,
+                    change: chat::ThreadChange::default(),
+                },
+            ),
+        ),
+        (0, Request::new(re, messages::Command::ListThreads { conversation: id })),
+        (0, Request::new(re, messages::Command::ListStickers)),
+        (
+            0,
+            Request::new(
+                re,
+                rooms::Command::Create { name: "Other".into(), kind: RoomKind::Public, topic: None },
+            ),
+        ),
+        (
+            0,
+            Request::new(
+                re,
+                rooms::Command::ListMembers {
+                    conversation: id,
+                    list: chat::MemberList::Members,
+                    query: None,
+                    page: page(),
+                },
+            ),
+        ),
+        (0, Request::new(re, rooms::Command::MakeLink { conversation: id, hours: None, uses: None })),
+        (0, Request::new(re, rooms::Command::ListLinks { conversation: id })),
+        (0, Request::new(re, rooms::Command::RevokeLink { conversation: id, code })),
+        (0, Request::new(re, rooms::Command::OpenLink { code })),
+        (0, Request::new(re, rooms::Command::JoinByLink { code })),
+        (0, Request::new(re, rooms::Command::List { query: None, page: page() })),
+        (0, Request::new(re, Command::answer_request(id, chat::RequestAnswer::Accept))),
+        (
+            0,
+            Request::new(
+                re,
+                moderation::Command::Report {
+                    of: report,
+                    reason: chat::ReportReason::Spam,
+                    text: String::new(),
+                },
+            ),
+        ),
+        (0, Request::new(re, moderation::Command::ListReports { state: None, page: page() })),
+        (0, Request::new(re, moderation::Command::ListAudit { page: page() })),
+        (0, Request::new(re, moderation::Command::Notices { seen: true })),
+        (0, Request::new(re, moderation::Command::Settings)),
+        (
+            0,
+            Request::new(
+                re,
+                moderation::Command::Configure {
+                    patch: Box::new(serde_json::json!({"access": "read_only"})),
+                },
+            ),
+        ),
+        (
+            0,
+            Request::new(
+                re,
+                moderation::Command::Configure {
+                    patch: Box::new(serde_json::json!({"access": "open", "members": {"remove": true}})),
+                },
+            ),
+        ),
+        (0, Request::new(re, moderation::Command::TestFilter { body: "words".into() })),
+        (0, Request::new(re, notifications::Command::Change(Box::default()))),
+        (0, Request::new(re, account::Command::ListDevices)),
+        (0, Request::new(re, account::Command::SignOutDevice { device: 9 })),
+        (0, Request::new(re, account::Command::Export { page: page() })),
+        (0, Request::new(re, sign_in::Command::Resume { position: None })),
+        (0, Request::new(re, sign_in::Command::RenewToken { token: "x".into() })),
         (0, room.change(long, MessageChange::Delete)),
-        (0, Command::Moderate { re, act: delete }),
-        (0, Command::Member { re, conversation: id, user: sub("member-3"), action: set_role }),
-        (0, Command::SanctionMember { re, conversation: id, user: sub("member-4"), sanction: mute }),
-        (0, Command::Leave { re, conversation: id }),
-        (0, Command::Join { re, to: to() }),
-        (0, Command::RemoveAccount { re, messages: chat::MessagesAfterErasure::Erased }),
+        (0, Request::new(re, moderation::Command::Act(delete))),
+        (
+            0,
+            Request::new(
+                re,
+                rooms::Command::ChangeMember { conversation: id, user: sub("member-3"), action: set_role },
+            ),
+        ),
+        (
+            0,
+            Request::new(
+                re,
+                rooms::Command::SanctionMember { conversation: id, user: sub("member-4"), sanction: mute },
+            ),
+        ),
+        (0, Request::new(re, rooms::Command::Leave { conversation: id })),
+        (0, Request::new(re, rooms::Command::Join { to: to() })),
+        (0, Request::new(re, account::Command::Erase { messages: chat::MessagesAfterErasure::Erased })),
     ]
 }
 
@@ -494,7 +604,10 @@ fn edits_forwards_and_pins_of_a_room_are_bounded_in_bytes() {
             room.say(who, room.change(*seq, MessageChange::Edit(body)));
             let client_id = format!("f-{round}-{who}").into();
             let to = To::Conversation(room.id);
-            room.say(who, Command::Forward { client_id, to, conversation: room.id, seq: long });
+            room.say(
+                who,
+                Request::from(messages::Command::Forward { client_id, to, conversation: room.id, seq: long }),
+            );
         }
         room.say(0, room.change(long, MessageChange::Pin(round % 2 == 0)));
         let now = room.now;

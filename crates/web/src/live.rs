@@ -331,8 +331,8 @@ impl Gateway {
         let reply = match Command::parse(frame) {
             Err(reject) => rejected(reject.code, reject.text, reject.rid, reject.id),
             Ok(said) => match command(said, session.user) {
-                Asked::Chat(command) => {
-                    self.shared.node.command(session, command, timestamp(now));
+                Asked::Chat(request) => {
+                    self.shared.node.command(session, request, timestamp(now));
                     return Reply::Nothing;
                 }
                 Asked::Pong(re) => return Reply::Event(Box::new(web_proto::Event::Pong { re })),

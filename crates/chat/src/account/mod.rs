@@ -1,5 +1,6 @@
 //! A user's own account: profile, devices, export, erasure, and the guest who becomes a member.
 
+mod command;
 pub(crate) mod devices;
 pub(crate) mod erasure;
 mod event;
@@ -21,6 +22,8 @@ use crate::site::live::Sites;
 use crate::users::Users;
 pub use event::Event;
 use std::sync::Arc;
+
+pub use command::Command;
 
 /// Accounts: profile, devices, export, erasure, and guests who become members.
 pub(crate) struct Account {

@@ -4,6 +4,7 @@
 //! [`signal`] carries steps out; [`group`] is all of the calls that stand in rooms; [`entry`] is what stays of a call in its conversation; [`relay`] makes what clients show
 //! to a TURN server. Descriptions (SDP) and candidates are texts that pass through unread.
 
+mod command;
 mod entry;
 mod event;
 mod group;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use command::Command;
 pub use entry::CallEntry;
 pub use event::Event;
 pub use group::{

@@ -1,5 +1,6 @@
 //! Contacts: asking, agreeing, parting and blocking, as one table; and the list.
 
+mod command;
 pub(crate) mod directory;
 mod event;
 pub(crate) mod message_requests;
@@ -8,6 +9,8 @@ pub(crate) mod store;
 pub use event::Event;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
+
+pub use command::{Command, ContactAction};
 
 use crate::command::AnswerTo;
 use crate::contacts::store::ContactStore;
@@ -18,8 +21,8 @@ use crate::session::{Asker, Sessions};
 use crate::store::unavailable;
 use crate::users::{Users, card, person};
 use crate::{
-    Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, NodeConfig, PageOf,
-    Position, Refusal, Relation, StoreError, Sub, Timestamp, UserId, UserRow,
+    Contact, ContactRow, ContactState, ContactsPage, ConversationId, NodeConfig, PageOf, Position, Refusal,
+    Relation, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// The relation of two users after an action of `a`. The unchanged relation means success without a change.

@@ -2,6 +2,7 @@
 
 mod blocked_author;
 pub(crate) mod changes;
+mod command;
 pub(crate) mod conversations;
 pub(crate) mod counts;
 mod event;
@@ -45,6 +46,7 @@ use crate::{NodeConfig, Previewer, Refusal, Timestamp};
 use std::sync::Arc;
 
 pub use blocked_author::{MOST_BLOCKED_LOOKED_AT, is_left_out};
+pub use command::{Command, ConversationChange, ConversationList, MarkerSet, MessageChange};
 pub use event::Event;
 
 /// Messages of direct conversations and of rooms.

@@ -4,6 +4,7 @@
 //! in the order of commits, and writes the record in the same transaction.
 
 mod acts;
+mod command;
 mod device_bans;
 mod event;
 mod notices;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 pub use acts::{Moderate, until_and_reason};
+pub use command::Command;
 pub(crate) use device_bans::DeviceBans;
 pub use device_bans::{DeviceBan, MOST_BANNED_DEVICES};
 pub use event::Event;

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::command::Policy;
 use crate::limits::Rate;
 use crate::moderation::{Moderate, Moderation};
 use crate::site::live::LiveSite;
 use crate::site::settings::Settings;
-use crate::{By, Command, Refusal, SiteRole, Timestamp};
+use crate::{By, Refusal, SiteRole, Timestamp};
 
 /// Refuses commands of new members during a raid. Only the store can tell whether a message to somebody is the
 /// *first*.
@@ -18,13 +19,13 @@ pub(crate) fn check(
     settings: &Settings,
     role: SiteRole,
     recent: bool,
-    command: &Command,
+    policy: Policy,
     now: Timestamp,
 ) -> Result<(), Refusal> {
     if !settings.raid.is_on(now) || !recent || role >= SiteRole::Moderator {
         return Ok(());
     }
-    if command.is_stopped_by_raid() { Err(Refusal::Raid) } else { Ok(()) }
+    if policy.is_stopped_by_raid { Err(Refusal::Raid) } else { Ok(()) }
 }
 
 impl Moderation {
@@ -53,8 +54,9 @@ impl Moderation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ContactAction, To};
-    use crate::{ConversationId, PageKey, PageOf, SiteId, Sub};
+    use crate::{
+        Command, ContactAction, ConversationId, PageKey, PageOf, SiteId, Sub, To, contacts, messages, rooms,
+    };
 
     #[test]
     fn what_new_members_may_not_say() {
@@ -63,26 +65,28 @@ mod tests {
         let mut raid = Settings::default();
         raid.raid.until = 1_001;
         let sub = || Sub::parse("ann").expect("it is one");
-        let send = |to| Command::Send {
-            client_id: "1".into(),
-            to,
-            body: "Hello".into(),
-            reply_to: None,
-            files: Vec::new(),
-            rich: None,
+        let send = |to| {
+            Command::from(messages::Command::Send {
+                client_id: "1".into(),
+                to,
+                body: "Hello".into(),
+                reply_to: None,
+                files: Vec::new(),
+                rich: None,
+            })
         };
         let room = ConversationId { site: SiteId(1), key: 1 << 63 };
         let page = To::Page(PageKey::parse("/thread/1").expect("it is one"));
-        let contact = |action| Command::Contact { re: 1, action, user: sub() };
+        let contact = |action| Command::from(contacts::Command::Change { action, user: sub() });
         for (command, refused) in [
             (send(To::Conversation(room)), true),
             (send(page), true),
             (send(To::User(sub())), false),
             (contact(ContactAction::Request), true),
             (contact(ContactAction::Accept), false),
-            (Command::Rooms { re: 1, query: None, page: PageOf::default() }, false),
+            (rooms::Command::List { query: None, page: PageOf::default() }.into(), false),
         ] {
-            let said = |settings, role, recent| check(settings, role, recent, &command, now).is_err();
+            let said = |settings, role, recent| check(settings, role, recent, command.policy(), now).is_err();
             assert_eq!(said(&raid, SiteRole::Member, true), refused, "{command:?}");
             assert!(!said(&raid, SiteRole::Member, false), "who was here before");
             assert!(!said(&raid, SiteRole::Moderator, true));

@@ -1,34 +1,26 @@
-//! Whether a command of a session is carried out at all: who may say what now, and how fast.
+//! The admission of a command: the rights of its author at this moment, the limits of requests, and the filters.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use crate::command::{Answer, Policy};
 use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
 use crate::node::Inner;
 use crate::privacy::Visibility;
-use crate::session::request_limits::RequestKind;
-use crate::session::{Asker, State, UserHere};
+use crate::session::{Asker, Context, State, UserHere};
 use crate::site::filters::FilterAct;
 use crate::site::settings::{Access, Settings};
-use crate::{Command, Refusal, SessionId, SiteRole, Timestamp};
-
-/// A command that may be carried out.
-pub(crate) struct Admitted {
-    pub(crate) asker: Asker,
-    /// Earlier commands of the session wait for a person to be read.
-    pub(crate) is_waiting: bool,
-    /// The verdict of the filters on the text.
-    pub(crate) verdict: Option<FilterAct>,
-}
+use crate::{Refusal, Request, SessionId, SiteRole, Timestamp};
 
 impl Inner {
     /// Checks that the session lives and is not too fast, and that its user may say this at all now.
     pub(crate) fn admit(
         &self,
         session: SessionId,
-        command: &Command,
+        request: &Request,
         now: Timestamp,
-    ) -> Result<Admitted, Refusal> {
+    ) -> Result<Context, Refusal> {
+        let policy = request.command.policy();
         let site = self.sites.by_id(session.user.site).ok_or(Refusal::NoSession)?;
         let settings = &site.site.settings;
         let mut shard = self.sessions.lock(session.user);
@@ -39,9 +31,9 @@ impl Inner {
             .find(|here| here.handle == session.handle && here.state != State::Starting)
             .ok_or(Refusal::NoSession)?;
         let is_waiting = of_session.is_waiting;
-        may_now(user, settings, command, now)?;
-        let rate = self.rate(user, settings, command);
-        rate.take(if command.is_send() { &mut user.sends } else { &mut user.commands }, now)?;
+        may_now(user, settings, policy, now)?;
+        let rate = self.rate(user, settings, policy);
+        rate.take(if policy.is_send { &mut user.sends } else { &mut user.commands }, now)?;
         let standing = user.standing.get();
         let asker = Asker {
             session,
@@ -55,16 +47,24 @@ impl Inner {
             site,
         };
         drop(shard);
-        if command.is_recorded() {
-            self.requests.count_request(RequestKind::Recorded, session.user, asker.guest, now)?;
+        if let Some(kind) = policy.counts_as {
+            self.requests.count_request(kind, session.user, asker.guest, now)?;
         }
-        let verdict = asker.may_publish(&command.published(), now)?;
-        Ok(Admitted { asker, is_waiting, verdict })
+        if policy.answer == Answer::Number && request.re.is_none() {
+            return Err(Refusal::BadValue);
+        }
+        let publication = request.command.publication();
+        let verdict = asker.may_publish(&publication, now)?;
+        let flagged = match verdict {
+            Some(FilterAct::Flag) if !policy.is_send => asker.flagged_texts(&publication),
+            _ => None,
+        };
+        Ok(Context { asker, re: request.re, is_waiting, verdict, flagged, now })
     }
 
-    fn rate(&self, user: &UserHere, settings: &Settings, command: &Command) -> Rate {
+    fn rate(&self, user: &UserHere, settings: &Settings, policy: Policy) -> Rate {
         let limits = &self.config.limits;
-        if command.is_send() {
+        if policy.is_send {
             let rate = Rate::per_minute(limits.send_burst, limits.send_per_minute);
             return crate::site::trust::paced(rate, settings, user.standing.get().level, user.guest);
         }
@@ -74,9 +74,9 @@ impl Inner {
 }
 
 /// By what holds for the user and for the site at this moment.
-fn may_now(user: &UserHere, settings: &Settings, command: &Command, now: Timestamp) -> Result<(), Refusal> {
+fn may_now(user: &UserHere, settings: &Settings, policy: Policy, now: Timestamp) -> Result<(), Refusal> {
     let standing = user.standing.get();
-    if command.speaks() {
+    if policy.speaks {
         if standing.muted {
             return Err(Refusal::Muted);
         }
@@ -84,8 +84,8 @@ fn may_now(user: &UserHere, settings: &Settings, command: &Command, now: Timesta
             return Err(Refusal::SiteReadOnly);
         }
     }
-    if standing.shadowed && command.is_seen_by_others() {
+    if standing.shadowed && policy.is_seen_by_others {
         return Err(Refusal::NotAllowed);
     }
-    crate::moderation::raid::check(settings, standing.role, user.standing.is_recent(), command, now)
+    crate::moderation::raid::check(settings, standing.role, user.standing.is_recent(), policy, now)
 }

@@ -41,7 +41,6 @@ mod files;
 mod ice;
 mod imports;
 mod link_previews;
-mod published;
 mod requests;
 mod stickers;
 
@@ -51,24 +50,17 @@ use std::sync::{Arc, Mutex};
 
 use crate::account::Account;
 use crate::calls::Calls;
-use crate::command::AnswerTo;
 use crate::contacts::{BlockObserver, Contacts};
 use crate::import::Import;
 use crate::messages::Messages;
-use crate::messages::changes::ChangeMessageJob;
-use crate::messages::conversations::{ChangeViewJob, HistoryJob, HistorySinceJob};
-use crate::messages::markers::MarkJob;
-use crate::messages::send::{Draft, SendJob};
-use crate::messages::typing::TypingJob;
 use crate::moderation::{ActObserver, Moderation, Sent};
-use crate::node::admit::Admitted;
 use crate::notifications::Notifications;
 use crate::presence::Presences;
 use crate::rng::Rng;
-use crate::rooms::{NewRoomOf, Rooms};
+use crate::rooms::Rooms;
 use crate::session::admission::Admission;
 use crate::session::request_limits::RequestLimits;
-use crate::session::{Asker, SessionObserver, Sessions};
+use crate::session::{SessionObserver, Sessions};
 use crate::sign_in::SignIn;
 use crate::sign_in::adopt::{AdoptionObserver, Waiting};
 use crate::sign_in::log::SignInRecords;
@@ -77,9 +69,9 @@ use crate::site::tokens::Tokens;
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
-    By, CallId, ChangedMessage, Command, ConversationId, FilterAct, Hello, Ice, Mailer, MemberChanged,
-    MemberList, NodeConfig, Notifier, Outbox, Refusal, RequestKind, SessionHandle, SessionId, SessionRecord,
-    SetPresence, SignInLog, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
+    By, CallId, ChangedMessage, Command, ConversationId, Hello, Ice, Mailer, MemberChanged, NodeConfig,
+    Notifier, Outbox, Refusal, Request, SessionHandle, SessionId, SessionRecord, SetPresence, SignInLog,
+    SiteId, Stats, Store, StoreError, Sub, Timestamp, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -282,11 +274,11 @@ impl Node {
     /// not have (any more) gets `Event::Bye`.
     ///
     /// Commands of a session that is being [adopted](Self::adopt) wait, up to 64 of them.
-    pub fn command(&self, session: SessionId, command: Command, now: Timestamp) {
-        if let Some(Waiting::Command(command, now)) =
-            self.inner.sign_in.wait_for_adoption(session, Waiting::Command(command, now))
+    pub fn command(&self, session: SessionId, request: Request, now: Timestamp) {
+        if let Some(Waiting::Request(request, now)) =
+            self.inner.sign_in.wait_for_adoption(session, Waiting::Request(request, now))
         {
-            self.inner.carry_out_command(session, command, now);
+            self.inner.dispatch(session, request, now);
         }
     }
 
@@ -488,221 +480,22 @@ impl Node {
 }
 
 impl Inner {
-    fn carry_out_command(&self, session: SessionId, command: Command, now: Timestamp) {
-        let Admitted { asker, is_waiting, verdict } = match self.admit(session, &command, now) {
-            Ok(admitted) => admitted,
+    fn dispatch(&self, session: SessionId, request: Request, now: Timestamp) {
+        let context = match self.admit(session, &request, now) {
+            Ok(context) => context,
             Err(Refusal::NoSession) => return self.sessions.bye(session.handle, Refusal::NoSession),
-            Err(refusal) => return self.sessions.refuse(session.handle, command.answer_to(), refusal),
+            Err(refusal) => return self.sessions.refuse(session.handle, request.answer_to(), refusal),
         };
-        let site = session.user.site;
-        // Messages are reported where they are sent, because a report names their place.
-        let flagged = match verdict {
-            Some(FilterAct::Flag) if !command.is_send() => asker.flagged_texts(&command.published()),
-            _ => None,
-        };
-        match command {
-            Command::Send { client_id, to, body, reply_to, files, rich } => {
-                let under_way = match self.messages.enter(now) {
-                    Ok(under_way) => under_way,
-                    Err(refusal) => {
-                        return self.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal);
-                    }
-                };
-                let draft = Draft { client_id, body, reply_to, files, rich, under_way, verdict };
-                match to.room(site) {
-                    Ok(room) => self.messages.post(&asker, room, draft, now),
-                    Err(to) => self.users.for_peer(
-                        asker,
-                        is_waiting,
-                        to,
-                        SendJob { messages: self.messages.clone(), draft },
-                        now,
-                    ),
-                }
-            }
-            Command::Forward { client_id, to, conversation, seq } => match self.messages.enter(now) {
-                Ok(under_way) => {
-                    let from = (conversation, seq);
-                    self.messages.forward(asker, client_id, to, from, under_way, now);
-                }
-                Err(refusal) => self.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
-            },
-            Command::Sticker(wanted) => match self.messages.enter(now) {
-                Ok(under_way) => self.messages.send_sticker(asker, wanted, under_way, now),
-                Err(refusal) => {
-                    self.sessions.refuse(session.handle, AnswerTo::Message(wanted.client_id), refusal)
-                }
-            },
-            Command::Stickers { re } => self.messages.list_stickers(&asker, re),
-            Command::Marker { conversation, set } if conversation.is_room() => {
-                self.messages.mark_room(&asker, conversation, set);
-            }
-            Command::Marker { conversation, set } => {
-                self.users.for_peer(
-                    asker,
-                    is_waiting,
-                    To::Conversation(conversation),
-                    MarkJob { messages: self.messages.clone(), set },
-                    now,
-                );
-            }
-            Command::Typing { to: To::Conversation(room), on } if room.is_room() => {
-                self.messages.typing_in_room(&asker, room, on);
-            }
-            Command::Typing { to, on } => self.users.for_peer(
-                asker,
-                is_waiting,
-                to,
-                TypingJob { messages: self.messages.clone(), on },
-                now,
-            ),
-            Command::Call { re, action } => self.calls.call(asker, is_waiting, re, action, now),
-            Command::GroupCall { re, conversation, action } => {
-                self.calls.group_call(asker, re, conversation, action, now);
-            }
-            Command::SetPresence(set) => self.presences.set_presence(&asker, set, now),
-            Command::Watch { contacts, users } => self.presences.watch(asker, contacts, users),
-            Command::Contact { re, action, user } => {
-                self.contacts.change_contact(asker, re, action, user, now)
-            }
-            Command::Contacts { re, page } => self.contacts.list_contacts(asker, re, page),
-            Command::People { re, query, page } => {
-                if self.may_read_far(&asker, re, now) {
-                    self.contacts.list_people(asker, re, query, page);
-                }
-            }
-            Command::Profiles { re, users } => self.contacts.profiles(asker, re, users),
-            Command::Profile { re, user } => self.account.profile(asker, re, user, now),
-            Command::ChangeProfile { re, change } => {
-                self.account.change_profile(asker, re, *change, flagged, now)
-            }
-            Command::Conversations { re, list, page } => {
-                self.messages.list_conversations(asker, re, list, page)
-            }
-            Command::Conversation { re, conversation, change } if conversation.is_room() => {
-                self.messages.change_view(session, re, conversation, None, change);
-            }
-            Command::Conversation { re, conversation, change } => {
-                let job = ChangeViewJob { messages: self.messages.clone(), re, change };
-                self.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
-            }
-            Command::Search { re, query, conversation, page } => {
-                if self.may_read_far(&asker, re, now) {
-                    self.messages.search(&asker, re, &query, conversation, page);
-                }
-            }
-            Command::ChangeMessage { re, conversation, seq, change } if conversation.is_room() => {
-                self.messages.change_message_in_room(&asker, re, conversation, seq, change, now);
-            }
-            Command::ChangeMessage { re, conversation, seq, change } => {
-                let job = ChangeMessageJob { messages: self.messages.clone(), re, seq, change };
-                self.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
-            }
-            Command::Pins { re, conversation } => self.messages.pins(&asker, re, conversation),
-            Command::History { re, to, before, after, thread: Some(root), limit } => match to {
-                To::Conversation(room) if room.is_room() => {
-                    self.messages.thread_history(&asker, re, room, root, before, after, limit);
-                }
-                _ => self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue),
-            },
-            Command::History { re, to, before, after, thread: None, limit } => match to.room(site) {
-                Ok(room) => self.messages.room_history(&asker, re, room, [before, after], limit),
-                Err(to) => {
-                    let job = HistoryJob { messages: self.messages.clone(), re, before, after, limit };
-                    self.users.for_peer(asker, is_waiting, to, job, now);
-                }
-            },
-            Command::HistorySince { re, to, time, limit } => match to.room(site) {
-                Ok(crate::RoomName::Id(room)) => self.messages.history_since(session, re, room, time, limit),
-                Ok(crate::RoomName::Page(..)) => {
-                    self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
-                }
-                Err(to) => {
-                    let job = HistorySinceJob { messages: self.messages.clone(), re, time, limit };
-                    self.users.for_peer(asker, is_waiting, to, job, now);
-                }
-            },
-            Command::Thread { re, conversation, root, change } => {
-                self.messages.thread(&asker, re, conversation, root, change);
-            }
-            Command::Threads { re, conversation } => self.messages.threads(&asker, re, conversation),
-            Command::CreateRoom { re, name, kind, topic } => {
-                self.rooms.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
-            }
-            Command::ChangeRoom { re, conversation, change } => {
-                self.rooms.change_room(&asker, re, conversation, change, flagged, now);
-            }
-            Command::Join { re, to } => match to.room(site) {
-                Ok(room) => self.rooms.join(&asker, re, room, now),
-                Err(_) => {
-                    self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchConversation)
-                }
-            },
-            Command::Leave { re, conversation } => self.rooms.leave(&asker, re, conversation),
-            Command::Member { re, conversation, user, action } => {
-                self.rooms.change_member(asker, re, conversation, user, action, now);
-            }
-            Command::SanctionMember { re, conversation, user, sanction } => {
-                self.rooms.sanction_member(asker, re, conversation, user, sanction, now);
-            }
-            Command::Members { re, conversation, list: MemberList::Members, query, page } => {
-                self.rooms.list_members(asker, re, conversation, query, page);
-            }
-            Command::Members { re, conversation, list: MemberList::Sanctioned, query: _, page } => {
-                self.rooms.list_sanctioned(&asker, re, conversation, page, now);
-            }
-            Command::MakeLink { re, conversation, hours, uses } => {
-                self.rooms.make_link(&asker, re, conversation, hours, uses, now);
-            }
-            Command::Links { re, conversation } => self.rooms.list_links(&asker, re, conversation, now),
-            Command::TakeBackLink { re, conversation, code } => {
-                self.rooms.take_back_link(&asker, re, conversation, code, now);
-            }
-            Command::OpenLink { re, code } => self.rooms.open_link(&asker, re, code, now),
-            Command::JoinLink { re, code } => self.rooms.join_link(&asker, re, code, now),
-            Command::Rooms { re, query, page } => self.rooms.list_rooms(&asker, re, query, page),
-            Command::AnswerRequest { re, conversation, answer } if conversation.is_room() => {
-                self.rooms.answer_room_request(&asker, re, conversation, answer, now);
-            }
-            Command::AnswerRequest { re, conversation, answer } => {
-                self.contacts.answer_request(asker, re, conversation, answer);
-            }
-            Command::Report { re, of, reason, text } => {
-                self.moderation.report(&asker, re, of, reason, text, now)
-            }
-            Command::Reports { re, state, page } => self.moderation.list_reports(&asker, re, state, page),
-            Command::Moderate { re, act } => self.moderation.moderate(&asker, re, act, now),
-            Command::Audit { re, page } => self.moderation.audit(&asker, re, page),
-            Command::Notices { re, seen } => self.moderation.notices(&asker, re, seen),
-            Command::Settings { re } => self.moderation.settings_for(&asker, re),
-            Command::Configure { re, patch } => self.moderation.configure(&asker, re, patch, now),
-            Command::TestFilter { re, body } => self.moderation.test_filter(&asker, re, &body, now),
-            Command::Notifications { re, change } => {
-                self.notifications.notifications(&asker, re, *change, now)
-            }
-            Command::Devices { re } => self.account.devices(&asker, re),
-            Command::SignOut { re, device } => self.account.sign_out(asker, re, device, now),
-            Command::Export { re, page } => {
-                if self.may_read_far(&asker, re, now) {
-                    self.account.export(&asker, re, page);
-                }
-            }
-            Command::RemoveAccount { re, messages } => self.account.remove_account(&asker, re, messages, now),
-            Command::Resume { re, position } => self.sign_in.resume(asker, re, position),
-            Command::Token { re, token } => self.sign_in.renew_token(asker, re, &token, now),
-        }
-    }
-
-    /// Counts a search, or a page of an export. False: it is refused.
-    pub(crate) fn may_read_far(&self, asker: &Asker, re: u64, now: Timestamp) -> bool {
-        let user = asker.session.user;
-        let taken = self.requests.count_request(RequestKind::Search, user, asker.guest, now);
-        match taken {
-            Ok(()) => true,
-            Err(refusal) => {
-                self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
-                false
-            }
+        match request.command {
+            Command::Account(command) => self.account.carry_out(context, command),
+            Command::Calls(command) => self.calls.carry_out(context, command),
+            Command::Contacts(command) => self.contacts.carry_out(context, command),
+            Command::Messages(command) => self.messages.carry_out(context, command),
+            Command::Moderation(command) => self.moderation.carry_out(context, command),
+            Command::Notifications(command) => self.notifications.carry_out(context, command),
+            Command::Presence(command) => self.presences.carry_out(context, command),
+            Command::Rooms(command) => self.rooms.carry_out(context, command),
+            Command::SignIn(command) => self.sign_in.carry_out(context, command),
         }
     }
 }
@@ -729,8 +522,8 @@ impl BlockObserver for Inner {
 }
 
 impl AdoptionObserver for Inner {
-    fn carry_out(self: Arc<Self>, session: SessionId, command: Command, now: Timestamp) {
-        self.carry_out_command(session, command, now);
+    fn carry_out(self: Arc<Self>, session: SessionId, request: Request, now: Timestamp) {
+        self.dispatch(session, request, now);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Notifications for those who are away: what is worth one, when, and to which of a user's browsers
 //! (`docs/design/push.md`).
 
+mod command;
 mod decide;
 mod event;
 mod mail;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use command::Command;
 pub use event::Event;
 pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
 pub(crate) use queue::Desk;

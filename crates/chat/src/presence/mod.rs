@@ -3,6 +3,7 @@
 //! A user who drops stays visible for a grace time; changes are collected and told together at the next due tick, if
 //! there is still something to tell. So a mass reconnect shows nobody any flapping and costs no wave.
 
+mod command;
 mod event;
 pub(crate) mod shown;
 pub(crate) mod store;
@@ -15,11 +16,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use command::Command;
+
 use smallvec::SmallVec;
 
-use crate::command::SetPresence;
 use crate::presence::store::PresenceStore;
 use crate::presence::watch::Watches;
+use crate::privacy::SetPresence;
+use crate::privacy::SetPresence;
 use crate::privacy::{Audience, Privacy};
 use crate::session::admission::Admission;
 use crate::session::{Asker, Handles, SHARDS, Sessions, Shard, UserHere};

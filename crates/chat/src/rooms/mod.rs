@@ -5,12 +5,14 @@
 //! must know to tell of a message comes with the answer of the store.
 
 mod administer;
+mod command;
 mod event;
 mod invitations;
 mod invite_links;
 mod joins;
 mod list;
 mod mutes_and_bans;
+mod page_name;
 mod roles;
 mod seen_by;
 mod store;
@@ -21,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use administer::MOST_LEFT_BY_BLOCK;
 pub(crate) use administer::NewRoomOf;
+pub use command::{Command, MemberList};
 pub use event::Event;
 pub use invitations::{
     AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS,

@@ -2,10 +2,12 @@
 
 pub(crate) mod admission;
 mod asker;
+mod context;
 mod delivery;
 mod ending;
 mod event;
 mod outbox;
+pub(crate) mod publication;
 pub(crate) mod record;
 pub(crate) mod request_limits;
 mod roll;
@@ -17,6 +19,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(crate) use asker::Asker;
+pub(crate) use context::Context;
 pub(crate) use ending::{SessionObserver, session_ids};
 pub use event::Event;
 pub use outbox::Outbox;

@@ -12,7 +12,7 @@ use crate::session::record::{SessionRecord, Taken};
 use crate::session::{ContactWatch, Hold, Session, Shard, StandingHere, State};
 use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
-use crate::{Command, Refusal, SessionHandle, SessionId, Snapshot, StoreError, Timestamp, UserId, UserRow};
+use crate::{Refusal, Request, SessionHandle, SessionId, Snapshot, StoreError, Timestamp, UserId, UserRow};
 use smallvec::SmallVec;
 
 /// Sessions whose users are read in one go.
@@ -36,7 +36,7 @@ type WaitingBySession = HashMap<SessionHandle, VecDeque<Waiting>>;
 
 /// What a gateway says of a session before it is adopted.
 pub(crate) enum Waiting {
-    Command(Command, Timestamp),
+    Request(Request, Timestamp),
     Behind,
     /// On purpose or not.
     Disconnected(bool, Timestamp),
@@ -44,7 +44,7 @@ pub(crate) enum Waiting {
 
 /// Carries out the commands that have waited for an adoption.
 pub(crate) trait AdoptionObserver: Send + Sync + 'static {
-    fn carry_out(self: Arc<Self>, session: SessionId, command: Command, now: Timestamp);
+    fn carry_out(self: Arc<Self>, session: SessionId, request: Request, now: Timestamp);
 }
 
 impl SignIn {
@@ -157,9 +157,9 @@ impl SignIn {
         }
         while let Some(waiting) = self.adoptions.next(session.handle) {
             match waiting {
-                Waiting::Command(command, at) => {
+                Waiting::Request(request, at) => {
                     if let Some(observer) = self.adoption_observer.get() {
-                        observer.carry_out(session, command, at);
+                        observer.carry_out(session, request, at);
                     }
                 }
                 Waiting::Behind => self.behind(session),
@@ -253,12 +253,12 @@ impl SignIn {
         let mut sessions = self.adoptions.waiting();
         let Some(queue) = sessions.get_mut(&session.handle) else { return Some(waiting) };
         match waiting {
-            Waiting::Command(command, _) if queue.len() >= MOST_WAITING => {
+            Waiting::Request(request, _) if queue.len() >= MOST_WAITING => {
                 drop(sessions);
                 let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
-                self.sessions.refuse(session.handle, command.answer_to(), refusal);
+                self.sessions.refuse(session.handle, request.answer_to(), refusal);
             }
-            Waiting::Command(..) | Waiting::Behind | Waiting::Disconnected(..) => queue.push_back(waiting),
+            Waiting::Request(..) | Waiting::Behind | Waiting::Disconnected(..) => queue.push_back(waiting),
         }
         None
     }

@@ -1,6 +1,7 @@
 //! From hello to welcome: who may come in, and the session's beginning and end.
 
 pub(crate) mod adopt;
+mod command;
 pub(crate) mod guests;
 mod key_end;
 pub(crate) mod log;
@@ -12,6 +13,8 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
+
+pub use command::{Command, Hello};
 
 use crate::account::Account;
 use crate::account::devices::{self, SignedOut};
@@ -39,8 +42,8 @@ use crate::stats::Counters;
 use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
-    Agent, Door, Hello, NodeConfig, Position, Refusal, SessionHandle, SessionId, SessionRecord, Site,
-    SiteRole, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+    Agent, Door, NodeConfig, Position, Refusal, SessionHandle, SessionId, SessionRecord, Site, SiteRole,
+    Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 use rand::Rng as _;
 

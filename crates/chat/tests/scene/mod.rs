@@ -223,19 +223,19 @@ impl Scene {
         }
     }
 
-    pub fn command(&self, device: &Device, command: Command) {
-        self.node.command(device.session, command, self.now());
+    pub fn command(&self, device: &Device, command: impl Into<Request>) {
+        self.node.command(device.session, command.into(), self.now());
     }
 
     /// Carries out a command and answers what the device hears of it.
-    pub fn ask(&self, device: &Device, command: Command) -> Vec<Delivery> {
+    pub fn ask(&self, device: &Device, command: impl Into<Request>) -> Vec<Delivery> {
         self.take(device);
         self.command(device, command);
         self.take(device)
     }
 
     pub fn send(&self, from: &Device, to: To, id: &str, body: &str) {
-        let command = Command::Send {
+        let command = messages::Command::Send {
             client_id: id.into(),
             to,
             body: body.into(),
@@ -271,7 +271,10 @@ impl Scene {
         action: ContactAction,
         user: &str,
     ) -> Result<ContactState, Refusal> {
-        match self.ask(device, Command::Contact { re: 9, action, user: sub(user) }).as_slice() {
+        match self
+            .ask(device, Request::new(9, contacts::Command::Change { action, user: sub(user) }))
+            .as_slice()
+        {
             [event!(Some(9), contacts::Contact(contact)), ..] => {
                 assert_eq!(contact.person.sub, sub(user));
                 Ok(contact.state)
@@ -291,12 +294,12 @@ impl Scene {
 
     pub fn watch(&self, device: &Device, users: &[&str]) -> Vec<(String, Presence)> {
         let users = users.iter().map(|user| sub(user)).collect();
-        presences(&self.ask(device, Command::Watch { contacts: false, users }))
+        presences(&self.ask(device, presence::Command::Watch { contacts: false, users }))
     }
 
     /// All contacts; answers those who are here.
     pub fn watch_contacts(&self, device: &Device) -> Vec<(String, Presence)> {
-        match self.ask(device, Command::Watch { contacts: true, users: vec![] }).as_slice() {
+        match self.ask(device, presence::Command::Watch { contacts: true, users: vec![] }).as_slice() {
             [event!(presence::Watching { here, more: false })] => {
                 here.iter().map(|(user, presence)| (user.to_string(), *presence)).collect()
             }

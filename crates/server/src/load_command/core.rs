@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use chat::token::{Claims, sign};
 use chat::{
-    Command, Delivery, DeviceId, Event, Hello, Limits, Node, NodeConfig, Outbox, Refusal, Secret,
-    SessionHandle, SessionId, Store, Sub, To, messages, session,
+    Delivery, DeviceId, Event, Hello, Limits, Node, NodeConfig, Outbox, Refusal, Secret, SessionHandle,
+    SessionId, Store, Sub, To, messages, session,
 };
 use load::Observer;
 use load::report::Run;
@@ -171,7 +171,7 @@ impl Core for InProcess {
         let (Some(session), Some(to)) = (session, Sub::parse(to)) else {
             return self.sessions.sink.deliver(member, CoreEvent::Refused(Refusal::NoSession.word()));
         };
-        let send = Command::Send {
+        let send = messages::Command::Send {
             client_id: id.into(),
             to: To::User(to),
             body: body.into(),
@@ -179,7 +179,7 @@ impl Core for InProcess {
             files: Vec::new(),
             rich: None,
         };
-        self.node.command(*session, send, crate::now());
+        self.node.command(*session, send.into(), crate::now());
     }
 }
 

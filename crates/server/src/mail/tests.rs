@@ -7,8 +7,9 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use chat::token::{Claims, sign};
 use chat::{
-    CallAction, Command, ContactAction, Delivery, DeviceId, Event, Hello, Media, Node, NotifyChange, Outbox,
-    SessionHandle, SessionId, SiteStore, Sub, Timestamp, To, notifications, session,
+    CallAction, ContactAction, Delivery, DeviceId, Event, Hello, Media, Node, NotifyChange, Outbox,
+    SessionHandle, SessionId, SiteStore, Sub, Timestamp, To, calls, contacts, messages, notifications,
+    session,
 };
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -68,14 +69,19 @@ async fn missed_calls_are_mailed_and_counted() {
     for (session, action, user) in
         [(anna, ContactAction::Request, "ben"), (ben, ContactAction::Accept, "anna")]
     {
-        let command = Command::Contact { re: 1, action, user: Sub::parse(user).unwrap() };
+        let command =
+            chat::Request::new(1, contacts::Command::Change { action, user: Sub::parse(user).unwrap() });
         scene.node.command(session, command, Timestamp(scene.now));
     }
     scene.node.disconnected(anna, true, Timestamp(scene.now));
     for _ in 0..2 {
         let user = Sub::parse("anna").unwrap();
         let action = CallAction::Invite { user, media: Media::Audio, offer: "offer".into() };
-        scene.node.command(ben, Command::Call { re: Some(1), action }, Timestamp(scene.now));
+        scene.node.command(
+            ben,
+            chat::Request::new(1, calls::Command::Direct { action }),
+            Timestamp(scene.now),
+        );
         scene.pass(60_000);
     }
     scene.pass(HALF_AN_HOUR);
@@ -227,7 +233,7 @@ impl Scene {
 
     fn write(&self, from: SessionId, id: &str, body: &str) {
         let to = To::User(Sub::parse("anna").unwrap());
-        let send = Command::Send {
+        let send = messages::Command::Send {
             client_id: id.into(),
             to,
             body: body.into(),
@@ -235,7 +241,7 @@ impl Scene {
             files: Vec::new(),
             rich: None,
         };
-        self.node.command(from, send, Timestamp(self.now));
+        self.node.command(from, send.into(), Timestamp(self.now));
     }
 
     /// Advances time in steps of ten seconds.
@@ -249,7 +255,7 @@ impl Scene {
 
     fn wish(&self, of: SessionId) -> Option<(String, u32)> {
         self.inbox.events.lock().unwrap().clear();
-        let look = Command::Notifications { re: 1, change: Box::<NotifyChange>::default() };
+        let look = chat::Request::new(1, notifications::Command::Change(Box::<NotifyChange>::default()));
         self.node.command(of, look, Timestamp(self.now));
         match self.inbox.events.lock().unwrap().pop() {
             Some((_, Event::Notifications(notifications::Event::Settings { mail, .. }))) => {

@@ -9,9 +9,9 @@ use ::push::testing::{Browser, Service};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chat::token::{Claims, sign};
 use chat::{
-    Command, Delivery, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotificationStore,
-    NotifyChange, Outbox, RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub,
-    Timestamp, To, notifications, session,
+    Delivery, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotificationStore, NotifyChange,
+    Outbox, Request, RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub,
+    Timestamp, To, messages, notifications, session,
 };
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ impl Scene {
         let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let device = PushDevice::parse(endpoint, &encode(&browser.public), &encode(&browser.auth), "en");
         let change = NotifyChange { subscribe: Some(device.unwrap()), ..NotifyChange::default() };
-        self.say(anna, Command::Notifications { re: 1, change: Box::new(change) });
+        self.say(anna, Request::new(1, notifications::Command::Change(Box::new(change))));
         let key = |(_, event): &(SessionHandle, Event)| match event {
             Event::Notifications(notifications::Event::Settings { key, devices: 1, .. }) => {
                 key.as_ref().map(ToString::to_string)
@@ -151,7 +151,7 @@ impl Scene {
         let to = To::User(Sub::parse("anna").unwrap());
         self.say(
             ben,
-            Command::Send {
+            messages::Command::Send {
                 client_id: "1".into(),
                 to,
                 body: body.into(),
@@ -185,8 +185,8 @@ impl Scene {
         self.inbox.events.lock().unwrap().iter().find_map(welcomed).unwrap()
     }
 
-    fn say(&self, session: SessionId, command: Command) {
-        self.node.command(session, command, Timestamp(self.now));
+    fn say(&self, session: SessionId, command: impl Into<Request>) {
+        self.node.command(session, command.into(), Timestamp(self.now));
     }
 }
 

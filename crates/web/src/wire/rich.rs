@@ -79,11 +79,17 @@ pub(super) fn send_sticker(
     to: &SendTo<'_>,
     sticker: &str,
     (reply_to, thread): (Option<u64>, Option<u64>),
-) -> Result<chat::Command, Asked> {
+) -> Result<chat::Request, Asked> {
     let to = self::to(to, site).map_err(refused(&id))?;
     let number = parse_sticker(sticker).ok_or(Code::NoSuchSticker).map_err(refused(&id))?;
     let (client_id, reply_to, thread) = (id.into(), reply_to.map(Seq), thread.map(Seq));
-    Ok(chat::Command::Sticker(chat::SendSticker { client_id, to, number, reply_to, thread }))
+    Ok(chat::Request::from(chat::messages::Command::SendSticker(chat::SendSticker {
+        client_id,
+        to,
+        number,
+        reply_to,
+        thread,
+    })))
 }
 
 /// A poll that somebody posts.
@@ -93,17 +99,17 @@ pub(super) fn new_poll(
     to: &SendTo<'_>,
     body: Cow<'_, str>,
     poll: chat::NewPoll,
-) -> Result<chat::Command, Asked> {
+) -> Result<chat::Request, Asked> {
     let to = self::to(to, site).map_err(refused(&id))?;
     let rich = chat::NewRich { poll: Some(poll), ..chat::NewRich::default() }.boxed();
-    Ok(chat::Command::Send {
+    Ok(chat::Request::from(chat::messages::Command::Send {
         client_id: id.into(),
         to,
         body: body.into(),
         reply_to: None,
         files: Vec::new(),
         rich,
-    })
+    }))
 }
 
 /// Its choices, as they were asked.
@@ -123,11 +129,16 @@ pub(super) fn forward(
     to: &SendTo<'_>,
     conversation: &str,
     seq: u64,
-) -> Result<chat::Command, Asked> {
+) -> Result<chat::Request, Asked> {
     let to = self::to(to, site).map_err(refused(&id))?;
     let conversation = parse_conversation(site, conversation).ok_or(Code::NoSuchConversation);
     let conversation = conversation.map_err(refused(&id))?;
-    Ok(chat::Command::Forward { client_id: id.into(), to, conversation, seq: Seq(seq) })
+    Ok(chat::Request::from(chat::messages::Command::Forward {
+        client_id: id.into(),
+        to,
+        conversation,
+        seq: Seq(seq),
+    }))
 }
 
 fn refused(id: &str) -> impl Fn(Code) -> Asked + use<> {

@@ -1,0 +1,93 @@
+//! The commands of a user about their own account, and to look at profiles.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::account::Account;
+use crate::account::erasure::MessagesAfterErasure;
+use crate::account::profile::{NameChange, ProfileChange};
+use crate::command::{Policy, command_of};
+use crate::session::Context;
+use crate::session::publication::Publication;
+use crate::{PageOf, Sub};
+
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Command {
+    /// None: the user's own profile.
+    Profile {
+        user: Option<Sub>,
+    },
+    ChangeProfile {
+        change: Box<ProfileChange>,
+    },
+    /// The user's signed-in devices.
+    ListDevices,
+    SignOutDevice {
+        device: u64,
+    },
+    /// A page of all messages that the user can read or has written.
+    Export {
+        page: PageOf,
+    },
+    /// Erases the user's account for good.
+    Erase {
+        messages: MessagesAfterErasure,
+    },
+}
+
+command_of! {
+    Account, Command:
+    Profile, ChangeProfile, ListDevices, SignOutDevice, Export, Erase,
+}
+
+impl Command {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Command::Export { .. } => Policy::SEARCH,
+            Command::Profile { .. }
+            | Command::ChangeProfile { .. }
+            | Command::ListDevices
+            | Command::SignOutDevice { .. }
+            | Command::Erase { .. } => Policy::PLAIN,
+        }
+    }
+
+    pub(crate) fn publication(&self) -> Publication<'_> {
+        match self {
+            Command::ChangeProfile { change } => {
+                let ProfileChange { status, name, write: _, presence: _, last_seen: _ } = &**change;
+                let status = status.iter().flatten().map(|status| &*status.text);
+                let name = name.iter().filter_map(|name| match name {
+                    NameChange::Own(name) => Some(&**name),
+                    NameChange::OfSite => None,
+                });
+                Publication { texts: status.chain(name).collect(), ..Publication::default() }
+            }
+            Command::Profile { user: _ }
+            | Command::ListDevices
+            | Command::SignOutDevice { device: _ }
+            | Command::Export { page: _ }
+            | Command::Erase { messages: _ } => Publication::default(),
+        }
+    }
+}
+
+impl Account {
+    pub(crate) fn carry_out(self: &Arc<Self>, context: Context, command: Command) {
+        let Context { asker, re, flagged, now, .. } = context;
+        let re = re.unwrap_or_default();
+        match command {
+            Command::Profile { user } => self.profile(asker, re, user, now),
+            Command::ChangeProfile { change } => {
+                self.change_profile(asker, re, *change, flagged, now);
+            }
+            Command::ListDevices => self.devices(&asker, re),
+            Command::SignOutDevice { device } => self.sign_out(asker, re, device, now),
+            Command::Export { page } => self.export(&asker, re, page),
+            Command::Erase { messages } => self.remove_account(&asker, re, messages, now),
+        }
+    }
+}

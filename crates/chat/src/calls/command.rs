@@ -1,0 +1,56 @@
+//! The commands about calls. Without a number, only an answer that is more than *done* is sent.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ConversationId;
+use crate::calls::{CallAction, Calls, GroupAction};
+use crate::command::{Answer, Policy, command_of};
+use crate::session::Context;
+use crate::session::publication::Publication;
+
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Command {
+    /// In a call of two users.
+    Direct { action: CallAction },
+    /// In the call of a room.
+    Group { conversation: ConversationId, action: GroupAction },
+}
+
+command_of! { Calls, Command: Direct, Group, }
+
+impl Command {
+    pub(crate) fn policy(&self) -> Policy {
+        let speaks = match self {
+            Command::Direct { action: CallAction::Invite { .. } } => true,
+            Command::Direct { action: CallAction::Of(..) } => false,
+            Command::Group { action, .. } => action.is_join(),
+        };
+        Policy { answer: Answer::NumberOrNone, ..Policy::speaks(speaks) }
+    }
+
+    /// Descriptions of a connection are read by programs only.
+    pub(crate) fn publication(&self) -> Publication<'_> {
+        match self {
+            Command::Direct {
+                action: CallAction::Invite { user: _, media: _, offer: _ } | CallAction::Of(_, _),
+            }
+            | Command::Group { conversation: _, action: _ } => Publication::default(),
+        }
+    }
+}
+
+impl Calls {
+    pub(crate) fn carry_out(self: &Arc<Self>, context: Context, command: Command) {
+        let Context { asker, re, is_waiting, now, .. } = context;
+        match command {
+            Command::Direct { action } => self.call(asker, is_waiting, re, action, now),
+            Command::Group { conversation, action } => {
+                self.group_call(asker, re, conversation, action, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! The commands about messages and conversations.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::{Answer, AnswerTo, Policy, command_of};
+use crate::messages::Messages;
+use crate::messages::changes::ChangeMessageJob;
+use crate::messages::conversations::{ChangeViewJob, HistoryJob, HistorySinceJob};
+use crate::messages::markers::MarkJob;
+use crate::messages::polls::NewPoll;
+use crate::messages::send::{Draft, SendJob};
+use crate::messages::stickers::SendSticker;
+use crate::messages::typing::TypingJob;
+use crate::session::Context;
+use crate::session::publication::Publication;
+use crate::{
+    ConversationId, FileId, NewPreview, NewRich, PageOf, Reaction, Refusal, RoomName, Seq, SessionId,
+    ThreadChange, Timestamp, To,
+};
+
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Command {
+    Send {
+        client_id: Box<str>,
+        to: To,
+        body: Box<str>,
+        reply_to: Option<Seq>,
+        /// A message with files may have an empty body.
+        files: Vec<FileId>,
+        rich: Option<Box<NewRich>>,
+    },
+    /// Sends a message that the user can read, as the user's own, to another conversation.
+    Forward {
+        client_id: Box<str>,
+        to: To,
+        conversation: ConversationId,
+        seq: Seq,
+    },
+    SendSticker(SendSticker),
+    /// All stickers of the site.
+    ListStickers,
+    Mark {
+        conversation: ConversationId,
+        set: MarkerSet,
+    },
+    Typing {
+        to: To,
+        on: bool,
+    },
+    ListConversations {
+        list: ConversationList,
+        page: PageOf,
+    },
+    /// Changes the user's own view of a conversation.
+    ChangeConversation {
+        conversation: ConversationId,
+        change: ConversationChange,
+    },
+    Search {
+        query: String,
+        conversation: Option<ConversationId>,
+        page: PageOf,
+    },
+    Change {
+        conversation: ConversationId,
+        seq: Seq,
+        change: MessageChange,
+    },
+    /// The pinned messages of a conversation.
+    ListPins {
+        conversation: ConversationId,
+    },
+    History {
+        to: To,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        /// Only the replies below this message.
+        thread: Option<Seq>,
+        limit: Option<u32>,
+    },
+    /// A page that begins with the first message of this time or later.
+    HistorySince {
+        to: To,
+        time: Timestamp,
+        limit: Option<u32>,
+    },
+    /// Follows a thread of a room, or marks its replies as read.
+    ChangeThread {
+        conversation: ConversationId,
+        root: Seq,
+        change: ThreadChange,
+    },
+    /// The threads of a room that the user follows.
+    ListThreads {
+        conversation: ConversationId,
+    },
+}
+
+command_of! {
+    Messages, Command:
+    Send, Forward, SendSticker, ListStickers, Mark, Typing, ListConversations, ChangeConversation, Search, Change, ListPins,
+    History, HistorySince, ChangeThread, ListThreads,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MarkerSet {
+    Received(Seq),
+    Read(Seq),
+}
+
+impl MarkerSet {
+    /// Received, and read: 0 leaves a marker where it is.
+    pub(crate) fn both(self) -> (Seq, Seq) {
+        match self {
+            MarkerSet::Received(seq) => (seq.min(Seq::MAX), Seq(0)),
+            MarkerSet::Read(seq) => (seq.min(Seq::MAX), seq.min(Seq::MAX)),
+        }
+    }
+}
+
+/// A change of an existing message.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MessageChange {
+    /// Another body.
+    Edit(Box<str>),
+    /// Taken back for everybody.
+    Delete,
+    React {
+        reaction: Reaction,
+        on: bool,
+    },
+    /// Kept at hand above the conversation, or not any more.
+    Pin(bool),
+    /// In a poll, for these choices instead of those of before; none: for nothing any more.
+    Vote(Vec<u8>),
+    /// A poll ends.
+    ClosePoll,
+    /// The preview of its link; None removes it.
+    Preview(Option<Box<NewPreview>>),
+}
+
+impl std::fmt::Debug for MessageChange {
+    /// Bodies stay out of logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            MessageChange::Edit(_) => "Edit",
+            MessageChange::Delete => "Delete",
+            MessageChange::React { on: true, .. } => "React",
+            MessageChange::React { on: false, .. } => "React off",
+            MessageChange::Pin(true) => "Pin",
+            MessageChange::Pin(false) => "Unpin",
+            MessageChange::Vote(_) => "Vote",
+            MessageChange::ClosePoll => "ClosePoll",
+            MessageChange::Preview(Some(_)) => "Preview",
+            MessageChange::Preview(None) => "Drop preview",
+        })
+    }
+}
+
+/// Fields that are None stay.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ConversationChange {
+    pub muted_until: Option<Timestamp>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
+    /// Shown as unread, although all of it was read.
+    pub marked_unread: Option<bool>,
+    /// The unfinished text; empty: none.
+    pub draft: Option<Box<str>>,
+}
+
+impl std::fmt::Debug for ConversationChange {
+    /// Drafts stay out of logs, as bodies do.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConversationChange")
+            .field("muted_until", &self.muted_until)
+            .field("pinned", &self.pinned)
+            .field("archived", &self.archived)
+            .field("marked_unread", &self.marked_unread)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Which of one's conversations a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum ConversationList {
+    /// All that are not archived.
+    #[default]
+    Main,
+    Archived,
+    /// Of `Main` those with something unread, or marked so.
+    Unread,
+    /// Of `Main` those with an unread mention.
+    Mentions,
+}
+
+/// A message can be held where only its author sees it, so an author in the shadow may send one.
+const MESSAGE: Policy = Policy { is_send: true, speaks: true, answer: Answer::ClientId, ..Policy::PLAIN };
+
+impl Command {
+    #[inline]
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Command::Send { to, .. }
+            | Command::Forward { to, .. }
+            | Command::SendSticker(SendSticker { to, .. }) => {
+                Policy { is_stopped_by_raid: to.is_room(), ..MESSAGE }
+            }
+            Command::Change { change, .. } => match change {
+                MessageChange::Edit(_) => Policy { is_send: true, ..Policy::speaks(true) },
+                // A pin sends the whole message to all.
+                MessageChange::Pin(true) => {
+                    Policy { is_send: true, speaks: true, is_seen_by_others: true, ..Policy::RECORDED }
+                }
+                MessageChange::Pin(false) | MessageChange::ClosePoll | MessageChange::Preview(_) => {
+                    Policy::RECORDED
+                }
+                MessageChange::React { on, .. } => Policy::speaks(*on),
+                MessageChange::Vote(choices) => Policy::speaks(!choices.is_empty()),
+                // A deletion is recorded once for each message, which took a message to write.
+                MessageChange::Delete => Policy::PLAIN,
+            },
+            Command::Typing { on, .. } => {
+                Policy { is_seen_by_others: *on, answer: Answer::Dropped, ..Policy::PLAIN }
+            }
+            Command::Mark { .. } => Policy { answer: Answer::None, ..Policy::PLAIN },
+            Command::Search { .. } => Policy::SEARCH,
+            Command::ListStickers
+            | Command::ListConversations { .. }
+            | Command::ChangeConversation { .. }
+            | Command::ListPins { .. }
+            | Command::History { .. }
+            | Command::HistorySince { .. }
+            | Command::ChangeThread { .. }
+            | Command::ListThreads { .. } => Policy::PLAIN,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn publication(&self) -> Publication<'_> {
+        match self {
+            Command::Send { client_id: _, to: _, body, reply_to: _, files: _, rich } => {
+                let mut texts: Vec<&str> = vec![body];
+                let mut can_wait = true;
+                if let Some(rich) = rich {
+                    // The forwarded message is read from the store, and passes the gate there; a sticker's words are the site's.
+                    let NewRich { poll, forwarded: _, thread: _, sticker: _ } = &**rich;
+                    if let Some(NewPoll { choices, multiple: _, anonymous: _, ends: _ }) = poll {
+                        texts.extend(choices.iter().map(|choice| &**choice));
+                    }
+                    can_wait = rich.is_reply();
+                }
+                Publication { texts, addresses: Vec::new(), can_wait }
+            }
+            Command::Change { conversation: _, seq: _, change } => match change {
+                MessageChange::Edit(body) => Publication::text(body),
+                // A reaction is one emoji or one of the site's own names.
+                MessageChange::Delete
+                | MessageChange::React { reaction: _, on: _ }
+                | MessageChange::Pin(_)
+                | MessageChange::Vote(_)
+                | MessageChange::ClosePoll
+                | MessageChange::Preview(_) => Publication::default(),
+            },
+            // The message passes the gate when it was read, see `messages/forward.rs`.
+            Command::Forward { client_id: _, to: _, conversation: _, seq: _ } => Publication::default(),
+            Command::SendSticker(SendSticker { client_id: _, to: _, number: _, reply_to: _, thread: _ }) => {
+                Publication::default()
+            }
+            // A draft and a search are for the user alone.
+            Command::ChangeConversation { conversation: _, change } => {
+                let ConversationChange { muted_until: _, pinned: _, archived: _, marked_unread: _, draft: _ } =
+                    change;
+                Publication::default()
+            }
+            Command::Search { query: _, conversation: _, page: _ } => Publication::default(),
+            Command::ListStickers
+            | Command::Mark { conversation: _, set: _ }
+            | Command::Typing { to: _, on: _ }
+            | Command::ListConversations { list: _, page: _ }
+            | Command::ListPins { conversation: _ }
+            | Command::History { to: _, before: _, after: _, thread: _, limit: _ }
+            | Command::HistorySince { to: _, time: _, limit: _ }
+            | Command::ChangeThread { conversation: _, root: _, change: _ }
+            | Command::ListThreads { conversation: _ } => Publication::default(),
+        }
+    }
+
+    /// The client's id of the message that it sends: the answer names it.
+    pub(crate) fn client_id(&self) -> Option<&str> {
+        match self {
+            Command::Send { client_id, .. }
+            | Command::Forward { client_id, .. }
+            | Command::SendSticker(SendSticker { client_id, .. }) => Some(client_id),
+            Command::ListStickers
+            | Command::Mark { .. }
+            | Command::Typing { .. }
+            | Command::ListConversations { .. }
+            | Command::ChangeConversation { .. }
+            | Command::Search { .. }
+            | Command::Change { .. }
+            | Command::ListPins { .. }
+            | Command::History { .. }
+            | Command::HistorySince { .. }
+            | Command::ChangeThread { .. }
+            | Command::ListThreads { .. } => None,
+        }
+    }
+}
+
+impl Messages {
+    #[inline]
+    pub(crate) fn carry_out(self: &Arc<Self>, context: Context, command: Command) {
+        let Context { asker, re, is_waiting, verdict, now, .. } = context;
+        let (session, site, re) = (asker.session, asker.session.user.site, re.unwrap_or_default());
+        match command {
+            Command::Send { client_id, to, body, reply_to, files, rich } => {
+                let under_way = match self.enter(now) {
+                    Ok(under_way) => under_way,
+                    Err(refusal) => return self.refuse_message(session, client_id, refusal),
+                };
+                let draft = Draft { client_id, body, reply_to, files, rich, under_way, verdict };
+                match to.room(site) {
+                    Ok(room) => self.post(&asker, room, draft, now),
+                    Err(to) => {
+                        let job = SendJob { messages: self.clone(), draft };
+                        self.users.for_peer(asker, is_waiting, to, job, now);
+                    }
+                }
+            }
+            Command::Forward { client_id, to, conversation, seq } => match self.enter(now) {
+                Ok(under_way) => self.forward(asker, client_id, to, (conversation, seq), under_way, now),
+                Err(refusal) => self.refuse_message(session, client_id, refusal),
+            },
+            Command::SendSticker(wanted) => match self.enter(now) {
+                Ok(under_way) => self.send_sticker(asker, wanted, under_way, now),
+                Err(refusal) => self.refuse_message(session, wanted.client_id, refusal),
+            },
+            Command::ListStickers => self.list_stickers(&asker, re),
+            Command::Mark { conversation, set } if conversation.is_room() => {
+                self.mark_room(&asker, conversation, set);
+            }
+            Command::Mark { conversation, set } => {
+                let job = MarkJob { messages: self.clone(), set };
+                self.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+            }
+            Command::Typing { to: To::Conversation(room), on } if room.is_room() => {
+                self.typing_in_room(&asker, room, on);
+            }
+            Command::Typing { to, on } => {
+                let job = TypingJob { messages: self.clone(), on };
+                self.users.for_peer(asker, is_waiting, to, job, now);
+            }
+            Command::ListConversations { list, page } => {
+                self.list_conversations(asker, re, list, page);
+            }
+            Command::ChangeConversation { conversation, change } if conversation.is_room() => {
+                self.change_view(session, re, conversation, None, change);
+            }
+            Command::ChangeConversation { conversation, change } => {
+                let job = ChangeViewJob { messages: self.clone(), re, change };
+                self.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+            }
+            Command::Search { query, conversation, page } => {
+                self.search(&asker, re, &query, conversation, page);
+            }
+            Command::Change { conversation, seq, change } if conversation.is_room() => {
+                self.change_message_in_room(&asker, re, conversation, seq, change, now);
+            }
+            Command::Change { conversation, seq, change } => {
+                let job = ChangeMessageJob { messages: self.clone(), re, seq, change };
+                self.users.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+            }
+            Command::ListPins { conversation } => self.pins(&asker, re, conversation),
+            Command::History { to, before, after, thread: Some(root), limit } => match to {
+                To::Conversation(room) if room.is_room() => {
+                    self.thread_history(&asker, re, room, root, before, after, limit);
+                }
+                To::Conversation(_) | To::User(_) | To::Page(_) => {
+                    self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+                }
+            },
+            Command::History { to, before, after, thread: None, limit } => match to.room(site) {
+                Ok(room) => self.room_history(&asker, re, room, [before, after], limit),
+                Err(to) => {
+                    let job = HistoryJob { messages: self.clone(), re, before, after, limit };
+                    self.users.for_peer(asker, is_waiting, to, job, now);
+                }
+            },
+            Command::HistorySince { to, time, limit } => match to.room(site) {
+                Ok(RoomName::Id(room)) => self.history_since(session, re, room, time, limit),
+                Ok(RoomName::Page(..)) => {
+                    self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+                }
+                Err(to) => {
+                    let job = HistorySinceJob { messages: self.clone(), re, time, limit };
+                    self.users.for_peer(asker, is_waiting, to, job, now);
+                }
+            },
+            Command::ChangeThread { conversation, root, change } => {
+                self.thread(&asker, re, conversation, root, change);
+            }
+            Command::ListThreads { conversation } => self.threads(&asker, re, conversation),
+        }
+    }
+
+    fn refuse_message(&self, session: SessionId, client_id: Box<str>, refusal: Refusal) {
+        self.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal);
+    }
+}

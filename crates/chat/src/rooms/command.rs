@@ -1,0 +1,214 @@
+//! The commands about rooms.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::{AnswerTo, Policy, command_of};
+use crate::contacts::message_requests::RequestAnswer;
+use crate::rooms::{
+    AvatarChange, LinkCode, MemberAction, NewRoomOf, RoomChange, RoomKind, RoomSanction, Rooms,
+};
+use crate::session::Context;
+use crate::session::publication::Publication;
+use crate::{ConversationId, PageOf, Refusal, Sub, To};
+
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Command {
+    Create {
+        name: String,
+        kind: RoomKind,
+        topic: Option<String>,
+    },
+    Change {
+        conversation: ConversationId,
+        change: RoomChange,
+    },
+    /// The public rooms of the site.
+    List {
+        query: Option<String>,
+        page: PageOf,
+    },
+    Join {
+        to: To,
+    },
+    Leave {
+        conversation: ConversationId,
+    },
+    AnswerRequest {
+        conversation: ConversationId,
+        answer: RequestAnswer,
+    },
+    ChangeMember {
+        conversation: ConversationId,
+        user: Sub,
+        action: MemberAction,
+    },
+    /// Mutes or bans a user in a room until a time, with a reason.
+    SanctionMember {
+        conversation: ConversationId,
+        user: Sub,
+        sanction: RoomSanction,
+    },
+    ListMembers {
+        conversation: ConversationId,
+        list: MemberList,
+        query: Option<String>,
+        page: PageOf,
+    },
+    /// Makes an invite link: everybody who has its code may join.
+    MakeLink {
+        conversation: ConversationId,
+        hours: Option<u32>,
+        uses: Option<u32>,
+    },
+    /// The valid invite links of a room.
+    ListLinks {
+        conversation: ConversationId,
+    },
+    RevokeLink {
+        conversation: ConversationId,
+        code: LinkCode,
+    },
+    /// Shows the room of an invite link.
+    OpenLink {
+        code: LinkCode,
+    },
+    JoinByLink {
+        code: LinkCode,
+    },
+}
+
+command_of! {
+    Rooms, Command:
+    Create, Change, List, Join, Leave, AnswerRequest, ChangeMember, SanctionMember, ListMembers, MakeLink, ListLinks, RevokeLink,
+    OpenLink, JoinByLink,
+}
+
+/// Which users of a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MemberList {
+    Members,
+    /// Muted members, and users who are banned from the room.
+    Sanctioned,
+}
+
+impl Command {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Command::Create { .. } => Policy { is_stopped_by_raid: true, ..Policy::speaks(true) },
+            Command::Change { .. } => Policy { speaks: true, is_seen_by_others: true, ..Policy::RECORDED },
+            // An invitation is recorded, too, but a room has a size, and a removal comes before the next one.
+            Command::ChangeMember { action: MemberAction::Invite, .. } => Policy::speaks(true),
+            Command::ChangeMember {
+                action:
+                    MemberAction::Remove | MemberAction::Ban | MemberAction::Unban | MemberAction::SetRole(_),
+                ..
+            }
+            | Command::RevokeLink { .. } => Policy::RECORDED,
+            Command::SanctionMember { sanction, .. } => {
+                let speaks = !sanction.reason.is_empty();
+                Policy { speaks, is_seen_by_others: speaks, ..Policy::RECORDED }
+            }
+            Command::List { .. }
+            | Command::Join { .. }
+            | Command::Leave { .. }
+            | Command::AnswerRequest { .. }
+            | Command::ListMembers { .. }
+            | Command::MakeLink { .. }
+            | Command::ListLinks { .. }
+            | Command::OpenLink { .. }
+            | Command::JoinByLink { .. } => Policy::PLAIN,
+        }
+    }
+
+    pub(crate) fn publication(&self) -> Publication<'_> {
+        match self {
+            Command::Create { name, kind: _, topic } => Publication {
+                texts: std::iter::once(name).chain(topic).map(String::as_str).collect(),
+                ..Publication::default()
+            },
+            Command::Change { conversation: _, change } => {
+                let RoomChange { name, topic, avatar, kind: _, slow_ms: _, frozen: _, max_members: _ } =
+                    change;
+                let address = match avatar {
+                    Some(AvatarChange::Address(address)) => Some(address.as_str()),
+                    // An upload was made anew by the picture process, and its name passed the gate when it began.
+                    None | Some(AvatarChange::Remove | AvatarChange::Upload(_)) => None,
+                };
+                Publication {
+                    texts: name.iter().chain(topic).map(String::as_str).collect(),
+                    addresses: address.into_iter().collect(),
+                    can_wait: false,
+                }
+            }
+            // The member sees the reason.
+            Command::SanctionMember { conversation: _, user: _, sanction } => {
+                let RoomSanction { kind: _, until: _, reason, shows_reason: _ } = sanction;
+                Publication::text(reason)
+            }
+            // A search is for the user alone.
+            Command::List { query: _, page: _ }
+            | Command::ListMembers { conversation: _, list: _, query: _, page: _ } => Publication::default(),
+            Command::Join { to: _ }
+            | Command::Leave { conversation: _ }
+            | Command::AnswerRequest { conversation: _, answer: _ }
+            | Command::ChangeMember { conversation: _, user: _, action: _ }
+            | Command::MakeLink { conversation: _, hours: _, uses: _ }
+            | Command::ListLinks { conversation: _ }
+            | Command::RevokeLink { conversation: _, code: _ }
+            | Command::OpenLink { code: _ }
+            | Command::JoinByLink { code: _ } => Publication::default(),
+        }
+    }
+}
+
+impl Rooms {
+    pub(crate) fn carry_out(self: &Arc<Self>, context: Context, command: Command) {
+        let Context { asker, re, flagged, now, .. } = context;
+        let re = re.unwrap_or_default();
+        match command {
+            Command::Create { name, kind, topic } => {
+                self.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
+            }
+            Command::Change { conversation, change } => {
+                self.change_room(&asker, re, conversation, change, flagged, now);
+            }
+            Command::List { query, page } => self.list_rooms(&asker, re, query, page),
+            Command::Join { to } => match to.room(asker.session.user.site) {
+                Ok(room) => self.join(&asker, re, room, now),
+                Err(_) => {
+                    let refusal = Refusal::NoSuchConversation;
+                    self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+                }
+            },
+            Command::Leave { conversation } => self.leave(&asker, re, conversation),
+            Command::AnswerRequest { conversation, answer } => {
+                self.answer_room_request(&asker, re, conversation, answer, now);
+            }
+            Command::ChangeMember { conversation, user, action } => {
+                self.change_member(asker, re, conversation, user, action, now);
+            }
+            Command::SanctionMember { conversation, user, sanction } => {
+                self.sanction_member(asker, re, conversation, user, sanction, now);
+            }
+            Command::ListMembers { conversation, list: MemberList::Members, query, page } => {
+                self.list_members(asker, re, conversation, query, page);
+            }
+            Command::ListMembers { conversation, list: MemberList::Sanctioned, query: _, page } => {
+                self.list_sanctioned(&asker, re, conversation, page, now);
+            }
+            Command::MakeLink { conversation, hours, uses } => {
+                self.make_link(&asker, re, conversation, hours, uses, now);
+            }
+            Command::ListLinks { conversation } => self.list_links(&asker, re, conversation, now),
+            Command::RevokeLink { conversation, code } => {
+                self.take_back_link(&asker, re, conversation, code, now);
+            }
+            Command::OpenLink { code } => self.open_link(&asker, re, code, now),
+            Command::JoinByLink { code } => self.join_link(&asker, re, code, now),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The publication of a command: every text and every address in it that other members will see. All of it passes one gate.
+//!
+//! The gate asks the site's filters, its rule for the links of new members, and who may name an address. The `publication` of each
+//! command names every field: a new one does not compile until somebody has decided whether it is published.
+
+use crate::session::Asker;
+use crate::site::filters::FilterAct;
+use crate::site::trust;
+use crate::{Hit, Refusal, SiteRole, Timestamp};
+
+/// The parts of a command that others will see.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Publication<'a> {
+    pub(crate) texts: Vec<&'a str>,
+    /// From which the browsers of others would fetch a picture.
+    pub(crate) addresses: Vec<&'a str>,
+    /// It is a message that can wait for a moderator. What cannot wait is refused where a filter would hold it.
+    pub(crate) can_wait: bool,
+}
+
+impl<'a> Publication<'a> {
+    pub(crate) fn text(text: &'a str) -> Publication<'a> {
+        Publication { texts: vec![text], ..Publication::default() }
+    }
+}
+
+impl Asker {
+    /// Whether this may be publication, and what becomes of it: None, it is as any other. Moderators may write everything.
+    pub(crate) fn may_publish(
+        &self,
+        publication: &Publication<'_>,
+        now: Timestamp,
+    ) -> Result<Option<FilterAct>, Refusal> {
+        // A picture's address tells its owner the network address of everybody who looks; a path of the site's own would be asked for
+        // with the reader's cookies. So the site alone chooses one.
+        if !publication.addresses.is_empty() && self.role < SiteRole::Admin {
+            return Err(Refusal::NotAllowed);
+        }
+        if self.role >= SiteRole::Moderator {
+            return Ok(None);
+        }
+        let settings = &self.site.site.settings;
+        let mut strictest = None;
+        for text in &publication.texts {
+            trust::may_say(settings, self.level, text)?;
+            self.site.take_checks(text, now)?;
+            strictest = strictest.max(settings.filters.verdict(&self.site.filters, text));
+        }
+        match strictest {
+            Some(FilterAct::Reject) => Err(Refusal::Filtered),
+            Some(FilterAct::Hold) if !publication.can_wait => Err(Refusal::Filtered),
+            other => Ok(other),
+        }
+    }
+
+    /// As above for one text that cannot wait for a moderator.
+    pub(crate) fn may_publish_text(&self, text: &str, now: Timestamp) -> Result<Option<FilterAct>, Refusal> {
+        self.may_publish(&Publication::text(text), now)
+    }
+
+    /// The matches of the site's filters in a text.
+    pub(crate) fn hits(&self, body: &str) -> Vec<Hit> {
+        self.site.site.settings.filters.hits(&self.site.filters, body)
+    }
+
+    /// The hits in all texts of a command. None where the filters flag nothing.
+    pub(crate) fn flagged_texts(&self, publication: &Publication<'_>) -> Option<Vec<Hit>> {
+        let hits: Vec<Hit> =
+            publication.texts.iter().filter_map(|text| self.flagged(text)).flatten().collect();
+        (!hits.is_empty()).then_some(hits)
+    }
+
+    /// The matches in a delivered text that moderators should check. None: no such match.
+    pub(crate) fn flagged(&self, body: &str) -> Option<Vec<Hit>> {
+        let is_asked = self.role < SiteRole::Moderator;
+        let hits = if is_asked { self.hits(body) } else { Vec::new() };
+        (!hits.is_empty() && hits.iter().all(|hit| hit.act == FilterAct::Flag)).then_some(hits)
+    }
+}

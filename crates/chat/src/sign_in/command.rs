@@ -1,0 +1,69 @@
+//! The first command of a client, and those of its session.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::{Policy, command_of};
+use crate::session::Context;
+use crate::session::publication::Publication;
+use crate::sign_in::SignIn;
+use crate::{Agent, DeviceId, Position};
+
+/// The first command of a client.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Hello<'a> {
+    #[serde(borrow)]
+    pub site_key: Cow<'a, str>,
+    /// None: as a guest.
+    pub token: Option<Cow<'a, str>>,
+    pub device: DeviceId,
+    pub position: Option<Position>,
+    /// Origin header of the request, where there was one.
+    pub origin: Option<Cow<'a, str>>,
+    /// Of the client: for the limit of new guests per address, and for the log of sign-ins. None: not known, no limit.
+    pub address: Option<IpAddr>,
+    /// The client's description of itself, if the node [keeps devices](crate::Node::keeps_devices).
+    pub agent: Agent,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Command {
+    /// Asks for the changes since a position. None: for a first page of everything.
+    Resume { position: Option<Position> },
+    /// Goes on with a newer token.
+    RenewToken { token: String },
+}
+
+command_of! { SignIn, Command: Resume, RenewToken, }
+
+impl Command {
+    pub(crate) fn policy(&self) -> Policy {
+        match self {
+            Command::Resume { .. } | Command::RenewToken { .. } => Policy::PLAIN,
+        }
+    }
+
+    pub(crate) fn publication(&self) -> Publication<'_> {
+        match self {
+            Command::Resume { position: _ }
+            // The site answers for the name and the picture in a token.
+            | Command::RenewToken { token: _ } => Publication::default(),
+        }
+    }
+}
+
+impl SignIn {
+    pub(crate) fn carry_out(self: &Arc<Self>, context: Context, command: Command) {
+        let Context { asker, re, now, .. } = context;
+        let re = re.unwrap_or_default();
+        match command {
+            Command::Resume { position } => self.resume(asker, re, position),
+            Command::RenewToken { token } => self.renew_token(asker, re, &token, now),
+        }
+    }
+}
