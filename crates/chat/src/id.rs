@@ -164,9 +164,26 @@ impl DeviceId {
 
 serialize_as_text!(DeviceId, as_str, DeviceId::parse);
 
-/// Where a gateway keeps a session; opaque to the domain, unique among living sessions of this node.
+/// Where a session is connected, unique among living sessions. Eight bytes, because tables of a million keep it.
+///
+/// The highest eight bits name the front: 0 is a gateway of this process, any other number a process that is linked to it. The
+/// other 56 bits name the gateway and the connection there; the domain does not read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionHandle(pub u64);
+
+impl SessionHandle {
+    const FRONT_SHIFT: u32 = 56;
+
+    pub fn front(self) -> u8 {
+        (self.0 >> Self::FRONT_SHIFT) as u8
+    }
+
+    /// The same connection, as a node names it that knows its process by this number.
+    pub fn of_front(self, front: u8) -> SessionHandle {
+        let connection = self.0 & ((1 << Self::FRONT_SHIFT) - 1);
+        SessionHandle(u64::from(front) << Self::FRONT_SHIFT | connection)
+    }
+}
 
 /// The handle of a signed-in session that a gateway keeps: 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -230,6 +247,15 @@ mod tests {
         for key in [0, 3 << 32 | 3, 9 << 32 | 3, 1 << 63, 1 << 63 | 3 << 32 | 9, u64::MAX] {
             assert_eq!(ConversationId { site: SiteId(7), key }.pair(), None, "{key:x}");
         }
+    }
+
+    #[test]
+    fn a_handle_names_its_front_and_keeps_its_connection() {
+        let here = SessionHandle(0x00ff_0012_3456_789a);
+        let there = here.of_front(7);
+        assert_eq!((here.front(), there.front()), (0, 7));
+        assert_ne!(here, there, "two fronts may have equal connections");
+        assert_eq!(there.of_front(0), here);
     }
 
     #[test]

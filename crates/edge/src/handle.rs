@@ -1,12 +1,17 @@
 //! The identifier of a connection.
 
 /// A connection: worker, gateway, slot, generation. A handle of a closed connection never reaches a new one (until its slot was
-/// reused 2^24 times).
+/// reused 2^20 times).
+///
+/// | bits | 63–56 | 55–48 | 47–28 | 27 | 26–24 | 23–0 |
+/// |---|---|---|---|---|---|---|
+/// | | 0 | worker | generation | the gateway's own | gateway | slot |
+///
+/// The highest eight bits are for the domain: they name the process that has the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(u64);
 
-/// Generations are 24 bits wide, so that a handle fits in eight bytes beside 255 workers, 8 gateways and 2^28 slots.
-pub(crate) const GENERATION_MASK: u32 = (1 << 24) - 1;
+pub(crate) const GENERATION_MASK: u32 = (1 << 20) - 1;
 
 /// More workers than this do not fit in a handle.
 pub(crate) const MAX_WORKERS: usize = 255;
@@ -14,10 +19,14 @@ pub(crate) const MAX_WORKERS: usize = 255;
 /// More gateways than this do not fit in a handle.
 pub(crate) const MAX_GATEWAYS: usize = 8;
 
-/// The gateway's number is between the slot's bits. The bit above it is never set in the handle of a connection: a gateway may set it
-/// in a slot's number for identifiers of its own.
-const GATEWAY_SHIFT: u32 = 28;
-const GATEWAY_MASK: u32 = (MAX_GATEWAYS as u32 - 1) << GATEWAY_SHIFT;
+/// More connections of a gateway on a worker than this do not fit in a handle: they would need 64 GB of kernel memory.
+pub(crate) const MAX_SLOTS: u32 = 1 << GATEWAY_SHIFT;
+
+const GATEWAY_SHIFT: u32 = 24;
+/// Never set in the handle of a connection: a gateway may set it, as bit 31 of a slot's number, for identifiers of its own.
+const OWN_SHIFT: u32 = 27;
+const GENERATION_SHIFT: u32 = 28;
+pub(crate) const WORKER_SHIFT: u32 = 48;
 
 impl Handle {
     /// A connection of the first gateway.
@@ -26,26 +35,29 @@ impl Handle {
     }
 
     pub(crate) fn of_gateway(worker: usize, gateway: usize, slot: u32, generation: u32) -> Handle {
-        debug_assert!(worker < MAX_WORKERS && gateway < MAX_GATEWAYS && slot & GATEWAY_MASK == 0);
-        let low = slot | (gateway as u32) << GATEWAY_SHIFT;
-        Handle((worker as u64) << 56 | u64::from(generation & GENERATION_MASK) << 32 | u64::from(low))
+        let (own, slot) = (slot >> 31, slot & !(1 << 31));
+        debug_assert!(worker < MAX_WORKERS && gateway < MAX_GATEWAYS && slot < MAX_SLOTS);
+        let low = slot | (gateway as u32) << GATEWAY_SHIFT | own << OWN_SHIFT;
+        let generation = u64::from(generation & GENERATION_MASK) << GENERATION_SHIFT;
+        Handle((worker as u64) << WORKER_SHIFT | generation | u64::from(low))
     }
 
     pub fn worker(self) -> usize {
-        (self.0 >> 56) as usize
+        (self.0 >> WORKER_SHIFT & 0xff) as usize
     }
 
     /// The number of its gateway among those that the workers carry.
     pub fn gateway(self) -> usize {
-        ((self.0 as u32 & GATEWAY_MASK) >> GATEWAY_SHIFT) as usize
+        (self.0 >> GATEWAY_SHIFT) as usize & (MAX_GATEWAYS - 1)
     }
 
     pub fn slot(self) -> u32 {
-        self.0 as u32 & !GATEWAY_MASK
+        let low = self.0 as u32;
+        low & (MAX_SLOTS - 1) | (low >> OWN_SHIFT & 1) << 31
     }
 
     pub fn generation(self) -> u32 {
-        (self.0 >> 32) as u32 & GENERATION_MASK
+        (self.0 >> GENERATION_SHIFT) as u32 & GENERATION_MASK
     }
 
     /// For tables of gateways and the domain; `from_bits(h.to_bits()) == h`.
@@ -68,13 +80,14 @@ mod tests {
         fn parts_survive_packing(
             worker in 0..MAX_WORKERS,
             gateway in 0..MAX_GATEWAYS,
-            slot in 0..1_u32 << GATEWAY_SHIFT,
+            slot in 0..MAX_SLOTS,
             own: bool,
             generation in 0..=GENERATION_MASK,
         ) {
             let slot = slot | u32::from(own) << 31;
             let packed = Handle::of_gateway(worker, gateway, slot, generation);
             let handle = Handle::from_bits(packed.to_bits());
+            prop_assert_eq!(packed.to_bits() >> 56, 0, "the bits of the process are free");
             prop_assert_eq!(
                 (handle.worker(), handle.gateway(), handle.slot(), handle.generation()),
                 (worker, gateway, slot, generation)

@@ -3,7 +3,7 @@
 use mio::Token;
 
 use crate::Handle;
-use crate::handle::MAX_WORKERS;
+use crate::handle::{MAX_WORKERS, WORKER_SHIFT};
 
 /// A source of events of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Source {
 }
 
 /// A number that no worker has: all sources except connections begin with it.
-const NO_WORKER: u64 = (MAX_WORKERS as u64) << 56;
+const NO_WORKER: u64 = (MAX_WORKERS as u64) << WORKER_SHIFT;
 
 /// Kinds of sources other than connections.
 const OWN_SOCKET: u64 = 0;
@@ -34,7 +34,7 @@ const BELL: u64 = 2;
 impl Source {
     pub(crate) fn token(self) -> Token {
         let other =
-            |kind: u64, gateway: usize, number: u64| NO_WORKER | kind << 48 | (gateway as u64) << 32 | number;
+            |kind: u64, gateway: usize, number: u64| NO_WORKER | kind << 56 | (gateway as u64) << 32 | number;
         let bits = match self {
             Source::Connection(handle) => handle.to_bits(),
             Source::OwnSocket { gateway, number } => other(OWN_SOCKET, gateway, number.into()),
@@ -49,7 +49,7 @@ impl Source {
         if bits & NO_WORKER != NO_WORKER {
             return Source::Connection(Handle::from_bits(bits));
         }
-        let (kind, gateway, number) = (bits >> 48 & 0xff, (bits >> 32 & 0xffff) as usize, bits as u32);
+        let (kind, gateway, number) = (bits >> 56, (bits >> 32 & 0xffff) as usize, bits as u32);
         match kind {
             OWN_SOCKET => Source::OwnSocket { gateway, number },
             LISTENER => Source::Listener { gateway, index: number as usize },
@@ -61,13 +61,13 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::handle::{GENERATION_MASK, MAX_GATEWAYS};
+    use crate::handle::{GENERATION_MASK, MAX_GATEWAYS, MAX_SLOTS};
 
     #[test]
     fn every_source_has_its_own_token() {
         let mut sources = vec![Source::Bell];
         for gateway in 0..MAX_GATEWAYS {
-            for (worker, slot) in [(0, 0), (0, 7), (MAX_WORKERS - 1, (1 << 28) - 1)] {
+            for (worker, slot) in [(0, 0), (0, 7), (MAX_WORKERS - 1, MAX_SLOTS - 1)] {
                 let handle = Handle::of_gateway(worker, gateway, slot, GENERATION_MASK);
                 sources.push(Source::Connection(handle));
             }
