@@ -113,7 +113,6 @@ pub use moderation::{
     ReportsPage, Sanction, SanctionKind, SiteState, kept_with_report, may_decide_report, until_and_reason,
 };
 pub use node::Node;
-pub use node::callers::{Caller, NotSet, SiteNotSet, Told};
 pub use notifications::{
     Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue,
     MailView, Mailer, News, NotificationStore, Notifier, NotifyChange, NotifyFacts, NotifySettings,
@@ -138,6 +137,7 @@ pub use session::request_limits::{RequestKind, RequestRates};
 pub use sign_in::Hello;
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
 pub use sign_in::store::{Met, ResumeFrom, SignInStore, Snapshot};
+pub use site::caller::{Caller, NotSet, SiteNotSet, Told};
 pub use site::calls::{CallsFrom, MOST_IN_GROUP};
 pub use site::change::{
     MOST_KEYS, REASON_BYTES, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin,

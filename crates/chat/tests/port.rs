@@ -391,8 +391,7 @@ fn a_command_that_is_answered_by_its_number_is_refused_without_one() {
                 )
         );
         let heard = scene.ask(&ann, command);
-        let is_refused =
-            matches!(&heard[..], [event!(None, session::Refused(Refusal::BadValue))]);
+        let is_refused = matches!(&heard[..], [event!(None, session::Refused(Refusal::BadValue))]);
         assert!(needs_none || is_refused, "{pattern}: {heard:?}");
         assert!(heard.iter().all(|delivery| delivery.re.is_none()), "{pattern}: {heard:?}");
     }

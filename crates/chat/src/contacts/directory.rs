@@ -7,13 +7,29 @@ use crate::presence::shown::Other;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{Mode, PageOf, PeoplePage, Person, Refusal, StoreError, Sub, UserRow};
+use crate::{Caller, Mode, PageOf, PeoplePage, Person, Refusal, StoreError, Sub, Told, UserRow};
 use std::sync::Arc;
 
 /// Longest start of a name that is searched for.
 pub(crate) const MAX_QUERY_BYTES: usize = 256;
 
 impl Contacts {
+    /// A page of all members, banned ones too, whatever the mode of the site: by name.
+    pub(crate) fn users_over_rest(
+        &self,
+        caller: &Caller,
+        query: Option<String>,
+        page: PageOf,
+        told: Told<PeoplePage>,
+    ) {
+        if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
+            return told(Err(Refusal::BadValue));
+        }
+        let limit = self.sessions.page_limit(page.limit);
+        let done = move |rows: Result<PeoplePage, StoreError>| told(rows.map_err(unavailable));
+        self.store.people(caller.site(), query, page.after, limit, Box::new(done));
+    }
+
     /// On sites of mode *contacts* there is no directory: a user is found only by the exact id.
     pub(crate) fn list_people(self: &Arc<Self>, asker: Asker, re: u64, query: Option<String>, page: PageOf) {
         let site = asker.site.site.id;

@@ -2,6 +2,7 @@
 //!
 //! Why it is so: `docs/design/files.md`.
 
+mod access;
 mod bring;
 pub(crate) mod remove;
 mod store;

@@ -9,7 +9,10 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use crate::messages::Messages;
-use crate::{ConversationId, File, FileId, FileType, Picture, Seq, SiteId, Sub, UserId};
+use crate::{
+    ChangeMessage, ChangedMessage, ConversationId, File, FileId, FileType, MessageChange, Picture, Refusal,
+    Seq, SiteId, StoreError, Sub, Timestamp, UserId,
+};
 
 /// As a message shows it. Plain text, of a stranger's page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +65,29 @@ pub trait Previewer: Send + Sync + 'static {
 pub(crate) type PreviewerSlot = OnceLock<Arc<dyn Previewer>>;
 
 impl Messages {
+    /// Puts a preview on a message. Does nothing if the message is gone or its author is not a member any more;
+    /// `then` gets whether the preview is there now.
+    pub(crate) fn put_preview(
+        self: &Arc<Self>,
+        of: PreviewWanted,
+        preview: NewPreview,
+        now: Timestamp,
+        then: impl FnOnce(bool) + Send + 'static,
+    ) {
+        let this = self.clone();
+        let PreviewWanted { conversation, seq, by, by_sub, .. } = of;
+        let change = MessageChange::Preview(Some(Box::new(preview)));
+        let wanted = ChangeMessage { conversation, seq, by, change, time: now };
+        let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome {
+            Ok(Ok(told)) if told.changed => {
+                this.tell_changed_message(by, &by_sub, conversation.other(by), told);
+                then(true);
+            }
+            _ => then(false),
+        };
+        self.store.change_message(wanted, Box::new(done));
+    }
+
     /// A message was posted, and others see it: costs nothing where nobody previews.
     pub(crate) fn want_preview(
         &self,

@@ -21,6 +21,7 @@ pub(crate) mod rich;
 mod room_history;
 pub(crate) mod search;
 pub(crate) mod send;
+mod site_stickers;
 pub(crate) mod stickers;
 pub(crate) mod store;
 pub(crate) mod threads;

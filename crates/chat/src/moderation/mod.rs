@@ -10,6 +10,7 @@ mod event;
 mod notices;
 pub(crate) mod raid;
 pub(crate) mod reports;
+mod rest;
 mod site_settings;
 mod store;
 mod trust;

@@ -23,7 +23,6 @@ use smallvec::SmallVec;
 use crate::presence::store::PresenceStore;
 use crate::presence::watch::Watches;
 use crate::privacy::SetPresence;
-use crate::privacy::SetPresence;
 use crate::privacy::{Audience, Privacy};
 use crate::session::admission::Admission;
 use crate::session::{Asker, Handles, SHARDS, Sessions, Shard, UserHere};

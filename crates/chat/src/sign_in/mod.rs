@@ -1,8 +1,11 @@
 //! From hello to welcome: who may come in, and the session's beginning and end.
 
 pub(crate) mod adopt;
+mod caller;
 mod command;
 pub(crate) mod guests;
+mod ice;
+mod identify;
 mod key_end;
 pub(crate) mod log;
 mod resume;
@@ -28,6 +31,7 @@ use crate::observer::Observer;
 use crate::presence::Presences;
 use crate::rng::Rng;
 use crate::session::admission::{Admission, UnderWay};
+use crate::session::request_limits::RequestLimits;
 use crate::session::{Asker, ContactWatch, Hold, Session, Sessions, StandingHere, State, device_fingerprint};
 use crate::sign_in::adopt::{AdoptionObserver, Adoptions};
 use crate::sign_in::guests::GuestDoor;
@@ -83,6 +87,7 @@ pub(crate) struct SignIn {
     tokens: Arc<Tokens>,
     records: Arc<SignInRecords>,
     admission: Arc<Admission>,
+    requests: Arc<RequestLimits>,
     sites: Arc<Sites>,
     store: Arc<dyn SignInStore>,
     config: Arc<NodeConfig>,
@@ -105,6 +110,7 @@ impl SignIn {
         tokens: Arc<Tokens>,
         records: Arc<SignInRecords>,
         admission: Arc<Admission>,
+        requests: Arc<RequestLimits>,
         sites: Arc<Sites>,
         store: Arc<dyn SignInStore>,
         config: Arc<NodeConfig>,
@@ -128,6 +134,7 @@ impl SignIn {
             tokens,
             records,
             admission,
+            requests,
             sites,
             store,
             config,

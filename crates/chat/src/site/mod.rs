@@ -1,5 +1,6 @@
 //! A site's settings, as the domain uses them.
 
+pub(crate) mod caller;
 pub(crate) mod calls;
 pub(crate) mod change;
 pub(crate) mod filters;

@@ -1,14 +1,15 @@
 //! STUN and TURN servers for a user who is known by a token.
 
-use crate::calls::CredentialFor;
-use crate::node::Inner;
-use crate::sign_in::log::SignInAttempt;
-use crate::store::unavailable;
-use crate::{Door, Ice, Refusal, RequestKind, StoreError, Timestamp, UserRow};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-impl Inner {
+use crate::calls::CredentialFor;
+use crate::sign_in::SignIn;
+use crate::sign_in::log::SignInAttempt;
+use crate::store::unavailable;
+use crate::{Door, Ice, Refusal, RequestKind, StoreError, Timestamp, UserRow};
+
+impl SignIn {
     /// Servers for the user of a token: for the call that the user is in, and else for a check. `then` may be called on a thread of the store.
     pub(crate) fn ice(
         self: &Arc<Self>,
@@ -34,16 +35,16 @@ impl Inner {
                 return then(Err(refusal));
             }
         };
-        let (node, sub) = (self.clone(), ticket.profile.sub.clone());
+        let (this, sub) = (self.clone(), ticket.profile.sub.clone());
         let done = move |row: Result<Option<UserRow>, StoreError>| {
             then(match row {
                 Ok(Some(row)) if row.banned => Err(Refusal::Banned),
                 Ok(Some(row)) => ticket.opens(&row).and_then(|()| {
-                    node.requests.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(
+                    this.requests.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(
                         |()| {
-                            let call = node.calls.call_of(row.id);
+                            let call = this.calls.call_of(row.id);
                             let what_for = call.map_or(CredentialFor::Check, CredentialFor::Call);
-                            node.config.calls.ice(row.id, what_for, now)
+                            this.config.calls.ice(row.id, what_for, now)
                         },
                     )
                 }),

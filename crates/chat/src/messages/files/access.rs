@@ -1,0 +1,131 @@
+//! The rules of uploads and downloads, for gateways: the users who may bring a file, and those who may see it.
+
+use std::sync::Arc;
+
+use crate::messages::Messages;
+use crate::site::settings::Access;
+use crate::store::unavailable;
+use crate::users::peer::may_write;
+use crate::{
+    ConversationId, FileFound, FileId, FileLimits, FilePlace, FileRow, Identified, Refusal, SiteRole,
+    StoreError, Timestamp, To, Wish,
+};
+
+impl Messages {
+    /// Takes room for a file: may one post there, is there room. The bytes come later, see [`Blobs`](crate::messages::files::Blobs).
+    pub(crate) fn create_file(
+        self: &Arc<Self>,
+        who: &Identified,
+        wish: Wish,
+        limits: FileLimits,
+        now: Timestamp,
+        then: impl FnOnce(Result<FileId, Refusal>) + Send + 'static,
+    ) {
+        if wish.bytes == 0 {
+            return then(Err(Refusal::BadValue));
+        }
+        if wish.bytes > limits.file_bytes {
+            return then(Err(Refusal::FileTooLarge));
+        }
+        let limits = limits.for_user(who.is_guest());
+        let asker = who.asker.clone();
+        if who.is_muted {
+            return then(Err(Refusal::Muted));
+        }
+        if asker.site.site.settings.access != Access::Open && asker.role < SiteRole::Moderator {
+            return then(Err(Refusal::SiteReadOnly));
+        }
+        if let Err(refusal) = asker.may_publish_text(&wish.name, now) {
+            return then(Err(refusal));
+        }
+        match wish.to.clone().room(asker.session.user.site) {
+            Ok(room) => self.take_room(&asker, FilePlace::Room(room), &wish, limits, now, then),
+            Err(To::User(sub)) if sub == asker.sub => then(Err(Refusal::NotAllowed)),
+            Err(to) => {
+                let this = self.clone();
+                self.users.find_peer(asker, to, move |asker, peer| {
+                    let direct = peer.and_then(|peer| {
+                        let id = ConversationId::direct(asker.session.user, peer.id);
+                        let may = may_write(asker.site.site.mode, peer.is_banned, peer.relation);
+                        id.filter(|_| may).ok_or(Refusal::NotAllowed)
+                    });
+                    match direct {
+                        Ok(id) => this.take_room(&asker, FilePlace::Direct(id), &wish, limits, now, then),
+                        Err(refusal) => then(Err(refusal)),
+                    }
+                });
+            }
+        }
+    }
+
+    /// Looks up a file; [`Refusal::NoSuchFile`] if it does not exist (any more).
+    pub(crate) fn file(&self, id: FileId, then: impl FnOnce(Result<FileRow, Refusal>) + Send + 'static) {
+        if self.sites.by_id(id.site).is_none() {
+            return then(Err(Refusal::NoSuchFile));
+        }
+        let done = move |row: Result<Option<FileRow>, StoreError>| {
+            then(row.map_err(unavailable).and_then(|row| row.ok_or(Refusal::NoSuchFile)));
+        };
+        self.store.file(id, Box::new(done));
+    }
+
+    /// May this user see the file? Its owner may, and who may read the conversation once it is posted there;
+    /// [`Refusal::NoSuchFile`] to all others.
+    pub(crate) fn may_see_file(
+        self: &Arc<Self>,
+        who: &Identified,
+        row: &FileRow,
+        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) {
+        let me = who.user();
+        if row.owner == me {
+            return then(Ok(()));
+        }
+        if !row.is_posted || row.conversation.site != me.site {
+            return then(Err(Refusal::NoSuchFile));
+        }
+        let places = row.copies.iter().chain([&row.conversation]);
+        let (rooms, direct): (Vec<_>, Vec<_>) = places.copied().partition(|id| id.is_room());
+        if direct.iter().any(|id| id.other(me).is_some()) {
+            return then(Ok(()));
+        }
+        self.may_read_one_of(me, rooms, Box::new(then));
+    }
+
+    /// So many bytes of an upload have arrived: they count from now on. Refused where there is no room for them.
+    pub(crate) fn grow_file(
+        &self,
+        who: &Identified,
+        id: FileId,
+        arrived: u64,
+        limits: FileLimits,
+        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) {
+        let done = move |outcome: Result<Result<(), Refusal>, StoreError>| {
+            then(outcome.map_err(unavailable).and_then(|grown| grown));
+        };
+        self.store.grow_file(id, arrived, limits.for_user(who.is_guest()), Box::new(done));
+    }
+
+    /// All bytes of a file have come, and this is what they are.
+    pub(crate) fn complete_file(
+        &self,
+        id: FileId,
+        found: FileFound,
+        then: impl FnOnce(Result<FileRow, Refusal>) + Send + 'static,
+    ) {
+        let done = move |row: Result<Option<FileRow>, StoreError>| {
+            then(row.map_err(unavailable).and_then(|row| row.ok_or(Refusal::NoSuchFile)));
+        };
+        self.store.complete_file(id, found, Box::new(done));
+    }
+
+    /// Gives up a file that is in no message. What is posted goes with its message.
+    pub(crate) fn remove_file(&self, id: FileId, then: impl FnOnce(Result<(), Refusal>) + Send + 'static) {
+        let done = move |removed: Result<Vec<FileId>, StoreError>| {
+            let removed = removed.map_err(unavailable);
+            then(removed.and_then(|files| if files.is_empty() { Err(Refusal::NoSuchFile) } else { Ok(()) }));
+        };
+        self.store.remove_files(vec![id], Box::new(done));
+    }
+}

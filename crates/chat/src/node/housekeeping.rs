@@ -1,0 +1,106 @@
+//! Housekeeping: what a node does by itself, called by threads of the process.
+
+use std::sync::atomic::Ordering;
+
+use crate::messages::files::remove::{EMPTY_LIFE_MS, ROUND, is_removed};
+use crate::{Blobs, FileId, Node, StoreError, Timestamp};
+
+impl Node {
+    /// Runs timers: presence grace and coalescing, token expiry, unanswered calls, the age of caches. Call at least
+    /// every 100 ms from one thread: the more often, the less work at once. It touches no disk.
+    pub fn tick(&self, now: Timestamp) {
+        let Ok(_one) = self.inner.ticking.try_lock() else { return };
+        self.inner.sessions.tick(now);
+        self.inner.users.recent().age(now);
+        self.inner.presences.end_grace(now);
+        self.inner.sessions.end_tokens(now);
+        self.inner.calls.end_calls(now);
+        self.inner.moderation.end_sanctions(now);
+        self.inner.notifications.tell_who_is_away(now);
+        self.inner.notifications.mail_who_is_due(now);
+        self.inner.messages.publish_gathered(now);
+        self.inner.rooms.publish_joins(now);
+        self.inner.account.erase_what_is_left(now);
+        self.inner.messages.trim_what_is_old(now);
+        self.inner.import.publish_imports(now);
+        self.inner.presences.tell_due(now);
+        self.inner.sign_in.repeat_presence(now);
+    }
+
+    /// Takes over sites, secrets and bans that another process changed; sessions of removed sites and banned
+    /// users get `Event::Bye`. Reads the store and may block: call about once a second from a housekeeping
+    /// thread, and after own changes; never from a worker. Costs one cheap read when nothing changed.
+    pub fn refresh_sites(&self) -> Result<(), StoreError> {
+        let revision = self.inner.store.revision()?;
+        if self.inner.revision.load(Ordering::Acquire) == revision {
+            return Ok(());
+        }
+        let sites = self.inner.store.sites()?;
+        let before: Vec<_> = sites.iter().filter_map(|site| self.inner.sites.by_id(site.id)).collect();
+        let banned = self.inner.store.banned()?;
+        let standings = self.inner.store.standings()?;
+        let next_end = self.inner.store.next_sanction_end()?;
+        let floors = self.inner.store.import_floors()?;
+        self.inner.users.recent().clear();
+        self.inner.import.take_over(&floors, self.inner.sessions.last_tick());
+        self.inner.account.continue_erasures();
+        for gone in self.inner.sites.replace(sites) {
+            self.inner.sessions.end_site(gone);
+        }
+        self.inner.moderation.take_over_standings(&standings);
+        self.inner.account.end_merged_guests()?;
+        next_end.into_iter().for_each(|until| self.inner.moderation.ends_at(until));
+        for user in banned {
+            self.inner.moderation.end_banned(user);
+        }
+        self.inner.moderation.end_closed();
+        self.inner.moderation.read_device_bans();
+        for before in before {
+            if let Some(after) = self.inner.sites.by_id(before.site.id) {
+                self.inner.sign_in.end_keys(&before, &after);
+                self.inner.moderation.tell_site(&before, &after);
+            }
+        }
+        // Last: where something above failed, the next call does it all again.
+        self.inner.revision.store(revision, Ordering::Release);
+        Ok(())
+    }
+
+    /// The node is about to stop: every session gets `Event::Bye` with a moment of its own to come back, spread
+    /// over `spread_ms`; nobody else is let in.
+    pub fn goodbye(&self, spread_ms: u32) {
+        self.inner.sign_in.goodbye(spread_ms);
+    }
+
+    /// Removes the bytes and then the rows of files that are not needed any more: removed ones, those that are in no message
+    /// `life_ms` after they were begun, and those of which no byte has arrived in ten minutes. Blocks: call it now and then from a housekeeping thread. Answers how many went; where that
+    /// is many, there are more.
+    ///
+    /// Should the node die in between, the next round finds the row and removes what is left.
+    pub fn remove_stale_files(
+        &self,
+        blobs: &dyn Blobs,
+        life_ms: u64,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let store = &self.inner().store;
+        let before = Timestamp(now.0.saturating_sub(life_ms));
+        let empty_before = Timestamp(now.0.saturating_sub(EMPTY_LIFE_MS.min(life_ms)));
+        let stale = store.stale_files(before, empty_before, ROUND)?;
+        if stale.is_empty() {
+            return Ok(0);
+        }
+        // First nobody can post them any more.
+        store.remove_files(stale.clone(), Box::new(|_| ()));
+        store.flush()?;
+        let gone: Vec<FileId> = stale.into_iter().filter(|file| is_removed(blobs, *file)).collect();
+        store.forget_files(&gone)?;
+        Ok(gone.len())
+    }
+
+    /// Removes the bytes of sites that are gone. Blocks.
+    pub fn remove_files_of_lost_sites(&self, blobs: &dyn Blobs) -> Result<(), StoreError> {
+        let sites: Vec<_> = self.inner().store.sites()?.into_iter().map(|site| site.id).collect();
+        blobs.remove_other_sites(&sites).map_err(|error| StoreError::Failed(error.to_string().into()))
+    }
+}

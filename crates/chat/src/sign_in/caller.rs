@@ -1,0 +1,63 @@
+//! The author of a request over REST, by a token.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use crate::sign_in::SignIn;
+use crate::sign_in::log::SignInAttempt;
+use crate::site::token::{self, Bearer};
+use crate::store::unavailable;
+use crate::{Caller, Door, Refusal, RequestKind, SiteId, SiteRole, StoreError, Timestamp, Told, UserRow};
+
+impl SignIn {
+    /// The author of a request with this token: the site itself (role `service`), or an admin. Of an admin's token only the `sub` counts:
+    /// the user must have signed in before, not be banned, and be an admin by the role that is stored now.
+    /// `address`: of the client, for the log of refused tokens.
+    pub(crate) fn caller(
+        self: &Arc<Self>,
+        site_key: &str,
+        token: &str,
+        address: Option<IpAddr>,
+        now: Timestamp,
+        told: Told<Caller>,
+    ) {
+        let shown = SignInAttempt { door: Door::Rest, site: None, user: None, address };
+        let (site, sub) = match self.bearer(site_key, token, now) {
+            Ok((site, Bearer::Service)) => return told(Ok(Caller::Site(site))),
+            Ok((site, Bearer::Admin(sub))) => (site, sub),
+            Err(refusal) => {
+                let known = self.sites.by_key(site_key);
+                let site = known.as_ref().map(|live| &*live.site.key);
+                self.records.record_refused(SignInAttempt { site, ..shown }, refusal, now);
+                return told(Err(refusal));
+            }
+        };
+        let (this, user) = (self.clone(), sub.clone());
+        let found = move |row: Result<Option<UserRow>, StoreError>| {
+            let caller = row.map_err(unavailable).and_then(|row| match row {
+                Some(row) if row.banned => Err(Refusal::Banned),
+                Some(row) if row.on_site.role == SiteRole::Admin => Ok(Caller::User(row.id, row.profile.sub)),
+                Some(_) | None => Err(Refusal::NotAllowed),
+            });
+            if let Err(refusal) = caller {
+                this.records.record_refused_at(
+                    site,
+                    SignInAttempt { user: Some(user.as_str()), ..shown },
+                    refusal,
+                    now,
+                );
+            }
+            told(caller);
+        };
+        self.store.user(site, sub, Box::new(found));
+    }
+
+    fn bearer(&self, site_key: &str, token: &str, now: Timestamp) -> Result<(SiteId, Bearer), Refusal> {
+        let live = self.sites.by_key(site_key).ok_or(Refusal::NoSuchSite)?;
+        let skew = self.config.clock_skew_ms;
+        let bearer = token::verify_caller(token, site_key, &live.verifiers, now, skew)?;
+        let taken = self.requests.of_site(RequestKind::Rest, live.site.id, now);
+        taken.inspect_err(|_| self.counters.requests_refused.add(1))?;
+        Ok((live.site.id, bearer))
+    }
+}
