@@ -3,7 +3,7 @@
 
 mod scene;
 
-use ContactAction::{Accept, Block, Decline, Remove, Request, Unblock};
+use ContactAction::{Accept, Block, Decline, Remove, Request as Ask, Unblock};
 use chat::*;
 use scene::*;
 use store::Sqlite;
@@ -32,7 +32,7 @@ fn asking_and_agreeing() {
     let scene = Scene::new(Mode::Contacts);
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     let ann_too = scene.sign_in("ann", "d2");
-    assert_eq!(scene.contact(&ann, Request, "bob"), Ok(ContactState::RequestSent));
+    assert_eq!(scene.contact(&ann, Ask, "bob"), Ok(ContactState::RequestSent));
     assert_eq!(heard(&scene, &ann_too), [("bob".into(), ContactState::RequestSent)]);
     assert_eq!(heard(&scene, &bob), [("ann".into(), ContactState::RequestReceived)]);
     assert_eq!(scene.post(&ann, to("bob"), "m", "x"), Err(Refusal::NotAllowed), "not yet");
@@ -55,8 +55,8 @@ fn asking_each_other_is_agreeing() {
     scene.store.run();
     let [ann, bob] = handles.map(|handle| scene.welcomed(handle));
     // Both at once: neither request may overwrite the other.
-    scene.command(&ann, Request::new(1, contacts::Command::Change { action: Request, user: sub("bob") }));
-    scene.command(&bob, Request::new(2, contacts::Command::Change { action: Request, user: sub("ann") }));
+    scene.command(&ann, Request::new(1, contacts::Command::Change { action: Ask, user: sub("bob") }));
+    scene.command(&bob, Request::new(2, contacts::Command::Change { action: Ask, user: sub("ann") }));
     while scene.store.turns() > 0 {
         scene.store.turn(scene.store.turns() - 1);
     }
@@ -71,14 +71,14 @@ fn asking_each_other_is_agreeing() {
 fn a_declined_request_stays_sent_for_who_asked() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
-    scene.contact(&ann, Request, "bob").unwrap();
+    scene.contact(&ann, Ask, "bob").unwrap();
     scene.take(&bob);
     assert_eq!(scene.contact(&bob, Decline, "ann"), Ok(ContactState::None));
     assert_eq!(heard(&scene, &ann), []);
-    assert_eq!(scene.contact(&ann, Request, "bob"), Ok(ContactState::RequestSent), "again");
+    assert_eq!(scene.contact(&ann, Ask, "bob"), Ok(ContactState::RequestSent), "again");
     assert_eq!(heard(&scene, &bob), [], "is not told again");
     assert_eq!(scene.contact(&bob, Accept, "ann"), Err(Refusal::BadValue), "nothing to accept any more");
-    assert_eq!(scene.contact(&bob, Request, "ann"), Ok(ContactState::Contact), "but asking is agreeing");
+    assert_eq!(scene.contact(&bob, Ask, "ann"), Ok(ContactState::Contact), "but asking is agreeing");
 }
 
 #[test]
@@ -113,9 +113,9 @@ fn a_block_cannot_be_told_from_a_removal_or_from_being_offline() {
     assert!(scene.take(&bob).is_empty());
     assert_eq!(scene.watch(&bob, &["ann"]), [("ann".into(), Presence::Offline)]);
     // A request by the blocked one goes nowhere and says nothing.
-    assert_eq!(scene.contact(&bob, Request, "ann"), Ok(ContactState::RequestSent));
+    assert_eq!(scene.contact(&bob, Ask, "ann"), Ok(ContactState::RequestSent));
     assert_eq!(heard(&scene, &ann), []);
-    assert_eq!(scene.contact(&ann, Request, "bob"), Err(Refusal::NotAllowed), "unblock first");
+    assert_eq!(scene.contact(&ann, Ask, "bob"), Err(Refusal::NotAllowed), "unblock first");
 
     assert_eq!(scene.contact(&ann, Unblock, "bob"), Ok(ContactState::None));
     assert_eq!(presences(&scene.take(&bob)), [("ann".into(), Presence::Busy)]);
@@ -131,19 +131,19 @@ fn strange_requests() {
     for user in ["cat", "dan"] {
         scene.sign_in(user, "d");
     }
-    assert_eq!(scene.contact(&ann, Request, "ann"), Err(Refusal::BadValue));
-    assert_eq!(scene.contact(&ann, Request, "zoe"), Err(Refusal::NoSuchUser));
+    assert_eq!(scene.contact(&ann, Ask, "ann"), Err(Refusal::BadValue));
+    assert_eq!(scene.contact(&ann, Ask, "zoe"), Err(Refusal::NoSuchUser));
     assert_eq!(scene.contact(&ann, Remove, "bob"), Ok(ContactState::None), "as it was");
     assert!(scene.take(&bob).is_empty());
     for user in ["bob", "cat"] {
-        scene.contact(&ann, Request, user).unwrap();
+        scene.contact(&ann, Ask, user).unwrap();
     }
-    assert_eq!(scene.contact(&ann, Request, "dan"), Err(Refusal::TooManyContacts));
-    assert_eq!(scene.contact(&ann, Request, "bob"), Ok(ContactState::RequestSent), "has its row");
+    assert_eq!(scene.contact(&ann, Ask, "dan"), Err(Refusal::TooManyContacts));
+    assert_eq!(scene.contact(&ann, Ask, "bob"), Ok(ContactState::RequestSent), "has its row");
     assert_eq!(scene.contact(&ann, Block, "dan"), Ok(ContactState::Blocked), "always possible");
     assert_eq!(scene.contact(&ann, Unblock, "dan"), Ok(ContactState::None));
     scene.contact(&ann, Remove, "cat").unwrap();
-    assert_eq!(scene.contact(&ann, Request, "dan"), Ok(ContactState::RequestSent));
+    assert_eq!(scene.contact(&ann, Ask, "dan"), Ok(ContactState::RequestSent));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn where_only_contacts_meet_there_is_no_directory() {
 
 impl Scene {
     fn befriend_while_watched(&self, a: &Device, b: &Device) {
-        self.contact(a, Request, b.welcome.me.sub.as_str()).unwrap();
+        self.contact(a, Ask, b.welcome.me.sub.as_str()).unwrap();
         self.take(a);
         self.contact(b, Accept, a.welcome.me.sub.as_str()).unwrap();
         assert_eq!(presences(&self.take(a)), [(b.welcome.me.sub.to_string(), Presence::Online)]);

@@ -110,8 +110,9 @@ fn any_command(rng: &mut StdRng, re: u64) -> Request {
             users: (0..rng.random_range(0..6)).map(|_| any_user(rng)).collect(),
         }),
         5 => {
-            use ContactAction::{Accept, Block, Decline, Remove, Request, Unblock};
-            let action = *[Request, Accept, Decline, Remove, Block, Unblock].choose(rng).expect("six");
+            use ContactAction::{Accept, Block, Decline, Remove, Unblock};
+            let action =
+                *[ContactAction::Request, Accept, Decline, Remove, Block, Unblock].choose(rng).expect("six");
             Request::new(re, contacts::Command::Change { action, user: any_user(rng) })
         }
         6 => Request::new(re, contacts::Command::List { page: any_page(rng) }),

@@ -75,9 +75,9 @@ fn commands_with(
     let (conversation, seq) = message;
     let edit = MessageChange::Edit(text.into());
     vec![
-        ("send", send(text, &[])),
-        ("a poll's question", send(text, &["a", "b"])),
-        ("a poll's choice", send("Which?", &["a", text])),
+        ("send", send(text, &[]).into()),
+        ("a poll's question", send(text, &["a", "b"]).into()),
+        ("a poll's choice", send("Which?", &["a", text]).into()),
         ("edit", Request::new(1, messages::Command::Change { conversation, seq, change: edit })),
         ("status", profile(ProfileChange { status: Some(Some(status)), ..ProfileChange::default() })),
         (
