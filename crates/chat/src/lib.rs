@@ -38,7 +38,8 @@ pub use account::devices::{
     Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
 };
 pub use account::erasure::{
-    ERASE_SLICE, EraseSlice, EraseStore, Erased, MOST_RENAMED, MessagesAfterErasure, NewErasure, Renamed,
+    ERASE_SLICE, EraseSlice, EraseStore, Erased, ErasedSanction, MOST_RENAMED, MessagesAfterErasure,
+    NewErasure, Renamed, sanctions_after_erasure,
 };
 pub use account::export::{ExportPage, ExportStore};
 pub use account::guest_merge::{Merge, MergeStore};
@@ -56,8 +57,8 @@ pub use command::{Command, PageOf, Request, To};
 pub use config::{Limits, NodeConfig};
 pub use contacts::ContactAction;
 pub use contacts::message_requests::{
-    LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold,
-    Requested, first_contact, is_stranger,
+    LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestDay, RequestRules, RequestStore,
+    RequestTold, Requested, first_contact, is_stranger,
 };
 pub use contacts::store::{ContactStore, ContactsPage, MOST_BLOCKED_FIRST, PeoplePage};
 pub use event::{
@@ -77,16 +78,17 @@ pub use messages::changes::{
     KeptRevisions, REVISION_BYTES, REVISIONS, drops_revision, may_change, may_change_in_room, may_edit,
     recorded_change,
 };
-pub use messages::conversations::MOST_PINNED;
+pub use messages::conversations::{MOST_PINNED, may_pin};
 pub use messages::counts::{Counted, CountedBy, Counts, PollCounts};
 pub use messages::files::{
     ANSWER_WITHIN, Blob, Blobs, FileFound, FileLimits, FilePlace, FileRow, FileStore, Identified, MOST_FILES,
-    MOST_LOOSE, NewFile, Rendition, Wish, file_name, has_room, may_send_files,
+    MOST_LOOSE, NewFile, Rendition, Wish, file_name, has_room, may_begin_file, may_send_files,
 };
 pub use messages::forward::{Forwarded, NewForward};
 pub use messages::gather::{UnpublishedPage, is_gathered, publishes_all};
 pub use messages::held::{
-    Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld,
+    Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld, forgets_oldest,
+    may_wait,
 };
 pub use messages::link_previews::{NewPicture, NewPreview, Preview, PreviewWanted, Previewer, first_link};
 pub use messages::markers::markers_after;
@@ -108,15 +110,16 @@ pub use messages::{
 };
 pub use moderation::{
     AuditEntry, AuditPage, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest,
-    LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct,
-    NewReport, Notice, NoticeKind, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow, ReportState,
-    ReportsPage, Sanction, SanctionKind, SiteState, kept_with_report, may_decide_report, until_and_reason,
+    HeldSanction, LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore,
+    ModeratorAct, NewReport, Notice, NoticeKind, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow,
+    ReportState, ReportsPage, Sanction, SanctionKind, SiteState, kept_with_report, lines_around,
+    may_decide_report, may_report, standing_under, until_and_reason,
 };
 pub use node::Node;
 pub use notifications::{
     Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue,
     MailView, Mailer, News, NotificationStore, Notifier, NotifyChange, NotifyFacts, NotifySettings,
-    NotifyView, Push, PushDevice, PushNotice, QuietHours, Ring, Talk,
+    NotifyView, Push, PushDevice, PushNotice, QuietHours, Ring, Talk, digest_due,
 };
 pub use presence::store::PresenceStore;
 pub use privacy::{Audience, Privacy, SetPresence, Signal, Visibility};
@@ -125,11 +128,12 @@ pub use rooms::{
     Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Invitation, Invited, Joined,
     KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,
     MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberChanged, MemberList,
-    MemberRow, MembersPage, NewLink, NewRoom, PageKey, Role, Room, RoomAvatar, RoomChange, RoomChanged,
-    RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction,
-    RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome, after_sanction,
-    keeps_links, kept_sanction, may, may_as_site_moderator, may_make_link, may_show, requested_conversation,
-    sanction_behind, takes_link,
+    MemberRow, MemberState, MembersPage, NewLink, NewRoom, PageKey, Role, Room, RoomAvatar, RoomChange,
+    RoomChanged, RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore,
+    RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome,
+    keeps_links, kept_sanction, leaves_by_block, may, may_as_site_moderator, may_make_link,
+    may_moderate_message, may_show, owner_may_leave, owner_may_step_down, requested_conversation,
+    role_of_new, sanction_behind, standing_now, standing_to_write, state_under, state_without, takes_link,
 };
 pub use session::Outbox;
 pub use session::record::SessionRecord;

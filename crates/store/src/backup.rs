@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::dialect;
 use crate::migrate::{self, NEWEST};
 use crate::open::{check_ours, connect, create, explain};
 use crate::{OpenError, Options};
@@ -56,14 +57,14 @@ fn copy(source: &Connection, to: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::Create { path: to.into(), error };
     remove(to)?;
     create(to).map_err(failed)?;
-    source.execute("VACUUM INTO ?1", [to.to_string_lossy()]).map_err(explain)?;
+    source.execute(sql!("VACUUM INTO $1"), [to.to_string_lossy()]).map_err(explain)?;
     fs::File::open(to).and_then(|file| file.sync_all()).map_err(failed)?;
     let db = connect(to, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
-    db.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
+    dialect::set(&db, "synchronous", "FULL").map_err(explain)?;
     // One file without a log beside it.
-    let mode: String = db.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0)).map_err(explain)?;
+    let mode: String = db.query_row(dialect::JOURNAL_DELETE, [], |row| row.get(0)).map_err(explain)?;
     debug_assert_eq!(mode, "delete", "nobody else has this file");
-    let sound: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(explain)?;
+    let sound: String = db.query_row(dialect::QUICK_CHECK, [], |row| row.get(0)).map_err(explain)?;
     if sound != "ok" {
         let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(11), Some(sound));
         return Err(OpenError::Damaged { path: to.into(), error });
@@ -74,7 +75,7 @@ fn copy(source: &Connection, to: &Path) -> Result<(), OpenError> {
 fn renew_epoch(path: &Path) -> Result<(), OpenError> {
     let explain = |error| explain(path, error);
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
-    db.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
+    dialect::set(&db, "synchronous", "FULL").map_err(explain)?;
     crate::open::renew_epoch(&db, path)
 }
 
@@ -103,7 +104,7 @@ fn move_away(path: &Path) -> Result<Option<PathBuf>, OpenError> {
 fn close_log(path: &Path) -> Result<(), OpenError> {
     let options = Options { busy_ms: 500, ..Options::default() };
     let Ok(db) = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options) else { return Ok(()) };
-    let closed = db.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<_, String>(0));
+    let closed = db.query_row(dialect::JOURNAL_DELETE, [], |row| row.get::<_, String>(0));
     match closed.map_err(|error| explain(path, error)) {
         Err(busy @ OpenError::Busy { .. }) => Err(busy),
         _ => Ok(()),

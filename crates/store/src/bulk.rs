@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use chat::{ContactState, Profile, SiteId, Sub, Timestamp, UserId};
 use rusqlite::{Connection, OpenFlags, params};
 
+use crate::counter::{self, Counted};
+use crate::dialect;
 use crate::fault::Fault;
 use crate::open::{connect, explain, open};
 use crate::user::Seen;
@@ -83,7 +85,7 @@ impl Import {
             ("cache_size", format!("-{}", options.writer_cache_kib)),
         ];
         for (name, value) in settings {
-            db.pragma_update(None, name, value).map_err(explain)?;
+            dialect::set(&db, name, value).map_err(explain)?;
         }
         let import = Import {
             db,
@@ -92,7 +94,7 @@ impl Import {
             counts: Counts::default(),
             cards: HashMap::new(),
         };
-        import.run("BEGIN IMMEDIATE")?;
+        import.run(dialect::BEGIN_WRITE)?;
         Ok(import)
     }
 
@@ -107,9 +109,10 @@ impl Import {
         self.cards.remove(&site);
         let mut ids = Vec::new();
         for profile in profiles {
-            let (row, seen) =
-                user::put(&self.db, site, &profile, now, || Ok(user::newest(&self.db, site)? + 1))
-                    .map_err(|f| self.fault(f))?;
+            let (row, seen) = user::put(&self.db, site, &profile, now, || {
+                Ok(counter::next(&self.db, site, Counted::User)? as u32)
+            })
+            .map_err(|f| self.fault(f))?;
             match seen {
                 Seen::New => self.counts.users_new += 1,
                 Seen::Changed => self.counts.users_changed += 1,
@@ -134,7 +137,7 @@ impl Import {
 
     /// Whether one has had to do with the other already: then [`contacts`](Self::contacts) changes nothing.
     pub fn knows(&self, owner: UserId, other: UserId) -> Result<bool, ImportError> {
-        let sql = "SELECT 1 FROM contact WHERE site = ?1 AND user = ?2 AND other = ?3";
+        let sql = sql!("SELECT 1 FROM contact WHERE site = $1 AND user = $2 AND other = $3");
         let row = self
             .db
             .prepare_cached(sql)
@@ -161,8 +164,11 @@ impl Import {
         self.load_cards(owner.site)?;
         let cards = &self.cards[&owner.site];
         cards.of(owner.num).ok_or(ImportError::NoSuchUser(owner))?;
-        let sql = "INSERT OR IGNORE INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
-                   VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8)";
+        let sql = sql!(
+            "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
+                   VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8) \
+                   ON CONFLICT DO NOTHING"
+        );
         let mut statement = self.db.prepare_cached(sql).map_err(|e| explain(&self.path, e))?;
         let mut new = 0;
         for num in &numbers {
@@ -190,7 +196,7 @@ impl Import {
     /// Waits until all of it is on disk.
     pub fn finish(self) -> Result<Counts, ImportError> {
         self.run("COMMIT")?;
-        let carried = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let carried = dialect::run(&self.db, dialect::EMPTY_LOG);
         carried.map_err(|e| explain(&self.path, e))?;
         Ok(self.counts)
     }
@@ -198,7 +204,7 @@ impl Import {
     /// In one transaction with the first rows, because nothing else tells devices of them.
     fn renew_epoch(&self) -> Result<(), ImportError> {
         let step = (RandomState::new().hash_one(&self.path) as u32).max(1);
-        let sql = "UPDATE meta SET value = (value + ?1) % 4294967296 WHERE name = 'epoch'";
+        let sql = sql!("UPDATE meta SET value = (value + $1) % 4294967296 WHERE name = 'epoch'");
         self.db.execute(sql, [step]).map_err(|e| explain(&self.path, e))?;
         Ok(())
     }
@@ -216,7 +222,7 @@ impl Import {
         if self.pending >= PORTION {
             self.pending = 0;
             self.run("COMMIT")?;
-            self.run("BEGIN IMMEDIATE")?;
+            self.run(dialect::BEGIN_WRITE)?;
         }
         Ok(())
     }
@@ -256,7 +262,7 @@ impl Cards {
     fn read(db: &Connection, site: SiteId) -> rusqlite::Result<Cards> {
         let mut cards = Cards { begins: Vec::new(), bytes: Vec::new() };
         let mut statement =
-            db.prepare("SELECT num, sub, name, avatar, guest FROM user WHERE site = ?1 ORDER BY sub")?;
+            db.prepare(sql!("SELECT num, sub, name, avatar, guest FROM user WHERE site = $1 ORDER BY sub"))?;
         let mut rows = statement.query([site.0])?;
         while let Some(row) = rows.next()? {
             cards.add(

@@ -78,9 +78,11 @@ pub(crate) fn note_blocks(direct: &mut Direct, id: ConversationId, a: UserId, re
 }
 
 fn put_side(db: &Connection, user: UserId, other: UserId, state: ContactState, position: u64) -> Outcome<()> {
-    let sql = "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
-               SELECT site, ?2, num, ?4, ?5, sub, name, avatar, guest FROM user WHERE site = ?1 AND num = ?3 \
-               ON CONFLICT DO UPDATE SET state = excluded.state, changed = excluded.changed";
+    let sql = sql!(
+        "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
+               SELECT site, $2, num, $4, $5, sub, name, avatar, guest FROM user WHERE site = $1 AND num = $3 \
+               ON CONFLICT (site, user, other) DO UPDATE SET state = excluded.state, changed = excluded.changed"
+    );
     let values = params![user.site.0, user.num, other.num, code(state), position as i64];
     db.prepare_cached(sql)?.execute(values)?;
     Ok(())
@@ -88,20 +90,25 @@ fn put_side(db: &Connection, user: UserId, other: UserId, state: ContactState, p
 
 /// A side on which nothing has happened: it leads [`show_card`] to the other side.
 fn put_mirror(db: &Connection, user: UserId, other: UserId) -> Outcome<()> {
-    let sql = "INSERT OR IGNORE INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
-               SELECT site, ?2, num, 0, 0, sub, name, avatar, guest FROM user WHERE site = ?1 AND num = ?3";
+    let sql = sql!(
+        "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
+               SELECT site, $2, num, 0, 0, sub, name, avatar, guest FROM user WHERE site = $1 AND num = $3 \
+               ON CONFLICT DO NOTHING"
+    );
     db.prepare_cached(sql)?.execute([user.site.0, user.num, other.num])?;
     Ok(())
 }
 
 /// Everybody who has this user on a list gets the new card.
 pub(crate) fn show_card(db: &Connection, user: UserId, card: &Profile) -> Outcome<()> {
-    let sql = "SELECT other FROM contact WHERE site = ?1 AND user = ?2";
+    let sql = sql!("SELECT other FROM contact WHERE site = $1 AND user = $2");
     let mut statement = db.prepare_cached(sql)?;
     let others = statement.query_map([user.site.0, user.num], |row| row.get(0))?;
     let others: Vec<u32> = others.collect::<Result<_, _>>()?;
-    let sql = "UPDATE contact SET name = ?4, avatar = ?5, guest = ?6 \
-               WHERE site = ?1 AND user = ?2 AND other = ?3";
+    let sql = sql!(
+        "UPDATE contact SET name = $4, avatar = $5, guest = $6 \
+               WHERE site = $1 AND user = $2 AND other = $3"
+    );
     let mut statement = db.prepare_cached(sql)?;
     for other in others {
         let key = (user.site.0, other, user.num);
@@ -117,7 +124,7 @@ pub(crate) fn relation(db: &Connection, a: UserId, b: UserId) -> Outcome<Relatio
 }
 
 fn side(db: &Connection, user: UserId, other: UserId) -> Outcome<ContactState> {
-    let sql = "SELECT state FROM contact WHERE site = ?1 AND user = ?2 AND other = ?3";
+    let sql = sql!("SELECT state FROM contact WHERE site = $1 AND user = $2 AND other = $3");
     let found =
         db.prepare_cached(sql)?.query_row([user.site.0, user.num, other.num], |row| row.get(0)).optional()?;
     Ok(found.map_or(ContactState::None, state))
@@ -159,8 +166,11 @@ impl Blocked {
 }
 
 fn blocked_by(db: &Connection, user: UserId) -> Outcome<HashSet<u32>> {
-    let sql =
-        "SELECT other FROM contact INDEXED BY contact_blocked WHERE site = ?1 AND user = ?2 AND state = 4";
+    let sql = sql!(concat!(
+        "SELECT other FROM contact",
+        indexed_by!("contact_blocked"),
+        " WHERE site = $1 AND user = $2 AND state = 4"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let others = statement.query_map([user.site.0, user.num], |row| row.get(0))?;
     Ok(others.collect::<Result<_, _>>()?)
@@ -168,7 +178,7 @@ fn blocked_by(db: &Connection, user: UserId) -> Outcome<HashSet<u32>> {
 
 /// Whether anything has happened between the two, also if nothing is left of it.
 pub(crate) fn have_met(db: &Connection, a: UserId, b: UserId) -> Outcome<bool> {
-    let sql = "SELECT 1 FROM contact WHERE site = ?1 AND user = ?2 AND other = ?3";
+    let sql = sql!("SELECT 1 FROM contact WHERE site = $1 AND user = $2 AND other = $3");
     let mut statement = db.prepare_cached(sql)?;
     let mut met = |user: UserId, other: UserId| statement.exists([user.site.0, user.num, other.num]);
     Ok(met(a, b)? || met(b, a)?)
@@ -176,14 +186,14 @@ pub(crate) fn have_met(db: &Connection, a: UserId, b: UserId) -> Outcome<bool> {
 
 /// How many are on the list of one.
 pub(crate) fn length(db: &Connection, user: UserId) -> Outcome<u64> {
-    let sql = "SELECT count(*) FROM contact WHERE site = ?1 AND user = ?2 AND state <> 0";
+    let sql = sql!("SELECT count(*) FROM contact WHERE site = $1 AND user = $2 AND state <> 0");
     let count: i64 = db.prepare_cached(sql)?.query_row([user.site.0, user.num], |row| row.get(0))?;
     Ok(count as u64)
 }
 
 /// Those who are contacts by agreement, by number.
 pub(crate) fn agreed(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
-    let sql = "SELECT other FROM contact WHERE site = ?1 AND user = ?2 AND state = 3";
+    let sql = sql!("SELECT other FROM contact WHERE site = $1 AND user = $2 AND state = 3");
     let mut statement = db.prepare_cached(sql)?;
     let site = user.site;
     let others = statement.query_map([site.0, user.num], |row| Ok(UserId { site, num: row.get(0)? }))?;
@@ -195,8 +205,10 @@ pub(crate) fn agreed(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
 pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outcome<ContactsPage> {
     let is_first = after.is_none();
     let after = NameCursor::parse(after);
-    let sql = "SELECT other, state, sub, name, avatar, guest FROM contact \
-               WHERE site = ?1 AND user = ?2 AND state <> 0";
+    let sql = sql!(
+        "SELECT other, state, sub, name, avatar, guest FROM contact \
+               WHERE site = $1 AND user = $2 AND state <> 0"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([user.site.0, user.num])?;
     let mut list = List::default();
@@ -305,8 +317,10 @@ pub(crate) fn changed_since(
     limit: u32,
 ) -> Outcome<Option<Vec<ContactRow>>> {
     // `changed > 0` lets SQLite take the index, which has no others.
-    let sql = "SELECT other, state, sub, name, avatar, guest FROM contact \
-               WHERE site = ?1 AND user = ?2 AND changed > ?3 AND changed > 0 LIMIT ?4";
+    let sql = sql!(
+        "SELECT other, state, sub, name, avatar, guest FROM contact \
+               WHERE site = $1 AND user = $2 AND changed > $3 AND changed > 0 LIMIT $4"
+    );
     let values = params![user.site.0, user.num, since as i64, u64::from(limit) as i64 + 1];
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_and_then(values, |row| contact(user, row))?;

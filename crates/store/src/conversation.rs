@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use chat::{
     ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage,
-    MarkerRow, MessageRequest, Position, Refusal, Seq, Timestamp, UserId, markers_after,
+    MarkerRow, MemberState, MessageRequest, Position, Refusal, Seq, Timestamp, UserId, markers_after,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -171,18 +171,20 @@ macro_rules! columns {
     };
 }
 
-pub(crate) const INSERT: &str = concat!(
+pub(crate) const INSERT: &str = sql!(concat!(
     "INSERT INTO conversation (site, key, ",
     columns!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"
-);
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)"
+));
 
-pub(crate) const UPDATE: &str = "UPDATE conversation SET seq = ?3, position = ?4, active = ?5, \
-     low_received = ?6, low_read = ?7, low_mentions = ?8, low_muted_until = ?9, low_marks = ?10, \
-     low_archived = ?11, low_changed = ?12, \
-     high_received = ?13, high_read = ?14, high_mentions = ?15, high_muted_until = ?16, high_marks = ?17, \
-     high_archived = ?18, high_changed = ?19, request = ?20 \
-     WHERE site = ?1 AND key = ?2";
+pub(crate) const UPDATE: &str = sql!(
+    "UPDATE conversation SET seq = $3, position = $4, active = $5, \
+     low_received = $6, low_read = $7, low_mentions = $8, low_muted_until = $9, low_marks = $10, \
+     low_archived = $11, low_changed = $12, \
+     high_received = $13, high_read = $14, high_mentions = $15, high_muted_until = $16, high_marks = $17, \
+     high_archived = $18, high_changed = $19, request = $20 \
+     WHERE site = $1 AND key = $2"
+);
 
 /// With [`INSERT`] or [`UPDATE`].
 pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Direct) -> Outcome<()> {
@@ -215,16 +217,20 @@ pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Dire
 // ---- reads ----
 
 pub(crate) fn load(db: &Connection, id: ConversationId) -> Outcome<Option<Direct>> {
-    let sql = concat!("SELECT ", columns!(), " FROM conversation WHERE site = ?1 AND key = ?2");
+    let sql = sql!(concat!("SELECT ", columns!(), " FROM conversation WHERE site = $1 AND key = $2"));
     let values = params![id.site.0, id.key as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(row, 0)).optional()?)
 }
 
 /// Brings in the pages on which its row and its entry in the index are, or would be.
 pub(crate) fn visit(db: &Connection, id: ConversationId) -> Outcome<()> {
-    let row = "SELECT 1 FROM conversation WHERE site = ?1 AND key = ?2";
-    let entry = "SELECT 1 FROM conversation INDEXED BY conversation_high WHERE site = ?1 AND (key & 4294967295) = ?2 \
-                 LIMIT 1";
+    let row = sql!("SELECT 1 FROM conversation WHERE site = $1 AND key = $2");
+    let entry = sql!(concat!(
+        "SELECT 1 FROM conversation",
+        indexed_by!("conversation_high"),
+        " WHERE site = $1 AND (key & 4294967295) = $2 \
+                 LIMIT 1"
+    ));
     for (sql, key) in [(row, id.key as i64), (entry, i64::from(id.key as u32))] {
         db.prepare_cached(sql)?.query_row([i64::from(id.site.0), key], |_| Ok(())).optional()?;
     }
@@ -237,16 +243,18 @@ pub(crate) fn each(
     user: UserId,
     mut visit: impl FnMut(ConversationId, &Direct, &Side),
 ) -> Outcome<()> {
-    let as_low = concat!(
+    let as_low = sql!(concat!(
         "SELECT key, ",
         columns!(),
-        " FROM conversation WHERE site = ?1 AND key BETWEEN ?2 << 32 AND (?2 << 32) + 4294967295"
-    );
-    let as_high = concat!(
+        " FROM conversation WHERE site = $1 AND key BETWEEN $2 << 32 AND ($2 << 32) + 4294967295"
+    ));
+    let as_high = sql!(concat!(
         "SELECT key, ",
         columns!(),
-        " FROM conversation INDEXED BY conversation_high WHERE site = ?1 AND (key & 4294967295) = ?2"
-    );
+        " FROM conversation",
+        indexed_by!("conversation_high"),
+        " WHERE site = $1 AND (key & 4294967295) = $2"
+    ));
     for (me, sql) in [as_low, as_high].into_iter().enumerate() {
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query([user.site.0, user.num])?;
@@ -283,7 +291,7 @@ pub(crate) fn page(
     })?;
     let mut blocked = Blocked::by(user);
     room::each(db, user, |id, mine| {
-        if let (room::MemberState::In(_), Some(room)) = (mine.state, room::load(db, id)?)
+        if let (MemberState::In(_), Some(room)) = (mine.state, room::load(db, id)?)
             && room.is_listed(db, user, mine, list, &mut blocked)?
         {
             offer(room.place(mine), id);

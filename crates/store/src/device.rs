@@ -38,8 +38,10 @@ impl DeviceStore for Sqlite {
 }
 
 fn put(db: &Connection, user: UserId, device: &NewDevice) -> Outcome<()> {
-    let sql = "INSERT INTO device (site, user, id, agent, created, used, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6) \
-               ON CONFLICT DO UPDATE SET agent = ?4, used = ?5, expires = ?6, signed_out = NULL";
+    let sql = sql!(
+        "INSERT INTO device (site, user, id, agent, created, used, expires) VALUES ($1, $2, $3, $4, $5, $5, $6) \
+               ON CONFLICT (site, user, id) DO UPDATE SET agent = $4, used = $5, expires = $6, signed_out = NULL"
+    );
     db.prepare_cached(sql)?.execute(params![
         user.site.0,
         user.num,
@@ -48,8 +50,10 @@ fn put(db: &Connection, user: UserId, device: &NewDevice) -> Outcome<()> {
         device.time.0 as i64,
         device.expires.0 as i64
     ])?;
-    let beyond = "DELETE FROM device WHERE site = ?1 AND user = ?2 AND id IN (SELECT id FROM device \
-                  WHERE site = ?1 AND user = ?2 ORDER BY used DESC, id DESC LIMIT -1 OFFSET ?3)";
+    let beyond = sql!(
+        "DELETE FROM device WHERE site = $1 AND user = $2 AND id IN (SELECT id FROM device \
+                  WHERE site = $1 AND user = $2 ORDER BY used DESC, id DESC LIMIT 9223372036854775807 OFFSET $3)"
+    );
     db.prepare_cached(beyond)?.execute([user.site.0, user.num, MOST_DEVICES as u32])?;
     Ok(())
 }
@@ -61,8 +65,10 @@ fn sign_out(
     expires: Timestamp,
     now: Timestamp,
 ) -> Outcome<Option<bool>> {
-    let sql = "UPDATE device SET signed_out = ?4, expires = max(expires, ?5) \
-               WHERE site = ?1 AND user = ?2 AND id = ?3 AND signed_out IS NULL";
+    let sql = sql!(
+        "UPDATE device SET signed_out = $4, expires = CASE WHEN expires > $5 THEN expires ELSE $5 END \
+               WHERE site = $1 AND user = $2 AND id = $3 AND signed_out IS NULL"
+    );
     let values = params![user.site.0, user.num, device as i64, now.0 as i64, expires.0 as i64];
     if db.prepare_cached(sql)?.execute(values)? == 0 {
         return Ok(None);
@@ -71,14 +77,16 @@ fn sign_out(
 }
 
 pub(crate) fn is_signed_out(db: &Connection, user: UserId, device: u64) -> Outcome<bool> {
-    let sql = "SELECT signed_out IS NOT NULL FROM device WHERE site = ?1 AND user = ?2 AND id = ?3";
+    let sql = sql!("SELECT signed_out IS NOT NULL FROM device WHERE site = $1 AND user = $2 AND id = $3");
     let values = params![user.site.0, user.num, device as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
 fn list(db: &Connection, user: UserId) -> Outcome<Vec<DeviceRow>> {
-    let sql = "SELECT id, agent, created, used FROM device WHERE site = ?1 AND user = ?2 AND signed_out IS NULL \
-               ORDER BY used DESC, id DESC";
+    let sql = sql!(
+        "SELECT id, agent, created, used FROM device WHERE site = $1 AND user = $2 AND signed_out IS NULL \
+               ORDER BY used DESC, id DESC"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([user.site.0, user.num], |row| {
         Ok(DeviceRow {
@@ -93,7 +101,7 @@ fn list(db: &Connection, user: UserId) -> Outcome<Vec<DeviceRow>> {
 
 fn signed_out(db: &Connection, site: SiteId, sub: &Sub, device: u64) -> Outcome<Option<SignedOut>> {
     let Some(user) = user::by_sub(db, site, sub)? else { return Ok(None) };
-    let sql = "SELECT signed_out, expires FROM device WHERE site = ?1 AND user = ?2 AND id = ?3";
+    let sql = sql!("SELECT signed_out, expires FROM device WHERE site = $1 AND user = $2 AND id = $3");
     let values = params![site.0, user.id.num, device as i64];
     let found = db.prepare_cached(sql)?.query_row(values, |row| {
         let at: Option<i64> = row.get(0)?;

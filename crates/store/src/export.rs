@@ -93,10 +93,15 @@ fn direct(db: &Connection, user: UserId, key: i64, seq: u64, limit: u32) -> Outc
 
 /// The direct conversation with the least key from this one on.
 fn next_conversation(db: &Connection, user: UserId, key: i64) -> Outcome<Option<i64>> {
-    let as_high = "SELECT key FROM conversation INDEXED BY conversation_high \
-                   WHERE site = ?1 AND (key & 4294967295) = ?2 AND key >= ?3 ORDER BY key LIMIT 1";
-    let as_low = "SELECT key FROM conversation WHERE site = ?1 AND key BETWEEN ?2 << 32 AND (?2 << 32) + 4294967295 \
-                  AND key >= ?3 ORDER BY key LIMIT 1";
+    let as_high = sql!(concat!(
+        "SELECT key FROM conversation",
+        indexed_by!("conversation_high"),
+        " WHERE site = $1 AND (key & 4294967295) = $2 AND key >= $3 ORDER BY key LIMIT 1"
+    ));
+    let as_low = sql!(
+        "SELECT key FROM conversation WHERE site = $1 AND key BETWEEN $2 << 32 AND ($2 << 32) + 4294967295 \
+                  AND key >= $3 ORDER BY key LIMIT 1"
+    );
     for sql in [as_high, as_low] {
         let values = params![user.site.0, user.num, key];
         let found = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
@@ -108,8 +113,10 @@ fn next_conversation(db: &Connection, user: UserId, key: i64) -> Outcome<Option<
 }
 
 fn written(db: &Connection, user: UserId, indexed: i64, after: &str, limit: u32) -> Outcome<Part> {
-    let sql = "SELECT client_id, position FROM sent WHERE site = ?1 AND user = ?2 AND client_id > ?3 \
-               ORDER BY client_id LIMIT ?4";
+    let sql = sql!(
+        "SELECT client_id, position FROM sent WHERE site = $1 AND user = $2 AND client_id > $3 \
+               ORDER BY client_id LIMIT $4"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![user.site.0, user.num, after, limit], |row| {
         Ok((row.get::<_, Box<str>>(0)?, row.get::<_, i64>(1)?))
@@ -125,7 +132,9 @@ fn written(db: &Connection, user: UserId, indexed: i64, after: &str, limit: u32)
 }
 
 fn tail(db: &Connection, user: UserId, after: i64, limit: u32) -> Outcome<Part> {
-    let sql = "SELECT position FROM message WHERE position > ?3 AND site = ?1 AND sender = ?2 ORDER BY position LIMIT ?4";
+    let sql = sql!(
+        "SELECT position FROM message WHERE position > $3 AND site = $1 AND sender = $2 ORDER BY position LIMIT $4"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![user.site.0, user.num, after, limit], |row| row.get(0))?;
     let rows: Vec<i64> = rows.collect::<Result<_, _>>()?;

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use chat::{
     ANSWER_WITHIN, Act, Append, Appended, ConversationId, Done, File, FileFound, FileId, FileLimits,
-    FilePlace, FileRow, FileStore, FileType, MOST_LOOSE, NewFile, NewPicture, Peaks, Picture, Refusal, Role,
-    SiteId, Standing, StoreError, StoredMessage, Timestamp, UserId, has_room, may, may_send_files,
+    FilePlace, FileRow, FileStore, FileType, NewFile, NewPicture, Peaks, Picture, Refusal, SiteId,
+    StoreError, StoredMessage, Timestamp, UserId, has_room, may, may_begin_file, may_send_files,
+    standing_to_write,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -85,7 +86,7 @@ impl FileStore for Sqlite {
             let transaction = db.transaction()?;
             for id in files {
                 transaction
-                    .prepare_cached("DELETE FROM file WHERE site = ?1 AND id = ?2 AND message = -1")?
+                    .prepare_cached(sql!("DELETE FROM file WHERE site = $1 AND id = $2 AND message = -1"))?
                     .execute(key(*id))?;
             }
             Ok(transaction.commit()?)
@@ -104,15 +105,17 @@ fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<
     if let Err(refusal) = has_room(limits, of_user, bytes_of(db, new.owner.site, ALL)?, new.bytes) {
         return Ok(Err(refusal));
     }
-    let sql = "SELECT count(*) FROM file WHERE site = ?1 AND owner = ?2 AND message = 0";
+    let sql = sql!("SELECT count(*) FROM file WHERE site = $1 AND owner = $2 AND message = 0");
     let loose: u32 =
         db.prepare_cached(sql)?.query_row([new.owner.site.0, new.owner.num], |row| row.get(0))?;
-    if loose >= MOST_LOOSE {
-        return Ok(Err(Refusal::TooManyFiles));
+    if let Err(refusal) = may_begin_file(loose) {
+        return Ok(Err(refusal));
     }
-    let sql = "INSERT INTO file (site, id, owner, conversation, message, place, created, complete, kept_bytes, bytes, \
+    let sql = sql!(
+        "INSERT INTO file (site, id, owner, conversation, message, place, created, complete, kept_bytes, bytes, \
                name, type, thumbnail, duration, voice, peaks) \
-               VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, 0, 0, ?6, ?7, ?8, 0, ?9, ?10, ?11)";
+               VALUES ($1, $2, $3, $4, 0, 0, $5, 0, 0, $6, $7, $8, 0, $9, $10, $11)"
+    );
     db.prepare_cached(sql)?.execute(params![
         new.id.site.0,
         new.id.number as i64,
@@ -130,7 +133,8 @@ fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<
 }
 
 fn grow(db: &Connection, id: FileId, arrived: u64, limits: FileLimits) -> Outcome<Result<(), Refusal>> {
-    let sql = "SELECT owner, complete, kept_bytes FROM file WHERE site = ?1 AND id = ?2 AND message >= 0";
+    let sql =
+        sql!("SELECT owner, complete, kept_bytes FROM file WHERE site = $1 AND id = $2 AND message >= 0");
     let row =
         |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, bool>(1)?, row.get::<_, i64>(2)? as u64));
     let Some((owner, is_complete, kept)) = db.prepare_cached(sql)?.query_row(key(id), row).optional()? else {
@@ -146,7 +150,7 @@ fn grow(db: &Connection, id: FileId, arrived: u64, limits: FileLimits) -> Outcom
             return Ok(Err(refusal));
         }
     }
-    let sql = "UPDATE file SET kept_bytes = ?3 WHERE site = ?1 AND id = ?2";
+    let sql = sql!("UPDATE file SET kept_bytes = $3 WHERE site = $1 AND id = $2");
     db.prepare_cached(sql)?.execute(params![id.site.0, id.number as i64, arrived as i64])?;
     count(db, owner, arrived as i64 - kept as i64)?;
     Ok(Ok(()))
@@ -168,11 +172,8 @@ fn ground(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refu
         FilePlace::Room(name) => {
             let found = room::find(db, name)?.filter(|room| room.id.site == new.owner.site);
             let Some(room) = found else { return Ok(Err(Refusal::NoSuchConversation)) };
-            let who = match room::standing(room::membership(db, room.id, new.owner)?.as_ref()) {
-                // Writing in a page's room joins it.
-                Standing::Out if room.room.page.is_some() => Standing::In(Role::Member),
-                who => who,
-            };
+            let stored = room::standing(room::membership(db, room.id, new.owner)?.as_ref());
+            let who = standing_to_write(stored, &room.room);
             Ok(may(who, Act::Post, room.rules()).map(|()| room.id))
         }
     }
@@ -181,7 +182,7 @@ fn ground(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refu
 /// Among the newest messages, back from the newest.
 pub(crate) fn has_answered(db: &Connection, id: ConversationId, other: UserId) -> Outcome<bool> {
     let Some(direct) = conversation::load(db, id)? else { return Ok(false) };
-    let mut hop = db.prepare_cached("SELECT previous, sender FROM message WHERE position = ?1")?;
+    let mut hop = db.prepare_cached(sql!("SELECT previous, sender FROM message WHERE position = $1"))?;
     let mut position = direct.position as i64;
     for _ in 0..ANSWER_WITHIN {
         let found = hop.query_row([position], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?)));
@@ -200,10 +201,12 @@ fn complete(db: &Connection, id: FileId, found: &FileFound) -> Outcome<Option<Fi
         return Ok(Some(row));
     }
     let picture = found.picture.as_ref();
-    let sql = "SELECT kept_bytes FROM file WHERE site = ?1 AND id = ?2";
+    let sql = sql!("SELECT kept_bytes FROM file WHERE site = $1 AND id = $2");
     let before: i64 = db.prepare_cached(sql)?.query_row(key(id), |row| row.get(0))?;
-    let sql = "UPDATE file SET complete = 1, kept_bytes = ?3, bytes = ?4, type = ?5, width = ?6, height = ?7, \
-               blurhash = ?8, thumbnail = ?9 WHERE site = ?1 AND id = ?2";
+    let sql = sql!(
+        "UPDATE file SET complete = 1, kept_bytes = $3, bytes = $4, type = $5, width = $6, height = $7, \
+               blurhash = $8, thumbnail = $9 WHERE site = $1 AND id = $2"
+    );
     db.prepare_cached(sql)?.execute(params![
         id.site.0,
         id.number as i64,
@@ -221,8 +224,10 @@ fn complete(db: &Connection, id: FileId, found: &FileFound) -> Outcome<Option<Fi
 
 /// One that is in no message.
 pub(crate) fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
-    let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND id = ?2 AND message = 0 \
-               RETURNING owner, kept_bytes";
+    let sql = sql!(
+        "UPDATE file SET message = -1, created = 0 WHERE site = $1 AND id = $2 AND message = 0 \
+               RETURNING owner, kept_bytes"
+    );
     let owner = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?));
     let Some((owner, kept)) = db.prepare_cached(sql)?.query_row(key(id), owner).optional()? else {
         return Ok(false);
@@ -241,8 +246,10 @@ pub(crate) fn take_room_picture(
     room: ConversationId,
     by: UserId,
 ) -> Outcome<Result<(), Refusal>> {
-    let sql = "UPDATE file SET message = ?5 WHERE site = ?1 AND id = ?2 AND owner = ?3 AND conversation = ?4 \
-               AND message = 0 AND complete AND width IS NOT NULL";
+    let sql = sql!(
+        "UPDATE file SET message = $5 WHERE site = $1 AND id = $2 AND owner = $3 AND conversation = $4 \
+               AND message = 0 AND complete AND width IS NOT NULL"
+    );
     let values = params![id.site.0, id.number as i64, by.num, room.key as i64, ROOM_PICTURE];
     let is_taken = id.site == by.site && db.prepare_cached(sql)?.execute(values)? > 0;
     Ok(if is_taken { Ok(()) } else { Err(Refusal::NoSuchFile) })
@@ -250,8 +257,10 @@ pub(crate) fn take_room_picture(
 
 /// The room has another picture, or none. The bytes go from the disk as those of other removed files do.
 pub(crate) fn drop_room_picture(db: &Connection, id: FileId) -> Outcome<()> {
-    let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND id = ?2 AND message = ?3 \
-               RETURNING owner, kept_bytes";
+    let sql = sql!(
+        "UPDATE file SET message = -1, created = 0 WHERE site = $1 AND id = $2 AND message = $3 \
+               RETURNING owner, kept_bytes"
+    );
     let values = params![id.site.0, id.number as i64, ROOM_PICTURE];
     let owner = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?));
     match db.prepare_cached(sql)?.query_row(values, owner).optional()? {
@@ -263,27 +272,33 @@ pub(crate) fn drop_room_picture(db: &Connection, id: FileId) -> Outcome<()> {
 /// Takes a file out of a message of somebody else than its owner, who is erased. Answers that message; None: the file is in no
 /// such message.
 pub(crate) fn take_from_forward(db: &Connection, id: FileId, owner: UserId) -> Outcome<Option<u64>> {
-    let copy = "DELETE FROM file_copy WHERE site = ?1 AND file = ?2 AND message = \
-                (SELECT min(message) FROM file_copy WHERE site = ?1 AND file = ?2) RETURNING message";
+    let copy = sql!(
+        "DELETE FROM file_copy WHERE site = $1 AND file = $2 AND message = \
+                (SELECT min(message) FROM file_copy WHERE site = $1 AND file = $2) RETURNING message"
+    );
     let position = |row: &Row<'_>| row.get::<_, i64>(0);
     let mut message = db.prepare_cached(copy)?.query_row(key(id), position).optional()?;
     if message.is_none() {
-        let sql = "SELECT f.message, f.kept_bytes FROM file f JOIN message m ON m.position = f.message \
-                   WHERE f.site = ?1 AND f.id = ?2 AND f.message > 0 AND m.sender <> ?3";
+        let sql = sql!(
+            "SELECT f.message, f.kept_bytes FROM file f JOIN message m ON m.position = f.message \
+                   WHERE f.site = $1 AND f.id = $2 AND f.message > 0 AND m.sender <> $3"
+        );
         let values = params![id.site.0, id.number as i64, owner.num];
         let found = db
             .prepare_cached(sql)?
             .query_row(values, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
             .optional()?;
         if let Some((at, kept)) = found {
-            let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND id = ?2";
+            let sql = sql!("UPDATE file SET message = -1, created = 0 WHERE site = $1 AND id = $2");
             db.prepare_cached(sql)?.execute(key(id))?;
             count(db, owner, -kept)?;
             message = Some(at);
         }
     }
     if let Some(at) = message {
-        let sql = "UPDATE message SET files = max(files - 1, 0) WHERE position = ?1";
+        let sql = sql!(
+            "UPDATE message SET files = CASE WHEN files > 0 THEN files - 1 ELSE 0 END WHERE position = $1"
+        );
         db.prepare_cached(sql)?.execute([at])?;
     }
     Ok(message.map(|at| at as u64))
@@ -292,14 +307,14 @@ pub(crate) fn take_from_forward(db: &Connection, id: FileId, owner: UserId) -> O
 /// Removes the files of the message at this position, which was deleted. Files that others forwarded stay in their messages.
 pub(crate) fn remove_of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<()> {
     forward::hand_over(db, site, message)?;
-    let sql = "SELECT owner, sum(kept_bytes) FROM file WHERE site = ?1 AND message = ?2 GROUP BY owner";
+    let sql = sql!("SELECT owner, sum(kept_bytes) FROM file WHERE site = $1 AND message = $2 GROUP BY owner");
     let values = [i64::from(site.0), message as i64];
     let mut statement = db.prepare_cached(sql)?;
     let kept: Vec<(u32, i64)> =
         statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-    let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND message = ?2";
+    let sql = sql!("UPDATE file SET message = -1, created = 0 WHERE site = $1 AND message = $2");
     db.prepare_cached(sql)?.execute(values)?;
-    db.prepare_cached("UPDATE message SET files = 0 WHERE position = ?1")?.execute([message as i64])?;
+    db.prepare_cached(sql!("UPDATE message SET files = 0 WHERE position = $1"))?.execute([message as i64])?;
     kept.into_iter().try_for_each(|(num, bytes)| count(db, UserId { site, num }, -bytes))
 }
 
@@ -338,8 +353,10 @@ pub(crate) fn are_ready(
     conversation: ConversationId,
     files: &[FileId],
 ) -> Outcome<bool> {
-    let sql = "SELECT 1 FROM file WHERE site = ?1 AND id = ?2 AND owner = ?3 AND conversation = ?4 AND message = 0 \
-               AND complete";
+    let sql = sql!(
+        "SELECT 1 FROM file WHERE site = $1 AND id = $2 AND owner = $3 AND conversation = $4 AND message = 0 \
+               AND complete"
+    );
     let mut statement = db.prepare_cached(sql)?;
     for (at, id) in files.iter().enumerate() {
         let values = params![id.site.0, id.number as i64, from.num, conversation.key as i64];
@@ -352,12 +369,12 @@ pub(crate) fn are_ready(
 
 /// Puts files that [`are_ready`] into a message.
 pub(crate) fn post(db: &Connection, message: u64, files: &[FileId]) -> Outcome<Vec<File>> {
-    let sql = "UPDATE file SET message = ?3, place = ?4 WHERE site = ?1 AND id = ?2";
+    let sql = sql!("UPDATE file SET message = $3, place = $4 WHERE site = $1 AND id = $2");
     for (place, id) in files.iter().enumerate() {
         let values = params![id.site.0, id.number as i64, message as i64, place as i64];
         db.prepare_cached(sql)?.execute(values)?;
     }
-    let sql = "UPDATE message SET files = ?2 WHERE position = ?1";
+    let sql = sql!("UPDATE message SET files = $2 WHERE position = $1");
     db.prepare_cached(sql)?.execute([message as i64, files.len() as i64])?;
     match files.first() {
         Some(first) => of_message(db, first.site, message),
@@ -368,9 +385,11 @@ pub(crate) fn post(db: &Connection, message: u64, files: &[FileId]) -> Outcome<V
 /// A picture of a preview: its bytes lie there, and it is in the message at once.
 pub(crate) fn put_picture(db: &Connection, before: &StoredMessage, at: u64, new: &NewPicture) -> Outcome<()> {
     let (site, owner) = (before.from.site, before.from);
-    let sql = "INSERT INTO file (site, id, owner, conversation, message, place, created, complete, kept_bytes, bytes, name, type, \
+    let sql = sql!(
+        "INSERT INTO file (site, id, owner, conversation, message, place, created, complete, kept_bytes, bytes, name, type, \
                width, height, blurhash, thumbnail, voice) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?8, 'preview', ?9, ?10, ?11, ?12, 0, 0)";
+               VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $8, 'preview', $9, $10, $11, $12, 0, 0)"
+    );
     db.prepare_cached(sql)?.execute(params![
         site.0,
         new.id.number as i64,
@@ -390,8 +409,10 @@ pub(crate) fn put_picture(db: &Connection, before: &StoredMessage, at: u64, new:
 
 /// It goes from the disk as other files do.
 pub(crate) fn remove_picture(db: &Connection, site: SiteId, at: u64) -> Outcome<()> {
-    let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND message = ?2 AND place = ?3 \
-               RETURNING owner, kept_bytes";
+    let sql = sql!(
+        "UPDATE file SET message = -1, created = 0 WHERE site = $1 AND message = $2 AND place = $3 \
+               RETURNING owner, kept_bytes"
+    );
     let values = params![site.0, at as i64, preview::PICTURE];
     let owner = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?));
     match db.prepare_cached(sql)?.query_row(values, owner).optional()? {
@@ -401,7 +422,8 @@ pub(crate) fn remove_picture(db: &Connection, site: SiteId, at: u64) -> Outcome<
 }
 
 pub(crate) fn picture_of(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<File>> {
-    let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND message = ?2 AND place = -1");
+    let sql =
+        sql!(concat!("SELECT ", columns!(), " FROM file WHERE site = $1 AND message = $2 AND place = -1"));
     let values = [i64::from(site.0), at as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(site, row)).optional()?.map(|row| row.file))
 }
@@ -410,10 +432,13 @@ pub(crate) fn picture_of(db: &Connection, site: SiteId, at: u64) -> Outcome<Opti
 const ALL: u32 = 0;
 
 fn count(db: &Connection, user: UserId, difference: i64) -> Outcome<()> {
-    let sql = "INSERT INTO file_bytes (site, user, bytes) VALUES (?1, ?2, max(?3, 0)) \
-               ON CONFLICT (site, user) DO UPDATE SET bytes = max(bytes + ?3, 0)";
+    let sql = sql!(
+        "INSERT INTO file_bytes (site, user, bytes) VALUES ($1, $2, $3) \
+         ON CONFLICT (site, user) DO UPDATE SET bytes = CASE WHEN file_bytes.bytes + $4 > 0 \
+         THEN file_bytes.bytes + $4 ELSE 0 END"
+    );
     for num in [user.num, ALL] {
-        db.prepare_cached(sql)?.execute(params![user.site.0, num, difference])?;
+        db.prepare_cached(sql)?.execute(params![user.site.0, num, difference.max(0), difference])?;
     }
     Ok(())
 }
@@ -422,18 +447,19 @@ fn count(db: &Connection, user: UserId, difference: i64) -> Outcome<()> {
 
 /// In the order in which they were put there.
 pub(crate) fn of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<Vec<File>> {
-    let sql = concat!(
+    let sql = sql!(concat!(
         "SELECT ",
         columns!(),
-        " FROM file WHERE site = ?1 AND message = ?2 AND place >= 0 ORDER BY place"
-    );
+        " FROM file WHERE site = $1 AND message = $2 AND place >= 0 ORDER BY place"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([site.0 as i64, message as i64], |row| Ok(parse(site, row)?.file))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn load(db: &Connection, id: FileId) -> Outcome<Option<FileRow>> {
-    let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND id = ?2 AND message <> -1");
+    let sql =
+        sql!(concat!("SELECT ", columns!(), " FROM file WHERE site = $1 AND id = $2 AND message <> -1"));
     Ok(db.prepare_cached(sql)?.query_row(key(id), |row| parse(id.site, row)).optional()?)
 }
 
@@ -465,17 +491,20 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
 }
 
 fn stale(db: &Connection, before: Timestamp, empty_before: Timestamp, limit: u32) -> Outcome<Vec<FileId>> {
-    let sql = "SELECT site, id FROM file WHERE message <= 0 AND message >= -1 AND created < max(?1, ?2) \
-               AND (created < ?1 OR (kept_bytes = 0 AND complete = 0)) ORDER BY created LIMIT ?3";
+    let sql = sql!(
+        "SELECT site, id FROM file WHERE message <= 0 AND message >= -1 AND created < $2 \
+               AND (created < $1 OR (kept_bytes = 0 AND complete = 0)) ORDER BY created LIMIT $3"
+    );
+    let values = [before.0 as i64, before.max(empty_before).0 as i64, i64::from(limit)];
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(params![before.0 as i64, empty_before.0 as i64, limit], |row| {
+    let rows = statement.query_map(values, |row| {
         Ok(FileId { site: SiteId(row.get(0)?), number: row.get::<_, i64>(1)? as u64 })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn bytes_of(db: &Connection, site: SiteId, user: u32) -> Outcome<u64> {
-    let sql = "SELECT bytes FROM file_bytes WHERE site = ?1 AND user = ?2";
+    let sql = sql!("SELECT bytes FROM file_bytes WHERE site = $1 AND user = $2");
     let bytes = db.prepare_cached(sql)?.query_row([site.0, user], |row| row.get::<_, i64>(0)).optional()?;
     Ok(bytes.unwrap_or(0) as u64)
 }

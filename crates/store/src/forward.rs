@@ -27,7 +27,7 @@ pub(crate) fn check(
             return Ok(Err(refusal));
         }
     }
-    let sql = "SELECT 1 FROM file WHERE site = ?1 AND id = ?2 AND message > 0";
+    let sql = sql!("SELECT 1 FROM file WHERE site = $1 AND id = $2 AND message > 0");
     let mut statement = db.prepare_cached(sql)?;
     for id in &forward.files {
         if id.site != from.site || !statement.exists(params![id.site.0, id.number as i64])? {
@@ -39,18 +39,19 @@ pub(crate) fn check(
 
 pub(crate) fn put(db: &Connection, place: &Place, forward: &NewForward) -> Outcome<Vec<File>> {
     let (site, at) = (place.from.site, place.position as i64);
-    let sql = "INSERT INTO forward (site, message, author) VALUES (?1, ?2, ?3)";
+    let sql = sql!("INSERT INTO forward (site, message, author) VALUES ($1, $2, $3)");
     let author = forward.author.as_ref().map(|(user, _)| user.num);
     db.prepare_cached(sql)?.execute(params![site.0, at, author])?;
     if forward.files.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = "INSERT INTO file_copy (site, file, message, place, conversation) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let sql =
+        sql!("INSERT INTO file_copy (site, file, message, place, conversation) VALUES ($1, $2, $3, $4, $5)");
     for (number, id) in forward.files.iter().enumerate() {
         let key = place.conversation.key as i64;
         db.prepare_cached(sql)?.execute(params![site.0, id.number as i64, at, number as i64, key])?;
     }
-    let sql = "UPDATE message SET files = ?2 WHERE position = ?1";
+    let sql = sql!("UPDATE message SET files = $2 WHERE position = $1");
     db.prepare_cached(sql)?.execute([at, forward.files.len() as i64])?;
     files(db, site, place.position)
 }
@@ -61,7 +62,7 @@ pub(crate) fn origin(
     site: SiteId,
     position: u64,
 ) -> Outcome<Forwarded> {
-    let sql = "SELECT author FROM forward WHERE site = ?1 AND message = ?2";
+    let sql = sql!("SELECT author FROM forward WHERE site = $1 AND message = $2");
     let values = params![site.0, position as i64];
     let author: Option<Option<u32>> =
         db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
@@ -72,8 +73,10 @@ pub(crate) fn origin(
 
 /// Of a forwarded message: those that came along, and those of which it is the only message by now.
 pub(crate) fn files(db: &Connection, site: SiteId, position: u64) -> Outcome<Vec<File>> {
-    let sql = "SELECT place, id FROM file WHERE site = ?1 AND message = ?2 AND place >= 0 \
-               UNION ALL SELECT place, file FROM file_copy WHERE site = ?1 AND message = ?2 ORDER BY 1";
+    let sql = sql!(
+        "SELECT place, id FROM file WHERE site = $1 AND message = $2 AND place >= 0 \
+               UNION ALL SELECT place, file FROM file_copy WHERE site = $1 AND message = $2 ORDER BY 1"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let values = [i64::from(site.0), position as i64];
     let ids: Vec<i64> = statement.query_map(values, |row| row.get(1))?.collect::<Result<_, _>>()?;
@@ -87,18 +90,22 @@ pub(crate) fn files(db: &Connection, site: SiteId, position: u64) -> Outcome<Vec
 /// Before a message at `position` loses its files: those that are in other messages too become another's, and it has no copies any more.
 pub(crate) fn hand_over(db: &Connection, site: SiteId, position: u64) -> Outcome<()> {
     let (site, at) = (i64::from(site.0), position as i64);
-    db.prepare_cached("DELETE FROM file_copy WHERE site = ?1 AND message = ?2")?.execute([site, at])?;
-    let sql = "SELECT c.file, min(c.message) FROM file f JOIN file_copy c ON c.site = f.site AND c.file = f.id \
-               WHERE f.site = ?1 AND f.message = ?2 GROUP BY c.file";
+    db.prepare_cached(sql!("DELETE FROM file_copy WHERE site = $1 AND message = $2"))?.execute([site, at])?;
+    let sql = sql!(
+        "SELECT c.file, min(c.message) FROM file f JOIN file_copy c ON c.site = f.site AND c.file = f.id \
+               WHERE f.site = $1 AND f.message = $2 GROUP BY c.file"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let heirs: Vec<(i64, i64)> =
         statement.query_map([site, at], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
     for (file, message) in heirs {
-        let sql = "UPDATE file SET message = ?3, \
-                   (place, conversation) = (SELECT place, conversation FROM file_copy WHERE site = ?1 AND file = ?2 AND message = ?3) \
-                   WHERE site = ?1 AND id = ?2";
+        let sql = sql!(
+            "UPDATE file SET message = $3, \
+                   (place, conversation) = (SELECT place, conversation FROM file_copy WHERE site = $1 AND file = $2 AND message = $3) \
+                   WHERE site = $1 AND id = $2"
+        );
         db.prepare_cached(sql)?.execute([site, file, message])?;
-        let sql = "DELETE FROM file_copy WHERE site = ?1 AND file = ?2 AND message = ?3";
+        let sql = sql!("DELETE FROM file_copy WHERE site = $1 AND file = $2 AND message = $3");
         db.prepare_cached(sql)?.execute([site, file, message])?;
     }
     Ok(())
@@ -109,7 +116,7 @@ const MOST_PLACES: i64 = 100;
 
 /// Conversations in which a file is too.
 pub(crate) fn places(db: &Connection, id: FileId) -> Outcome<Vec<ConversationId>> {
-    let sql = "SELECT DISTINCT conversation FROM file_copy WHERE site = ?1 AND file = ?2 LIMIT ?3";
+    let sql = sql!("SELECT DISTINCT conversation FROM file_copy WHERE site = $1 AND file = $2 LIMIT $3");
     let mut statement = db.prepare_cached(sql)?;
     let values = [i64::from(id.site.0), id.number as i64, MOST_PLACES];
     let places = statement

@@ -2,12 +2,13 @@
 //! gaps that would tell of them.
 
 use chat::{
-    Act, By, ConversationId, Done, FileId, Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD,
-    MOST_WAITING, NewHeld, Refusal, Role, Seq, SiteId, Standing, Timestamp, UserId, UserRow, may,
-    may_decide_report,
+    Act, By, ConversationId, Done, FileId, Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, NewHeld,
+    Refusal, Seq, SiteId, Timestamp, UserId, UserRow, forgets_oldest, may, may_decide_report, may_wait,
+    standing_to_write,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::counter::{self, Counted};
 use crate::fault::{Fault, Outcome};
 use crate::moderation::{may_look, report, sanction};
 use crate::sqlite::Sqlite;
@@ -59,17 +60,19 @@ fn hold(batch: &mut Batch<'_>, new: &NewHeld) -> Outcome<Result<Kept, Refusal>> 
     let held = held_of(batch.db, new, conversation)?;
     let report = match &new.why {
         HeldWhy::Filter(text) => {
-            if count(batch.db, from, HeldState::Waiting)? >= MOST_WAITING {
-                return Ok(Err(Refusal::Filtered));
+            if let Err(refusal) = may_wait(count(batch.db, from, HeldState::Waiting)?) {
+                return Ok(Err(refusal));
             }
             Some(report::keep_held(batch, &held, text)?)
         }
         HeldWhy::Shadow => None,
     };
     insert(batch.db, &held, report.as_ref().map_or(0, |report| report.number))?;
-    if held.state == HeldState::Shadow && count(batch.db, from, HeldState::Shadow)? > MOST_HELD {
-        let sql = "DELETE FROM held_message WHERE site = ?1 AND user = ?2 AND number = \
-                   (SELECT min(number) FROM held_message WHERE site = ?1 AND user = ?2 AND state = 2)";
+    if held.state == HeldState::Shadow && forgets_oldest(count(batch.db, from, HeldState::Shadow)?) {
+        let sql = sql!(
+            "DELETE FROM held_message WHERE site = $1 AND user = $2 AND number = \
+                   (SELECT min(number) FROM held_message WHERE site = $1 AND user = $2 AND state = 2)"
+        );
         batch.db.prepare_cached(sql)?.execute([from.site.0, from.num])?;
     }
     sanction::stand(batch.db, from)?;
@@ -87,11 +90,7 @@ fn place_of(db: &Connection, new: &NewHeld) -> Outcome<Result<ConversationId, Re
         return Ok(Err(Refusal::NoSuchConversation));
     };
     let mine = room::membership(db, found.id, new.from)?;
-    let who = match room::standing(mine.as_ref()) {
-        // Writing in a page's room joins it.
-        Standing::Out if found.room.page.is_some() => Standing::In(Role::Member),
-        who => who,
-    };
+    let who = standing_to_write(room::standing(mine.as_ref()), &found.room);
     let last = mine.map_or(Timestamp(0), |mine| mine.sent);
     Ok(may(who, Act::Post, found.room.rules(last, new.time)).map(|()| found.id))
 }
@@ -117,13 +116,15 @@ fn held_of(db: &Connection, new: &NewHeld, conversation: ConversationId) -> Outc
 }
 
 fn insert(db: &Connection, held: &Held, report: u64) -> Outcome<()> {
-    let sql = "INSERT INTO held_message (site, user, number, state, report, conversation, client_id, time, reply_to, files, \
-               body, thread, reason) SELECT ?1, ?2, coalesce(max(number), 0) + 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, '' \
-               FROM held_message WHERE site = ?1 AND user = ?2";
+    let sql = sql!(
+        "INSERT INTO held_message (site, user, number, state, report, conversation, client_id, time, reply_to, \
+         files, body, thread, reason) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '')"
+    );
     let files: Vec<u8> = held.files.iter().flat_map(|file| file.number.to_be_bytes()).collect();
     db.prepare_cached(sql)?.execute(params![
         held.from.site.0,
         held.from.num,
+        counter::next(db, held.from.site, Counted::HeldMessage)?,
         code(held.state),
         report as i64,
         held.conversation.key as i64,
@@ -140,7 +141,7 @@ fn insert(db: &Connection, held: &Held, report: u64) -> Outcome<()> {
 /// It was sent, and stands beside the log no more.
 pub(crate) fn release(db: &Connection, site: SiteId, report: u64) -> Outcome<()> {
     let Some((held, number)) = of_report(db, site, report)? else { return Ok(()) };
-    let sql = "DELETE FROM held_message WHERE site = ?1 AND user = ?2 AND number = ?3";
+    let sql = sql!("DELETE FROM held_message WHERE site = $1 AND user = $2 AND number = $3");
     db.prepare_cached(sql)?.execute(params![site.0, held.from.num, number])?;
     sanction::stand(db, held.from)
 }
@@ -148,14 +149,16 @@ pub(crate) fn release(db: &Connection, site: SiteId, report: u64) -> Outcome<()>
 /// As its sender is to hear of it; None where none waits with this report.
 pub(crate) fn refuse(db: &Connection, site: SiteId, report: u64, reason: &str) -> Outcome<Option<Held>> {
     let Some((held, number)) = of_report(db, site, report)? else { return Ok(None) };
-    let sql = "UPDATE held_message SET state = 1, report = 0, reason = ?4 WHERE site = ?1 AND user = ?2 AND number = ?3";
+    let sql = sql!(
+        "UPDATE held_message SET state = 1, report = 0, reason = $4 WHERE site = $1 AND user = $2 AND number = $3"
+    );
     db.prepare_cached(sql)?.execute(params![site.0, held.from.num, number, reason])?;
     Ok(Some(Held { state: HeldState::Refused, reason: reason.into(), ..held }))
 }
 
 /// Its sender has seen that it was refused.
 pub(crate) fn forget_refused(db: &Connection, user: UserId) -> Outcome<bool> {
-    let sql = "DELETE FROM held_message WHERE site = ?1 AND user = ?2 AND state = 1";
+    let sql = sql!("DELETE FROM held_message WHERE site = $1 AND user = $2 AND state = 1");
     Ok(db.prepare_cached(sql)?.execute([user.site.0, user.num])? > 0)
 }
 
@@ -169,8 +172,11 @@ macro_rules! columns {
 }
 
 fn of_user(db: &Connection, user: UserId) -> Outcome<Vec<Held>> {
-    let sql =
-        concat!("SELECT ", columns!(), " FROM held_message WHERE site = ?1 AND user = ?2 ORDER BY number");
+    let sql = sql!(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM held_message WHERE site = $1 AND user = $2 ORDER BY number"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([user.site.0, user.num], |r| row(user.site, r))?;
     let rows: Vec<(Held, i64)> = rows.collect::<Result<_, _>>()?;
@@ -179,8 +185,11 @@ fn of_user(db: &Connection, user: UserId) -> Outcome<Vec<Held>> {
 }
 
 fn same(db: &Connection, user: UserId, client_id: &str) -> Outcome<Option<Held>> {
-    let sql =
-        concat!("SELECT ", columns!(), " FROM held_message WHERE site = ?1 AND user = ?2 AND client_id = ?3");
+    let sql = sql!(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM held_message WHERE site = $1 AND user = $2 AND client_id = $3"
+    ));
     let values = params![user.site.0, user.num, client_id];
     let found = db.prepare_cached(sql)?.query_row(values, |r| row(user.site, r)).optional()?;
     found.map(|(held, _)| named(&mut Subs::new(db), held)).transpose()
@@ -188,8 +197,11 @@ fn same(db: &Connection, user: UserId, client_id: &str) -> Outcome<Option<Held>>
 
 fn of_report(db: &Connection, site: SiteId, report: u64) -> Outcome<Option<(Held, i64)>> {
     let Ok(report) = i64::try_from(report) else { return Ok(None) };
-    let sql =
-        concat!("SELECT ", columns!(), " FROM held_message WHERE site = ?1 AND report = ?2 AND report > 0");
+    let sql = sql!(concat!(
+        "SELECT ",
+        columns!(),
+        " FROM held_message WHERE site = $1 AND report = $2 AND report > 0"
+    ));
     let found = db.prepare_cached(sql)?.query_row(params![site.0, report], |r| row(site, r)).optional()?;
     let Some((held, number)) = found else { return Ok(None) };
     Ok(Some((named(&mut Subs::new(db), held)?, number)))
@@ -231,14 +243,14 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(Held, i64)> {
 }
 
 fn count(db: &Connection, user: UserId, state: HeldState) -> Outcome<u32> {
-    let sql = "SELECT count(*) FROM held_message WHERE site = ?1 AND user = ?2 AND state = ?3";
+    let sql = sql!("SELECT count(*) FROM held_message WHERE site = $1 AND user = $2 AND state = $3");
     let values = params![user.site.0, user.num, code(state)];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
 }
 
 /// Has this user any? Then there is something to be told at the next sign-in.
 pub(crate) fn any(db: &Connection, user: UserId) -> Outcome<bool> {
-    let sql = "SELECT 1 FROM held_message WHERE site = ?1 AND user = ?2";
+    let sql = sql!("SELECT 1 FROM held_message WHERE site = $1 AND user = $2");
     Ok(db.prepare_cached(sql)?.exists([user.site.0, user.num])?)
 }
 

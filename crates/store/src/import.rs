@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use chat::{
     By, ConversationId, Done, ImportFloor, ImportItem, ImportJob, ImportKey, ImportMessage, ImportOutcome,
-    ImportRefusal, ImportStore, ImportTo, Imported, MessageKind, Position, Refusal, Relation, Role, Seq,
-    SiteId, StoreError, Sub, Timestamp, UserId, imported_client_id,
+    ImportRefusal, ImportStore, ImportTo, Imported, MemberState, MessageKind, Position, Refusal, Relation,
+    Role, Seq, SiteId, StoreError, Sub, Timestamp, UserId, imported_client_id,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::{Fault, Outcome};
 use crate::moderation::audit;
-use crate::room::{self, MemberState, RoomRow};
+use crate::room::{self, RoomRow};
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
 use crate::{contact, message, user};
@@ -172,7 +172,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
         }
         let room = self.rooms.get_mut(&id).expect("a room that was found is open");
         let limits = self.job.rules.rooms;
-        if let Err(why) = room::member::has_room_for_one(self.batch.db, Some(&room.row), user, limits)? {
+        if let Err(why) = room::member::has_place(self.batch.db, Some(&room.row), user, limits)? {
             return refused(match why {
                 Refusal::RoomFull => ImportRefusal::RoomFull,
                 _ => ImportRefusal::TooManyRooms,
@@ -266,7 +266,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
     /// The seq of an imported message, where it is of this conversation and still there.
     fn seq_in(&self, id: ConversationId, key: &ImportKey) -> Outcome<Option<Seq>> {
         let Some(position) = self.find(key)? else { return Ok(None) };
-        let sql = "SELECT seq FROM message WHERE position = ?1 AND site = ?2 AND conversation = ?3";
+        let sql = sql!("SELECT seq FROM message WHERE position = $1 AND site = $2 AND conversation = $3");
         let mut statement = self.batch.db.prepare_cached(sql)?;
         let found =
             statement.query_row(params![position, id.site.0, id.key as i64], |row| row.get::<_, i64>(0));
@@ -306,13 +306,13 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
     }
 
     fn find(&self, key: &ImportKey) -> Outcome<Option<i64>> {
-        let sql = "SELECT number FROM imported WHERE site = ?1 AND key = ?2";
+        let sql = sql!("SELECT number FROM imported WHERE site = $1 AND key = $2");
         let mut statement = self.batch.db.prepare_cached(sql)?;
         Ok(statement.query_row(params![self.job.site.0, key.bytes()], |row| row.get(0)).optional()?)
     }
 
     fn keep(&self, key: &ImportKey, number: i64) -> Outcome<()> {
-        let sql = "INSERT INTO imported (site, key, number) VALUES (?1, ?2, ?3)";
+        let sql = sql!("INSERT INTO imported (site, key, number) VALUES ($1, $2, $3)");
         let mut statement = self.batch.db.prepare_cached(sql)?;
         statement.execute(params![self.job.site.0, key.bytes(), number])?;
         Ok(())
@@ -321,7 +321,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
     /// The record has one entry for all jobs until they are published.
     fn raise_floor(&mut self) -> Outcome<()> {
         let (db, site) = (self.batch.db, self.job.site);
-        let sql = "SELECT 1 FROM import_floor WHERE site = ?1 AND unpublished = 1";
+        let sql = sql!("SELECT 1 FROM import_floor WHERE site = $1 AND unpublished = 1");
         if !db.prepare_cached(sql)?.exists([site.0])? {
             let (by, act, time) = (By::Site, "import", self.job.rules.now);
             audit::note(
@@ -340,12 +340,16 @@ fn save_room(db: &Connection, room: &OpenRoom) -> Outcome<()> {
         return Ok(());
     }
     let key = (row.id.site.0, row.id.key as i64);
-    let sql = "UPDATE room SET seq = ?3, position = ?4, active = ?5 WHERE site = ?1 AND key = ?2";
+    let sql = sql!("UPDATE room SET seq = $3, position = $4, active = $5 WHERE site = $1 AND key = $2");
     let (seq, position) = (row.newest.seq as i64, row.newest.position as i64);
     db.prepare_cached(sql)?.execute(params![key.0, key.1, seq, position, row.active.0 as i64])?;
-    let sql = "UPDATE membership INDEXED BY membership_room SET received = ?4, read = ?4, \
-               archived = CASE WHEN archived = ?3 + 1 THEN ?4 + 1 ELSE archived END \
-               WHERE site = ?1 AND room = ?2 AND state < 8 AND read >= ?3";
+    let sql = sql!(concat!(
+        "UPDATE membership",
+        indexed_by!("membership_room"),
+        " SET received = $4, read = $4, \
+               archived = CASE WHEN archived = $3 + 1 THEN $4 + 1 ELSE archived END \
+               WHERE site = $1 AND room = $2 AND state < 8 AND read >= $3"
+    ));
     db.prepare_cached(sql)?.execute(params![key.0, key.1, *before as i64, seq])?;
     Ok(())
 }
@@ -357,7 +361,10 @@ fn publish(batch: &mut Batch<'_>, site: SiteId, ends: bool) -> Outcome<Position>
 }
 
 fn put_floor(db: &Connection, site: SiteId, number: u64, unpublished: bool) -> Outcome<()> {
-    let sql = "INSERT OR REPLACE INTO import_floor (site, number, unpublished) VALUES (?1, ?2, ?3)";
+    let sql = sql!(
+        "INSERT INTO import_floor (site, number, unpublished) VALUES ($1, $2, $3) \
+               ON CONFLICT (site) DO UPDATE SET number = excluded.number, unpublished = excluded.unpublished"
+    );
     db.prepare_cached(sql)?.execute(params![site.0, number as i64, unpublished])?;
     Ok(())
 }

@@ -9,12 +9,16 @@
 //!
 //! Read first: [`Sqlite`], [`Options`], then `writer.rs`.
 
+#[macro_use]
+mod dialect;
+
 mod backup;
 mod bucket;
 pub mod bulk;
 mod call;
 mod contact;
 mod conversation;
+mod counter;
 mod device;
 mod erase;
 mod export;
@@ -59,6 +63,7 @@ mod torn_log;
 mod turns;
 mod user;
 mod writer;
+mod written;
 
 pub use backup::{backup, restore};
 pub use bucket::{Bucket, BucketPlace, KeyPair};

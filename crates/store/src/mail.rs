@@ -1,6 +1,6 @@
 //! Digests by e-mail: where they go, and when one is due.
 
-use chat::{ConversationList, MAIL_EVERY_MS, MailAddress, MailDue, MailView, SiteId, Timestamp, UserId};
+use chat::{ConversationList, MailAddress, MailDue, MailView, SiteId, Timestamp, UserId, digest_due};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
@@ -12,7 +12,7 @@ const MOST_LOOKED_AT: u32 = 30;
 // ---- writes ----
 
 pub(crate) fn put_address(db: &Connection, user: UserId, new: &MailAddress) -> Outcome<bool> {
-    let sql = "SELECT address, language, after, due FROM mail WHERE site = ?1 AND user = ?2";
+    let sql = sql!("SELECT address, language, after, due FROM mail WHERE site = $1 AND user = $2");
     let before = db.prepare_cached(sql)?.query_row(params![user.site.0, user.num], |row| {
         let same = row.get_ref(0)?.as_str()? == &*new.address && row.get_ref(1)?.as_str()? == &*new.language;
         let may_be_due = row.get::<_, Option<u32>>(2)? != Some(0) && row.get::<_, i64>(3)? == 0;
@@ -23,28 +23,38 @@ pub(crate) fn put_address(db: &Connection, user: UserId, new: &MailAddress) -> O
     if let Some((true, may_be_due)) = before {
         return Ok(may_be_due);
     }
-    let sql = "INSERT INTO mail VALUES (?1, ?2, ?3, ?4, NULL, 0, 0) \
-               ON CONFLICT (site, user) DO UPDATE SET address = ?3, language = ?4";
+    let sql = sql!(
+        "INSERT INTO mail VALUES ($1, $2, $3, $4, NULL, 0, 0) \
+               ON CONFLICT (site, user) DO UPDATE SET address = $3, language = $4"
+    );
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, &*new.address, &*new.language])?;
     Ok(before.is_none_or(|(_, may_be_due)| may_be_due))
 }
 
 pub(crate) fn schedule(db: &Connection, user: UserId, now: Timestamp, minutes: u32) -> Outcome<()> {
-    let sql = "UPDATE mail SET due = max(?3 + coalesce(after, ?4) * 60000, iif(sent > 0, sent + ?5, 0)) \
-               WHERE site = ?1 AND user = ?2 AND due = 0 AND coalesce(after, ?4) > 0";
-    let day = MAIL_EVERY_MS as i64;
-    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, now.0 as i64, minutes, day])?;
+    let sql = sql!("SELECT after, sent FROM mail WHERE site = $1 AND user = $2 AND due = 0");
+    let settled = db
+        .prepare_cached(sql)?
+        .query_row([user.site.0, user.num], |row| Ok((row.get::<_, Option<u32>>(0)?, row.get::<_, i64>(1)?)));
+    let Some((after, sent)) = settled.optional()? else { return Ok(()) };
+    let sent = (sent > 0).then_some(Timestamp(sent as u64));
+    if let Some(due) = digest_due(now, after.unwrap_or(minutes), sent) {
+        let sql = sql!("UPDATE mail SET due = $3 WHERE site = $1 AND user = $2");
+        db.prepare_cached(sql)?.execute(params![user.site.0, user.num, due.0 as i64])?;
+    }
     Ok(())
 }
 
 pub(crate) fn settle(db: &Connection, user: UserId, sent: Option<Timestamp>) -> Outcome<()> {
-    let sql = "UPDATE mail SET due = 0, sent = coalesce(?3, sent) WHERE site = ?1 AND user = ?2";
+    let sql = sql!("UPDATE mail SET due = 0, sent = coalesce($3, sent) WHERE site = $1 AND user = $2");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, sent.map(|at| at.0 as i64)])?;
     Ok(())
 }
 
 pub(crate) fn set_after(db: &Connection, user: UserId, minutes: u32) -> Outcome<()> {
-    let sql = "UPDATE mail SET after = ?3, due = iif(?3 = 0, 0, due) WHERE site = ?1 AND user = ?2";
+    let sql = sql!(
+        "UPDATE mail SET after = $3, due = CASE WHEN $3 = 0 THEN 0 ELSE due END WHERE site = $1 AND user = $2"
+    );
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, minutes])?;
     Ok(())
 }
@@ -52,7 +62,7 @@ pub(crate) fn set_after(db: &Connection, user: UserId, minutes: u32) -> Outcome<
 // ---- reads ----
 
 pub(crate) fn view(db: &Connection, user: UserId) -> Outcome<Option<MailView>> {
-    let sql = "SELECT address, language, after FROM mail WHERE site = ?1 AND user = ?2";
+    let sql = sql!("SELECT address, language, after FROM mail WHERE site = $1 AND user = $2");
     let found = db.prepare_cached(sql)?.query_row(params![user.site.0, user.num], |row| {
         let address = MailAddress {
             address: row.get_ref(0)?.as_str()?.into(),
@@ -64,8 +74,9 @@ pub(crate) fn view(db: &Connection, user: UserId) -> Outcome<Option<MailView>> {
 }
 
 pub(crate) fn due(db: &Connection, now: Timestamp, limit: u32) -> Outcome<Vec<MailDue>> {
-    let sql =
-        "SELECT site, user, address, language FROM mail WHERE due > 0 AND due <= ?1 ORDER BY due LIMIT ?2";
+    let sql = sql!(
+        "SELECT site, user, address, language FROM mail WHERE due > 0 AND due <= $1 ORDER BY due LIMIT $2"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![now.0 as i64, limit], |row| {
         let user = UserId { site: SiteId(row.get(0)?), num: row.get(1)? };

@@ -1,11 +1,10 @@
 //! What a member has put on a conversation: pinned, marked as unread, a draft. Bits of a column of the view, so that who has
 //! put nothing there pays nothing; only the bit of a draft leads to its row.
 
-use chat::{ConversationChange, ConversationId, MOST_PINNED, Refusal, UserId};
+use chat::{ConversationChange, ConversationId, MemberState, Refusal, UserId, may_pin};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
-use crate::room::MemberState;
 use crate::{conversation, room};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -64,8 +63,11 @@ pub(crate) fn change(
     before: Marks,
     change: &ConversationChange,
 ) -> Outcome<Result<Marked, Refusal>> {
-    if change.pinned == Some(true) && !before.is_pinned() && pinned(db, user)? >= MOST_PINNED {
-        return Ok(Err(Refusal::TooManyPinned));
+    if change.pinned == Some(true)
+        && !before.is_pinned()
+        && let Err(refusal) = may_pin(pinned(db, user)?)
+    {
+        return Ok(Err(refusal));
     }
     let marks = before.with(PINNED, change.pinned).with(UNREAD, change.marked_unread);
     let Some(draft) = &change.draft else { return Ok(Ok(Marked { marks, is_new_draft: false })) };
@@ -89,11 +91,14 @@ fn pinned(db: &Connection, user: UserId) -> Outcome<usize> {
 fn put_draft(db: &Connection, user: UserId, id: ConversationId, draft: &str) -> Outcome<()> {
     let key = params![user.site.0, user.num, id.key as i64];
     if draft.is_empty() {
-        db.prepare_cached("DELETE FROM draft WHERE site = ?1 AND user = ?2 AND conversation = ?3")?
+        db.prepare_cached(sql!("DELETE FROM draft WHERE site = $1 AND user = $2 AND conversation = $3"))?
             .execute(key)?;
         return Ok(());
     }
-    let sql = "INSERT OR REPLACE INTO draft (site, user, conversation, body) VALUES (?1, ?2, ?3, ?4)";
+    let sql = sql!(
+        "INSERT INTO draft (site, user, conversation, body) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT (site, user, conversation) DO UPDATE SET body = excluded.body"
+    );
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, id.key as i64, draft])?;
     Ok(())
 }
@@ -108,7 +113,7 @@ pub(crate) fn draft(
     if marks.0 & DRAFT == 0 {
         return Ok(None);
     }
-    let sql = "SELECT body FROM draft WHERE site = ?1 AND user = ?2 AND conversation = ?3";
+    let sql = sql!("SELECT body FROM draft WHERE site = $1 AND user = $2 AND conversation = $3");
     let values = params![user.site.0, user.num, id.key as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?)
 }

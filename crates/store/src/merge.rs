@@ -36,10 +36,17 @@ fn merge(batch: &mut Batch<'_>, merge: &Merge) -> Outcome<Result<Option<UserRow>
     user::become_member(db, &before, user)?;
     let number = batch.next_number();
     rename_on_lists(db, before.id, user.as_str(), number)?;
-    let sql = "INSERT OR REPLACE INTO merged_guest (site, sub, user) VALUES (?1, ?2, ?3)";
+    let sql = sql!(
+        "INSERT INTO merged_guest (site, sub, user) VALUES ($1, $2, $3) \
+               ON CONFLICT (site, sub) DO UPDATE SET user = excluded.user"
+    );
     db.prepare_cached(sql)?.execute(params![site.0, guest.as_str(), before.id.num])?;
-    let sql = "INSERT OR REPLACE INTO erasure (site, user, messages, conversation, former, began) \
-               VALUES (?1, ?2, 2, 0, ?3, ?4)";
+    let sql = sql!(
+        "INSERT INTO erasure (site, user, messages, conversation, former, began) \
+               VALUES ($1, $2, 2, 0, $3, $4) \
+               ON CONFLICT (site, user) DO UPDATE SET messages = excluded.messages, conversation = excluded.conversation, former = excluded.former, began = excluded.began, \
+               step = 0, at = 0, at_id = '', indexed = 0"
+    );
     db.prepare_cached(sql)?.execute(params![site.0, before.id.num, guest.as_str(), number as i64])?;
     let (act, user, detail) = ("merge", Some(before.id), guest.as_str());
     audit::note(
@@ -50,14 +57,16 @@ fn merge(batch: &mut Batch<'_>, merge: &Merge) -> Outcome<Result<Option<UserRow>
 }
 
 fn was_merged(db: &Connection, merge: &Merge) -> Outcome<bool> {
-    let sql = "SELECT u.sub = ?3 FROM merged_guest g JOIN user u ON u.site = g.site AND u.num = g.user \
-               WHERE g.site = ?1 AND g.sub = ?2";
+    let sql = sql!(
+        "SELECT u.sub = $3 FROM merged_guest g JOIN user u ON u.site = g.site AND u.num = g.user \
+               WHERE g.site = $1 AND g.sub = $2"
+    );
     let values = params![merge.guest.site().0, merge.guest.sub().as_str(), merge.user.as_str()];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
 fn members(db: &Connection, of: &[UserId]) -> Outcome<Vec<UserId>> {
-    let mut statement = db.prepare_cached("SELECT guest FROM user WHERE site = ?1 AND num = ?2")?;
+    let mut statement = db.prepare_cached(sql!("SELECT guest FROM user WHERE site = $1 AND num = $2"))?;
     let mut members = Vec::new();
     for id in of {
         let guest: Option<bool> =
@@ -69,7 +78,7 @@ fn members(db: &Connection, of: &[UserId]) -> Outcome<Vec<UserId>> {
 
 /// The member who was the guest of this id.
 pub(crate) fn member(db: &Connection, site: SiteId, guest: &Sub) -> Outcome<Option<UserRow>> {
-    let sql = "SELECT user FROM merged_guest WHERE site = ?1 AND sub = ?2";
+    let sql = sql!("SELECT user FROM merged_guest WHERE site = $1 AND sub = $2");
     let num =
         db.prepare_cached(sql)?.query_row(params![site.0, guest.as_str()], |row| row.get(0)).optional()?;
     num.map_or(Ok(None), |num| user::by_id(db, UserId { site, num }))
@@ -77,8 +86,10 @@ pub(crate) fn member(db: &Connection, site: SiteId, guest: &Sub) -> Outcome<Opti
 
 /// Users with the guest on their list are found through the guest's own rows.
 fn rename_on_lists(db: &Connection, id: UserId, sub: &str, number: u64) -> Outcome<()> {
-    let sql = "UPDATE contact SET sub = ?3, guest = 0, changed = ?4 WHERE site = ?1 AND other = ?2 AND user IN \
-               (SELECT mine.other FROM contact mine WHERE mine.site = ?1 AND mine.user = ?2)";
+    let sql = sql!(
+        "UPDATE contact SET sub = $3, guest = 0, changed = $4 WHERE site = $1 AND other = $2 AND user IN \
+               (SELECT mine.other FROM contact mine WHERE mine.site = $1 AND mine.user = $2)"
+    );
     db.prepare_cached(sql)?.execute(params![id.site.0, id.num, sub, number as i64])?;
     Ok(())
 }

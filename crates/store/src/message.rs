@@ -95,7 +95,7 @@ pub(crate) fn sent_before(batch: &mut Batch<'_>, from: UserId, client_id: &str) 
     let found = batch.state.sent.find(batch.db, from, client_id)?;
     let Some(number) = found else { return Ok(None) };
     let position = Position { number, ..batch.position() };
-    let sql = "SELECT site, conversation, seq, time FROM message WHERE position = ?1";
+    let sql = sql!("SELECT site, conversation, seq, time FROM message WHERE position = $1");
     let mut statement = batch.db.prepare_cached(sql)?;
     let answer = statement.query_row([number as i64], |row| {
         let site = SiteId(row.get(0)?);
@@ -126,8 +126,10 @@ pub(crate) fn insert(
 ) -> Outcome<()> {
     let id = append.conversation;
     let reply_to = append.reply_to.filter(|to| (1..seq).contains(&to.0)).map(|to| to.0 as i64);
-    let sql = "INSERT INTO message (position, site, conversation, seq, previous, sender, mention, time, reply_to, \
-               client_id, body, kind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    let sql = sql!(
+        "INSERT INTO message (position, site, conversation, seq, previous, sender, mention, time, reply_to, \
+               client_id, body, kind) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+    );
     db.prepare_cached(sql)?.execute(params![
         number as i64,
         id.site.0,
@@ -143,7 +145,7 @@ pub(crate) fn insert(
         kind_code(append.kind),
     ])?;
     if seq.is_multiple_of(MILESTONE) {
-        let sql = "INSERT INTO milestone (site, conversation, seq, position) VALUES (?1, ?2, ?3, ?4)";
+        let sql = sql!("INSERT INTO milestone (site, conversation, seq, position) VALUES ($1, $2, $3, $4)");
         db.prepare_cached(sql)?.execute([id.site.0 as i64, id.key as i64, seq as i64, number as i64])?;
     }
     Ok(())
@@ -179,7 +181,7 @@ pub(crate) fn bring_in(db: &Connection, from: UserId, to: UserId) -> Outcome<()>
 
 /// How many messages newer than `read`, from the newest at `tail` back, name this member.
 pub(crate) fn mentions_after(db: &Connection, tail: u64, read: u64, user: UserId) -> Outcome<u64> {
-    let sql = "SELECT seq, previous, mention AND sender <> ?2 FROM message WHERE position = ?1";
+    let sql = sql!("SELECT seq, previous, mention AND sender <> $2 FROM message WHERE position = $1");
     let mut statement = db.prepare_cached(sql)?;
     let (mut position, mut count) = (tail as i64, 0);
     loop {
@@ -238,7 +240,9 @@ pub(crate) fn page(
     }
     let is_there = match after {
         Some(_) => true,
-        None => db.prepare_cached("SELECT 1 FROM message WHERE position = ?1")?.exists([before_it as i64])?,
+        None => db
+            .prepare_cached(sql!("SELECT 1 FROM message WHERE position = $1"))?
+            .exists([before_it as i64])?,
     };
     Ok(HistoryPage { messages, more: taken < available && is_whole && is_there })
 }
@@ -318,7 +322,7 @@ pub(crate) fn history_since(
 /// The smallest seq of a message of `time` or later, one beyond the newest where there is none. A binary search over milestones and
 /// then over the messages between two of them: its cost grows with the logarithm of the conversation's length.
 fn first_since(db: &Connection, id: ConversationId, newest: Newest, time: Timestamp) -> Outcome<u64> {
-    let mut time_at = db.prepare_cached("SELECT time FROM message WHERE position = ?1")?;
+    let mut time_at = db.prepare_cached(sql!("SELECT time FROM message WHERE position = $1"))?;
     // Messages before `first` are earlier or not kept any more; messages from `end` on are not earlier.
     let (mut first, mut end) = (1, newest.seq + 1);
     while first < end {
@@ -354,7 +358,7 @@ pub(crate) fn position_of(
         return Ok(None);
     }
     let Some((mut at, mut position)) = entrance(db, id, newest, seq)? else { return Ok(None) };
-    let mut hop = db.prepare_cached("SELECT previous FROM message WHERE position = ?1")?;
+    let mut hop = db.prepare_cached(sql!("SELECT previous FROM message WHERE position = $1"))?;
     while at > seq {
         let previous = hop.query_row([position as i64], |row| row.get::<_, i64>(0)).optional()?;
         let Some(previous) = previous else { return Ok(None) };
@@ -369,7 +373,7 @@ fn entrance(db: &Connection, id: ConversationId, newest: Newest, seq: u64) -> Ou
     if seq + MILESTONE > newest.seq {
         return Ok(Some((newest.seq, newest.position)));
     }
-    let sql = "SELECT position FROM milestone WHERE site = ?1 AND conversation = ?2 AND seq = ?3";
+    let sql = sql!("SELECT position FROM milestone WHERE site = $1 AND conversation = $2 AND seq = $3");
     let at = seq.next_multiple_of(MILESTONE);
     let values = [id.site.0 as i64, id.key as i64, at as i64];
     let position = db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0)).optional()?;
@@ -390,8 +394,10 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(db: &'a Connection, reader: UserId) -> Outcome<Lines<'a>> {
-        let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed, \
-                   files, rich, kind FROM message WHERE position = ?1";
+        let sql = sql!(
+            "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed, \
+                   files, rich, kind FROM message WHERE position = $1"
+        );
         let statement = db.prepare_cached(sql)?;
         let blocked = Blocked::by(reader);
         Ok(Lines { db, reader, statement, subs: Subs::new(db), blocked, shows_erased: false })

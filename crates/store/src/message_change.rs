@@ -11,10 +11,10 @@ pub(crate) use pins::pins;
 use std::sync::Arc;
 
 use chat::{
-    Act, By, ChangeMessage, ChangedMessage, ConversationId, KeptRevisions, LinkRule, MOST_PINNED,
-    MessageChange, MessageRequest, Refusal, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp,
-    UnpublishedPage, UserId, drops_revision, first_contact, is_gathered, may_change, may_change_in_room,
-    may_edit, publishes_all, recorded_change,
+    Act, By, ChangeMessage, ChangedMessage, ConversationId, KeptRevisions, LinkRule, MessageChange,
+    MessageRequest, Refusal, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UnpublishedPage,
+    UserId, drops_revision, first_contact, is_gathered, may_change, may_change_in_room, may_edit, may_pin,
+    publishes_all, recorded_change,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -101,8 +101,10 @@ pub(crate) fn publish(
 
 /// Call after the change: [`mark_changed`] replaces the row, and with it the mark.
 fn mark_unpublished(db: &Connection, now: &StoredMessage) -> Outcome<()> {
-    let sql = "UPDATE message_change SET unpublished = 1 \
-               WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+    let sql = sql!(
+        "UPDATE message_change SET unpublished = 1 \
+               WHERE site = $1 AND conversation = $2 AND position = $3"
+    );
     let id = now.conversation;
     db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, now.version as i64])?;
     Ok(())
@@ -113,8 +115,10 @@ fn is_unpublished(db: &Connection, now: &StoredMessage) -> Outcome<bool> {
     if now.version == 0 || !id.is_room() {
         return Ok(false);
     }
-    let sql = "SELECT unpublished FROM message_change \
-               WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+    let sql = sql!(
+        "SELECT unpublished FROM message_change \
+               WHERE site = $1 AND conversation = $2 AND position = $3"
+    );
     let values = params![id.site.0, id.key as i64, now.version as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }
@@ -134,7 +138,7 @@ pub(crate) fn tidy(
 
 /// Deletes the message at this position for a user who is erased. None: the message does not exist.
 pub(crate) fn erase(batch: &mut Batch<'_>, at: u64, time: Timestamp) -> Outcome<Option<ChangedMessage>> {
-    let sql = "SELECT site, conversation FROM message WHERE position = ?1";
+    let sql = sql!("SELECT site, conversation FROM message WHERE position = $1");
     let found = batch.db.prepare_cached(sql)?.query_row([at as i64], |row| {
         Ok(ConversationId { site: SiteId(row.get(0)?), key: row.get::<_, i64>(1)? as u64 })
     });
@@ -271,7 +275,7 @@ fn apply(
     match &wanted.change {
         MessageChange::Edit(body) if *body == before.body => return Ok(Ok(false)),
         MessageChange::Edit(body) => {
-            if let Err(refusal) = keep_revision(batch.db, wanted, at, before)? {
+            if let Err(refusal) = keep_revision(batch.db, batch.position().number + 1, wanted, at, before)? {
                 return Ok(Err(refusal));
             }
             replace_body(batch, wanted, ground, at, before, body)?;
@@ -282,7 +286,7 @@ fn apply(
             mark_changed(batch, at, before, State { edited: Some(wanted.time), ..State::of(before) })?;
             if ground.room.is_some() {
                 // An edit goes to everybody as a message does, and slow mode counts it as one.
-                let sql = "UPDATE membership SET sent = ?4 WHERE site = ?1 AND user = ?2 AND room = ?3";
+                let sql = sql!("UPDATE membership SET sent = $4 WHERE site = $1 AND user = $2 AND room = $3");
                 let id = wanted.conversation;
                 let values = params![id.site.0, wanted.by.num, id.key as i64, wanted.time.0 as i64];
                 batch.db.prepare_cached(sql)?.execute(values)?;
@@ -290,7 +294,7 @@ fn apply(
         }
         MessageChange::Delete if before.deleted => return Ok(Ok(false)),
         MessageChange::Delete => {
-            if let Err(refusal) = keep_revision(batch.db, wanted, at, before)? {
+            if let Err(refusal) = keep_revision(batch.db, batch.position().number + 1, wanted, at, before)? {
                 return Ok(Err(refusal));
             }
             replace_body(batch, wanted, ground, at, before, "")?;
@@ -334,8 +338,8 @@ fn apply(
         }
         MessageChange::Pin(on) if before.pinned == *on => return Ok(Ok(false)),
         MessageChange::Pin(on) => {
-            if *on && pins::pinned(batch.db, wanted.conversation)?.len() >= MOST_PINNED {
-                return Ok(Err(Refusal::TooManyPinned));
+            if *on && let Err(refusal) = may_pin(pins::pinned(batch.db, wanted.conversation)?.len()) {
+                return Ok(Err(refusal));
             }
             mark_changed(batch, at, before, State { pinned: *on, ..State::of(before) })?;
         }
@@ -363,18 +367,20 @@ fn mark_changed(batch: &mut Batch<'_>, at: u64, before: &StoredMessage, now: Sta
     let number = batch.next_number();
     let (site, key, at) = (id.site.0, id.key as i64, at as i64);
     if before.version > 0 {
-        let sql = "DELETE FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+        let sql = sql!("DELETE FROM message_change WHERE site = $1 AND conversation = $2 AND position = $3");
         batch.db.prepare_cached(sql)?.execute(params![site, key, before.version as i64])?;
     }
-    let sql = "INSERT INTO message_change (site, conversation, position, message, edited, deleted, pinned) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sql = sql!(
+        "INSERT INTO message_change (site, conversation, position, message, edited, deleted, pinned) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    );
     let edited = now.edited.map(|time| time.0 as i64);
     let values = params![site, key, number as i64, at, edited, now.deleted, now.pinned];
     batch.db.prepare_cached(sql)?.execute(values)?;
-    let sql = "UPDATE message SET changed = ?2 WHERE position = ?1";
+    let sql = sql!("UPDATE message SET changed = $2 WHERE position = $1");
     batch.db.prepare_cached(sql)?.execute([at, number as i64])?;
     if id.is_room() {
-        let sql = "UPDATE room SET changed = ?3 WHERE site = ?1 AND key = ?2";
+        let sql = sql!("UPDATE room SET changed = $3 WHERE site = $1 AND key = $2");
         batch.db.prepare_cached(sql)?.execute(params![site, key, number as i64])?;
     }
     batch.change(id, |direct| direct.sides.iter_mut().for_each(|side| side.changed = number));
@@ -392,14 +398,14 @@ fn replace_body(
 ) -> Outcome<()> {
     let (id, db) = (wanted.conversation, batch.db);
     let mentioned: bool = db
-        .prepare_cached("SELECT mention FROM message WHERE position = ?1")?
+        .prepare_cached(sql!("SELECT mention FROM message WHERE position = $1"))?
         .query_row([at as i64], |row| row.get(0))?;
     let mentions = message::names_other(db, id, before.from, body)?;
-    db.prepare_cached("UPDATE message SET body = ?2, mention = ?3 WHERE position = ?1")?
+    db.prepare_cached(sql!("UPDATE message SET body = $2, mention = $3 WHERE position = $1"))?
         .execute(params![at as i64, body, mentions])?;
     search::changed(batch, at, id, body)?;
     if let Some((room, who)) = &ground.room {
-        let sql = "DELETE FROM mention WHERE site = ?1 AND room = ?2 AND seq = ?3";
+        let sql = sql!("DELETE FROM mention WHERE site = $1 AND room = $2 AND seq = $3");
         if before.body.contains('@') {
             db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, before.seq.0 as i64])?;
         }
@@ -416,23 +422,26 @@ fn replace_body(
     Ok(())
 }
 
-/// Of the body as it is now, which the change replaces.
+/// Of the body as it is now, which the change at this position replaces. The first body has the number 1, all others that position.
 fn keep_revision(
     db: &Connection,
+    number: u64,
     wanted: &ChangeMessage,
     at: u64,
     before: &StoredMessage,
 ) -> Outcome<Result<(), Refusal>> {
     let (site, at) = (before.conversation.site.0, at as i64);
-    let sql = "SELECT count(*), coalesce(sum(octet_length(body)), 0), coalesce(max(number), 0), \
+    let sql = sql!(
+        "SELECT count(*), coalesce(sum(octet_length(body)), 0), \
                       min(number) FILTER (WHERE number > 1) \
-               FROM message_revision WHERE site = ?1 AND message = ?2";
-    let until = "SELECT until FROM message_revision WHERE site = ?1 AND message = ?2 AND number = ?3";
-    let remove = "DELETE FROM message_revision WHERE site = ?1 AND message = ?2 AND number = ?3";
-    let newest = loop {
-        let (count, bytes, newest, second): (i64, i64, i64, Option<i64>) = db
+               FROM message_revision WHERE site = $1 AND message = $2"
+    );
+    let until = sql!("SELECT until FROM message_revision WHERE site = $1 AND message = $2 AND number = $3");
+    let remove = sql!("DELETE FROM message_revision WHERE site = $1 AND message = $2 AND number = $3");
+    let number = loop {
+        let (count, bytes, second): (i64, i64, Option<i64>) = db
             .prepare_cached(sql)?
-            .query_row(params![site, at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            .query_row(params![site, at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let oldest = second.map(|number| {
             db.prepare_cached(until)?.query_row(params![site, at, number], |row| row.get::<_, i64>(0))
         });
@@ -440,13 +449,14 @@ fn keep_revision(
         let kept = KeptRevisions { count: count as usize, bytes: bytes as usize, oldest };
         match drops_revision(&wanted.change, kept, before.body.len(), wanted.time) {
             Ok(true) => db.prepare_cached(remove)?.execute(params![site, at, second])?,
-            Ok(false) => break newest,
+            Ok(false) => break if count == 0 { 1 } else { number as i64 },
             Err(refusal) => return Ok(Err(refusal)),
         };
     };
-    let sql = "INSERT INTO message_revision (site, message, number, until, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let sql =
+        sql!("INSERT INTO message_revision (site, message, number, until, body) VALUES ($1, $2, $3, $4, $5)");
     let until = wanted.time.0 as i64;
-    db.prepare_cached(sql)?.execute(params![site, at, newest + 1, until, before.body])?;
+    db.prepare_cached(sql)?.execute(params![site, at, number, until, before.body])?;
     Ok(Ok(()))
 }
 
@@ -461,7 +471,9 @@ pub(crate) fn complete(
     message: &mut StoredMessage,
 ) -> Outcome<()> {
     let id = message.conversation;
-    let sql = "SELECT edited, deleted, pinned FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+    let sql = sql!(
+        "SELECT edited, deleted, pinned FROM message_change WHERE site = $1 AND conversation = $2 AND position = $3"
+    );
     let values = params![id.site.0, id.key as i64, message.version as i64];
     let found = db
         .prepare_cached(sql)?
@@ -484,8 +496,10 @@ pub(crate) fn updated_since(
     since: u64,
     most: usize,
 ) -> Outcome<Option<Vec<u64>>> {
-    let sql = "SELECT message FROM message_change WHERE site = ?1 AND conversation = ?2 AND position > ?3 \
-               AND message <= ?3 ORDER BY position LIMIT ?4";
+    let sql = sql!(
+        "SELECT message FROM message_change WHERE site = $1 AND conversation = $2 AND position > $3 \
+               AND message <= $3 ORDER BY position LIMIT $4"
+    );
     let values = params![id.site.0, id.key as i64, since as i64, most as i64 + 1];
     let mut statement = db.prepare_cached(sql)?;
     let updated: Vec<u64> =
@@ -495,13 +509,19 @@ pub(crate) fn updated_since(
 
 /// Two steps for each site, by the index `message_unpublished`.
 pub(crate) fn unpublished(db: &Connection, page: UnpublishedPage) -> Outcome<Vec<(ConversationId, Seq)>> {
-    let next = "SELECT site FROM message_change INDEXED BY message_unpublished \
-                WHERE unpublished = 1 AND site > ?1 ORDER BY site LIMIT 1";
-    let of_site = "SELECT message.conversation, message.seq \
-                   FROM message_change INDEXED BY message_unpublished \
-                   JOIN message ON message.position = message_change.message \
-                   WHERE unpublished = 1 AND message_change.site = ?1 \
-                   ORDER BY message_change.position LIMIT ?2";
+    let next = sql!(concat!(
+        "SELECT site FROM message_change",
+        indexed_by!("message_unpublished"),
+        " WHERE unpublished = 1 AND site > $1 ORDER BY site LIMIT 1"
+    ));
+    let of_site = sql!(concat!(
+        "SELECT message.conversation, message.seq \
+                   FROM message_change",
+        indexed_by!("message_unpublished"),
+        " JOIN message ON message.position = message_change.message \
+                   WHERE unpublished = 1 AND message_change.site = $1 \
+                   ORDER BY message_change.position LIMIT $2"
+    ));
     let (mut next, mut of_site) = (db.prepare_cached(next)?, db.prepare_cached(of_site)?);
     let (mut found, mut after) = (Vec::new(), page.after);
     while found.len() < page.limit as usize {
@@ -527,7 +547,8 @@ pub(crate) fn revisions(db: &Connection, id: ConversationId, seq: Seq) -> Outcom
     };
     let Some(newest) = newest else { return Ok(Vec::new()) };
     let Some(at) = message::position_of(db, id, newest, seq.0)? else { return Ok(Vec::new()) };
-    let sql = "SELECT until, body FROM message_revision WHERE site = ?1 AND message = ?2 ORDER BY number";
+    let sql =
+        sql!("SELECT until, body FROM message_revision WHERE site = $1 AND message = $2 ORDER BY number");
     let mut statement = db.prepare_cached(sql)?;
     let revisions = statement.query_map(params![id.site.0, at as i64], |row| {
         Ok(Revision { until: Timestamp(row.get::<_, i64>(0)? as u64), body: row.get(1)? })

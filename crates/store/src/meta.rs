@@ -1,8 +1,9 @@
 //! The few numbers that belong to the whole database.
 
 use chat::Position;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
+use crate::dialect;
 use crate::fault::Outcome;
 
 /// Names the database. A position of another epoch is of another database.
@@ -16,7 +17,8 @@ pub(crate) fn position(db: &Connection, epoch: u32) -> Outcome<Position> {
 }
 
 pub(crate) fn set_position(db: &Connection, number: u64) -> Outcome<()> {
-    db.prepare_cached("UPDATE meta SET value = ?1 WHERE name = 'position'")?.execute([number as i64])?;
+    db.prepare_cached(sql!("UPDATE meta SET value = $1 WHERE name = 'position'"))?
+        .execute([number as i64])?;
     Ok(())
 }
 
@@ -26,7 +28,9 @@ pub(crate) fn sent_indexed(db: &Connection) -> Outcome<u64> {
 }
 
 pub(crate) fn set_sent_indexed(db: &Connection, number: u64) -> Outcome<()> {
-    let sql = "INSERT OR REPLACE INTO meta VALUES ('sent_indexed', ?1)";
+    let sql = sql!(
+        "INSERT INTO meta VALUES ('sent_indexed', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    );
     db.prepare_cached(sql)?.execute([number as i64])?;
     Ok(())
 }
@@ -37,7 +41,9 @@ pub(crate) fn search_indexed(db: &Connection) -> Outcome<u64> {
 }
 
 pub(crate) fn set_search_indexed(db: &Connection, number: u64) -> Outcome<()> {
-    let sql = "INSERT OR REPLACE INTO meta VALUES ('search_indexed', ?1)";
+    let sql = sql!(
+        "INSERT INTO meta VALUES ('search_indexed', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    );
     db.prepare_cached(sql)?.execute([number as i64])?;
     Ok(())
 }
@@ -60,7 +66,7 @@ pub(crate) fn take_site_number(db: &Connection) -> Outcome<u32> {
 
 /// Differs from the answer before where another connection has committed since.
 pub(crate) fn data_version(db: &Connection) -> Outcome<i64> {
-    Ok(db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
+    Ok(db.prepare_cached(dialect::DATA_VERSION)?.query_row([], |row| row.get(0))?)
 }
 
 /// How far the rewriting after an erasure is.
@@ -80,11 +86,15 @@ pub(crate) fn purge(db: &Connection) -> Outcome<Purge> {
 }
 
 pub(crate) fn set_purge(db: &Connection, purge: Purge) -> Outcome<()> {
-    db.prepare_cached("INSERT OR REPLACE INTO meta VALUES ('purge', ?1)")?.execute([purge as i64])?;
+    db.prepare_cached(sql!(
+        "INSERT INTO meta VALUES ('purge', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    ))?
+    .execute([purge as i64])?;
     Ok(())
 }
 
 fn number(db: &Connection, name: &str) -> Outcome<u64> {
-    let sql = "SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1";
-    Ok(db.prepare_cached(sql)?.query_row([name], |row| row.get::<_, i64>(0))? as u64)
+    let sql = sql!("SELECT value FROM meta WHERE name = $1");
+    let value = db.prepare_cached(sql)?.query_row([name], |row| row.get::<_, i64>(0)).optional()?;
+    Ok(value.unwrap_or(0) as u64)
 }

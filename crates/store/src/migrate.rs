@@ -2,6 +2,8 @@
 
 use rusqlite::Connection;
 
+use crate::dialect;
+
 /// A newer schema is appended here, never changed: databases of every older version exist.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0001_first_conversation.sql"),
@@ -40,6 +42,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0034_banned_members.sql"),
     include_str!("../migrations/sqlite/0035_blocked_authors.sql"),
     include_str!("../migrations/sqlite/0036_message_kind.sql"),
+    include_str!("../migrations/sqlite/0037_counters.sql"),
 ];
 
 /// The schema version that this program knows.
@@ -47,7 +50,7 @@ pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;
 
 /// That of a database.
 pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {
-    db.query_row("PRAGMA user_version", [], |row| row.get(0))
+    db.query_row(dialect::SCHEMA_VERSION, [], |row| row.get(0))
 }
 
 /// Answers the version that was found. One transaction for all steps: a migration that is killed half-way has
@@ -63,8 +66,8 @@ pub(crate) fn migrate(db: &mut Connection, epoch: u32) -> rusqlite::Result<u32> 
     for step in &MIGRATIONS[found as usize..] {
         transaction.execute_batch(step)?;
     }
-    transaction.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?1)", [epoch])?;
-    transaction.pragma_update(None, "user_version", NEWEST)?;
+    transaction.execute(sql!("INSERT INTO meta VALUES ('epoch', $1) ON CONFLICT DO NOTHING"), [epoch])?;
+    dialect::set(&transaction, "user_version", NEWEST)?;
     transaction.commit()?;
     Ok(found)
 }

@@ -10,6 +10,8 @@ pub(crate) mod report;
 pub(crate) mod role;
 pub(crate) mod sanction;
 
+use std::sync::Arc;
+
 use chat::{
     AuditPage, By, DeviceBan, Done, Ended, Level, Moderated, ModerationStore, ModeratorAct, NewReport,
     Notice, Refusal, ReportRow, ReportState, ReportsPage, SiteAct, SiteId, SiteRole, StoreError, Timestamp,
@@ -81,7 +83,8 @@ impl ModerationStore for Sqlite {
     }
 
     fn written(&self, user: UserId, most: u32, done: Done<u32>) {
-        self.read(move |db| user::written(db, user, most), done);
+        let shared = Arc::clone(&self.shared);
+        self.read(move |db| shared.written.count(db, user, most), done);
     }
 
     fn keep_level(&self, user: UserId, level: Level, done: Done<Option<UserRow>>) {

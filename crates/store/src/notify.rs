@@ -85,14 +85,16 @@ fn put_device(
     if device.map_or(Ok(false), |device| device::is_signed_out(db, user, device))? {
         return Ok(Vec::new());
     }
-    let owner = "SELECT user FROM push_device WHERE site = ?1 AND endpoint = ?2";
+    let owner = sql!("SELECT user FROM push_device WHERE site = $1 AND endpoint = $2");
     let same = params![user.site.0, &*push.endpoint];
     let before: Option<u32> = db.prepare_cached(owner)?.query_row(same, |row| row.get(0)).optional()?;
-    db.prepare_cached("DELETE FROM push_device WHERE site = ?1 AND endpoint = ?2")?.execute(same)?;
-    let oldest = "DELETE FROM push_device WHERE site = ?1 AND user = ?2 AND endpoint IN (SELECT endpoint FROM push_device \
-                  WHERE site = ?1 AND user = ?2 ORDER BY created DESC, endpoint LIMIT -1 OFFSET ?3)";
+    db.prepare_cached(sql!("DELETE FROM push_device WHERE site = $1 AND endpoint = $2"))?.execute(same)?;
+    let oldest = sql!(
+        "DELETE FROM push_device WHERE site = $1 AND user = $2 AND endpoint IN (SELECT endpoint FROM push_device \
+                  WHERE site = $1 AND user = $2 ORDER BY created DESC, endpoint LIMIT 9223372036854775807 OFFSET $3)"
+    );
     db.prepare_cached(oldest)?.execute(params![user.site.0, user.num, MOST_PUSH_DEVICES as u32 - 1])?;
-    db.prepare_cached("INSERT INTO push_device VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(
+    db.prepare_cached(sql!("INSERT INTO push_device VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"))?.execute(
         params![
             user.site.0,
             user.num,
@@ -110,14 +112,15 @@ fn put_device(
 }
 
 fn remove_device(db: &Connection, user: UserId, endpoint: &str) -> Outcome<bool> {
-    let sql = "DELETE FROM push_device WHERE site = ?1 AND user = ?2 AND endpoint = ?3";
+    let sql = sql!("DELETE FROM push_device WHERE site = $1 AND user = $2 AND endpoint = $3");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, endpoint])?;
     Ok(count(db, user)? > 0)
 }
 
 /// That of a device that is signed out, and all of which is not known whose they are. Answers whether one is left.
 pub(crate) fn remove_of_device(db: &Connection, user: UserId, device: u64) -> Outcome<bool> {
-    let sql = "DELETE FROM push_device WHERE site = ?1 AND user = ?2 AND (device = ?3 OR device IS NULL)";
+    let sql =
+        sql!("DELETE FROM push_device WHERE site = $1 AND user = $2 AND (device = $3 OR device IS NULL)");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, device as i64])?;
     Ok(count(db, user)? > 0)
 }
@@ -125,7 +128,9 @@ pub(crate) fn remove_of_device(db: &Connection, user: UserId, device: u64) -> Ou
 fn change_settings(db: &Connection, user: UserId, change: &NotifyChange) -> Outcome<NotifyView> {
     let before = settings(db, user)?;
     let quiet = change.quiet.unwrap_or(before.quiet);
-    db.prepare_cached("INSERT OR REPLACE INTO notify_setting VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(
+    db.prepare_cached(sql!("INSERT INTO notify_setting VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (site, user) DO UPDATE SET \
+               quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to, quiet_offset = excluded.quiet_offset, \
+               bodies = excluded.bodies"))?.execute(
         params![
             user.site.0,
             user.num,
@@ -142,8 +147,9 @@ fn change_settings(db: &Connection, user: UserId, change: &NotifyChange) -> Outc
 }
 
 fn key(db: &Connection, site: SiteId, fresh: &[u8]) -> Outcome<Vec<u8>> {
-    db.prepare_cached("INSERT OR IGNORE INTO push_key VALUES (?1, ?2)")?.execute(params![site.0, fresh])?;
-    let sql = "SELECT pair FROM push_key WHERE site = ?1";
+    db.prepare_cached(sql!("INSERT INTO push_key VALUES ($1, $2) ON CONFLICT DO NOTHING"))?
+        .execute(params![site.0, fresh])?;
+    let sql = sql!("SELECT pair FROM push_key WHERE site = $1");
     Ok(db.prepare_cached(sql)?.query_row([site.0], |row| row.get(0))?)
 }
 
@@ -209,8 +215,9 @@ fn newest_not_blocked(
 }
 
 pub(crate) fn settings(db: &Connection, user: UserId) -> Outcome<NotifySettings> {
-    let sql =
-        "SELECT quiet_from, quiet_to, quiet_offset, bodies FROM notify_setting WHERE site = ?1 AND user = ?2";
+    let sql = sql!(
+        "SELECT quiet_from, quiet_to, quiet_offset, bodies FROM notify_setting WHERE site = $1 AND user = $2"
+    );
     let found = db.prepare_cached(sql)?.query_row(params![user.site.0, user.num], |row| {
         let quiet = |at| row.get::<_, Option<i16>>(at);
         let (from, to, offset) = (quiet(0)?, quiet(1)?, quiet(2)?);
@@ -225,7 +232,9 @@ pub(crate) fn settings(db: &Connection, user: UserId) -> Outcome<NotifySettings>
 }
 
 fn devices(db: &Connection, user: UserId) -> Outcome<Vec<Arc<PushDevice>>> {
-    let sql = "SELECT endpoint, key, auth, language FROM push_device WHERE site = ?1 AND user = ?2 ORDER BY created, endpoint";
+    let sql = sql!(
+        "SELECT endpoint, key, auth, language FROM push_device WHERE site = $1 AND user = $2 ORDER BY created, endpoint"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![user.site.0, user.num], |row| Ok(Arc::new(push_device(row)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -241,7 +250,7 @@ fn push_device(row: &Row<'_>) -> rusqlite::Result<PushDevice> {
 }
 
 fn count(db: &Connection, user: UserId) -> Outcome<u32> {
-    let sql = "SELECT count(*) FROM push_device WHERE site = ?1 AND user = ?2";
+    let sql = sql!("SELECT count(*) FROM push_device WHERE site = $1 AND user = $2");
     Ok(db.prepare_cached(sql)?.query_row(params![user.site.0, user.num], |row| row.get(0))?)
 }
 

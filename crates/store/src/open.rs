@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
+use crate::dialect;
 use crate::migrate::{self, NEWEST};
 use crate::torn_log;
 use crate::{Options, Synchronous};
@@ -61,7 +62,7 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
     let explain = |error| explain(path, error);
     let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options).map_err(explain)?;
     check_owner(&db, path)?;
-    let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(explain)?;
+    let mode: String = db.query_row(dialect::JOURNAL_WAL, [], |row| row.get(0)).map_err(explain)?;
     if mode != "wal" {
         return Err(OpenError::NoWal { path: path.into(), mode });
     }
@@ -69,16 +70,16 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
         Synchronous::Full => "FULL",
         Synchronous::Normal => "NORMAL",
     };
-    db.pragma_update(None, "synchronous", synchronous).map_err(explain)?;
+    dialect::set(&db, "synchronous", synchronous).map_err(explain)?;
     // Deleted bytes are overwritten, also in pages that become free.
-    db.query_row("PRAGMA secure_delete = ON", [], |_| Ok(())).map_err(explain)?;
-    db.pragma_update(None, "cache_size", -i64::from(options.writer_cache_kib)).map_err(explain)?;
-    db.pragma_update(None, "wal_autocheckpoint", options.checkpoint_pages).map_err(explain)?;
+    dialect::run(&db, dialect::SECURE_DELETE).map_err(explain)?;
+    dialect::set(&db, "cache_size", -i64::from(options.writer_cache_kib)).map_err(explain)?;
+    dialect::set(&db, "wal_autocheckpoint", options.checkpoint_pages).map_err(explain)?;
     // A log that grew in a burst is cut back to twice its usual size.
     let log_bytes = i64::from(options.checkpoint_pages) * 4096 * 2;
-    db.pragma_update(None, "journal_size_limit", log_bytes).map_err(explain)?;
+    dialect::set(&db, "journal_size_limit", log_bytes).map_err(explain)?;
     if let Some(pages) = options.max_pages {
-        db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())).map_err(explain)?;
+        dialect::limit_pages(&db, pages).map_err(explain)?;
     }
     let found = migrate::version(&db).map_err(explain)?;
     if found < NEWEST && !options.migrate {
@@ -110,7 +111,7 @@ pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, O
     }
     if options.migrate {
         // Where somebody reads it, it stays, and is begun anew by a later start.
-        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(|e| explain(path, e))?;
+        dialect::run(&db, dialect::EMPTY_LOG).map_err(|e| explain(path, e))?;
     }
     Ok(db)
 }
@@ -119,7 +120,7 @@ pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, O
 pub(crate) fn renew_epoch(db: &Connection, path: &Path) -> Result<(), OpenError> {
     // By chance, but never the one of before.
     let step = (RandomState::new().hash_one(path) as u32).max(1);
-    let sql = "UPDATE meta SET value = (value + ?1) % 4294967296 WHERE name = 'epoch'";
+    let sql = sql!("UPDATE meta SET value = (value + $1) % 4294967296 WHERE name = 'epoch'");
     match db.execute(sql, [step]).map_err(|error| explain(path, error))? {
         1 => Ok(()),
         _ => Err(OpenError::NotOurs { path: path.into() }),
@@ -129,8 +130,8 @@ pub(crate) fn renew_epoch(db: &Connection, path: &Path) -> Result<(), OpenError>
 /// Opens a database that [`open`] has seen, for reading.
 pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, OpenError> {
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options).map_err(|e| explain(path, e))?;
-    db.pragma_update(None, "cache_size", -i64::from(options.reader_cache_kib))
-        .and_then(|()| db.pragma_update(None, "query_only", true))
+    dialect::set(&db, "cache_size", -i64::from(options.reader_cache_kib))
+        .and_then(|()| dialect::set(&db, "query_only", true))
         .map_err(|e| explain(path, e))?;
     Ok(db)
 }
@@ -159,7 +160,7 @@ pub(crate) fn connect(path: &Path, flags: OpenFlags, options: &Options) -> rusql
     // Without it SQLite plans some statements anew whenever other values are bound, at ten times the cost of
     // running them.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    db.pragma_update(None, "temp_store", "MEMORY")?;
+    dialect::set(&db, "temp_store", "MEMORY")?;
     Ok(db)
 }
 
@@ -172,7 +173,7 @@ pub(crate) fn check_ours(db: &Connection, path: &Path) -> Result<(), OpenError> 
 }
 
 fn owner(db: &Connection) -> rusqlite::Result<i32> {
-    db.query_row("PRAGMA application_id", [], |row| row.get(0))
+    db.query_row(dialect::APPLICATION_ID, [], |row| row.get(0))
 }
 
 /// Ours, or empty and now ours.
@@ -182,12 +183,11 @@ fn check_owner(db: &Connection, path: &Path) -> Result<(), OpenError> {
     if owner == APPLICATION_ID {
         return Ok(());
     }
-    let tables: u32 =
-        db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(explain)?;
+    let tables: u32 = db.query_row(dialect::COUNT_TABLES, [], |row| row.get(0)).map_err(explain)?;
     if owner != 0 || tables > 0 {
         return Err(OpenError::NotOurs { path: path.into() });
     }
-    db.pragma_update(None, "application_id", APPLICATION_ID).map_err(explain)
+    dialect::set(db, "application_id", APPLICATION_ID).map_err(explain)
 }
 
 pub(crate) fn explain(path: &Path, error: rusqlite::Error) -> OpenError {

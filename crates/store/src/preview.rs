@@ -25,8 +25,9 @@ pub(crate) fn put(
         return Ok(Ok(false));
     }
     let site = before.conversation.site.0;
-    let sql =
-        "INSERT INTO preview (site, message, url, title, description, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let sql = sql!(
+        "INSERT INTO preview (site, message, url, title, description, name) VALUES ($1, $2, $3, $4, $5, $6)"
+    );
     let texts = [&preview.url, &preview.title, &preview.description, &preview.site];
     db.prepare_cached(sql)?.execute(params![site, at as i64, texts[0], texts[1], texts[2], texts[3]])?;
     if let Some(picture) = &preview.picture {
@@ -38,18 +39,18 @@ pub(crate) fn put(
 
 /// False where there was none.
 pub(crate) fn remove(db: &Connection, site: SiteId, at: u64) -> Outcome<bool> {
-    let sql = "DELETE FROM preview WHERE site = ?1 AND message = ?2";
+    let sql = sql!("DELETE FROM preview WHERE site = $1 AND message = $2");
     if db.prepare_cached(sql)?.execute(params![site.0, at as i64])? == 0 {
         return Ok(false);
     }
     file::remove_picture(db, site, at)?;
-    db.prepare_cached("UPDATE message SET rich = rich & ?2 WHERE position = ?1")?
+    db.prepare_cached(sql!("UPDATE message SET rich = rich & $2 WHERE position = $1"))?
         .execute([at as i64, !rich::PREVIEW])?;
     Ok(true)
 }
 
 pub(crate) fn load(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<Preview>> {
-    let sql = "SELECT url, title, description, name FROM preview WHERE site = ?1 AND message = ?2";
+    let sql = sql!("SELECT url, title, description, name FROM preview WHERE site = $1 AND message = $2");
     let values = params![site.0, at as i64];
     let found = db.prepare_cached(sql)?.query_row(values, |row| {
         Ok(Preview {

@@ -55,12 +55,15 @@ fn change(batch: &mut Batch<'_>, id: UserId, change: &ProfileChange) -> Outcome<
 fn set_status(db: &Connection, user: UserId, status: Option<&Status>) -> Outcome<()> {
     match status {
         Some(Status { text, until }) => {
-            let sql = "INSERT OR REPLACE INTO status (site, user, text, until) VALUES (?1, ?2, ?3, ?4)";
+            let sql = sql!(
+                "INSERT INTO status (site, user, text, until) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT (site, user) DO UPDATE SET text = excluded.text, until = excluded.until"
+            );
             let until = until.map(|until| until.0 as i64);
             db.prepare_cached(sql)?.execute(params![user.site.0, user.num, text, until])?;
         }
         None => {
-            let sql = "DELETE FROM status WHERE site = ?1 AND user = ?2";
+            let sql = sql!("DELETE FROM status WHERE site = $1 AND user = $2");
             db.prepare_cached(sql)?.execute([user.site.0, user.num])?;
         }
     }
@@ -68,7 +71,7 @@ fn set_status(db: &Connection, user: UserId, status: Option<&Status>) -> Outcome
 }
 
 fn status(db: &Connection, user: UserId) -> Outcome<Option<Status>> {
-    let sql = "SELECT text, until FROM status WHERE site = ?1 AND user = ?2";
+    let sql = sql!("SELECT text, until FROM status WHERE site = $1 AND user = $2");
     let found = db.prepare_cached(sql)?.query_row([user.site.0, user.num], |row| {
         let until: Option<i64> = row.get(1)?;
         Ok(Status { text: row.get(0)?, until: until.map(|until| Timestamp(until as u64)) })

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use chat::{
-    Append, ConversationId, Done, MessageRequest, Refusal, RequestAnswer, RequestAnswered, RequestRules,
-    RequestStore, RequestTold, Requested, Timestamp, UserId, first_contact,
+    Append, ConversationId, Done, MessageRequest, Refusal, RequestAnswer, RequestAnswered, RequestDay,
+    RequestRules, RequestStore, RequestTold, Requested, Timestamp, UserId, first_contact,
 };
-use rusqlite::{OptionalExtension, params};
+use rusqlite::OptionalExtension;
 
 use crate::conversation::{self, Asking, side_of};
 use crate::fault::{Fault, Outcome};
@@ -93,16 +93,12 @@ fn may_ask(
     rules: RequestRules,
     seq: Option<u64>,
 ) -> Outcome<Result<(), Refusal>> {
-    if seq.is_none()
-        && let Err(refusal) = rules.begin
-    {
+    let may = match seq {
+        None => rules.may_begin(begun_today(batch, append.from, append.time)?),
+        Some(seq) => rules.may_go_on(seq),
+    };
+    if let Err(refusal) = may {
         return Ok(Err(refusal));
-    }
-    if seq.is_some_and(|seq| seq >= u64::from(rules.messages)) {
-        return Ok(Err(Refusal::RequestPending));
-    }
-    if seq.is_none() && begun_today(batch, append.from, append.time)? >= rules.per_day {
-        return Ok(Err(Refusal::TooManyRequests));
     }
     let attachments = append.rich.as_ref().map_or(0, |rich| rich.attachments());
     Ok(first_contact(&append.body, attachments, rules.links))
@@ -117,20 +113,26 @@ fn seen(batch: &mut Batch<'_>, id: ConversationId, by: UserId) -> Outcome<chat::
     conversation::assemble(batch.db, &mut lines, other, id, &direct)?.ok_or_else(nothing)
 }
 
-fn day(time: Timestamp) -> i64 {
-    (time.0 / 86_400_000) as i64
+fn request_day(batch: &Batch<'_>, user: UserId) -> Outcome<RequestDay> {
+    let sql = sql!("SELECT day, count FROM request_day WHERE site = $1 AND user = $2");
+    let found = batch
+        .db
+        .prepare_cached(sql)?
+        .query_row([user.site.0, user.num], |row| Ok(RequestDay { day: row.get(0)?, count: row.get(1)? }));
+    Ok(found.optional()?.unwrap_or_default())
 }
 
 pub(crate) fn begun_today(batch: &Batch<'_>, user: UserId, now: Timestamp) -> Outcome<u32> {
-    let sql = "SELECT count FROM request_day WHERE site = ?1 AND user = ?2 AND day = ?3";
-    let values = params![user.site.0, user.num, day(now)];
-    Ok(batch.db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(0))
+    Ok(request_day(batch, user)?.begun(now))
 }
 
 pub(crate) fn count_today(batch: &Batch<'_>, user: UserId, now: Timestamp) -> Outcome<()> {
-    let sql = "INSERT INTO request_day (site, user, day, count) VALUES (?1, ?2, ?3, 1) \
-               ON CONFLICT DO UPDATE SET count = CASE day WHEN ?3 THEN count + 1 ELSE 1 END, day = ?3";
-    batch.db.prepare_cached(sql)?.execute(params![user.site.0, user.num, day(now)])?;
+    let RequestDay { day, count } = request_day(batch, user)?.and_one(now);
+    let sql = sql!(
+        "INSERT INTO request_day (site, user, day, count) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (site, user) DO UPDATE SET day = excluded.day, count = excluded.count"
+    );
+    batch.db.prepare_cached(sql)?.execute([user.site.0, user.num, day, count])?;
     Ok(())
 }
 

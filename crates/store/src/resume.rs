@@ -2,14 +2,14 @@
 
 use chat::{
     ContactsPage, ConversationId, ConversationList, ConversationsPage, Gap, LeftReason, MOST_RENAMED,
-    Position, ResumeFrom, Seq, Snapshot, StoredMessage, ThreadCount, UserId,
+    MemberState, Position, ResumeFrom, Seq, Snapshot, StoredMessage, ThreadCount, UserId,
 };
 use rusqlite::Connection;
 
 use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
 use crate::message::{Lines, Newest};
-use crate::room::{self, MemberState, Membership, RoomRow};
+use crate::room::{self, Membership, RoomRow};
 use crate::{contact, erase, message_change, meta, thread};
 
 /// The difference since a position, or a first page. Call inside a transaction: all is of one moment.

@@ -6,6 +6,7 @@
 use chat::{ConversationId, Done, RetentionStore, Seq, SiteId, Timestamp, Trim, Trimmed};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::dialect;
 use crate::fault::Outcome;
 use crate::file;
 use crate::preview;
@@ -61,8 +62,8 @@ fn previous(key: i64) -> u64 {
 fn keys_after(db: &Connection, site: SiteId, after: i64) -> Outcome<Vec<(i64, i64)>> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
     for sql in [
-        "SELECT key, position FROM room WHERE site = ?1 AND key > ?2 ORDER BY key LIMIT ?3",
-        "SELECT key, position FROM conversation WHERE site = ?1 AND key > ?2 ORDER BY key LIMIT ?3",
+        sql!("SELECT key, position FROM room WHERE site = $1 AND key > $2 ORDER BY key LIMIT $3"),
+        sql!("SELECT key, position FROM conversation WHERE site = $1 AND key > $2 ORDER BY key LIMIT $3"),
     ] {
         let room = (CONVERSATIONS - keys.len()) as i64;
         let mut statement = db.prepare_cached(sql)?;
@@ -75,8 +76,9 @@ fn keys_after(db: &Connection, site: SiteId, after: i64) -> Outcome<Vec<(i64, i6
 
 /// Up to the first milestone; None where there is nothing (more) to remove there.
 fn trim_once(db: &Connection, id: ConversationId, newest: i64, before: Timestamp) -> Outcome<Option<u32>> {
-    let first =
-        "SELECT seq, position FROM milestone WHERE site = ?1 AND conversation = ?2 ORDER BY seq LIMIT 1";
+    let first = sql!(
+        "SELECT seq, position FROM milestone WHERE site = $1 AND conversation = $2 ORDER BY seq LIMIT 1"
+    );
     let milestone: Option<(i64, i64)> = db
         .prepare_cached(first)?
         .query_row(params![id.site.0, id.key as i64], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -88,11 +90,11 @@ fn trim_once(db: &Connection, id: ConversationId, newest: i64, before: Timestamp
         remove(db, id, one)?;
     }
     if milestone.is_some_and(|(seq, _)| seq <= last) {
-        let sql = "DELETE FROM milestone WHERE site = ?1 AND conversation = ?2 AND seq <= ?3";
+        let sql = sql!("DELETE FROM milestone WHERE site = $1 AND conversation = $2 AND seq <= $3");
         db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, last])?;
     }
     if id.is_room() {
-        let sql = "DELETE FROM mention WHERE site = ?1 AND room = ?2 AND seq <= ?3";
+        let sql = sql!("DELETE FROM mention WHERE site = $1 AND room = $2 AND seq <= $3");
         db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, last])?;
     }
     Ok(Some(old.len() as u32))
@@ -100,7 +102,9 @@ fn trim_once(db: &Connection, id: ConversationId, newest: i64, before: Timestamp
 
 /// From this message back to the first that is there, newest first.
 fn beginning(db: &Connection, from: i64) -> Outcome<Vec<Old>> {
-    let sql = "SELECT seq, time, sender, client_id, changed, files, rich, previous FROM message WHERE position = ?1";
+    let sql = sql!(
+        "SELECT seq, time, sender, client_id, changed, files, rich, previous FROM message WHERE position = $1"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let (mut position, mut found) = (from, Vec::new());
     loop {
@@ -129,12 +133,12 @@ fn remove(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
         file::remove_of_message(db, id.site, at as u64)?;
     }
     if old.changed > 0 {
-        let sql = "DELETE FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+        let sql = sql!("DELETE FROM message_change WHERE site = $1 AND conversation = $2 AND position = $3");
         db.prepare_cached(sql)?.execute(params![site, id.key as i64, old.changed])?;
         for sql in [
-            "DELETE FROM message_revision WHERE site = ?1 AND message = ?2",
-            "DELETE FROM reaction WHERE site = ?1 AND message = ?2",
-            "DELETE FROM reaction_count WHERE site = ?1 AND message = ?2",
+            sql!("DELETE FROM message_revision WHERE site = $1 AND message = $2"),
+            sql!("DELETE FROM reaction WHERE site = $1 AND message = $2"),
+            sql!("DELETE FROM reaction_count WHERE site = $1 AND message = $2"),
         ] {
             db.prepare_cached(sql)?.execute(params![site, at])?;
         }
@@ -142,24 +146,33 @@ fn remove(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
     if old.rich > 0 {
         remove_rich(db, id, old)?;
     }
-    let sent = "DELETE FROM sent WHERE site = ?1 AND user = ?2 AND client_id = ?3";
+    let sent = sql!("DELETE FROM sent WHERE site = $1 AND user = $2 AND client_id = $3");
     db.prepare_cached(sent)?.execute(params![site, old.sender, old.client_id])?;
-    db.prepare_cached("DELETE FROM message_text WHERE rowid = ?1")?.execute([at])?;
-    db.prepare_cached("DELETE FROM message WHERE position = ?1")?.execute([at])?;
+    db.prepare_cached(dialect::FORGET_WORDS)?.execute([at])?;
+    db.prepare_cached(sql!("DELETE FROM message WHERE position = $1"))?.execute([at])?;
     Ok(())
 }
 
 /// Its poll, where it came from, what it leads to, the sticker that it is, its place in a thread, and the thread below it.
 fn remove_rich(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
     preview::remove(db, id.site, old.position as u64)?;
-    for table in ["poll", "poll_choice", "vote", "forward", "message_sticker", "thread_reply"] {
-        let sql = format!("DELETE FROM {table} WHERE site = ?1 AND message = ?2");
-        db.prepare_cached(&sql)?.execute(params![id.site.0, old.position])?;
+    for sql in [
+        sql!("DELETE FROM poll WHERE site = $1 AND message = $2"),
+        sql!("DELETE FROM poll_choice WHERE site = $1 AND message = $2"),
+        sql!("DELETE FROM vote WHERE site = $1 AND message = $2"),
+        sql!("DELETE FROM forward WHERE site = $1 AND message = $2"),
+        sql!("DELETE FROM message_sticker WHERE site = $1 AND message = $2"),
+        sql!("DELETE FROM thread_reply WHERE site = $1 AND message = $2"),
+    ] {
+        db.prepare_cached(sql)?.execute(params![id.site.0, old.position])?;
     }
     for sql in [
-        "DELETE FROM thread WHERE site = ?1 AND room = ?2 AND root = ?3",
-        "DELETE FROM thread_follow WHERE site = ?1 AND user IN (SELECT user FROM membership \
-         INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8) AND room = ?2 AND root = ?3",
+        sql!("DELETE FROM thread WHERE site = $1 AND room = $2 AND root = $3"),
+        sql!(concat!(
+            "DELETE FROM thread_follow WHERE site = $1 AND user IN (SELECT user FROM membership",
+            indexed_by!("membership_room"),
+            " WHERE site = $1 AND room = $2 AND state < 8) AND room = $2 AND root = $3"
+        )),
     ] {
         db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, old.seq])?;
     }
@@ -168,7 +181,8 @@ fn remove_rich(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
 
 /// The first seq that a conversation still has; None where it has none.
 pub(crate) fn oldest(db: &Connection, id: ConversationId, newest: u64) -> Outcome<Option<Seq>> {
-    let first = "SELECT position FROM milestone WHERE site = ?1 AND conversation = ?2 ORDER BY seq LIMIT 1";
+    let first =
+        sql!("SELECT position FROM milestone WHERE site = $1 AND conversation = $2 ORDER BY seq LIMIT 1");
     let values = params![id.site.0, id.key as i64];
     let milestone: Option<i64> = db.prepare_cached(first)?.query_row(values, |row| row.get(0)).optional()?;
     let beginning = beginning(db, milestone.unwrap_or(newest as i64))?;

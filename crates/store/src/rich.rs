@@ -105,7 +105,7 @@ pub(crate) fn put(
 
 /// Notes that a message bears one thing more.
 pub(crate) fn add(db: &Connection, position: u64, bits: i64) -> Outcome<()> {
-    let sql = "UPDATE message SET rich = rich | ?2 WHERE position = ?1";
+    let sql = sql!("UPDATE message SET rich = rich | $2 WHERE position = $1");
     db.prepare_cached(sql)?.execute([position as i64, bits])?;
     Ok(())
 }
@@ -118,7 +118,7 @@ pub(crate) fn remove(db: &Connection, before: &StoredMessage, position: u64) -> 
         poll::remove(db, site, position)?;
     }
     if rich.forwarded.is_some() {
-        let sql = "DELETE FROM forward WHERE site = ?1 AND message = ?2";
+        let sql = sql!("DELETE FROM forward WHERE site = $1 AND message = $2");
         db.prepare_cached(sql)?.execute(params![site.0, position as i64])?;
     }
     if rich.preview.is_some() {
@@ -126,7 +126,7 @@ pub(crate) fn remove(db: &Connection, before: &StoredMessage, position: u64) -> 
     }
     // It may be of one that the site does not have any more.
     sticker::remove(db, site, position)?;
-    let sql = "UPDATE message SET rich = rich & ?2 WHERE position = ?1";
+    let sql = sql!("UPDATE message SET rich = rich & $2 WHERE position = $1");
     db.prepare_cached(sql)?.execute([position as i64, REPLY | ROOT])?;
     Ok(())
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use chat::{
     Act, ConversationId, ConversationList, ConversationOf, ConversationRow, FileId, HistoryPage, LeftReason,
-    Refusal, Role, Room, RoomAvatar, RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing, Timestamp,
-    UserId, is_left_out, may, may_as_site_moderator,
+    MemberState, Refusal, Role, Room, RoomAvatar, RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing,
+    Timestamp, UserId, is_left_out, may, may_as_site_moderator,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -50,44 +50,28 @@ pub(crate) struct Membership {
     pub(crate) changed: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MemberState {
-    In(Role),
-    Out(LeftReason),
+pub(crate) fn state_code(state: MemberState) -> i64 {
+    match state {
+        MemberState::In(Role::Owner) => 0,
+        MemberState::In(Role::Moderator) => 1,
+        MemberState::In(Role::Member) => 2,
+        MemberState::In(Role::Muted) => 3,
+        MemberState::Out(LeftReason::Left) => 8,
+        MemberState::Out(LeftReason::Removed) => 9,
+        MemberState::Out(LeftReason::Banned) => 10,
+    }
 }
 
-impl MemberState {
-    pub(crate) fn code(self) -> i64 {
-        match self {
-            MemberState::In(Role::Owner) => 0,
-            MemberState::In(Role::Moderator) => 1,
-            MemberState::In(Role::Member) => 2,
-            MemberState::In(Role::Muted) => 3,
-            MemberState::Out(LeftReason::Left) => 8,
-            MemberState::Out(LeftReason::Removed) => 9,
-            MemberState::Out(LeftReason::Banned) => 10,
-        }
-    }
-
-    pub(crate) fn of(code: i64) -> MemberState {
-        match code {
-            0 => MemberState::In(Role::Owner),
-            1 => MemberState::In(Role::Moderator),
-            2 => MemberState::In(Role::Member),
-            3 => MemberState::In(Role::Muted),
-            8 => MemberState::Out(LeftReason::Left),
-            9 => MemberState::Out(LeftReason::Removed),
-            // A state of a newer program is no reason to let anybody in.
-            _ => MemberState::Out(LeftReason::Banned),
-        }
-    }
-
-    pub(crate) fn standing(self) -> Standing {
-        match self {
-            MemberState::In(role) => Standing::In(role),
-            MemberState::Out(LeftReason::Banned) => Standing::Banned,
-            MemberState::Out(_) => Standing::Out,
-        }
+pub(crate) fn state_of(code: i64) -> MemberState {
+    match code {
+        0 => MemberState::In(Role::Owner),
+        1 => MemberState::In(Role::Moderator),
+        2 => MemberState::In(Role::Member),
+        3 => MemberState::In(Role::Muted),
+        8 => MemberState::Out(LeftReason::Left),
+        9 => MemberState::Out(LeftReason::Removed),
+        // A state of a newer program is no reason to let anybody in.
+        _ => MemberState::Out(LeftReason::Banned),
     }
 }
 
@@ -143,7 +127,7 @@ macro_rules! columns {
 pub(crate) use columns;
 
 pub(crate) fn load(db: &Connection, id: ConversationId) -> Outcome<Option<RoomRow>> {
-    let sql = concat!("SELECT ", columns!(), " FROM room WHERE site = ?1 AND key = ?2");
+    let sql = sql!(concat!("SELECT ", columns!(), " FROM room WHERE site = $1 AND key = $2"));
     let values = params![id.site.0, id.key as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |r| row(id.site, r)).optional()?)
 }
@@ -153,7 +137,7 @@ pub(crate) fn find(db: &Connection, name: &RoomName) -> Outcome<Option<RoomRow>>
     match name {
         RoomName::Id(id) => load(db, *id),
         RoomName::Page(site, page) => {
-            let sql = concat!("SELECT ", columns!(), " FROM room WHERE site = ?1 AND page = ?2");
+            let sql = sql!(concat!("SELECT ", columns!(), " FROM room WHERE site = $1 AND page = $2"));
             let values = params![site.0, page.as_str()];
             Ok(db.prepare_cached(sql)?.query_row(values, |r| row(*site, r)).optional()?)
         }
@@ -164,8 +148,10 @@ pub(crate) fn membership(db: &Connection, id: ConversationId, user: UserId) -> O
     if id.site != user.site {
         return Ok(None);
     }
-    let sql = "SELECT state, received, read, sent, muted_until, marks, archived, changed FROM membership \
-               WHERE site = ?1 AND user = ?2 AND room = ?3";
+    let sql = sql!(
+        "SELECT state, received, read, sent, muted_until, marks, archived, changed FROM membership \
+               WHERE site = $1 AND user = $2 AND room = $3"
+    );
     let values = params![id.site.0, user.num, id.key as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse_membership(row, 0)).optional()?)
 }
@@ -198,8 +184,10 @@ pub(crate) fn each(
     user: UserId,
     mut visit: impl FnMut(ConversationId, &Membership) -> Outcome<()>,
 ) -> Outcome<()> {
-    let sql = "SELECT room, state, received, read, sent, muted_until, marks, archived, changed FROM membership \
-               WHERE site = ?1 AND user = ?2";
+    let sql = sql!(
+        "SELECT room, state, received, read, sent, muted_until, marks, archived, changed FROM membership \
+               WHERE site = $1 AND user = $2"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([user.site.0, user.num])?;
     while let Some(row) = rows.next()? {
@@ -261,7 +249,7 @@ pub(crate) fn unread(db: &Connection, row: &RoomRow, read: u64, blocked: &mut Bl
     }
     let looked_at = blocked.take(all);
     let blocked = blocked.others(db)?;
-    let mut hop = db.prepare_cached("SELECT previous, sender FROM message WHERE position = ?1")?;
+    let mut hop = db.prepare_cached(sql!("SELECT previous, sender FROM message WHERE position = $1"))?;
     let (mut position, mut left_out) = (row.newest.position as i64, 0);
     for _ in 0..looked_at {
         let found = hop.query_row([position], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?)));
@@ -277,9 +265,11 @@ const MOST_COUNTED: u32 = 1_000;
 
 /// Messages after `read` that name this member, or all, without those of authors whom the member has blocked.
 fn mentions(db: &Connection, id: ConversationId, user: UserId, read: u64) -> Outcome<u64> {
-    let sql = "SELECT count(*) FROM (SELECT seq, author FROM mention WHERE site = ?1 AND room = ?2 AND user = ?3 AND seq > ?5 \
-               UNION SELECT seq, author FROM mention WHERE site = ?1 AND room = ?2 AND user = ?4 AND seq > ?5 LIMIT ?6) \
-               WHERE NOT EXISTS (SELECT 1 FROM contact WHERE site = ?1 AND user = ?3 AND other = author AND state = 4)";
+    let sql = sql!(
+        "SELECT count(*) FROM (SELECT seq, author FROM mention WHERE site = $1 AND room = $2 AND user = $3 AND seq > $5 \
+               UNION SELECT seq, author FROM mention WHERE site = $1 AND room = $2 AND user = $4 AND seq > $5 LIMIT $6) \
+               WHERE NOT EXISTS (SELECT 1 FROM contact WHERE site = $1 AND user = $3 AND other = author AND state = 4)"
+    );
     let values = params![id.site.0, id.key as i64, user.num, ALL, read as i64, MOST_COUNTED];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64)
 }
@@ -359,7 +349,7 @@ fn avatar_text(avatar: &RoomAvatar) -> Cow<'_, str> {
 fn parse_membership(row: &Row<'_>, at: usize) -> rusqlite::Result<Membership> {
     let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);
     Ok(Membership {
-        state: MemberState::of(row.get(at)?),
+        state: state_of(row.get(at)?),
         received: number(1)?,
         read: number(2)?,
         sent: Timestamp(number(3)?),

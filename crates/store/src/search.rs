@@ -6,15 +6,16 @@
 
 use std::time::{Duration, Instant};
 
-use chat::{Act, ConversationId, FoundPage, Refusal, Search, SiteId, UserId, is_left_out};
+use chat::{Act, ConversationId, FoundPage, MemberState, Refusal, Search, SiteId, UserId, is_left_out};
 use rusqlite::{Connection, params};
 
 use crate::contact;
 use crate::conversation::side_of;
+use crate::dialect;
 use crate::fault::Outcome;
 use crate::message::Lines;
 use crate::meta;
-use crate::room::{self, MemberState};
+use crate::room;
 use crate::writer::Batch;
 
 /// How far the index has come; the writer's.
@@ -78,7 +79,9 @@ impl Indexed {
     /// nothing is written.
     pub(crate) fn move_on(&mut self, db: &Connection, committed: u64, time: Duration) -> Outcome<()> {
         let begin = Instant::now();
-        let sql = "SELECT position, site, conversation, body FROM message WHERE position > ?1 ORDER BY position LIMIT ?2";
+        let sql = sql!(
+            "SELECT position, site, conversation, body FROM message WHERE position > $1 ORDER BY position LIMIT $2"
+        );
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query(params![self.upto as i64, SLICE])?;
         let (mut count, mut last) = (0, self.upto);
@@ -107,7 +110,7 @@ pub(crate) fn changed(batch: &Batch<'_>, at: u64, id: ConversationId, body: &str
     if at > batch.state.indexed.upto {
         return Ok(());
     }
-    batch.db.prepare_cached("DELETE FROM message_text WHERE rowid = ?1")?.execute([at as i64])?;
+    batch.db.prepare_cached(dialect::FORGET_WORDS)?.execute([at as i64])?;
     put(batch.db, at, id, body)
 }
 
@@ -120,22 +123,15 @@ fn put(db: &Connection, at: u64, id: ConversationId, body: &str) -> Outcome<()> 
         who.push(' ');
         who += &name_of_user(member);
     }
-    let sql = "INSERT INTO message_text (rowid, body, who) VALUES (?1, ?2, ?3)";
-    db.prepare_cached(sql)?.execute(params![at as i64, body, who])?;
+    db.prepare_cached(dialect::PUT_WORDS)?.execute(params![at as i64, body, who])?;
     Ok(())
 }
 
-/// Writes some pages of the index anew, without the words of deleted messages, which otherwise stay until SQLite merges their
-/// pages at some later time. Answers whether all of it is done.
+/// Writes some pages of the index anew, without the words of deleted messages, which otherwise stay until their pages are merged
+/// at some later time. Answers whether all of it is done.
 pub(crate) fn rewrite(db: &Connection, is_begin: bool) -> Outcome<bool> {
-    let changes = || db.query_row("SELECT total_changes()", [], |row| row.get::<_, i64>(0));
-    let before = changes()?;
-    // FTS5: a negative number begins to merge all segments, positive ones go on with it.
     let pages = if is_begin { -REWRITTEN_PAGES } else { REWRITTEN_PAGES };
-    let sql = "INSERT INTO message_text (message_text, rank) VALUES ('merge', ?1)";
-    db.prepare_cached(sql)?.execute([pages])?;
-    // <https://www.sqlite.org/fts5.html#the_merge_command>
-    Ok(changes()? - before < 2)
+    Ok(dialect::merge_words(db, pages)?)
 }
 
 /// A word that stands for who may find a message. It is looked for in a column of its own, where no body can stand.
@@ -157,9 +153,8 @@ pub(crate) fn search(db: &Connection, wanted: &Search) -> Outcome<Result<FoundPa
         Some(_) => return Ok(Err(Refusal::NoSuchConversation)),
     };
     let before = wanted.after.as_deref().and_then(|after| i64::from_str_radix(after, 16).ok());
-    let sql = "SELECT rowid FROM message_text WHERE message_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3";
     let values = params![expression(wanted, &scope), before.unwrap_or(i64::MAX), i64::from(wanted.limit) + 1];
-    let mut statement = db.prepare_cached(sql)?;
+    let mut statement = db.prepare_cached(dialect::FIND_WORDS)?;
     let mut found: Vec<u64> =
         statement.query_map(values, |row| Ok(row.get::<_, i64>(0)? as u64))?.collect::<Result<_, _>>()?;
     let more = found.len() > wanted.limit as usize;

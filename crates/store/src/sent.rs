@@ -85,7 +85,7 @@ impl Sent {
         self.clashes.clear();
         self.greatest.clear();
         self.moving = None;
-        let sql = "SELECT site, sender, client_id, position FROM message WHERE position > ?1";
+        let sql = sql!("SELECT site, sender, client_id, position FROM message WHERE position > $1");
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query([self.indexed as i64])?;
         while let Some(row) = rows.next()? {
@@ -107,7 +107,7 @@ impl Sent {
         if self.greatest_of(db, user)? < Some(prefix(client_id)) {
             return Ok(None);
         }
-        let sql = "SELECT position FROM sent WHERE site = ?1 AND user = ?2 AND client_id = ?3";
+        let sql = sql!("SELECT position FROM sent WHERE site = $1 AND user = $2 AND client_id = $3");
         let values = params![user.site.0, user.num, client_id];
         let found = db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0)).optional()?;
         Ok(found.map(|position| position as u64))
@@ -142,7 +142,9 @@ impl Sent {
         }
         let Some(moving) = &mut self.moving else { return Ok(()) };
         // IGNORE: a crash forgets how far a move had come.
-        let sql = "INSERT OR IGNORE INTO sent (site, user, client_id, position) VALUES (?1, ?2, ?3, ?4)";
+        let sql = sql!(
+            "INSERT INTO sent (site, user, client_id, position) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"
+        );
         let mut statement = db.prepare_cached(sql)?;
         let end = moving.entries.len().min(moving.done + SLICE.max(2 * batch));
         for entry in &moving.entries[moving.done..end] {
@@ -182,15 +184,16 @@ impl Sent {
 
 /// Also brings in the page on which their next entry would be.
 pub(crate) fn greatest_indexed(db: &Connection, user: UserId) -> Outcome<Option<Box<str>>> {
-    let sql = "SELECT max(client_id) FROM sent WHERE site = ?1 AND user = ?2";
+    let sql = sql!("SELECT max(client_id) FROM sent WHERE site = $1 AND user = $2");
     let mut statement = db.prepare_cached(sql)?;
     Ok(statement.query_row([user.site.0, user.num], |row| row.get(0)).optional()?.flatten())
 }
 
 impl Moving {
     fn from_log(db: &Connection, after: u64, upto: u64) -> Outcome<Moving> {
-        let sql =
-            "SELECT site, sender, client_id, position FROM message WHERE position > ?1 AND position <= ?2";
+        let sql = sql!(
+            "SELECT site, sender, client_id, position FROM message WHERE position > $1 AND position <= $2"
+        );
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query([after as i64, upto as i64])?;
         let (mut entries, mut ids) = (Vec::with_capacity(TOGETHER), String::new());
@@ -219,7 +222,8 @@ fn whole(indexed: u64, low: u32) -> u64 {
 }
 
 fn is_at(db: &Connection, position: u64, user: UserId, client_id: &str) -> Outcome<bool> {
-    let sql = "SELECT 1 FROM message WHERE position = ?1 AND site = ?2 AND sender = ?3 AND client_id = ?4";
+    let sql =
+        sql!("SELECT 1 FROM message WHERE position = $1 AND site = $2 AND sender = $3 AND client_id = $4");
     let values = params![position as i64, user.site.0, user.num, client_id];
     Ok(db.prepare_cached(sql)?.exists(values)?)
 }

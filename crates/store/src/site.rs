@@ -10,6 +10,8 @@ use chat::{
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use crate::counter::{self, Counted};
+use crate::dialect;
 use crate::fault::Outcome;
 use crate::moderation::{self, audit};
 use crate::room::link;
@@ -19,14 +21,16 @@ use crate::{meta, user};
 
 pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
     let transaction = begin(db)?;
-    let taken = "SELECT 1 FROM site WHERE key = ?1";
+    let taken = sql!("SELECT 1 FROM site WHERE key = $1");
     if transaction.query_row(taken, [&*site.key], |_| Ok(())).optional()?.is_some() {
         return Ok(None);
     }
     let id = SiteId(meta::take_site_number(&transaction)?);
     transaction.execute(
-        "INSERT INTO site (id, key, name, mode, guests, origins, created, settings, public_url) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        sql!(
+            "INSERT INTO site (id, key, name, mode, guests, origins, created, settings, public_url) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+        ),
         params![
             id.0,
             &*site.key,
@@ -47,7 +51,7 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
 
 pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
     let transaction = begin(db)?;
-    let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
+    let sql = sql!("UPDATE site SET settings = $2 WHERE id = $1");
     transaction.execute(sql, params![site.id.0, site.settings.stored_document()])?;
     put(&transaction, site)?;
     transaction.commit()?;
@@ -56,8 +60,10 @@ pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
 
 /// Everything but the settings.
 fn put(db: &Connection, site: &Site) -> Outcome<()> {
-    let sql = "UPDATE site SET key = ?2, name = ?3, mode = ?4, guests = ?5, origins = ?6, created = ?7, public_url = ?8 \
-               WHERE id = ?1";
+    let sql = sql!(
+        "UPDATE site SET key = $2, name = $3, mode = $4, guests = $5, origins = $6, created = $7, public_url = $8 \
+               WHERE id = $1"
+    );
     let values = params![
         site.id.0,
         &*site.key,
@@ -69,7 +75,7 @@ fn put(db: &Connection, site: &Site) -> Outcome<()> {
         site.public_url,
     ];
     if db.execute(sql, values)? > 0 {
-        db.execute("DELETE FROM secret WHERE site = ?1", [site.id.0])?;
+        db.execute(sql!("DELETE FROM secret WHERE site = $1"), [site.id.0])?;
         put_keys(db, site.id, site)?;
         meta::bump_revision(db)?;
     }
@@ -114,7 +120,7 @@ pub(crate) fn set_settings(db: &mut Connection, site: SiteId, settings: &Setting
 
 /// The same, with what they end.
 pub(crate) fn put_settings(db: &Connection, site: SiteId, settings: &Settings) -> Outcome<bool> {
-    let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
+    let sql = sql!("UPDATE site SET settings = $2 WHERE id = $1");
     if db.prepare_cached(sql)?.execute(params![site.0, settings.stored_document()])? == 0 {
         return Ok(false);
     }
@@ -131,7 +137,7 @@ pub(crate) fn put_settings(db: &Connection, site: SiteId, settings: &Settings) -
 
 pub(crate) fn add_secret(db: &mut Connection, site: SiteId, secret: &Secret) -> Outcome<()> {
     let transaction = begin(db)?;
-    let known = "SELECT 1 FROM site WHERE id = ?1";
+    let known = sql!("SELECT 1 FROM site WHERE id = $1");
     if transaction.query_row(known, [site.0], |_| Ok(())).optional()?.is_some() {
         put_secrets(&transaction, site, std::slice::from_ref(secret), false)?;
         meta::bump_revision(&transaction)?;
@@ -147,8 +153,10 @@ fn put_keys(db: &Connection, id: SiteId, site: &Site) -> Outcome<()> {
 
 /// Before those that are there; the first of `secrets` becomes the newest.
 fn put_secrets(db: &Connection, site: SiteId, secrets: &[Secret], of_guests: bool) -> Outcome<()> {
-    let sql = "INSERT INTO secret (site, number, kind, bytes, created, expires, kid, not_before, of_guests) \
-               SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM secret WHERE site = ?1";
+    let sql = sql!(
+        "INSERT INTO secret (site, number, kind, bytes, created, expires, kid, not_before, of_guests) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+    );
     for secret in secrets.iter().rev() {
         let kind = match secret.kind {
             SecretKind::Hs256 => 0,
@@ -158,6 +166,7 @@ fn put_secrets(db: &Connection, site: SiteId, secrets: &[Secret], of_guests: boo
         let [expires, not_before] = [secret.expires, secret.not_before].map(|at| at.map(|at| at.0 as i64));
         db.prepare_cached(sql)?.execute(params![
             site.0,
+            counter::next(db, site, Counted::Secret)?,
             kind,
             secret.bytes,
             secret.created.0 as i64,
@@ -174,10 +183,10 @@ fn put_secrets(db: &Connection, site: SiteId, secrets: &[Secret], of_guests: boo
 /// get in between; what a crash leaves is removed at the next [`sweep`].
 pub(crate) fn remove(db: &mut Connection, site: SiteId) -> Outcome<bool> {
     let transaction = begin(db)?;
-    let found = transaction.execute("DELETE FROM site WHERE id = ?1", [site.0])? > 0;
-    transaction.execute("DELETE FROM secret WHERE site = ?1", [site.0])?;
+    let found = transaction.execute(sql!("DELETE FROM site WHERE id = $1"), [site.0])? > 0;
+    transaction.execute(sql!("DELETE FROM secret WHERE site = $1"), [site.0])?;
     if found {
-        transaction.execute("INSERT OR IGNORE INTO removed_site VALUES (?1)", [site.0])?;
+        transaction.execute(sql!("INSERT INTO removed_site VALUES ($1) ON CONFLICT DO NOTHING"), [site.0])?;
         meta::bump_revision(&transaction)?;
     }
     transaction.commit()?;
@@ -199,81 +208,98 @@ pub(crate) fn sweep(db: &mut Connection) -> Outcome<()> {
 /// Rows removed in one transaction.
 const CHUNK: u32 = 2_000;
 
+macro_rules! rows_of {
+    ($table:literal, $key:literal) => {
+        (
+            $table,
+            sql!(concat!(
+                "DELETE FROM ",
+                $table,
+                " WHERE site = $1 AND (",
+                $key,
+                ") IN (SELECT ",
+                $key,
+                " FROM ",
+                $table,
+                " WHERE site = $1 LIMIT $2)"
+            )),
+        )
+    };
+}
+
+/// Removes some rows of a site from each table that has any, by its key.
+const ROWS: [(&str, &str); 51] = [
+    rows_of!("sent", "user, client_id"),
+    rows_of!("milestone", "conversation, seq"),
+    rows_of!("message_change", "conversation, position"),
+    rows_of!("message_revision", "message, number"),
+    rows_of!("reaction", "message, user, reaction"),
+    rows_of!("reaction_count", "message, first"),
+    rows_of!("file", "id"),
+    rows_of!("file_bytes", "user"),
+    rows_of!("file_copy", "file, message"),
+    rows_of!("forward", "message"),
+    rows_of!("preview", "message"),
+    rows_of!("message_sticker", "message"),
+    rows_of!("sticker", "id"),
+    rows_of!("vote", "message, user, choice"),
+    rows_of!("poll_choice", "message, number"),
+    rows_of!("poll", "message"),
+    rows_of!("thread_follow", "user, room, root"),
+    rows_of!("thread_reply", "room, root, seq"),
+    rows_of!("thread", "room, root"),
+    rows_of!("draft", "user, conversation"),
+    rows_of!("status", "user"),
+    rows_of!("device", "user, id"),
+    rows_of!("erasure", "user"),
+    rows_of!("merged_guest", "sub"),
+    rows_of!("imported", "key"),
+    rows_of!("import_floor", "site"),
+    rows_of!("conversation", "key"),
+    rows_of!("room_link", "code"),
+    rows_of!("room_request", "user, room, asker"),
+    rows_of!("mention", "room, user, seq"),
+    rows_of!("membership", "user, room"),
+    rows_of!("room", "key"),
+    rows_of!("contact", "user, other"),
+    rows_of!("used_token", "jti"),
+    rows_of!("request_day", "user"),
+    rows_of!("sanction", "user, room, kind"),
+    rows_of!("held_message", "user, number"),
+    rows_of!("device_ban", "device, user"),
+    rows_of!("report_line", "report, seq"),
+    rows_of!("report_former", "report, number"),
+    rows_of!("report", "number"),
+    rows_of!("audit", "number"),
+    rows_of!("role_decision", "sub"),
+    rows_of!("erased_sanction", "sub, room, kind"),
+    rows_of!("push_device", "user, endpoint"),
+    rows_of!("notify_setting", "user"),
+    rows_of!("push_key", "site"),
+    rows_of!("mail", "user"),
+    rows_of!("name_word", "rest, sub"),
+    rows_of!("user", "sub"),
+    rows_of!("counter", "kind"),
+];
+
 fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
     // Messages are found through `sent`, which has one row for each, the newest in the log itself. A node
     // that runs sees these transactions and forgets what it meant to put into `sent`.
-    let newest = "DELETE FROM message WHERE site = ?1 AND position > \
-                  coalesce((SELECT value FROM meta WHERE name = 'sent_indexed'), 0)";
-    let newest_words = "DELETE FROM message_text WHERE rowid IN (SELECT position FROM message WHERE site = ?1 \
-                        AND position > coalesce((SELECT value FROM meta WHERE name = 'sent_indexed'), 0))";
-    db.execute(newest_words, [site.0])?;
-    db.execute(newest, [site.0])?;
-    let words =
-        "DELETE FROM message_text WHERE rowid IN (SELECT position FROM sent WHERE site = ?1 LIMIT ?2)";
+    let newest = sql!("DELETE FROM message WHERE site = $1 AND position > $2");
+    let indexed = meta::sent_indexed(db)? as i64;
+    db.execute(dialect::FORGET_WORDS_AFTER, [i64::from(site.0), indexed])?;
+    db.execute(newest, [i64::from(site.0), indexed])?;
+    let words = dialect::FORGET_WORDS_OF_SENT;
     let messages =
-        "DELETE FROM message WHERE position IN (SELECT position FROM sent WHERE site = ?1 LIMIT ?2)";
-    for (table, key) in [
-        ("sent", "user, client_id"),
-        ("milestone", "conversation, seq"),
-        ("message_change", "conversation, position"),
-        ("message_revision", "message, number"),
-        ("reaction", "message, user, reaction"),
-        ("reaction_count", "message, first"),
-        ("file", "id"),
-        ("file_bytes", "user"),
-        ("file_copy", "file, message"),
-        ("forward", "message"),
-        ("preview", "message"),
-        ("message_sticker", "message"),
-        ("sticker", "id"),
-        ("vote", "message, user, choice"),
-        ("poll_choice", "message, number"),
-        ("poll", "message"),
-        ("thread_follow", "user, room, root"),
-        ("thread_reply", "room, root, seq"),
-        ("thread", "room, root"),
-        ("draft", "user, conversation"),
-        ("status", "user"),
-        ("device", "user, id"),
-        ("erasure", "user"),
-        ("merged_guest", "sub"),
-        ("imported", "key"),
-        ("import_floor", "site"),
-        ("conversation", "key"),
-        ("room_link", "code"),
-        ("room_request", "user, room, asker"),
-        ("mention", "room, user, seq"),
-        ("membership", "user, room"),
-        ("room", "key"),
-        ("contact", "user, other"),
-        ("used_token", "jti"),
-        ("request_day", "user"),
-        ("sanction", "user, room, kind"),
-        ("held_message", "user, number"),
-        ("device_ban", "device, user"),
-        ("report_line", "report, seq"),
-        ("report_former", "report, number"),
-        ("report", "number"),
-        ("audit", "number"),
-        ("role_decision", "sub"),
-        ("erased_sanction", "sub, room, kind"),
-        ("push_device", "user, endpoint"),
-        ("notify_setting", "user"),
-        ("push_key", "site"),
-        ("mail", "user"),
-        ("name_word", "rest, sub"),
-        ("user", "sub"),
-    ] {
-        let rows = format!(
-            "DELETE FROM {table} WHERE site = ?1 AND ({key}) IN (SELECT {key} FROM {table} WHERE site = ?1 LIMIT ?2)"
-        );
+        sql!("DELETE FROM message WHERE position IN (SELECT position FROM sent WHERE site = $1 LIMIT $2)");
+    for (table, rows) in ROWS {
         loop {
             let transaction = begin(db)?;
             if table == "sent" {
                 transaction.prepare_cached(words)?.execute([site.0, CHUNK])?;
                 transaction.prepare_cached(messages)?.execute([site.0, CHUNK])?;
             }
-            let removed = transaction.prepare_cached(&rows)?.execute([site.0, CHUNK])?;
+            let removed = transaction.prepare_cached(rows)?.execute([site.0, CHUNK])?;
             transaction.commit()?;
             if removed == 0 {
                 break;
@@ -319,8 +345,10 @@ fn read_all(db: &Connection) -> Outcome<Vec<Site>> {
 }
 
 fn all_secrets(db: &Connection, of_guests: bool) -> Outcome<BTreeMap<SiteId, Vec<Secret>>> {
-    let sql = "SELECT site, kind, bytes, created, expires, kid, not_before FROM secret WHERE of_guests = ?1 \
-               ORDER BY site, number DESC";
+    let sql = sql!(
+        "SELECT site, kind, bytes, created, expires, kid, not_before FROM secret WHERE of_guests = $1 \
+               ORDER BY site, number DESC"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([of_guests])?;
     let mut secrets: BTreeMap<SiteId, Vec<Secret>> = BTreeMap::new();

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use chat::StoreError;
 use rusqlite::Connection;
 
+use crate::dialect;
 use crate::fault::{self, Fault, Outcome};
 use crate::open::{open, open_first, open_reader};
 use crate::queue::{Queue, Refused};
@@ -16,6 +17,7 @@ use crate::reader::{self, Read};
 use crate::stats::Counters;
 use crate::turns::Turns;
 use crate::writer::{self, After, Write};
+use crate::written::Written;
 use crate::{OpenError, Options, Stats, site};
 
 /// Chat's storage in one SQLite file. Several processes may open the same file: a running node and the
@@ -36,6 +38,7 @@ pub(crate) struct Shared {
     pub(crate) reads: Queue<Box<dyn Read>>,
     pub(crate) counters: Counters,
     pub(crate) options: Options,
+    pub(crate) written: Written,
     /// Instead of threads.
     pub(crate) turns: Option<Turns>,
 }
@@ -78,6 +81,7 @@ impl Sqlite {
             reads: Queue::new(options.queue, usize::MAX, options.readers),
             counters: Counters::default(),
             options,
+            written: Written::default(),
             turns,
         });
         Sqlite { shared, admin: Mutex::new(admin), writer: None, readers: Vec::new() }
@@ -209,7 +213,7 @@ fn thread_failed(path: PathBuf, error: &io::Error) -> OpenError {
 
 /// Leaves the database without a log to read at the next start.
 fn carry_over(db: &Connection) {
-    if let Err(error) = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+    if let Err(error) = dialect::run(db, dialect::EMPTY_LOG) {
         tracing::warn!(%error, "cannot empty the write-ahead log before the stop");
     }
 }

@@ -3,6 +3,7 @@
 use chat::{Done, FileType, MOST_STICKERS, NewSticker, SiteId, Sticker, StickerId, StickerStore};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::counter::{self, Counted};
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;
 
@@ -14,7 +15,7 @@ impl StickerStore for Sqlite {
     fn remove_sticker(&self, id: StickerId, done: Done<bool>) {
         self.write(
             move |batch| {
-                let sql = "DELETE FROM sticker WHERE site = ?1 AND id = ?2";
+                let sql = sql!("DELETE FROM sticker WHERE site = $1 AND id = $2");
                 Ok(batch.db.prepare_cached(sql)?.execute(key(id))? > 0)
             },
             done,
@@ -24,8 +25,10 @@ impl StickerStore for Sqlite {
     fn stickers(&self, site: SiteId, done: Done<Vec<Sticker>>) {
         self.read(
             move |db| {
-                let sql = "SELECT id, series, words, type, width, height FROM sticker WHERE site = ?1 \
-                           ORDER BY added, rowid";
+                let sql = sql!(
+                    "SELECT id, series, words, type, width, height FROM sticker WHERE site = $1 \
+                           ORDER BY added, number"
+                );
                 let mut statement = db.prepare_cached(sql)?;
                 let all = statement.query_map([site.0], |row| read(row, site))?;
                 Ok(all.collect::<Result<_, _>>()?)
@@ -41,7 +44,7 @@ impl StickerStore for Sqlite {
     fn sticker_picture(&self, id: StickerId, done: Done<Option<(FileType, Vec<u8>)>>) {
         self.read(
             move |db| {
-                let sql = "SELECT type, bytes FROM sticker WHERE site = ?1 AND id = ?2";
+                let sql = sql!("SELECT type, bytes FROM sticker WHERE site = $1 AND id = $2");
                 let found = db
                     .prepare_cached(sql)?
                     .query_row(key(id), |row| Ok((FileType::named(row.get_ref(0)?.as_str()?), row.get(1)?)));
@@ -55,13 +58,20 @@ impl StickerStore for Sqlite {
 fn add(db: &Connection, new: &NewSticker) -> Outcome<bool> {
     let NewSticker { sticker, bytes, added } = new;
     let site = sticker.id.site.0;
-    let is_room = "SELECT EXISTS (SELECT 1 FROM site WHERE id = ?1) \
-                   AND (SELECT count(*) FROM sticker WHERE site = ?1) < ?2";
+    let is_room = sql!(
+        "SELECT EXISTS (SELECT 1 FROM site WHERE id = $1) \
+                   AND (SELECT count(*) FROM sticker WHERE site = $1) < $2"
+    );
     if !db.prepare_cached(is_room)?.query_row([site, MOST_STICKERS], |row| row.get::<_, bool>(0))? {
         return Ok(false);
     }
-    let sql = "INSERT OR REPLACE INTO sticker (site, id, series, words, type, width, height, added, bytes) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let sql = sql!(
+        "INSERT INTO sticker (site, id, series, words, type, width, height, added, bytes, number) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+         ON CONFLICT (site, id) DO UPDATE SET series = excluded.series, words = excluded.words, \
+         type = excluded.type, width = excluded.width, height = excluded.height, added = excluded.added, \
+         bytes = excluded.bytes, number = excluded.number"
+    );
     db.prepare_cached(sql)?.execute(params![
         site,
         sticker.id.number as i64,
@@ -72,12 +82,13 @@ fn add(db: &Connection, new: &NewSticker) -> Outcome<bool> {
         sticker.height,
         added.0 as i64,
         bytes,
+        counter::next(db, sticker.id.site, Counted::Sticker)?,
     ])?;
     Ok(true)
 }
 
 fn by_id(db: &Connection, id: StickerId) -> Outcome<Option<Sticker>> {
-    let sql = "SELECT id, series, words, type, width, height FROM sticker WHERE site = ?1 AND id = ?2";
+    let sql = sql!("SELECT id, series, words, type, width, height FROM sticker WHERE site = $1 AND id = $2");
     Ok(db.prepare_cached(sql)?.query_row(key(id), |row| read(row, id.site)).optional()?)
 }
 
@@ -98,14 +109,14 @@ fn read(row: &Row<'_>, site: SiteId) -> rusqlite::Result<Sticker> {
 
 /// Makes a message this sticker.
 pub(crate) fn put(db: &Connection, at: u64, id: StickerId) -> Outcome<()> {
-    let sql = "INSERT INTO message_sticker (site, message, sticker) VALUES (?1, ?2, ?3)";
+    let sql = sql!("INSERT INTO message_sticker (site, message, sticker) VALUES ($1, $2, $3)");
     db.prepare_cached(sql)?.execute([id.site.0.into(), at as i64, id.number as i64])?;
     Ok(())
 }
 
 /// Of a message with the bit [`STICKER`](crate::rich::STICKER); None: it was removed from the site.
 pub(crate) fn load(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<Sticker>> {
-    let sql = "SELECT sticker FROM message_sticker WHERE site = ?1 AND message = ?2";
+    let sql = sql!("SELECT sticker FROM message_sticker WHERE site = $1 AND message = $2");
     let number: Option<i64> =
         db.prepare_cached(sql)?.query_row([i64::from(site.0), at as i64], |row| row.get(0)).optional()?;
     match number {
@@ -116,7 +127,7 @@ pub(crate) fn load(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<Sti
 
 /// The message is no sticker any more.
 pub(crate) fn remove(db: &Connection, site: SiteId, at: u64) -> Outcome<()> {
-    let sql = "DELETE FROM message_sticker WHERE site = ?1 AND message = ?2";
+    let sql = sql!("DELETE FROM message_sticker WHERE site = $1 AND message = $2");
     db.prepare_cached(sql)?.execute([i64::from(site.0), at as i64])?;
     Ok(())
 }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use chat::{
-    Act, ConversationId, Done, HistoryPage, InThread, Refusal, Replies, Seq, SiteId, StoredMessage,
-    ThreadChange, ThreadCount, ThreadRow, ThreadStore, Timestamp, UserId, is_left_out,
+    Act, ConversationId, Done, HistoryPage, InThread, MemberState, Refusal, Replies, Seq, SiteId,
+    StoredMessage, ThreadChange, ThreadCount, ThreadRow, ThreadStore, Timestamp, UserId, is_left_out,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -12,7 +12,7 @@ use crate::contact::Blocked;
 use crate::fault::Outcome;
 use crate::message::{self, Lines, Newest};
 use crate::rich::{self, Place};
-use crate::room::{self, MemberState};
+use crate::room;
 use crate::sqlite::Sqlite;
 
 impl ThreadStore for Sqlite {
@@ -88,23 +88,30 @@ pub(crate) fn put(db: &Connection, place: &Place, root: &Root, named: &HashSet<u
     let (site, room) = (place.conversation.site.0, place.conversation.key as i64);
     let (below, time) = (root.seq.0 as i64, place.time.0 as i64);
     let at = place.position as i64;
-    let sql = "INSERT INTO thread (site, room, root, replies, last, position) VALUES (?1, ?2, ?3, 1, ?4, ?5) \
-               ON CONFLICT (site, room, root) DO UPDATE SET replies = replies + 1, last = ?4, position = ?5 \
-               RETURNING replies";
+    let sql = sql!(
+        "INSERT INTO thread (site, room, root, replies, last, position) VALUES ($1, $2, $3, 1, $4, $5) \
+               ON CONFLICT (site, room, root) DO UPDATE SET replies = replies + 1, last = $4, position = $5 \
+               RETURNING replies"
+    );
     let values = params![site, room, below, time, at];
     let number: i64 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
     if number == 1 {
         rich::add(db, root.position, rich::ROOT)?;
     }
-    let sql =
-        "INSERT INTO thread_reply (site, room, root, seq, number, message) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let sql = sql!(
+        "INSERT INTO thread_reply (site, room, root, seq, number, message) VALUES ($1, $2, $3, $4, $5, $6)"
+    );
     db.prepare_cached(sql)?.execute(params![site, room, below, place.seq.0 as i64, number, at])?;
-    let sql = "INSERT INTO thread_follow (site, user, room, root, read) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    let sql = sql!(
+        "INSERT INTO thread_follow (site, user, room, root, read) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING"
+    );
     for user in named.iter().filter(|user| **user != room::ALL).chain([&root.author.num]) {
         db.prepare_cached(sql)?.execute(params![site, user, room, below, number - 1])?;
     }
-    let sql = "INSERT INTO thread_follow (site, user, room, root, read) VALUES (?1, ?2, ?3, ?4, ?5) \
-               ON CONFLICT (site, user, room, root) DO UPDATE SET read = ?5";
+    let sql = sql!(
+        "INSERT INTO thread_follow (site, user, room, root, read) VALUES ($1, $2, $3, $4, $5) \
+               ON CONFLICT (site, user, room, root) DO UPDATE SET read = $5"
+    );
     db.prepare_cached(sql)?.execute(params![site, place.from.num, room, below, number])?;
     Ok(InThread { root: root.seq, number: number as u64 })
 }
@@ -132,19 +139,24 @@ fn change(
             if row.root.deleted || is_reply {
                 return Ok(Err(Refusal::NoSuchMessage));
             }
-            let sql = "INSERT INTO thread_follow (site, user, room, root, read) VALUES (?1, ?2, ?3, ?4, ?5) \
-                       ON CONFLICT DO NOTHING";
+            let sql = sql!(
+                "INSERT INTO thread_follow (site, user, room, root, read) VALUES ($1, $2, $3, $4, $5) \
+                       ON CONFLICT DO NOTHING"
+            );
             db.prepare_cached(sql)?.execute(params![site, reader.num, room, below, replies as i64])?;
         }
         Some(false) => {
-            let sql = "DELETE FROM thread_follow WHERE site = ?1 AND user = ?2 AND room = ?3 AND root = ?4";
+            let sql =
+                sql!("DELETE FROM thread_follow WHERE site = $1 AND user = $2 AND room = $3 AND root = $4");
             db.prepare_cached(sql)?.execute(params![site, reader.num, room, below])?;
         }
         None => {}
     }
     if let Some(read) = change.read {
-        let sql = "UPDATE thread_follow SET read = max(read, ?5) \
-                   WHERE site = ?1 AND user = ?2 AND room = ?3 AND root = ?4";
+        let sql = sql!(
+            "UPDATE thread_follow SET read = CASE WHEN read > $5 THEN read ELSE $5 END \
+                   WHERE site = $1 AND user = $2 AND room = $3 AND root = $4"
+        );
         let read = read.min(replies) as i64;
         db.prepare_cached(sql)?.execute(params![site, reader.num, room, below, read])?;
     }
@@ -177,7 +189,8 @@ fn seen(
 }
 
 fn follows(db: &Connection, reader: UserId, id: ConversationId, root: Seq) -> Outcome<Option<u64>> {
-    let sql = "SELECT read FROM thread_follow WHERE site = ?1 AND user = ?2 AND room = ?3 AND root = ?4";
+    let sql =
+        sql!("SELECT read FROM thread_follow WHERE site = $1 AND user = $2 AND room = $3 AND root = $4");
     let values = params![id.site.0, reader.num, id.key as i64, root.0 as i64];
     let read = db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0)).optional()?;
     Ok(read.map(|read| read as u64))
@@ -196,8 +209,10 @@ fn blocked_replies(
         return Ok(0);
     }
     let looked_at = blocked.take(u64::MAX);
-    let sql = "SELECT (SELECT sender FROM message WHERE position = r.message) FROM thread_reply r \
-               WHERE site = ?1 AND room = ?2 AND root = ?3 AND number > ?4 ORDER BY seq DESC LIMIT ?5";
+    let sql = sql!(
+        "SELECT (SELECT sender FROM message WHERE position = r.message) FROM thread_reply r \
+               WHERE site = $1 AND room = $2 AND root = $3 AND number > $4 ORDER BY seq DESC LIMIT $5"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let values = params![id.site.0, id.key as i64, root.0 as i64, read as i64, looked_at];
     let senders = statement.query_map(values, |row| row.get::<_, Option<u32>>(0))?;
@@ -218,9 +233,11 @@ fn followed(
         Ok((room, _)) => room,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let sql = "SELECT f.root, f.read FROM thread_follow f \
+    let sql = sql!(
+        "SELECT f.root, f.read FROM thread_follow f \
                JOIN thread t ON t.site = f.site AND t.room = f.room AND t.root = f.root \
-               WHERE f.site = ?1 AND f.user = ?2 AND f.room = ?3 ORDER BY t.last DESC, f.root DESC LIMIT ?4";
+               WHERE f.site = $1 AND f.user = $2 AND f.room = $3 ORDER BY t.last DESC, f.root DESC LIMIT $4"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let values = params![id.site.0, reader.num, id.key as i64, limit];
     let roots: Vec<(i64, i64)> =
@@ -249,12 +266,15 @@ fn history(
     if let Err(refusal) = seen(db, reader, id, root)? {
         return Ok(Err(refusal));
     }
-    let order = if after.is_some() { "ASC" } else { "DESC" };
-    let sql = format!(
-        "SELECT message FROM thread_reply WHERE site = ?1 AND room = ?2 AND root = ?3 AND seq < ?4 AND seq > ?5 \
-         ORDER BY seq {order} LIMIT ?6"
+    let oldest_first = sql!(
+        "SELECT message FROM thread_reply WHERE site = $1 AND room = $2 AND root = $3 AND seq < $4 AND seq > $5 \
+         ORDER BY seq LIMIT $6"
     );
-    let mut statement = db.prepare_cached(&sql)?;
+    let newest_first = sql!(
+        "SELECT message FROM thread_reply WHERE site = $1 AND room = $2 AND root = $3 AND seq < $4 AND seq > $5 \
+         ORDER BY seq DESC LIMIT $6"
+    );
+    let mut statement = db.prepare_cached(if after.is_some() { oldest_first } else { newest_first })?;
     let values = params![
         id.site.0,
         id.key as i64,
@@ -279,7 +299,11 @@ fn history(
 
 /// Where in its thread a message is.
 pub(crate) fn place(db: &Connection, site: SiteId, position: u64) -> Outcome<Option<InThread>> {
-    let sql = "SELECT root, number FROM thread_reply INDEXED BY thread_reply_message WHERE site = ?1 AND message = ?2";
+    let sql = sql!(concat!(
+        "SELECT root, number FROM thread_reply",
+        indexed_by!("thread_reply_message"),
+        " WHERE site = $1 AND message = $2"
+    ));
     let found = db.prepare_cached(sql)?.query_row(params![site.0, position as i64], |row| {
         Ok(InThread { root: Seq(row.get::<_, i64>(0)? as u64), number: row.get::<_, i64>(1)? as u64 })
     });
@@ -288,7 +312,7 @@ pub(crate) fn place(db: &Connection, site: SiteId, position: u64) -> Outcome<Opt
 
 /// The thread below a message.
 pub(crate) fn replies(db: &Connection, id: ConversationId, root: Seq) -> Outcome<Option<Replies>> {
-    let sql = "SELECT replies, last FROM thread WHERE site = ?1 AND room = ?2 AND root = ?3";
+    let sql = sql!("SELECT replies, last FROM thread WHERE site = $1 AND room = $2 AND root = $3");
     let values = params![id.site.0, id.key as i64, root.0 as i64];
     let found = db.prepare_cached(sql)?.query_row(values, |row| {
         Ok(Replies { count: row.get::<_, i64>(0)? as u64, last: Timestamp(row.get::<_, i64>(1)? as u64) })
@@ -306,8 +330,11 @@ pub(crate) fn replied_since(
     if !id.is_room() {
         return Ok(Vec::new());
     }
-    let sql = "SELECT root, replies, last FROM thread INDEXED BY thread_position \
-               WHERE site = ?1 AND room = ?2 AND position > ?3 ORDER BY position LIMIT ?4";
+    let sql = sql!(concat!(
+        "SELECT root, replies, last FROM thread",
+        indexed_by!("thread_position"),
+        " WHERE site = $1 AND room = $2 AND position > $3 ORDER BY position LIMIT $4"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let values = params![id.site.0, id.key as i64, since as i64, limit as i64];
     let threads = statement.query_map(values, |row| {

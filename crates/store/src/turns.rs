@@ -13,6 +13,7 @@ use chat::{Position, StoreError};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::dialect;
 use crate::open::connect;
 use crate::reader::{self, Read};
 use crate::sqlite::{Shared, Sqlite};
@@ -183,7 +184,7 @@ fn connections() -> rusqlite::Result<[Connection; 3]> {
         Backup::new(&template, &mut writer)?.run_to_completion(1_024, Duration::ZERO, None)?;
     }
     let [reader, admin] = [open()?, open()?];
-    reader.pragma_update(None, "query_only", true)?;
+    dialect::set(&reader, "query_only", true)?;
     Ok([writer, reader, admin])
 }
 

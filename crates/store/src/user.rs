@@ -13,6 +13,7 @@ use chat::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
+use crate::counter::{self, Counted};
 use crate::fault::Outcome;
 use crate::writer::Batch;
 use crate::{contact, merge, meta, moderation, room};
@@ -67,8 +68,10 @@ pub(crate) fn put_with_number(
 
 fn insert(db: &Connection, id: UserId, profile: &Profile, now: Timestamp) -> Outcome<UserRow> {
     let folded = fold(&profile.name);
-    let sql = "INSERT INTO user (site, sub, num, name, folded, avatar, guest, presence, banned, created, last_seen) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8, ?8)";
+    let sql = sql!(
+        "INSERT INTO user (site, sub, num, name, folded, avatar, guest, presence, banned, created, last_seen) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $8)"
+    );
     db.prepare_cached(sql)?.execute(params![
         id.site.0,
         profile.sub.as_str(),
@@ -95,21 +98,21 @@ fn insert(db: &Connection, id: UserId, profile: &Profile, now: Timestamp) -> Out
 
 /// Another system knew the user before.
 pub(crate) fn set_created(db: &Connection, user: UserId, created: Timestamp) -> Outcome<()> {
-    let sql = "UPDATE user SET created = ?3, last_seen = ?3 WHERE site = ?1 AND num = ?2";
+    let sql = sql!("UPDATE user SET created = $3, last_seen = $3 WHERE site = $1 AND num = $2");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, created.0 as i64])?;
     Ok(())
 }
 
-/// The greatest number of a user of this site, 0 where there is none.
+/// The number of the newest user of this site, 0 where there is none.
 pub(crate) fn newest(db: &Connection, site: SiteId) -> Outcome<u32> {
-    let sql = "SELECT coalesce(max(num), 0) FROM user WHERE site = ?1";
-    Ok(db.prepare_cached(sql)?.query_row([site.0], |row| row.get(0))?)
+    Ok(counter::last(db, site, Counted::User)? as u32)
 }
 
 pub(crate) fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outcome<UserRow> {
     let site = row.id.site;
     let (before, folded) = (fold(&row.profile.name), fold(&profile.name));
-    let sql = "UPDATE user SET name = ?3, folded = ?4, avatar = ?5, guest = ?6 WHERE site = ?1 AND sub = ?2";
+    let sql =
+        sql!("UPDATE user SET name = $3, folded = $4, avatar = $5, guest = $6 WHERE site = $1 AND sub = $2");
     db.prepare_cached(sql)?.execute(params![
         site.0,
         profile.sub.as_str(),
@@ -119,7 +122,7 @@ pub(crate) fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outco
         profile.guest
     ])?;
     if before != folded {
-        let remove = "DELETE FROM name_word WHERE site = ?1 AND rest = ?2 AND sub = ?3";
+        let remove = sql!("DELETE FROM name_word WHERE site = $1 AND rest = $2 AND sub = $3");
         for at in later_words(&before) {
             db.prepare_cached(remove)?.execute(params![site.0, &before[at..], profile.sub.as_str()])?;
         }
@@ -134,11 +137,8 @@ pub(crate) fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outco
 
 fn put_words(db: &Connection, site: SiteId, sub: &Sub, folded: &str) -> Outcome<()> {
     for at in later_words(folded) {
-        db.prepare_cached("INSERT OR IGNORE INTO name_word VALUES (?1, ?2, ?3)")?.execute(params![
-            site.0,
-            &folded[at..],
-            sub.as_str()
-        ])?;
+        db.prepare_cached(sql!("INSERT INTO name_word VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"))?
+            .execute(params![site.0, &folded[at..], sub.as_str()])?;
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ pub(crate) fn put_presence(
     presence: SetPresence,
     last_seen: Timestamp,
 ) -> Outcome<()> {
-    let sql = "UPDATE user SET presence = ?3, last_seen = ?4 WHERE site = ?1 AND num = ?2";
+    let sql = sql!("UPDATE user SET presence = $3, last_seen = $4 WHERE site = $1 AND num = $2");
     let presence = match presence {
         SetPresence::Online => 0,
         SetPresence::Away => 1,
@@ -161,7 +161,7 @@ pub(crate) fn put_presence(
 }
 
 pub(crate) fn set_banned(db: &Connection, user: UserId, banned: bool) -> Outcome<bool> {
-    let sql = "UPDATE user SET banned = ?3 WHERE site = ?1 AND num = ?2";
+    let sql = sql!("UPDATE user SET banned = $3 WHERE site = $1 AND num = $2");
     let found = db.prepare_cached(sql)?.execute(params![user.site.0, user.num, banned])? > 0;
     if found {
         meta::bump_revision(db)?;
@@ -177,14 +177,14 @@ pub(crate) fn become_member(db: &Connection, row: &UserRow, sub: &Sub) -> Outcom
     let id = row.id;
     let folded = fold(&row.profile.name);
     for at in later_words(&folded) {
-        let remove = "DELETE FROM name_word WHERE site = ?1 AND rest = ?2 AND sub = ?3";
+        let remove = sql!("DELETE FROM name_word WHERE site = $1 AND rest = $2 AND sub = $3");
         let values = params![id.site.0, &folded[at..], row.profile.sub.as_str()];
         db.prepare_cached(remove)?.execute(values)?;
     }
-    let sql = "UPDATE user SET sub = ?3, guest = 0 WHERE site = ?1 AND num = ?2";
+    let sql = sql!("UPDATE user SET sub = $3, guest = 0 WHERE site = $1 AND num = $2");
     db.prepare_cached(sql)?.execute(params![id.site.0, id.num, sub.as_str()])?;
     put_words(db, id.site, sub, &folded)?;
-    let sql = "UPDATE membership SET sub = ?3 WHERE site = ?1 AND user = ?2";
+    let sql = sql!("UPDATE membership SET sub = $3 WHERE site = $1 AND user = $2");
     db.prepare_cached(sql)?.execute(params![id.site.0, id.num, sub.as_str()])?;
     meta::bump_revision(db)
 }
@@ -198,14 +198,16 @@ pub(crate) fn become_nobody(
     messages: MessagesAfterErasure,
 ) -> Outcome<()> {
     let id = row.id;
-    let remove = "DELETE FROM name_word WHERE site = ?1 AND rest = ?2 AND sub = ?3";
+    let remove = sql!("DELETE FROM name_word WHERE site = $1 AND rest = $2 AND sub = $3");
     let before = fold(&row.profile.name);
     for at in later_words(&before) {
         let values = params![id.site.0, &before[at..], row.profile.sub.as_str()];
         db.prepare_cached(remove)?.execute(values)?;
     }
-    let sql = "UPDATE user SET sub = ?3, name = ?4, folded = ?5, avatar = NULL, guest = 0, presence = 3, banned = 1, \
-               standing = 0, choices = ?6, last_seen = 0 WHERE site = ?1 AND num = ?2";
+    let sql = sql!(
+        "UPDATE user SET sub = $3, name = $4, folded = $5, avatar = NULL, guest = 0, presence = 3, banned = 1, \
+               standing = 0, choices = $6, last_seen = 0 WHERE site = $1 AND num = $2"
+    );
     let folded = fold(name);
     let choices = match messages {
         MessagesAfterErasure::Erased => NAMED | ERASED,
@@ -213,7 +215,7 @@ pub(crate) fn become_nobody(
     };
     let values = params![id.site.0, id.num, alias.as_str(), name, folded, choices];
     db.prepare_cached(sql)?.execute(values)?;
-    let sql = "UPDATE membership SET folded = ?3, sub = ?4 WHERE site = ?1 AND user = ?2";
+    let sql = sql!("UPDATE membership SET folded = $3, sub = $4 WHERE site = $1 AND user = $2");
     db.prepare_cached(sql)?.execute(params![id.site.0, id.num, folded, alias.as_str()])?;
     meta::bump_revision(db)
 }
@@ -225,14 +227,15 @@ const ERASED: i64 = 128;
 
 pub(crate) fn set_choices(db: &Connection, user: UserId, privacy: Privacy, named: bool) -> Outcome<()> {
     let code = i64::from(privacy.code()) + if named { NAMED } else { 0 };
-    let sql = "UPDATE user SET choices = ?3 WHERE site = ?1 AND num = ?2";
+    let sql = sql!("UPDATE user SET choices = $3 WHERE site = $1 AND num = $2");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, code])?;
     Ok(())
 }
 
 /// The site lets nobody choose a name any more: from the next sign-in on it is the site's.
 pub(crate) fn unname_all(db: &Connection, site: SiteId) -> Outcome<()> {
-    let sql = "UPDATE user SET choices = choices - ?2 WHERE site = ?1 AND choices <> 0 AND choices & ?2 <> 0";
+    let sql =
+        sql!("UPDATE user SET choices = choices - $2 WHERE site = $1 AND choices <> 0 AND choices & $2 <> 0");
     db.prepare_cached(sql)?.execute(params![site.0, NAMED])?;
     Ok(())
 }
@@ -246,7 +249,7 @@ pub(crate) fn set_standing(db: &Connection, user: UserId, standing: SiteStanding
     };
     let bits = [(standing.muted, 4), (standing.noticed, 8), (standing.shadowed, 16), (standing.fixed, 32)];
     let code = bits.into_iter().fold(role, |code, (is_set, bit)| if is_set { code + bit } else { code });
-    let sql = "UPDATE user SET standing = ?3 WHERE site = ?1 AND num = ?2";
+    let sql = sql!("UPDATE user SET standing = $3 WHERE site = $1 AND num = $2");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, code])?;
     meta::bump_revision(db)
 }
@@ -260,7 +263,7 @@ pub(crate) fn set_level(db: &Connection, user: UserId, level: Option<Level>) -> 
 
 /// One that is set, or higher, stays.
 pub(crate) fn keep_level(db: &Connection, user: UserId, level: Level) -> Outcome<Option<UserRow>> {
-    if by_id(db, user)?.is_some_and(|row| !row.on_site.fixed && row.on_site.level < level) {
+    if by_id(db, user)?.is_some_and(|row| row.on_site.rises_to(level)) {
         put_level(db, user, level)?;
     }
     by_id(db, user)
@@ -272,7 +275,7 @@ fn put_level(db: &Connection, user: UserId, level: Level) -> Outcome<()> {
         Level::Basic => 1,
         Level::Trusted => 2,
     };
-    let sql = "UPDATE user SET level = ?3 WHERE site = ?1 AND num = ?2";
+    let sql = sql!("UPDATE user SET level = $3 WHERE site = $1 AND num = $2");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, code])?;
     Ok(())
 }
@@ -307,13 +310,13 @@ macro_rules! columns {
 }
 
 pub(crate) fn by_sub(db: &Connection, site: SiteId, sub: &Sub) -> Outcome<Option<UserRow>> {
-    let sql = concat!("SELECT ", columns!(), " FROM user WHERE site = ?1 AND sub = ?2");
+    let sql = sql!(concat!("SELECT ", columns!(), " FROM user WHERE site = $1 AND sub = $2"));
     let found = db.prepare_cached(sql)?.query_row(params![site.0, sub.as_str()], |r| row(site, r));
     Ok(found.optional()?)
 }
 
 pub(crate) fn by_id(db: &Connection, id: UserId) -> Outcome<Option<UserRow>> {
-    let sql = concat!("SELECT ", columns!(), " FROM user WHERE site = ?1 AND num = ?2");
+    let sql = sql!(concat!("SELECT ", columns!(), " FROM user WHERE site = $1 AND num = $2"));
     let found = db.prepare_cached(sql)?.query_row(params![id.site.0, id.num], |r| row(id.site, r));
     Ok(found.optional()?)
 }
@@ -332,7 +335,7 @@ pub(crate) struct Author {
 }
 
 fn author_of(db: &Connection, id: UserId) -> Outcome<Option<Author>> {
-    let sql = "SELECT sub, choices FROM user WHERE site = ?1 AND num = ?2";
+    let sql = sql!("SELECT sub, choices FROM user WHERE site = $1 AND num = $2");
     let author =
         |row: &Row<'_>| Ok(Author { sub: sub(row, 0)?, erased: row.get::<_, i64>(1)? & ERASED != 0 });
     let found = db.prepare_cached(sql)?.query_row(params![id.site.0, id.num], author);
@@ -340,7 +343,8 @@ fn author_of(db: &Connection, id: UserId) -> Outcome<Option<Author>> {
 }
 
 pub(crate) fn list(db: &Connection, site: SiteId, after: Option<&Sub>, limit: u32) -> Outcome<Vec<UserRow>> {
-    let sql = concat!("SELECT ", columns!(), " FROM user WHERE site = ?1 AND sub > ?2 ORDER BY sub LIMIT ?3");
+    let sql =
+        sql!(concat!("SELECT ", columns!(), " FROM user WHERE site = $1 AND sub > $2 ORDER BY sub LIMIT $3"));
     let after = after.map_or("", Sub::as_str); // no sub is empty
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![site.0, after, limit], |r| row(site, r))?;
@@ -349,7 +353,7 @@ pub(crate) fn list(db: &Connection, site: SiteId, after: Option<&Sub>, limit: u3
 
 /// Of all sites, by the indexes that have only these.
 pub(crate) fn banned(db: &Connection) -> Outcome<Vec<UserId>> {
-    let sql = "SELECT site, num FROM user INDEXED BY user_banned WHERE banned <> 0";
+    let sql = concat!("SELECT site, num FROM user", indexed_by!("user_banned"), " WHERE banned <> 0");
     let mut statement = db.prepare_cached(sql)?;
     let ids = statement.query_map([], |row| Ok(UserId { site: SiteId(row.get(0)?), num: row.get(1)? }))?;
     Ok(ids.collect::<Result<_, _>>()?)
@@ -359,22 +363,22 @@ pub(crate) fn with_standing(db: &Connection) -> Outcome<Vec<UserRow>> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        ", site FROM user INDEXED BY user_standing WHERE standing <> 0 ORDER BY site, num"
+        ", site FROM user",
+        indexed_by!("user_standing"),
+        " WHERE standing <> 0 ORDER BY site, num"
     );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([], |r| row(SiteId(r.get(12)?), r))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// How many messages a user has written, up to `most`. The newest are not in this table yet.
-pub(crate) fn written(db: &Connection, user: UserId, most: u32) -> Outcome<u32> {
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM sent WHERE site = ?1 AND user = ?2 LIMIT ?3)";
-    Ok(db.prepare_cached(sql)?.query_row([user.site.0, user.num, most], |row| row.get(0))?)
-}
-
 /// Users who handle reports.
 pub(crate) fn moderators(db: &Connection, site: SiteId) -> Outcome<Vec<UserId>> {
-    let sql = "SELECT num FROM user INDEXED BY user_standing WHERE site = ?1 AND standing <> 0 AND standing & 3 <> 0";
+    let sql = sql!(concat!(
+        "SELECT num FROM user",
+        indexed_by!("user_standing"),
+        " WHERE site = $1 AND standing <> 0 AND standing & 3 <> 0"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let ids = statement.query_map([site.0], |row| Ok(UserId { site, num: row.get(0)? }))?;
     Ok(ids.collect::<Result<_, _>>()?)
@@ -415,8 +419,8 @@ fn few_with(db: &Connection, site: SiteId, query: &str) -> Outcome<Option<Vec<Su
     let end = format!("{query}\u{10ffff}");
     let mut subs = Vec::new();
     for sql in [
-        "SELECT sub FROM user WHERE site = ?1 AND folded >= ?2 AND folded < ?3 LIMIT ?4",
-        "SELECT sub FROM name_word WHERE site = ?1 AND rest >= ?2 AND rest < ?3 LIMIT ?4",
+        sql!("SELECT sub FROM user WHERE site = $1 AND folded >= $2 AND folded < $3 LIMIT $4"),
+        sql!("SELECT sub FROM name_word WHERE site = $1 AND rest >= $2 AND rest < $3 LIMIT $4"),
     ] {
         let mut statement = db.prepare_cached(sql)?;
         for found in statement.query_map(params![site.0, query, end, FEW + 1], |row| sub(row, 0))? {
@@ -457,11 +461,13 @@ fn walk(
     after: &NameCursor<'_>,
     limit: u32,
 ) -> Outcome<Vec<UserRow>> {
-    let sql = concat!(
+    let sql = sql!(concat!(
         "SELECT ",
         columns!(),
-        ", folded FROM user INDEXED BY user_name WHERE site = ?1 AND (folded, sub) > (?2, ?3) ORDER BY folded, sub"
-    );
+        ", folded FROM user",
+        indexed_by!("user_name"),
+        " WHERE site = $1 AND (folded, sub) > ($2, $3) ORDER BY folded, sub"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let mut found = statement.query(params![site.0, after.folded, after.sub])?;
     let mut rows = Vec::new();

@@ -15,6 +15,8 @@ use chat::{ConversationId, Position, SiteId, StoreError, Timestamp, UserId};
 use rusqlite::Connection;
 
 use crate::conversation::{self, Direct, Side};
+use crate::counter::{self, Counted};
+use crate::dialect;
 use crate::fault::{Fault, Outcome};
 use crate::meta;
 use crate::room::known_members::KnownMembers;
@@ -128,7 +130,7 @@ pub(crate) const CALM: Duration = Duration::from_secs(5);
 
 /// Frees SQLite's page cache of a connection.
 pub(crate) fn release_pages(db: &Connection) {
-    if let Err(error) = db.execute_batch("PRAGMA shrink_memory") {
+    if let Err(error) = db.execute_batch(dialect::SHRINK_MEMORY) {
         tracing::warn!(%error, "cannot shrink the page cache");
     }
 }
@@ -275,7 +277,7 @@ impl Batch<'_> {
 
     /// The number for one more user of a site. Where no row is made of it, it is lost.
     pub(crate) fn next_user(&mut self, site: SiteId) -> Outcome<u32> {
-        let next = self.newest_user(site)? + 1;
+        let next = counter::next(self.db, site, Counted::User)? as u32;
         self.state.newest_users.insert(site, next);
         Ok(next)
     }
@@ -339,7 +341,7 @@ impl Batch<'_> {
     }
 
     fn begin(&mut self) -> Outcome<()> {
-        self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.db.prepare_cached(dialect::BEGIN_WRITE)?.execute([])?;
         let version = meta::data_version(self.db)?;
         if self.state.version != Some(version) {
             self.forget();
@@ -387,7 +389,7 @@ impl Batch<'_> {
         if !self.state.empties_log || !self.db.is_autocommit() {
             return;
         }
-        let emptied = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        let emptied = self.db.query_row(dialect::EMPTY_LOG, [], |row| row.get::<_, i64>(0));
         match emptied {
             Ok(busy) => self.state.empties_log = busy != 0,
             Err(error) => tracing::warn!(%error, "cannot remove erased data from the write-ahead log"),

@@ -7,9 +7,10 @@ use std::process::Command;
 
 use asking::{Directory, add_site, ask, put, put_named, say, seqs, sub};
 use chat::{
-    ChangeMessage, ContactState, ContactStore, ConversationId, ConversationOf, MemberAction, MessageChange,
-    MessageKind, MessageStore, ModerationStore, NewRoom, Position, Role, RoomKind, RoomLimits, RoomName,
-    RoomStore, Seq, SiteId, SiteStore, UserId, UserStore,
+    By, ChangeMessage, ContactState, ContactStore, ConversationId, ConversationOf, LinkCode, LinkStore,
+    MemberAction, MessageChange, MessageKind, MessageStore, ModerationStore, ModeratorAct, NewLink, NewRoom,
+    Position, Role, RoomKind, RoomLimits, RoomName, RoomStore, Seq, SiteId, SiteStore, Timestamp, UserId,
+    UserStore,
 };
 use rusqlite::Connection;
 use store::{OpenError, Options, Sqlite};
@@ -123,7 +124,10 @@ fn calls_of_version_35_are_calls_by_their_kind() {
     drop(open(&directory.file()).expect("it opens"));
     let db = Connection::open(directory.file()).expect("a file");
     db.execute_batch(
-        "ALTER TABLE message DROP COLUMN kind;
+        "DROP TABLE counter;
+         ALTER TABLE room_link DROP COLUMN number;
+         ALTER TABLE sticker DROP COLUMN number;
+         ALTER TABLE message DROP COLUMN kind;
          PRAGMA user_version = 35;
          INSERT INTO message (position, site, conversation, seq, previous, sender, mention, time, client_id, body)
          VALUES (5, 1, (1 << 32) + 2, 3, 4, 2, 0, 9, 'call:000000000000feed:audio:missed:0', 'Audio call, missed'),
@@ -374,4 +378,58 @@ fn an_old_mute_outlasts_leaving() {
     ask(|done| store.leave_room(room, bob, done)).expect("a member leaves");
     assert_eq!(join(&store), Role::Muted);
     assert_eq!(ask(|done| store.notices(bob, done)), [], "nothing new is told of it");
+}
+
+/// Numbers were the greatest one of their table and one more; now they are counted.
+#[test]
+fn numbers_of_version_36_go_on() {
+    let directory = Directory::quick();
+    let limits = RoomLimits::default();
+    let make = |store: &Sqlite, owner: UserId| {
+        let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+        ask(|done| store.create_room(owner, new, limits, asking::NOW, done)).expect("anybody may").row.id
+    };
+    let link = |store: &Sqlite, room: ConversationId, by: UserId, code: u8| {
+        let new = NewLink { code: LinkCode::of([code; 16]), until: Timestamp(u64::MAX >> 1), uses: None };
+        ask(|done| store.make_link(room, by, new, asking::NOW, done)).expect("an owner may");
+    };
+    let kick = |store: &Sqlite, user: UserId| {
+        let act = ModeratorAct::Kick(user);
+        ask(|done| store.moderate(user.site, By::Site, act, asking::NOW, done)).expect("the site may");
+        let page = ask(|done| store.audit(user.site, By::Site, None, 9, done)).expect("the site may");
+        page.rows.iter().map(|entry| entry.number).collect::<Vec<_>>()
+    };
+    let store = open(&directory.file()).expect("it opens");
+    let (forum, other) = (add_site(&store, "forum"), add_site(&store, "other"));
+    let [ann, _bob] = ["ann", "bob"].map(|name| put(&store, forum, name));
+    put(&store, other, "ann");
+    let rooms = [make(&store, ann), make(&store, ann)];
+    link(&store, rooms[0], ann, 9);
+    link(&store, rooms[0], ann, 1);
+    assert_eq!(kick(&store, ann), [1]);
+    store.close();
+    let db = Connection::open(directory.file()).expect("a database");
+    db.execute_batch(
+        "DROP TABLE counter;
+         ALTER TABLE room_link DROP COLUMN number;
+         ALTER TABLE sticker DROP COLUMN number;
+         PRAGMA user_version = 36;",
+    )
+    .expect("as before the counters");
+    drop(db);
+    let store = open(&directory.file()).expect("it opens");
+    assert_eq!(put(&store, forum, "carl"), UserId { site: forum, num: 3 });
+    assert_eq!(put(&store, other, "bob"), UserId { site: other, num: 2 });
+    assert_eq!(make(&store, ann), ConversationId::room(forum, 3));
+    assert_eq!(kick(&store, ann), [2, 1]);
+    link(&store, rooms[0], ann, 5);
+    let links = ask(|done| store.links(rooms[0], ann, asking::NOW, done)).expect("an owner may");
+    let codes: Vec<u8> = links.iter().map(|link| link.code.bytes()[0]).collect();
+    assert_eq!(codes, [5, 1, 9], "newest first");
+    // A site with the newest key first, as its owner knows it.
+    let site = store.sites().expect("it works").remove(0);
+    store.add_secret(forum, &asking::secret(b"fresh")).expect("it works");
+    let after = store.sites().expect("it works").remove(0);
+    assert_eq!(after.secrets[0].bytes, b"fresh");
+    assert_eq!(after.secrets[1..], site.secrets);
 }

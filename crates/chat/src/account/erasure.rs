@@ -10,9 +10,11 @@
 //! the devices that come back later. A guest who becomes a member is renamed in the same way.
 
 mod ask;
+mod sanctions;
 mod store;
 mod work;
 
+pub use sanctions::{ErasedSanction, sanctions_after_erasure};
 pub use store::{EraseSlice, EraseStore, Erased, NewErasure};
 pub(crate) use work::Erasing;
 

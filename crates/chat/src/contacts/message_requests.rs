@@ -49,7 +49,42 @@ pub struct RequestRules {
     pub begin: Result<(), Refusal>,
 }
 
+/// Requests that a user began on one day (UTC).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestDay {
+    /// Since 1970.
+    pub day: u32,
+    pub count: u32,
+}
+
+impl RequestDay {
+    fn of(now: Timestamp) -> u32 {
+        (now.0 / 86_400_000) as u32
+    }
+
+    /// How many count at this moment.
+    pub fn begun(self, now: Timestamp) -> u32 {
+        if self.day == RequestDay::of(now) { self.count } else { 0 }
+    }
+
+    /// With one that begins now.
+    pub fn and_one(self, now: Timestamp) -> RequestDay {
+        RequestDay { day: RequestDay::of(now), count: self.begun(now) + 1 }
+    }
+}
+
 impl RequestRules {
+    /// Whether one who began so many requests today may begin another.
+    pub fn may_begin(&self, begun: u32) -> Result<(), Refusal> {
+        self.begin?;
+        if begun >= self.per_day { Err(Refusal::TooManyRequests) } else { Ok(()) }
+    }
+
+    /// Whether a request with so many messages takes another.
+    pub fn may_go_on(&self, messages: u64) -> Result<(), Refusal> {
+        if messages >= u64::from(self.messages) { Err(Refusal::RequestPending) } else { Ok(()) }
+    }
+
     /// Where strangers need not ask, and for a time may not begin.
     pub(crate) fn of_strangers(begin: Result<(), Refusal>) -> RequestRules {
         RequestRules { messages: u32::MAX, per_day: u32::MAX, links: LinkRule::Allowed, begin }
@@ -200,6 +235,27 @@ impl Contacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DAY_MS: u64 = 86_400_000;
+
+    #[test]
+    fn requests_are_counted_by_the_day() {
+        let (today, late, tomorrow) =
+            (Timestamp(5 * DAY_MS), Timestamp(6 * DAY_MS - 1), Timestamp(6 * DAY_MS));
+        let one = RequestDay::default().and_one(today);
+        assert_eq!((one, one.begun(late), one.begun(tomorrow)), (RequestDay { day: 5, count: 1 }, 1, 0));
+        assert_eq!(one.and_one(late), RequestDay { day: 5, count: 2 });
+        assert_eq!(one.and_one(tomorrow), RequestDay { day: 6, count: 1 });
+    }
+
+    #[test]
+    fn a_stranger_begins_few_and_writes_little() {
+        let rules = RequestRules { messages: 2, per_day: 1, links: LinkRule::Allowed, begin: Ok(()) };
+        assert_eq!([rules.may_begin(0), rules.may_begin(1)], [Ok(()), Err(Refusal::TooManyRequests)]);
+        assert_eq!([rules.may_go_on(1), rules.may_go_on(2)], [Ok(()), Err(Refusal::RequestPending)]);
+        let rules = RequestRules { begin: Err(Refusal::TooNew), ..rules };
+        assert_eq!((rules.may_begin(0), rules.may_go_on(1)), (Err(Refusal::TooNew), Ok(())), "it goes on");
+    }
     use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
 
     #[test]

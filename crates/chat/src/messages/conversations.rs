@@ -18,6 +18,11 @@ use crate::{
 /// So many conversations of a user are pinned at most, and so many messages of a conversation: more would be another list.
 pub const MOST_PINNED: usize = 50;
 
+/// Whether one more may be pinned beside so many. For stores.
+pub fn may_pin(pinned: usize) -> Result<(), Refusal> {
+    if pinned >= MOST_PINNED { Err(Refusal::TooManyPinned) } else { Ok(()) }
+}
+
 /// Could the conversation be seen so?
 pub(crate) fn check(change: &ConversationChange, limits: &Limits) -> Result<(), Refusal> {
     if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {

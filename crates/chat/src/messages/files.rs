@@ -18,6 +18,11 @@ pub const MOST_FILES: usize = 10;
 /// Most files of one user that are in no message yet: nobody needs more than some messages' worth.
 pub const MOST_LOOSE: u32 = 50;
 
+/// Whether a user with so many files outside of messages may begin another. For stores.
+pub fn may_begin_file(loose: u32) -> Result<(), Refusal> {
+    if loose >= MOST_LOOSE { Err(Refusal::TooManyFiles) } else { Ok(()) }
+}
+
 /// So many of the newest messages of a conversation are looked at to see whether the other one has ever answered.
 pub const ANSWER_WITHIN: u32 = 500;
 

@@ -31,6 +31,16 @@ pub const MOST_WAITING: u32 = 20;
 /// Of one user in the shadow, the newest are kept.
 pub const MOST_HELD: u32 = 200;
 
+/// Whether another message of a user may wait for a moderator. For stores.
+pub fn may_wait(waiting: u32) -> Result<(), Refusal> {
+    if waiting >= MOST_WAITING { Err(Refusal::Filtered) } else { Ok(()) }
+}
+
+/// Whether the oldest of so many messages in the shadow is forgotten. For stores.
+pub fn forgets_oldest(held: u32) -> bool {
+    held > MOST_HELD
+}
+
 /// The part of the port to storage that is about messages beside the log. See [`Store`](crate::Store), of which it is a part.
 pub trait HeldStore: Send + Sync + 'static {
     /// Keeps a message apart, where its sender may write; with a report for moderators where it waits for them. The same client id

@@ -11,6 +11,7 @@ mod notices;
 pub(crate) mod raid;
 pub(crate) mod reports;
 mod rest;
+mod sanctions;
 mod site_settings;
 mod store;
 mod trust;
@@ -32,7 +33,10 @@ pub use command::Command;
 pub(crate) use device_bans::DeviceBans;
 pub use device_bans::{DeviceBan, MOST_BANNED_DEVICES};
 pub use event::Event;
-pub use reports::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, may_decide_report};
+pub use reports::{
+    EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, lines_around, may_decide_report, may_report,
+};
+pub use sanctions::{HeldSanction, standing_under};
 pub use site_settings::{FilterTest, SiteState};
 pub use store::{
     AuditEntry, AuditPage, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, NoticeKind,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::AnswerTo;
 use crate::moderation::{
-    EVIDENCE_MS, Moderation, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage,
-    is_reason,
+    EVIDENCE_MS, LINES_AROUND, MOST_OPEN_REPORTS, Moderation, NewReport, ReportAbout, ReportReason,
+    ReportRow, ReportState, ReportsPage, is_reason,
 };
 use crate::session::Asker;
 use crate::store::unavailable;
@@ -35,6 +35,16 @@ pub fn kept_with_report(revisions: Vec<Revision>, is_deleted: bool, now: Timesta
     let since = now.0.saturating_sub(EVIDENCE_MS);
     let former: Vec<Revision> = revisions.into_iter().filter(|one| one.until.0 >= since).collect();
     (!is_deleted || !former.is_empty()).then_some(former)
+}
+
+/// Whether a user with so many open reports may make another. `by` None: a filter. For stores.
+pub fn may_report(by: Option<UserId>, open: u32) -> Result<(), Refusal> {
+    if by.is_some() && open >= MOST_OPEN_REPORTS { Err(Refusal::TooManyReports) } else { Ok(()) }
+}
+
+/// The messages that a report keeps, as seqs from the first to the last. For stores.
+pub fn lines_around(seq: Seq) -> (Seq, Seq) {
+    (Seq(seq.0.saturating_sub(LINES_AROUND)), Seq(seq.0.saturating_add(LINES_AROUND).min(Seq::MAX.0)))
 }
 
 /// A moderator does not take, close, reopen or approve a report about themselves. None: the site's server, or no user. For stores.
@@ -188,4 +198,31 @@ pub(crate) fn in_words(hits: &[Hit]) -> String {
         words += &one;
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_has_a_bounded_number_of_open_reports_and_a_filter_any() {
+        let ann = Some(UserId { site: SiteId(1), num: 1 });
+        assert_eq!(may_report(ann, MOST_OPEN_REPORTS - 1), Ok(()));
+        assert_eq!(may_report(ann, MOST_OPEN_REPORTS), Err(Refusal::TooManyReports));
+        assert_eq!(may_report(None, u32::MAX), Ok(()));
+    }
+
+    #[test]
+    fn some_lines_are_kept_on_both_sides() {
+        assert_eq!(lines_around(Seq(20)), (Seq(15), Seq(25)));
+        assert_eq!(lines_around(Seq(2)), (Seq(0), Seq(7)));
+        assert_eq!(lines_around(Seq::MAX).1, Seq::MAX);
+    }
+
+    #[test]
+    fn nobody_decides_about_a_report_of_themselves() {
+        assert_eq!(may_decide_report(Some(&1), Some(&1)), Err(Refusal::NotAllowed));
+        assert_eq!([may_decide_report(Some(&1), Some(&2)), may_decide_report(None, Some(&1))], [Ok(()); 2]);
+        assert_eq!(may_decide_report::<u8>(None, None), Ok(()), "the server decides about everything");
+    }
 }

@@ -57,7 +57,7 @@ pub trait ModerationStore: UserStore {
     fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>);
     /// All that may not come in, of all sites.
     fn device_bans(&self, done: Done<Vec<DeviceBan>>);
-    /// How many messages the user has written, counted up to `most`; the newest ones may be missing.
+    /// How many messages the user has written, counted up to `most`.
     fn written(&self, user: UserId, most: u32, done: Done<u32>);
     /// The user has reached this level; one that is set, or higher, stays. Answers the user as they are then.
     fn keep_level(&self, user: UserId, level: crate::Level, done: Done<Option<UserRow>>);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::notifications::decide::news;
-use crate::notifications::{MailDue, News, Notifications};
+use crate::notifications::{MAIL_EVERY_MS, MailDue, News, Notifications};
 use crate::{ConversationId, MailAddress, StoreError, Sub, Timestamp, UserId};
 
 /// How often it is looked who is due.
@@ -18,6 +18,14 @@ pub trait Mailer: Send + Sync + 'static {
     /// After so many minutes of unread messages, where the member has not said otherwise.
     fn after_minutes(&self) -> u32;
     fn mail(&self, digest: Digest);
+}
+
+/// When a digest is due for messages of now, at most one a [day](MAIL_EVERY_MS). `after`: minutes that they stay unread; with 0 the
+/// member gets no digests.
+pub fn digest_due(now: Timestamp, after: u32, sent: Option<Timestamp>) -> Option<Timestamp> {
+    let due = now.0 + u64::from(after) * 60_000;
+    let next = sent.map_or(0, |sent| sent.0 + MAIL_EVERY_MS);
+    (after > 0).then_some(Timestamp(due.max(next)))
 }
 
 /// The missed messages of a member.
@@ -120,5 +128,20 @@ impl Notifications {
             talks,
             more,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_waits_as_long_as_its_reader_wants_and_a_day_after_the_last() {
+        let now = Timestamp(100 * MAIL_EVERY_MS);
+        let ago = |ms| Some(Timestamp(now.0 - ms));
+        assert_eq!(digest_due(now, 0, None), None, "no digests");
+        assert_eq!(digest_due(now, 5, None), Some(Timestamp(now.0 + 300_000)));
+        assert_eq!(digest_due(now, 5, ago(2 * MAIL_EVERY_MS)), Some(Timestamp(now.0 + 300_000)));
+        assert_eq!(digest_due(now, 5, ago(1_000)), Some(Timestamp(now.0 + MAIL_EVERY_MS - 1_000)));
     }
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use command::Command;
 pub use event::Event;
-pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
+pub use mail::{Digest, MOST_IN_DIGEST, Mailer, digest_due};
 pub(crate) use queue::Desk;
 pub use quiet_hours::QuietHours;
 pub(crate) use ring::{PushedRing, RingingCall};

@@ -72,6 +72,24 @@ pub enum RoomRequestState {
     Accepted,
 }
 
+impl RoomRequestState {
+    /// After the user became a member. None: it does not count any more, and is forgotten.
+    pub fn after_join(self) -> Option<RoomRequestState> {
+        match self {
+            RoomRequestState::Pending => Some(RoomRequestState::Accepted),
+            RoomRequestState::Declined | RoomRequestState::Withdrawn | RoomRequestState::Accepted => None,
+        }
+    }
+
+    /// After the user left: nobody who brought them in can do so again.
+    pub fn after_leave(self) -> RoomRequestState {
+        match self {
+            RoomRequestState::Accepted => RoomRequestState::Declined,
+            RoomRequestState::Pending | RoomRequestState::Declined | RoomRequestState::Withdrawn => self,
+        }
+    }
+}
+
 /// The stored relation of a user to a room before the user is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BeforeAdd {
@@ -246,6 +264,13 @@ mod tests {
 
     const AT_ONCE: AddRule = AddRule { how: AddAs::Member, per_day: None };
     const REQUEST: AddRule = AddRule { how: AddAs::Request(LinkRule::Refused), per_day: Some(5) };
+
+    #[test]
+    fn coming_in_accepts_what_is_pending_and_leaving_declines_it_for_good() {
+        let all = [Pending, Declined, Withdrawn, Accepted];
+        assert_eq!(all.map(RoomRequestState::after_join), [Some(Accepted), None, None, None]);
+        assert_eq!(all.map(RoomRequestState::after_leave), [Pending, Declined, Withdrawn, Declined]);
+    }
 
     #[test]
     fn the_table_of_outcomes() {

@@ -11,6 +11,7 @@ mod invitations;
 mod invite_links;
 mod joins;
 mod list;
+pub(crate) mod membership;
 mod mutes_and_bans;
 mod page_name;
 mod roles;
@@ -35,10 +36,12 @@ pub use invite_links::{
 };
 pub(crate) use joins::Joins;
 pub use joins::RoomMembers;
-pub use mutes_and_bans::{
-    KeptSanction, RoomSanction, RoomSanctionKind, after_sanction, kept_sanction, sanction_behind,
+pub use membership::{
+    MemberState, leaves_by_block, owner_may_leave, owner_may_step_down, role_of_new, sanction_behind,
+    standing_now, standing_to_write, state_under, state_without,
 };
-pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator};
+pub use mutes_and_bans::{KeptSanction, RoomSanction, RoomSanctionKind, kept_sanction};
+pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator, may_moderate_message};
 pub use seen_by::{MOST_SEEN_BY, Markers};
 pub use store::{
     Joined, MemberChanged, MemberRow, MembersPage, NewRoom, RoomChanged, RoomStore, RoomsPage, SanctionedPage,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::AnswerTo;
 use crate::moderation::is_reason;
-use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Rooms, Standing};
+use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Rooms};
 use crate::session::Asker;
 use crate::{ContactState, ConversationId, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId};
 
@@ -89,24 +89,6 @@ pub fn kept_sanction(
         MemberAction::Unban => Some(KeptSanction::Forget(SanctionKind::Ban)),
         MemberAction::SetRole(Role::Muted) => Some(put(SanctionKind::Mute)),
         MemberAction::SetRole(_) => Some(KeptSanction::Forget(SanctionKind::Mute)),
-    }
-}
-
-/// How a user stands to a room once the sanction behind it is over. Stores ask it before they refuse.
-pub fn after_sanction(standing: Standing) -> Standing {
-    match standing {
-        Standing::In(Role::Muted) => Standing::In(Role::Member),
-        Standing::Banned => Standing::Out,
-        other => other,
-    }
-}
-
-/// The kind of sanction that can be behind how a user stands to a room.
-pub fn sanction_behind(standing: Standing) -> Option<SanctionKind> {
-    match standing {
-        Standing::In(Role::Muted) => Some(SanctionKind::Mute),
-        Standing::Banned => Some(SanctionKind::Ban),
-        Standing::In(Role::Owner | Role::Moderator | Role::Member) | Standing::Out => None,
     }
 }
 

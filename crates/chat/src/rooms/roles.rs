@@ -98,6 +98,16 @@ pub fn may_as_site_moderator(act: Act, room: Rules) -> Result<(), Refusal> {
     }
 }
 
+/// Whether moderators of the site may see and delete a message: in private rooms and direct conversations only one that was reported, or
+/// stands beside a reported one. `room`: None for a direct conversation.
+pub fn may_moderate_message(room: Option<RoomKind>, is_reported: bool) -> Result<(), Refusal> {
+    match room {
+        Some(RoomKind::Public | RoomKind::Announcement) => Ok(()),
+        Some(RoomKind::Private) | None if is_reported => Ok(()),
+        Some(RoomKind::Private) | None => Err(Refusal::NoSuchConversation),
+    }
+}
+
 /// The table. A private room does not exist for those who are not in it, and have no invitation.
 pub fn may(who: Standing, act: Act, room: Rules) -> Result<(), Refusal> {
     match who {
@@ -213,6 +223,14 @@ mod tests {
         check(Act::React, NEWS, &format!("yes yes yes muted not_a_member {no}"));
         check(Act::Post, SLOW, &format!("yes yes slow_mode muted not_a_member {no}"));
         check(Act::React, SLOW, &format!("yes yes yes muted not_a_member {no}"));
+    }
+
+    #[test]
+    fn moderators_of_the_site_see_what_is_open_or_was_reported() {
+        let rooms = [Some(RoomKind::Public), Some(RoomKind::Announcement), Some(RoomKind::Private), None];
+        let unseen = Err(Refusal::NoSuchConversation);
+        assert_eq!(rooms.map(|room| may_moderate_message(room, false)), [Ok(()), Ok(()), unseen, unseen]);
+        assert_eq!(rooms.map(|room| may_moderate_message(room, true)), [Ok(()); 4]);
     }
 
     #[test]

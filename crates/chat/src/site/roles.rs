@@ -64,6 +64,11 @@ pub struct SiteStanding {
 }
 
 impl SiteStanding {
+    /// Whether the user's level becomes one that was reached: one that a moderator has set stays, and none falls.
+    pub fn rises_to(self, level: Level) -> bool {
+        !self.fixed && self.level < level
+    }
+
     /// The stored state for a user who is here: a level that the user has reached by now stays.
     pub(crate) fn for_who_was(self, before: SiteStanding) -> SiteStanding {
         let keeps = !self.fixed && !before.fixed;

@@ -8,21 +8,27 @@ use crate::moderation::{self, audit, role};
 use crate::writer::Batch;
 use crate::{file, room, user};
 
-/// Tables in which a user has a few rows of their own.
+macro_rules! delete_from {
+    ($table:literal) => {
+        sql!(concat!("DELETE FROM ", $table, " WHERE site = $1 AND user = $2"))
+    };
+}
+
+/// Removes the few rows of a user of their own.
 const OWN: [&str; 13] = [
-    "device",
-    "thread_follow",
-    "push_device",
-    "notify_setting",
-    "mail",
-    "draft",
-    "status",
-    "request_day",
-    "held_message",
-    "device_ban",
-    "sanction",
-    "room_link",
-    "room_request",
+    delete_from!("device"),
+    delete_from!("thread_follow"),
+    delete_from!("push_device"),
+    delete_from!("notify_setting"),
+    delete_from!("mail"),
+    delete_from!("draft"),
+    delete_from!("status"),
+    delete_from!("request_day"),
+    delete_from!("held_message"),
+    delete_from!("device_ban"),
+    delete_from!("sanction"),
+    delete_from!("room_link"),
+    delete_from!("room_request"),
 ];
 
 pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Result<Erased, Refusal>> {
@@ -40,7 +46,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     }
     // Devices are told one former id at a time.
     if db
-        .prepare_cached("SELECT 1 FROM erasure WHERE site = ?1 AND user = ?2")?
+        .prepare_cached(sql!("SELECT 1 FROM erasure WHERE site = $1 AND user = $2"))?
         .exists([id.site.0, id.num])?
     {
         return Ok(Err(Refusal::RateLimited { retry_after_ms: 1_000 }));
@@ -50,15 +56,16 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     }
     moderation::erased::keep_sanctions(db, &before, *time)?;
     user::become_nobody(db, &before, alias, name, *messages)?;
-    for table in OWN {
-        let sql = format!("DELETE FROM {table} WHERE site = ?1 AND user = ?2");
-        db.prepare_cached(&sql)?.execute([id.site.0, id.num])?;
+    for sql in OWN {
+        db.prepare_cached(sql)?.execute([id.site.0, id.num])?;
     }
     room::request::forget_asker(db, *id)?;
     remove_loose_files(db, *id)?;
     let parted = part(db, *id)?;
     let number = batch.next_number();
-    let sql = "INSERT INTO erasure (site, user, messages, conversation, former, began) VALUES (?1, ?2, ?3, 0, ?4, ?5)";
+    let sql = sql!(
+        "INSERT INTO erasure (site, user, messages, conversation, former, began) VALUES ($1, $2, $3, 0, $4, $5)"
+    );
     let former = before.profile.sub.as_str();
     let values = params![id.site.0, id.num, *messages == MessagesAfterErasure::Erased, former, number as i64];
     db.prepare_cached(sql)?.execute(values)?;
@@ -70,7 +77,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
 }
 
 fn remove_loose_files(db: &Connection, user: UserId) -> Outcome<()> {
-    let sql = "SELECT id FROM file WHERE site = ?1 AND owner = ?2 AND message = 0";
+    let sql = sql!("SELECT id FROM file WHERE site = $1 AND owner = $2 AND message = 0");
     let mut statement = db.prepare_cached(sql)?;
     let loose = statement.query_map([user.site.0, user.num], |row| row.get::<_, i64>(0))?;
     for number in loose.collect::<Result<Vec<_>, _>>()? {
@@ -82,9 +89,11 @@ fn remove_loose_files(db: &Connection, user: UserId) -> Outcome<()> {
 /// Both sides of each pair go. There is a row for each side, so who has the user on a list is found through the user's own rows.
 /// As many as a list may have, and those who were blocked beyond it.
 fn part(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
-    let sql = "SELECT mine.other, mine.state, theirs.state FROM contact mine LEFT JOIN contact theirs \
-               ON theirs.site = ?1 AND theirs.user = mine.other AND theirs.other = ?2 \
-               WHERE mine.site = ?1 AND mine.user = ?2";
+    let sql = sql!(
+        "SELECT mine.other, mine.state, theirs.state FROM contact mine LEFT JOIN contact theirs \
+               ON theirs.site = $1 AND theirs.user = mine.other AND theirs.other = $2 \
+               WHERE mine.site = $1 AND mine.user = $2"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([user.site.0, user.num], |row| {
         let other = UserId { site: user.site, num: row.get(0)? };
@@ -92,11 +101,11 @@ fn part(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
         Ok((other, row.get::<_, i64>(1)? != 0 || theirs != 0))
     })?;
     let others: Vec<(UserId, bool)> = rows.collect::<Result<_, _>>()?;
-    let theirs = "DELETE FROM contact WHERE site = ?1 AND user = ?2 AND other = ?3";
+    let theirs = sql!("DELETE FROM contact WHERE site = $1 AND user = $2 AND other = $3");
     for (other, _) in &others {
         db.prepare_cached(theirs)?.execute([user.site.0, other.num, user.num])?;
     }
-    db.prepare_cached("DELETE FROM contact WHERE site = ?1 AND user = ?2")?
+    db.prepare_cached(sql!("DELETE FROM contact WHERE site = $1 AND user = $2"))?
         .execute([user.site.0, user.num])?;
     Ok(others.into_iter().filter(|(_, stood)| *stood).map(|(other, _)| other).collect())
 }

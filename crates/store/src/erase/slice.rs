@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use chat::{
-    ConversationId, ConversationRow, EraseSlice, FileId, LeftReason, Renamed, Role, SiteId, Sub, Timestamp,
-    UserId,
+    ConversationId, ConversationRow, EraseSlice, FileId, LeftReason, MemberState, Renamed, Role, SiteId, Sub,
+    Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
@@ -16,7 +16,7 @@ use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
 use crate::message::Lines;
 use crate::meta::{self, Purge};
-use crate::room::{self, MemberState, member};
+use crate::room::{self, member};
 use crate::writer::Batch;
 use crate::{file, message_change, moderation, search, user};
 
@@ -146,8 +146,9 @@ fn renamed(db: &Connection, id: UserId, former: &str, what: What) -> Outcome<Opt
 
 /// Those whose new id a member may not have heard: under way, and in a conversation with the member. None: more than `most`.
 pub(crate) fn under_way(db: &Connection, reader: UserId, most: usize) -> Outcome<Option<Vec<Renamed>>> {
-    let sql =
-        "SELECT user, former, messages FROM erasure WHERE site = ?1 AND former <> '' AND user <> ?2 LIMIT ?3";
+    let sql = sql!(
+        "SELECT user, former, messages FROM erasure WHERE site = $1 AND former <> '' AND user <> $2 LIMIT $3"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![reader.site.0, reader.num, most as i64 + 1], |row| {
         let id = UserId { site: reader.site, num: row.get(0)? };
@@ -169,15 +170,17 @@ pub(crate) fn under_way(db: &Connection, reader: UserId, most: usize) -> Outcome
 /// Rooms that one of them has left count, too.
 fn share_conversation(db: &Connection, a: UserId, b: UserId) -> Outcome<bool> {
     let direct = ConversationId::direct(a, b);
-    let is_there = "SELECT 1 FROM conversation WHERE site = ?1 AND key = ?2";
+    let is_there = sql!("SELECT 1 FROM conversation WHERE site = $1 AND key = $2");
     if let Some(id) = direct
         && db.prepare_cached(is_there)?.exists([i64::from(id.site.0), id.key as i64])?
     {
         return Ok(true);
     }
-    let sql = "SELECT 1 FROM membership mine JOIN membership theirs \
-               ON theirs.site = ?1 AND theirs.user = ?3 AND theirs.room = mine.room \
-               WHERE mine.site = ?1 AND mine.user = ?2";
+    let sql = sql!(
+        "SELECT 1 FROM membership mine JOIN membership theirs \
+               ON theirs.site = $1 AND theirs.user = $3 AND theirs.room = mine.room \
+               WHERE mine.site = $1 AND mine.user = $2"
+    );
     Ok(db.prepare_cached(sql)?.exists(params![a.site.0, a.num, b.num])?)
 }
 
@@ -194,8 +197,10 @@ impl Left {
     }
 
     fn keep(&self, db: &Connection) -> Outcome<()> {
-        let sql = "UPDATE erasure SET conversation = ?3, step = ?4, at = ?5, at_id = ?6, indexed = ?7 \
-                   WHERE site = ?1 AND user = ?2";
+        let sql = sql!(
+            "UPDATE erasure SET conversation = $3, step = $4, at = $5, at_id = $6, indexed = $7 \
+                   WHERE site = $1 AND user = $2"
+        );
         let Left { user, conversation, step, at, at_id, indexed, .. } = self;
         let values = params![user.site.0, user.num, conversation, *step as i64, at, at_id, indexed];
         db.prepare_cached(sql)?.execute(values)?;
@@ -222,18 +227,27 @@ impl Left {
             Step::Newest => self.newest(batch, now, limit),
             Step::Written => self.written(batch, now, limit),
             Step::Reactions => {
-                let sql = "SELECT DISTINCT message FROM reaction INDEXED BY reaction_user \
-                           WHERE site = ?1 AND user = ?2 AND message > ?3 ORDER BY message LIMIT ?4";
+                let sql = sql!(concat!(
+                    "SELECT DISTINCT message FROM reaction",
+                    indexed_by!("reaction_user"),
+                    " WHERE site = $1 AND user = $2 AND message > $3 ORDER BY message LIMIT $4"
+                ));
                 self.naming(batch, sql, limit)
             }
             Step::Votes => {
-                let sql = "SELECT DISTINCT message FROM vote INDEXED BY vote_user \
-                           WHERE site = ?1 AND user = ?2 AND message > ?3 ORDER BY message LIMIT ?4";
+                let sql = sql!(concat!(
+                    "SELECT DISTINCT message FROM vote",
+                    indexed_by!("vote_user"),
+                    " WHERE site = $1 AND user = $2 AND message > $3 ORDER BY message LIMIT $4"
+                ));
                 self.naming(batch, sql, limit)
             }
             Step::Forwards => {
-                let sql = "SELECT message FROM forward INDEXED BY forward_author \
-                           WHERE site = ?1 AND author = ?2 AND message > ?3 ORDER BY message LIMIT ?4";
+                let sql = sql!(concat!(
+                    "SELECT message FROM forward",
+                    indexed_by!("forward_author"),
+                    " WHERE site = $1 AND author = $2 AND message > $3 ORDER BY message LIMIT $4"
+                ));
                 self.naming(batch, sql, limit)
             }
         }
@@ -243,8 +257,9 @@ impl Left {
     /// somebody else keeps order from now on.
     fn rooms(&mut self, batch: &mut Batch<'_>, limit: u32, slice: &mut EraseSlice) -> Outcome<Progress> {
         let user = self.user;
-        let sql =
-            "SELECT room FROM membership WHERE site = ?1 AND user = ?2 AND room > ?3 ORDER BY room LIMIT ?4";
+        let sql = sql!(
+            "SELECT room FROM membership WHERE site = $1 AND user = $2 AND room > $3 ORDER BY room LIMIT $4"
+        );
         let keys = numbers(batch.db, sql, params![user.site.0, user.num, self.after(), limit])?;
         let mut told = 0;
         for key in &keys {
@@ -255,7 +270,7 @@ impl Left {
             let stays = self.what == What::Renamed;
             let is_in = mine.as_ref().is_some_and(|mine| matches!(mine.state, MemberState::In(_)));
             if is_in && !stays {
-                if member::is_only_owner(batch.db, &room, mine.as_ref())?
+                if member::owners_beside(batch.db, &room, mine.as_ref())?.is_some_and(|owners| owners <= 1)
                     && let Some(heir) = heir(batch.db, id, user)?
                 {
                     let before = room::membership(batch.db, id, heir)?;
@@ -310,8 +325,12 @@ impl Left {
             return Ok(Progress::Done);
         }
         let user = self.user;
-        let sql = "SELECT id FROM file INDEXED BY file_owner WHERE site = ?1 AND owner = ?2 AND message > 0 \
-                   AND id > ?3 ORDER BY id LIMIT 1";
+        let sql = sql!(concat!(
+            "SELECT id FROM file",
+            indexed_by!("file_owner"),
+            " WHERE site = $1 AND owner = $2 AND message > 0 \
+                   AND id > $3 ORDER BY id LIMIT 1"
+        ));
         let mut changed = 0;
         let mut after = self.after();
         while changed < limit {
@@ -333,8 +352,10 @@ impl Left {
 
     fn newest(&mut self, batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome<Progress> {
         let user = self.user;
-        let sql = "SELECT position FROM message WHERE position > ?3 AND position <= ?4 AND site = ?1 AND sender = ?2 \
-                   ORDER BY position LIMIT ?5";
+        let sql = sql!(
+            "SELECT position FROM message WHERE position > $3 AND position <= $4 AND site = $1 AND sender = $2 \
+                   ORDER BY position LIMIT $5"
+        );
         let values = params![user.site.0, user.num, self.at, self.began, limit];
         let positions = numbers(batch.db, sql, values)?;
         for position in &positions {
@@ -346,8 +367,10 @@ impl Left {
 
     fn written(&mut self, batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome<Progress> {
         let user = self.user;
-        let sql = "SELECT client_id, position FROM sent WHERE site = ?1 AND user = ?2 AND client_id > ?3 \
-                   ORDER BY client_id LIMIT ?4";
+        let sql = sql!(
+            "SELECT client_id, position FROM sent WHERE site = $1 AND user = $2 AND client_id > $3 \
+                   ORDER BY client_id LIMIT $4"
+        );
         let mut statement = batch.db.prepare_cached(sql)?;
         let values = params![user.site.0, user.num, self.at_id, limit];
         let rows = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -411,8 +434,11 @@ fn renew_conversation(
 
 /// A moderator, else a member, by name.
 fn heir(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<UserId>> {
-    let sql = "SELECT user FROM membership INDEXED BY membership_room \
-               WHERE site = ?1 AND room = ?2 AND state < 8 AND user <> ?3 ORDER BY state, folded, sub LIMIT 1";
+    let sql = sql!(concat!(
+        "SELECT user FROM membership",
+        indexed_by!("membership_room"),
+        " WHERE site = $1 AND room = $2 AND state < 8 AND user <> $3 ORDER BY state, folded, sub LIMIT 1"
+    ));
     let values = params![id.site.0, id.key as i64, user.num];
     let found = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     Ok(found.map(|num| UserId { site: id.site, num }))
@@ -420,10 +446,15 @@ fn heir(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Use
 
 /// Ascending: those in which the user is the high one come first, because their keys are less.
 fn conversation_keys(db: &Connection, left: &Left, limit: u32) -> Outcome<Vec<i64>> {
-    let as_high = "SELECT key FROM conversation INDEXED BY conversation_high \
-                   WHERE site = ?1 AND (key & 4294967295) = ?2 AND key > ?3 ORDER BY key LIMIT ?4";
-    let as_low = "SELECT key FROM conversation WHERE site = ?1 AND key BETWEEN ?2 << 32 AND (?2 << 32) + 4294967295 \
-                  AND key > ?3 ORDER BY key LIMIT ?4";
+    let as_high = sql!(concat!(
+        "SELECT key FROM conversation",
+        indexed_by!("conversation_high"),
+        " WHERE site = $1 AND (key & 4294967295) = $2 AND key > $3 ORDER BY key LIMIT $4"
+    ));
+    let as_low = sql!(
+        "SELECT key FROM conversation WHERE site = $1 AND key BETWEEN $2 << 32 AND ($2 << 32) + 4294967295 \
+                  AND key > $3 ORDER BY key LIMIT $4"
+    );
     let mut keys: Vec<i64> = Vec::new();
     for sql in [as_high, as_low] {
         let room = i64::from(limit) - keys.len() as i64;
@@ -440,9 +471,9 @@ fn erase_message(batch: &mut Batch<'_>, user: UserId, position: i64, now: Timest
     let changed = message_change::erase(batch, position as u64, now)?;
     let db = batch.db;
     let site = user.site.0;
-    db.prepare_cached("DELETE FROM message_revision WHERE site = ?1 AND message = ?2")?
+    db.prepare_cached(sql!("DELETE FROM message_revision WHERE site = $1 AND message = $2"))?
         .execute(params![site, position])?;
-    db.prepare_cached("DELETE FROM sent WHERE site = ?1 AND user = ?2 AND position = ?3")?
+    db.prepare_cached(sql!("DELETE FROM sent WHERE site = $1 AND user = $2 AND position = $3"))?
         .execute(params![site, user.num, position])?;
     if changed.is_some_and(|changed| !changed.changed) {
         // It was deleted before, by the former id.
@@ -471,8 +502,8 @@ fn finish(db: &Connection, left: &Left, now: Timestamp) -> Outcome<()> {
     }
     if left.what != What::Renamed {
         meta::set_purge(db, Purge::Begin)?;
-        db.prepare_cached("DELETE FROM membership WHERE site = ?1 AND user = ?2")?.execute(key)?;
+        db.prepare_cached(sql!("DELETE FROM membership WHERE site = $1 AND user = $2"))?.execute(key)?;
     }
-    db.prepare_cached("DELETE FROM erasure WHERE site = ?1 AND user = ?2")?.execute(key)?;
+    db.prepare_cached(sql!("DELETE FROM erasure WHERE site = $1 AND user = $2"))?.execute(key)?;
     Ok(())
 }

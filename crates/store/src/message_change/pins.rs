@@ -31,8 +31,11 @@ pub(crate) fn pins(
 
 /// Positions of the pinned messages, the newest first.
 pub(super) fn pinned(db: &Connection, id: ConversationId) -> Outcome<Vec<u64>> {
-    let sql = "SELECT message FROM message_change INDEXED BY message_pinned \
-               WHERE site = ?1 AND conversation = ?2 AND pinned = 1 ORDER BY message DESC";
+    let sql = sql!(concat!(
+        "SELECT message FROM message_change",
+        indexed_by!("message_pinned"),
+        " WHERE site = $1 AND conversation = $2 AND pinned = 1 ORDER BY message DESC"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let pinned =
         statement.query_map(params![id.site.0, id.key as i64], |row| Ok(row.get::<_, i64>(0)? as u64))?;

@@ -18,7 +18,7 @@ pub(super) fn put(
     reaction: &Reaction,
 ) -> Outcome<Result<bool, Refusal>> {
     let (db, site, at) = (batch.db, user.site.0, at as i64);
-    let sql = "SELECT reaction = ?4 FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3";
+    let sql = sql!("SELECT reaction = $4 FROM reaction WHERE site = $1 AND message = $2 AND user = $3");
     let of_user: Vec<bool> = db
         .prepare_cached(sql)?
         .query_map(params![site, at, user.num, reaction.as_str()], |row| row.get(0))?
@@ -32,13 +32,15 @@ pub(super) fn put(
     }
     // The position that the change is about to get.
     let number = batch.position().number as i64 + 1;
-    let sql = "INSERT INTO reaction (site, message, user, reaction, position) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let sql =
+        sql!("INSERT INTO reaction (site, message, user, reaction, position) VALUES ($1, $2, $3, $4, $5)");
     db.prepare_cached(sql)?.execute(params![site, at, user.num, reaction.as_str(), number])?;
     if is_there {
         count(db, user.site, at, reaction, 1)?;
     } else {
-        let sql =
-            "INSERT INTO reaction_count (site, message, first, reaction, count) VALUES (?1, ?2, ?3, ?4, 1)";
+        let sql = sql!(
+            "INSERT INTO reaction_count (site, message, first, reaction, count) VALUES ($1, $2, $3, $4, 1)"
+        );
         db.prepare_cached(sql)?.execute(params![site, at, number, reaction.as_str()])?;
     }
     Ok(Ok(true))
@@ -47,28 +49,31 @@ pub(super) fn put(
 /// False where it was not there.
 pub(super) fn take_off(db: &Connection, user: UserId, at: u64, reaction: &Reaction) -> Outcome<bool> {
     let (site, at) = (user.site, at as i64);
-    let sql = "DELETE FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3 AND reaction = ?4";
+    let sql = sql!("DELETE FROM reaction WHERE site = $1 AND message = $2 AND user = $3 AND reaction = $4");
     let values = params![site.0, at, user.num, reaction.as_str()];
     if db.prepare_cached(sql)?.execute(values)? == 0 {
         return Ok(false);
     }
     count(db, site, at, reaction, -1)?;
-    let sql = "DELETE FROM reaction_count WHERE site = ?1 AND message = ?2 AND count = 0";
+    let sql = sql!("DELETE FROM reaction_count WHERE site = $1 AND message = $2 AND count = 0");
     db.prepare_cached(sql)?.execute(params![site.0, at])?;
     Ok(true)
 }
 
 fn count(db: &Connection, site: SiteId, at: i64, reaction: &Reaction, by: i64) -> Outcome<()> {
-    let sql =
-        "UPDATE reaction_count SET count = count + ?4 WHERE site = ?1 AND message = ?2 AND reaction = ?3";
+    let sql = sql!(
+        "UPDATE reaction_count SET count = count + $4 WHERE site = $1 AND message = $2 AND reaction = $3"
+    );
     db.prepare_cached(sql)?.execute(params![site.0, at, reaction.as_str(), by])?;
     Ok(())
 }
 
 pub(super) fn take_all_off(db: &Connection, site: SiteId, at: u64) -> Outcome<()> {
-    for table in ["reaction", "reaction_count"] {
-        let sql = format!("DELETE FROM {table} WHERE site = ?1 AND message = ?2");
-        db.prepare_cached(&sql)?.execute(params![site.0, at as i64])?;
+    for sql in [
+        sql!("DELETE FROM reaction WHERE site = $1 AND message = $2"),
+        sql!("DELETE FROM reaction_count WHERE site = $1 AND message = $2"),
+    ] {
+        db.prepare_cached(sql)?.execute(params![site.0, at as i64])?;
     }
     Ok(())
 }
@@ -76,7 +81,8 @@ pub(super) fn take_all_off(db: &Connection, site: SiteId, at: u64) -> Outcome<()
 // ---- reads ----
 
 pub(super) fn load(db: &Connection, subs: &mut Subs<'_>, reader: UserId, at: u64) -> Outcome<Vec<Reactions>> {
-    let sql = "SELECT reaction, count FROM reaction_count WHERE site = ?1 AND message = ?2 ORDER BY first";
+    let sql =
+        sql!("SELECT reaction, count FROM reaction_count WHERE site = $1 AND message = $2 ORDER BY first");
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params![reader.site.0, at as i64])?;
     let mut reactions = Vec::new();
@@ -101,8 +107,11 @@ pub(super) fn load(db: &Connection, subs: &mut Subs<'_>, reader: UserId, at: u64
 }
 
 fn first_users(db: &Connection, site: SiteId, at: u64, reaction: &Reaction) -> Outcome<Vec<UserId>> {
-    let sql = "SELECT user FROM reaction INDEXED BY reaction_order \
-               WHERE site = ?1 AND message = ?2 AND reaction = ?3 ORDER BY position LIMIT ?4";
+    let sql = sql!(concat!(
+        "SELECT user FROM reaction",
+        indexed_by!("reaction_order"),
+        " WHERE site = $1 AND message = $2 AND reaction = $3 ORDER BY position LIMIT $4"
+    ));
     let values = params![site.0, at as i64, reaction.as_str(), NAMED as i64];
     let mut statement = db.prepare_cached(sql)?;
     let users = statement.query_map(values, |row| Ok(UserId { site, num: row.get(0)? }))?;
@@ -110,7 +119,7 @@ fn first_users(db: &Connection, site: SiteId, at: u64, reaction: &Reaction) -> O
 }
 
 fn has_put(db: &Connection, user: UserId, at: u64, reaction: &Reaction) -> Outcome<bool> {
-    let sql = "SELECT 1 FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3 AND reaction = ?4";
+    let sql = sql!("SELECT 1 FROM reaction WHERE site = $1 AND message = $2 AND user = $3 AND reaction = $4");
     let values = params![user.site.0, at as i64, user.num, reaction.as_str()];
     Ok(db.prepare_cached(sql)?.exists(values)?)
 }

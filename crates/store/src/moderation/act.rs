@@ -1,8 +1,8 @@
 //! One act of a moderator: may they, do it, write it down.
 
 use chat::{
-    By, ConversationId, Moderated, ModeratorAct, Refusal, ReportState, RoomKind, Sanction, Seq, SiteAct,
-    SiteId, SiteRole, SiteStanding, Timestamp, UserId, may_decide_report, may_on_site,
+    By, ConversationId, Moderated, ModeratorAct, Refusal, ReportState, Sanction, Seq, SiteId, SiteRole,
+    SiteStanding, Timestamp, UserId, may_decide_report, may_moderate_message, may_on_site,
 };
 
 use super::{audit, guard, number_of, report, role, role_of, sanction};
@@ -93,24 +93,7 @@ fn allowed(batch: &mut Batch<'_>, site: SiteId, by: By, act: &ModeratorAct) -> O
         Ok(who) => who,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let (wanted, of) = match act {
-        ModeratorAct::Sanction(Sanction { user, .. })
-        | ModeratorAct::Lift { user, .. }
-        | ModeratorAct::Kick(user)
-        | ModeratorAct::SetLevel(user, _)
-        | ModeratorAct::BanDevices { user, .. } => (SiteAct::Sanction, Some(*user)),
-        ModeratorAct::SetRole(user, role) => (SiteAct::SetRole(*role), Some(*user)),
-        ModeratorAct::DeleteMessage(..) => (SiteAct::Tidy, None),
-        ModeratorAct::TakeReport(_)
-        | ModeratorAct::CloseReport(..)
-        | ModeratorAct::ReopenReport(_)
-        | ModeratorAct::Approved(_)
-        | ModeratorAct::RefuseHeld(..) => (SiteAct::Look, None),
-        ModeratorAct::Configure(_) | ModeratorAct::StickerAdded(_) | ModeratorAct::StickerRemoved(_) => {
-            (SiteAct::Configure, None)
-        }
-        ModeratorAct::Raid(_) => (SiteAct::Guard, None),
-    };
+    let (wanted, of) = act.right();
     let of = match of {
         Some(user) => match user::by_id(batch.db, user)?.filter(|row| row.id.site == site) {
             Some(row) => row.on_site.role,
@@ -144,15 +127,10 @@ fn allowed(batch: &mut Batch<'_>, site: SiteId, by: By, act: &ModeratorAct) -> O
     }
 }
 
-/// In private rooms and direct conversations, moderators may see only messages that were reported, or stand beside
-/// one.
 fn may_see(batch: &Batch<'_>, id: ConversationId, seq: Seq) -> Outcome<Result<(), Refusal>> {
-    let is_open = match id.is_room() {
-        true => room::load(batch.db, id)?.is_some_and(|row| row.room.kind != RoomKind::Private),
-        false => false,
-    };
-    let may = is_open || report::is_about(batch.db, id, seq)?;
-    Ok(if may { Ok(()) } else { Err(Refusal::NoSuchConversation) })
+    let room = if id.is_room() { room::load(batch.db, id)?.map(|row| row.room.kind) } else { None };
+    let may = may_moderate_message(room, false);
+    Ok(if may.is_ok() { may } else { may_moderate_message(room, report::is_about(batch.db, id, seq)?) })
 }
 
 fn record(batch: &Batch<'_>, site: SiteId, by: By, act: &ModeratorAct, time: Timestamp) -> Outcome<()> {

@@ -4,6 +4,7 @@ use chat::{AuditEntry, AuditPage, By, ConversationId, Refusal, SiteId, Timestamp
 use rusqlite::{Connection, params};
 
 use super::{may_look, number_of};
+use crate::counter::{self, Counted};
 use crate::fault::Outcome;
 use crate::user::{Subs, text};
 
@@ -19,10 +20,14 @@ pub(crate) struct Entry<'a> {
 }
 
 pub(crate) fn note(db: &Connection, entry: &Entry<'_>) -> Outcome<()> {
-    let sql = "INSERT INTO audit (site, number, time, moderator, act, user, conversation, detail) \
-               SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM audit WHERE site = ?1";
+    let sql = sql!(
+        "INSERT INTO audit (site, number, time, moderator, act, user, conversation, detail) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+    );
+    let number = counter::next(db, entry.site, Counted::Audit)?;
     db.prepare_cached(sql)?.execute(params![
         entry.site.0,
+        number,
         entry.time.0 as i64,
         number_of(entry.by),
         entry.act,
@@ -45,8 +50,10 @@ pub(super) fn page(
         return Ok(Err(refusal));
     }
     let before = after.and_then(|after| after.parse::<i64>().ok()).unwrap_or(i64::MAX);
-    let sql = "SELECT number, time, moderator, act, user, conversation, detail FROM audit \
-               WHERE site = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3";
+    let sql = sql!(
+        "SELECT number, time, moderator, act, user, conversation, detail FROM audit \
+               WHERE site = $1 AND number < $2 ORDER BY number DESC LIMIT $3"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params![site.0, before, i64::from(limit) + 1])?;
     let (mut entries, mut subs) = (Vec::new(), Subs::new(db));

@@ -12,7 +12,7 @@ pub(super) fn configure(
     site: SiteId,
     act: &ModeratorAct,
 ) -> Outcome<Result<Option<Box<Settings>>, Refusal>> {
-    let sql = "SELECT settings FROM site WHERE id = ?1";
+    let sql = sql!("SELECT settings FROM site WHERE id = $1");
     let before: Option<String> = db.prepare_cached(sql)?.query_row([site.0], |row| row.get(0)).optional()?;
     let Some(before) = before else { return Ok(Err(Refusal::NoSuchSite)) };
     let Some(after) = act.configured(&Settings::parse(&before)) else { return Ok(Ok(None)) };
@@ -22,7 +22,10 @@ pub(super) fn configure(
 }
 
 pub(super) fn ban_devices(db: &Connection, user: UserId, devices: &[u64], until: Timestamp) -> Outcome<()> {
-    let sql = "INSERT OR REPLACE INTO device_ban (site, device, user, until) VALUES (?1, ?2, ?3, ?4)";
+    let sql = sql!(
+        "INSERT INTO device_ban (site, device, user, until) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT (site, device, user) DO UPDATE SET until = excluded.until"
+    );
     for device in devices {
         db.prepare_cached(sql)?.execute(params![user.site.0, *device as i64, user.num, until.0 as i64])?;
     }
@@ -30,7 +33,7 @@ pub(super) fn ban_devices(db: &Connection, user: UserId, devices: &[u64], until:
 }
 
 pub(super) fn lift_devices(db: &Connection, user: UserId) -> Outcome<()> {
-    let sql = "DELETE FROM device_ban WHERE site = ?1 AND user = ?2";
+    let sql = sql!("DELETE FROM device_ban WHERE site = $1 AND user = $2");
     db.prepare_cached(sql)?.execute([user.site.0, user.num])?;
     Ok(())
 }

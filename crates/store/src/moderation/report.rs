@@ -1,14 +1,15 @@
 //! Reports: what was reported as it was then, and what has become of it.
 
 use chat::{
-    Act, By, ConversationId, Held, LINES_AROUND, MOST_OPEN_REPORTS, Moderated, NewReport, Refusal,
-    ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Revision, Seq, SiteId,
-    StoredMessage, Timestamp, UserId, kept_with_report,
+    Act, By, ConversationId, Held, LINES_AROUND, Moderated, NewReport, Refusal, ReportAbout, ReportLine,
+    ReportReason, ReportRow, ReportState, ReportsPage, Revision, Seq, SiteId, StoredMessage, Timestamp,
+    UserId, kept_with_report, lines_around, may_report,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{erased, may_look};
 use crate::conversation::side_of;
+use crate::counter::{self, Counted};
 use crate::fault::{Fault, Outcome};
 use crate::user::{self, Subs};
 use crate::writer::Batch;
@@ -24,25 +25,32 @@ pub(super) fn keep(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<(Re
     };
     let (about, conversation, seq) = place(new.about);
     let user = user.map_or(0, |user| user.num);
-    let same = "SELECT number FROM report WHERE site = ?1 AND reporter = ?2 AND conversation = ?3 AND seq = ?4 \
-                AND user = ?5 AND state < 2";
+    let same = sql!(
+        "SELECT number FROM report WHERE site = $1 AND reporter = $2 AND conversation = $3 AND seq = $4 \
+                AND user = $5 AND state < 2"
+    );
     let values = params![site.0, new.by.num, conversation, seq, user];
     let same: Option<i64> = batch.db.prepare_cached(same)?.query_row(values, |row| row.get(0)).optional()?;
     if let Some(number) = same {
         return Ok(found(one(batch.db, site, number as u64)?)?.map(|row| (row, false)));
     }
-    let open =
-        "SELECT count(*) FROM report INDEXED BY report_open WHERE site = ?1 AND reporter = ?2 AND state < 2";
+    let open = sql!(concat!(
+        "SELECT count(*) FROM report",
+        indexed_by!("report_open"),
+        " WHERE site = $1 AND reporter = $2 AND state < 2"
+    ));
     let open: u32 = batch.db.prepare_cached(open)?.query_row([site.0, new.by.num], |row| row.get(0))?;
-    if open >= MOST_OPEN_REPORTS && new.by != UserId::nobody(site) {
-        return Ok(Err(Refusal::TooManyReports));
+    let by = Some(new.by).filter(|by| *by != UserId::nobody(site));
+    if let Err(refusal) = may_report(by, open) {
+        return Ok(Err(refusal));
     }
     let of = Of { about, conversation, seq, user };
     let number = insert(batch.db, new.by, of, new.reason, &new.text, new.time)?;
     for line in lines {
         insert_line(batch.db, site, number, line.seq, line.from, line.time, &line.body)?;
     }
-    let sql = "INSERT INTO report_former (site, report, number, until, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let sql =
+        sql!("INSERT INTO report_former (site, report, number, until, body) VALUES ($1, $2, $3, $4, $5)");
     for (at, revision) in former.iter().enumerate() {
         let values = params![site.0, number as i64, at as i64, revision.until.0 as i64, revision.body];
         batch.db.prepare_cached(sql)?.execute(values)?;
@@ -93,13 +101,24 @@ fn insert(
     text: &str,
     time: Timestamp,
 ) -> Outcome<u64> {
-    let sql = "INSERT INTO report (site, number, state, about, conversation, seq, user, reporter, reason, text, created, \
-               moderator, note) SELECT ?1, coalesce(max(number), 0) + 1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, '' \
-               FROM report WHERE site = ?1 RETURNING number";
+    let sql = sql!(
+        "INSERT INTO report (site, number, state, about, conversation, seq, user, reporter, reason, text, created, \
+         moderator, note) VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $10, 0, '')"
+    );
     let Of { about, conversation, seq, user } = of;
-    let values =
-        params![by.site.0, about, conversation, seq, user, by.num, reason_code(reason), text, time.0 as i64];
-    let number: i64 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    let number = counter::next(db, by.site, Counted::Report)?;
+    db.prepare_cached(sql)?.execute(params![
+        by.site.0,
+        number,
+        about,
+        conversation,
+        seq,
+        user,
+        by.num,
+        reason_code(reason),
+        text,
+        time.0 as i64
+    ])?;
     Ok(number as u64)
 }
 
@@ -112,8 +131,9 @@ fn insert_line(
     time: Timestamp,
     body: &str,
 ) -> Outcome<()> {
-    let sql =
-        "INSERT INTO report_line (site, report, seq, sender, time, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let sql = sql!(
+        "INSERT INTO report_line (site, report, seq, sender, time, body) VALUES ($1, $2, $3, $4, $5, $6)"
+    );
     let values = params![site.0, report as i64, seq.0 as i64, from.num, time.0 as i64, body];
     db.prepare_cached(sql)?.execute(values)?;
     Ok(())
@@ -197,7 +217,9 @@ pub(super) fn set_state(
     note: Option<&str>,
 ) -> Outcome<Moderated> {
     let db = batch.db;
-    let sql = "UPDATE report SET state = ?3, moderator = ?4, note = coalesce(?5, note) WHERE site = ?1 AND number = ?2";
+    let sql = sql!(
+        "UPDATE report SET state = $3, moderator = $4, note = coalesce($5, note) WHERE site = $1 AND number = $2"
+    );
     db.prepare_cached(sql)?.execute(params![site.0, number as i64, state_code(state), moderator, note])?;
     if state == ReportState::Closed {
         batch.state.empties_log |= erased::end_evidence(db, site, number)?;
@@ -225,14 +247,20 @@ pub(super) fn page(
     let me = asker.user().map_or(-1, |user| i64::from(user.num));
     let numbers: Vec<i64> = match state {
         Some(state) => {
-            let sql = "SELECT number FROM report INDEXED BY report_state WHERE site = ?1 AND state = ?2 AND number < ?3 \
-                       AND user <> ?5 ORDER BY number DESC LIMIT ?4";
+            let sql = sql!(concat!(
+                "SELECT number FROM report",
+                indexed_by!("report_state"),
+                " WHERE site = $1 AND state = $2 AND number < $3 \
+                       AND user <> $5 ORDER BY number DESC LIMIT $4"
+            ));
             let mut statement = db.prepare_cached(sql)?;
             let values = params![site.0, state_code(state), before, limit as i64 + 1, me];
             statement.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?
         }
         None => {
-            let sql = "SELECT number FROM report WHERE site = ?1 AND number < ?2 AND user <> ?4 ORDER BY number DESC LIMIT ?3";
+            let sql = sql!(
+                "SELECT number FROM report WHERE site = $1 AND number < $2 AND user <> $4 ORDER BY number DESC LIMIT $3"
+            );
             let mut statement = db.prepare_cached(sql)?;
             let values = params![site.0, before, limit as i64 + 1, me];
             statement.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?
@@ -248,8 +276,10 @@ pub(super) fn page(
 
 pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<ReportRow>> {
     let Ok(key) = i64::try_from(number) else { return Ok(None) };
-    let sql = "SELECT state, about, conversation, seq, user, reporter, reason, text, created, moderator, note \
-               FROM report WHERE site = ?1 AND number = ?2";
+    let sql = sql!(
+        "SELECT state, about, conversation, seq, user, reporter, reason, text, created, moderator, note \
+               FROM report WHERE site = $1 AND number = $2"
+    );
     let found = db.prepare_cached(sql)?.query_row(params![site.0, key], |row| parse(site, row)).optional()?;
     let Some((mut report, [user, reporter, moderator])) = found else { return Ok(None) };
     let mut subs = Subs::new(db);
@@ -261,7 +291,8 @@ pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<
     if report.by.is_none() && reporter != UserId::nobody(site) {
         return Ok(None);
     }
-    let sql = "SELECT seq, sender, time, body FROM report_line WHERE site = ?1 AND report = ?2 ORDER BY seq";
+    let sql =
+        sql!("SELECT seq, sender, time, body FROM report_line WHERE site = $1 AND report = $2 ORDER BY seq");
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params![site.0, key])?;
     while let Some(row) = rows.next()? {
@@ -273,7 +304,7 @@ pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<
             body: row.get(3)?,
         });
     }
-    let sql = "SELECT until, body FROM report_former WHERE site = ?1 AND report = ?2 ORDER BY number";
+    let sql = sql!("SELECT until, body FROM report_former WHERE site = $1 AND report = $2 ORDER BY number");
     let mut statement = db.prepare_cached(sql)?;
     let former = statement.query_map(params![site.0, key], |row| {
         Ok(Revision { until: Timestamp(row.get::<_, i64>(0)? as u64), body: row.get(1)? })
@@ -324,9 +355,11 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(ReportRow, [UserId; 3
 
 /// Was this message reported, or kept beside one that was?
 pub(super) fn is_about(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<bool> {
-    let sql = "SELECT 1 FROM report WHERE site = ?1 AND conversation = ?2 AND seq BETWEEN ?3 - ?4 AND ?3 + ?4 AND about = 0 LIMIT 1";
-    let values =
-        params![id.site.0, id.key as i64, seq.0.min(Seq::MAX.0 - LINES_AROUND) as i64, LINES_AROUND as i64];
+    let sql = sql!(
+        "SELECT 1 FROM report WHERE site = $1 AND conversation = $2 AND seq BETWEEN $3 AND $4 AND about = 0 LIMIT 1"
+    );
+    let (first, last) = lines_around(seq);
+    let values = params![id.site.0, id.key as i64, first.0 as i64, last.0 as i64];
     Ok(db.prepare_cached(sql)?.exists(values)?)
 }
 

@@ -9,13 +9,16 @@ use crate::user;
 
 /// Tokens from before do not set the role of this id any more.
 pub(crate) fn decide(db: &Connection, site: SiteId, sub: &Sub, now: Timestamp) -> Outcome<()> {
-    let sql = "INSERT OR REPLACE INTO role_decision (site, sub, time) VALUES (?1, ?2, ?3)";
+    let sql = sql!(
+        "INSERT INTO role_decision (site, sub, time) VALUES ($1, $2, $3) \
+               ON CONFLICT (site, sub) DO UPDATE SET time = excluded.time"
+    );
     db.prepare_cached(sql)?.execute(params![site.0, sub.digest(), now.0 as i64])?;
     Ok(())
 }
 
 fn decided(db: &Connection, site: SiteId, sub: &Sub) -> Outcome<Option<Timestamp>> {
-    let sql = "SELECT time FROM role_decision WHERE site = ?1 AND sub = ?2";
+    let sql = sql!("SELECT time FROM role_decision WHERE site = $1 AND sub = $2");
     let mut statement = db.prepare_cached(sql)?;
     let time = statement.query_row(params![site.0, sub.digest()], |row| row.get::<_, i64>(0));
     Ok(time.optional()?.map(|time| Timestamp(time as u64)))

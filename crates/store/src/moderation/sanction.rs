@@ -1,15 +1,16 @@
 //! Sanctions: what holds for a user, on the whole site or in a room, and until when.
 
 use chat::{
-    By, ConversationId, Ended, KeptSanction, LeftReason, MemberChanged, MemberRow, MemberSanction, Notice,
-    Role, Sanction, SanctionKind, SiteId, SiteStanding, Timestamp, UserId,
+    By, ConversationId, Ended, HeldSanction, KeptSanction, MemberChanged, MemberRow, MemberSanction,
+    MemberState, Notice, Sanction, SanctionKind, SiteId, Timestamp, UserId, standing_under, state_under,
+    state_without,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{audit, erased, guard};
 use crate::fault::Outcome;
 use crate::held;
-use crate::room::{self, MemberState, member, membership};
+use crate::room::{self, member, membership};
 use crate::user;
 use crate::writer::Batch;
 
@@ -25,8 +26,11 @@ pub(super) fn put(
 
 fn save(db: &Connection, sanction: &Sanction, now: Timestamp) -> Outcome<()> {
     let Sanction { user, room, kind, until, reason, told } = sanction;
-    let sql = "INSERT OR REPLACE INTO sanction (site, user, room, kind, until, reason, created, told) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let sql = sql!(
+        "INSERT INTO sanction (site, user, room, kind, until, reason, created, told) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+               ON CONFLICT (site, user, room, kind) DO UPDATE SET until = excluded.until, reason = excluded.reason, created = excluded.created, told = excluded.told"
+    );
     let until = if *kind == SanctionKind::Warning { Timestamp::MAX } else { *until };
     db.prepare_cached(sql)?.execute(params![
         user.site.0,
@@ -62,12 +66,12 @@ pub(crate) fn keep(
 
 /// Answers whether there was one.
 fn forget(db: &Connection, user: UserId, room: Option<ConversationId>, kind: SanctionKind) -> Outcome<bool> {
-    let sql = "DELETE FROM sanction WHERE site = ?1 AND user = ?2 AND room = ?3 AND kind = ?4";
+    let sql = sql!("DELETE FROM sanction WHERE site = $1 AND user = $2 AND room = $3 AND kind = $4");
     let values = params![user.site.0, user.num, room_key(room), code(kind)];
     Ok(db.prepare_cached(sql)?.execute(values)? > 0)
 }
 
-fn room_key(room: Option<ConversationId>) -> i64 {
+pub(super) fn room_key(room: Option<ConversationId>) -> i64 {
     room.map_or(0, |room| room.key as i64)
 }
 
@@ -78,7 +82,7 @@ pub(crate) fn until(
     user: UserId,
     kind: SanctionKind,
 ) -> Outcome<Option<Timestamp>> {
-    let sql = "SELECT until FROM sanction WHERE site = ?1 AND user = ?2 AND room = ?3 AND kind = ?4";
+    let sql = sql!("SELECT until FROM sanction WHERE site = $1 AND user = $2 AND room = $3 AND kind = $4");
     let values = params![user.site.0, user.num, room.key as i64, code(kind)];
     let until: Option<i64> = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     Ok(until.map(|until| Timestamp(until as u64)))
@@ -91,7 +95,8 @@ pub(crate) fn of_member(
     user: UserId,
     kind: SanctionKind,
 ) -> Outcome<Option<MemberSanction>> {
-    let sql = "SELECT until, reason FROM sanction WHERE site = ?1 AND user = ?2 AND room = ?3 AND kind = ?4";
+    let sql =
+        sql!("SELECT until, reason FROM sanction WHERE site = $1 AND user = $2 AND room = $3 AND kind = $4");
     let values = params![user.site.0, user.num, room.key as i64, code(kind)];
     let kept = db.prepare_cached(sql)?.query_row(values, |row| {
         Ok(MemberSanction { until: Timestamp(row.get::<_, i64>(0)? as u64), reason: row.get(1)? })
@@ -109,15 +114,8 @@ fn hold(
         stand(batch.db, user)?;
     }
     match (kind, room) {
-        (SanctionKind::Mute, Some(room)) => {
-            set_state(batch, room, user, MemberState::In(Role::Muted), |state| {
-                matches!(state, Some(MemberState::In(Role::Member)))
-            })
-        }
-        (SanctionKind::Ban, Some(room)) => {
-            set_state(batch, room, user, MemberState::Out(LeftReason::Banned), |state| {
-                state != Some(MemberState::Out(LeftReason::Banned))
-            })
+        (SanctionKind::Mute | SanctionKind::Ban, Some(room)) => {
+            set_state(batch, room, user, |before| state_under(kind, before))
         }
         (SanctionKind::Ban, None) => {
             user::set_banned(batch.db, user, true)?;
@@ -142,15 +140,8 @@ pub(super) fn lift(
         stand(batch.db, user)?;
     }
     match (kind, room) {
-        (SanctionKind::Mute, Some(room)) => {
-            set_state(batch, room, user, MemberState::In(Role::Member), |state| {
-                state == Some(MemberState::In(Role::Muted))
-            })
-        }
-        (SanctionKind::Ban, Some(room)) => {
-            set_state(batch, room, user, MemberState::Out(LeftReason::Removed), |state| {
-                state == Some(MemberState::Out(LeftReason::Banned))
-            })
+        (SanctionKind::Mute | SanctionKind::Ban, Some(room)) => {
+            set_state(batch, room, user, |before| state_without(kind, before))
         }
         (SanctionKind::Ban, None) => {
             user::set_banned(batch.db, user, false)?;
@@ -167,14 +158,14 @@ pub(super) fn lift(
 /// The user's row says in short what the table says at length, so that a sign-in reads nothing more.
 pub(crate) fn stand(db: &Connection, user: UserId) -> Outcome<()> {
     let Some(row) = user::by_id(db, user)? else { return Ok(()) };
-    let sql = "SELECT coalesce(sum(kind = 1 AND room = 0), 0) > 0, \
-               coalesce(sum(told AND (kind < 2 OR kind = 2 AND room <> 0)), 0) > 0, \
-               coalesce(sum(kind = 3 AND room = 0), 0) > 0 FROM sanction WHERE site = ?1 AND user = ?2";
-    let (muted, noticed, shadowed): (_, bool, _) = db
-        .prepare_cached(sql)?
-        .query_row([user.site.0, user.num], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let noticed = noticed || held::any(db, user)?;
-    let standing = SiteStanding { muted, noticed, shadowed, ..row.on_site };
+    let sql = sql!("SELECT kind, room, told FROM sanction WHERE site = $1 AND user = $2");
+    let mut statement = db.prepare_cached(sql)?;
+    let sanctions = statement.query_map([user.site.0, user.num], |row| {
+        let in_room = row.get::<_, i64>(1)? != 0;
+        Ok(HeldSanction { kind: kind_of(row.get(0)?), in_room, told: row.get(2)? })
+    })?;
+    let sanctions = sanctions.collect::<Result<Vec<_>, _>>()?;
+    let standing = standing_under(row.on_site, &sanctions, held::any(db, user)?);
     if standing != row.on_site { user::set_standing(db, user, standing) } else { Ok(()) }
 }
 
@@ -182,15 +173,12 @@ fn set_state(
     batch: &mut Batch<'_>,
     id: ConversationId,
     user: UserId,
-    state: MemberState,
-    from: impl Fn(Option<MemberState>) -> bool,
+    after: impl FnOnce(Option<MemberState>) -> Option<MemberState>,
 ) -> Outcome<Option<MemberChanged>> {
     let Some(row) = room::load(batch.db, id)? else { return Ok(None) };
     let before = membership(batch.db, id, user)?;
     let was = before.as_ref().map(|before| before.state);
-    if !from(was) {
-        return Ok(None);
-    }
+    let Some(state) = after(was) else { return Ok(None) };
     member::put(batch, &row, user, before, state)?;
     let Some(user_row) = user::by_id(batch.db, user)? else { return Ok(None) };
     let was_in = matches!(was, Some(MemberState::In(_)));
@@ -204,7 +192,7 @@ fn set_state(
 
 /// The user has read the warnings.
 pub(super) fn seen(db: &Connection, user: UserId) -> Outcome<()> {
-    let sql = "DELETE FROM sanction WHERE site = ?1 AND user = ?2 AND kind = 0";
+    let sql = sql!("DELETE FROM sanction WHERE site = $1 AND user = $2 AND kind = 0");
     let warned = db.prepare_cached(sql)?.execute([user.site.0, user.num])? > 0;
     if held::forget_refused(db, user)? || warned {
         stand(db, user)?;
@@ -216,8 +204,11 @@ pub(super) fn seen(db: &Connection, user: UserId) -> Outcome<()> {
 const TOGETHER: u32 = 500;
 
 pub(super) fn end(batch: &mut Batch<'_>, now: Timestamp) -> Outcome<(Vec<Ended>, Option<Timestamp>)> {
-    let sql = "SELECT site, user, room, kind FROM sanction INDEXED BY sanction_until \
-               WHERE until <= ?1 AND until < 253402300799999 ORDER BY until LIMIT ?2";
+    let sql = sql!(concat!(
+        "SELECT site, user, room, kind FROM sanction",
+        indexed_by!("sanction_until"),
+        " WHERE until <= $1 AND until < 253402300799999 ORDER BY until LIMIT $2"
+    ));
     let over: Vec<(u32, u32, i64, i64)> = batch
         .db
         .prepare_cached(sql)?
@@ -250,7 +241,11 @@ pub(super) fn end(batch: &mut Batch<'_>, now: Timestamp) -> Outcome<(Vec<Ended>,
 }
 
 pub(crate) fn next_end(db: &Connection) -> Outcome<Option<Timestamp>> {
-    let sql = "SELECT min(until) FROM sanction INDEXED BY sanction_until WHERE until < 253402300799999";
+    let sql = concat!(
+        "SELECT min(until) FROM sanction",
+        indexed_by!("sanction_until"),
+        " WHERE until < 253402300799999"
+    );
     let next: Option<i64> = db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
     let next = next.map(|until| Timestamp(until as u64));
     Ok(next.into_iter().chain(erased::next_end(db)?).min())
@@ -258,7 +253,9 @@ pub(crate) fn next_end(db: &Connection) -> Outcome<Option<Timestamp>> {
 
 /// The site's own first, then those of rooms.
 pub(super) fn notices(db: &Connection, user: UserId) -> Outcome<Vec<Notice>> {
-    let sql = "SELECT room, kind, until, reason, told FROM sanction WHERE site = ?1 AND user = ?2 ORDER BY room <> 0, created";
+    let sql = sql!(
+        "SELECT room, kind, until, reason, told FROM sanction WHERE site = $1 AND user = $2 ORDER BY room <> 0, created"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let notices = statement.query_map([user.site.0, user.num], |row| {
         let room: i64 = row.get(0)?;

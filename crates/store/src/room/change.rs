@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use chat::{
-    Act, By, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, NewRoom, PageKey,
-    Position, Refusal, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomLimits, Seq, SiteId, Timestamp,
-    UserId, directory::fold, markers_after,
+    Act, By, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, MemberState, NewRoom,
+    PageKey, Position, Refusal, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomLimits, Seq, SiteId,
+    Timestamp, UserId, directory::fold, markers_after,
 };
 use rusqlite::{Connection, params};
 
-use super::{
-    MemberState, RoomRow, allowed, avatar_text, kind_code, link, load, member, membership, one, standing,
-};
+use super::{RoomRow, allowed, avatar_text, kind_code, link, load, member, membership, one, standing};
 use crate::contact::Blocked;
+use crate::counter::{self, Counted};
 use crate::fault::{Fault, Outcome};
 use crate::file;
 use crate::marks::{self, Marked};
@@ -28,11 +27,9 @@ pub(crate) fn create(
     limits: RoomLimits,
     now: Timestamp,
 ) -> Outcome<Result<Joined, Refusal>> {
-    let most = [(limits.per_user, 7), (limits.owned, 0)];
-    for (most, state) in most {
-        if most > 0 && member::memberships(batch.db, owner, state)? >= most {
-            return Ok(Err(Refusal::TooManyRooms));
-        }
+    let [rooms, owned] = [7, 0].map(|state| member::memberships(batch.db, owner, state));
+    if let Err(refusal) = limits.has_place_for(rooms?).and(limits.may_own_more(owned?)) {
+        return Ok(Err(refusal));
     }
     // Their site may have been removed a moment ago by another process.
     if user::sub_of(batch.db, owner)?.is_none() {
@@ -54,7 +51,7 @@ pub(crate) fn import(
 ) -> Outcome<RoomRow> {
     let row = insert(batch, site, room.clone(), created.unwrap_or(now))?;
     let active = created.unwrap_or_default();
-    let sql = "UPDATE room SET active = ?3 WHERE site = ?1 AND key = ?2";
+    let sql = sql!("UPDATE room SET active = $3 WHERE site = $1 AND key = $2");
     batch.db.prepare_cached(sql)?.execute([i64::from(site.0), row.id.key as i64, active.0 as i64])?;
     Ok(RoomRow { active, ..row })
 }
@@ -70,13 +67,13 @@ pub(super) fn make_for_page(
 }
 
 fn insert(batch: &mut Batch<'_>, site: SiteId, room: Room, now: Timestamp) -> Outcome<RoomRow> {
-    let newest = "SELECT max(key) FROM room WHERE site = ?1";
-    let newest: Option<i64> = batch.db.prepare_cached(newest)?.query_row([site.0], |row| row.get(0))?;
-    let id = ConversationId::room(site, newest.map_or(1, |key| (key as u64 & (u64::MAX >> 1)) + 1));
+    let id = ConversationId::room(site, counter::next(batch.db, site, Counted::Room)? as u64);
     let changed = batch.next_number();
-    let sql = "INSERT INTO room (site, key, seq, position, active, changed, members, kind, slow_ms, frozen, created, \
+    let sql = sql!(
+        "INSERT INTO room (site, key, seq, position, active, changed, members, kind, slow_ms, frozen, created, \
                name, folded, topic, avatar, page, max_members) \
-               VALUES (?1, ?2, 0, 0, ?3, ?4, 0, ?5, ?6, ?7, ?3, ?8, ?9, ?10, ?11, ?12, ?13)";
+               VALUES ($1, $2, 0, 0, $3, $4, 0, $5, $6, $7, $3, $8, $9, $10, $11, $12, $13)"
+    );
     batch.db.prepare_cached(sql)?.execute(params![
         site.0,
         id.key as i64,
@@ -182,8 +179,10 @@ fn record(
 
 fn save(batch: &mut Batch<'_>, id: ConversationId, room: &Room) -> Outcome<()> {
     let changed = batch.next_number();
-    let sql = "UPDATE room SET changed = ?3, kind = ?4, slow_ms = ?5, frozen = ?6, name = ?7, folded = ?8, topic = ?9, \
-               avatar = ?10, max_members = ?11 WHERE site = ?1 AND key = ?2";
+    let sql = sql!(
+        "UPDATE room SET changed = $3, kind = $4, slow_ms = $5, frozen = $6, name = $7, folded = $8, topic = $9, \
+               avatar = $10, max_members = $11 WHERE site = $1 AND key = $2"
+    );
     batch.db.prepare_cached(sql)?.execute(params![
         id.site.0,
         id.key as i64,
@@ -219,14 +218,16 @@ pub(crate) fn mark(
     let moved = (received, read) != (before.received, before.read);
     if moved {
         let marks = if read > before.read { before.marks.read() } else { before.marks };
-        let sql = "UPDATE membership SET received = ?4, read = ?5, changed = ?6, marks = ?7 \
-                   WHERE site = ?1 AND user = ?2 AND room = ?3";
+        let sql = sql!(
+            "UPDATE membership SET received = $4, read = $5, changed = $6, marks = $7 \
+                   WHERE site = $1 AND user = $2 AND room = $3"
+        );
         let changed = batch.next_number() as i64;
         let key = (id.site.0, user.num, id.key as i64);
         let values = params![key.0, key.1, key.2, received as i64, read as i64, changed, marks.0];
         batch.db.prepare_cached(sql)?.execute(values)?;
         if read > before.read {
-            let sql = "DELETE FROM mention WHERE site = ?1 AND room = ?2 AND user = ?3 AND seq <= ?4";
+            let sql = sql!("DELETE FROM mention WHERE site = $1 AND room = $2 AND user = $3 AND seq <= $4");
             let values = params![id.site.0, id.key as i64, user.num, read as i64];
             batch.db.prepare_cached(sql)?.execute(values)?;
         }
@@ -258,8 +259,10 @@ pub(crate) fn change_view(
     };
     let after = (change.muted_until.unwrap_or(before.muted_until), marks, archived);
     if after != (before.muted_until, before.marks, before.archived) || is_new_draft {
-        let sql = "UPDATE membership SET muted_until = ?4, marks = ?5, archived = ?6, changed = ?7 \
-                   WHERE site = ?1 AND user = ?2 AND room = ?3";
+        let sql = sql!(
+            "UPDATE membership SET muted_until = $4, marks = $5, archived = $6, changed = $7 \
+                   WHERE site = $1 AND user = $2 AND room = $3"
+        );
         let changed = batch.next_number() as i64;
         let key = (id.site.0, user.num, id.key as i64);
         let values = params![key.0, key.1, key.2, after.0.0 as i64, after.1.0, after.2 as i64, changed];

@@ -64,8 +64,11 @@ impl KnownMembers {
 }
 
 fn read(db: &Connection, id: ConversationId) -> Outcome<Vec<u32>> {
-    let sql =
-        "SELECT user FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8";
+    let sql = sql!(concat!(
+        "SELECT user FROM membership",
+        indexed_by!("membership_room"),
+        " WHERE site = $1 AND room = $2 AND state < 8"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let users = statement.query_map(params![id.site.0, id.key as i64], |row| row.get(0))?;
     Ok(users.collect::<Result<_, _>>()?)

@@ -2,12 +2,13 @@
 
 use chat::settings::Invitations;
 use chat::{
-    Act, By, ConversationId, Done, Invited, Joined, LinkCode, LinkStore, NewLink, Refusal, Role, RoomLimits,
+    Act, By, ConversationId, Done, Invited, Joined, LinkCode, LinkStore, NewLink, Refusal, RoomLimits,
     RoomLink, Rules, Settings, SiteId, Standing, Timestamp, UserId, keeps_links, may_make_link, takes_link,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{RoomRow, allowed, load, member, membership, standing};
+use crate::counter::{self, Counted};
 use crate::fault::Outcome;
 use crate::moderation::audit;
 use crate::sqlite::Sqlite;
@@ -91,10 +92,11 @@ fn make(
         return Ok(Err(refusal));
     }
     let key = [i64::from(id.site.0), id.key as i64];
-    let ended = "DELETE FROM room_link WHERE site = ?1 AND room = ?2 AND (until <= ?3 OR used >= uses)";
+    let ended = sql!("DELETE FROM room_link WHERE site = $1 AND room = $2 AND (until <= $3 OR used >= uses)");
     db.prepare_cached(ended)?.execute(params![key[0], key[1], now.0 as i64])?;
-    let count =
-        "SELECT count(*), count(*) FILTER (WHERE user = ?3) FROM room_link WHERE site = ?1 AND room = ?2";
+    let count = sql!(
+        "SELECT count(*), count(*) FILTER (WHERE user = $3) FROM room_link WHERE site = $1 AND room = $2"
+    );
     let (of_room, own) = db
         .prepare_cached(count)?
         .query_row(params![key[0], key[1], by.num], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -103,9 +105,12 @@ fn make(
     }
     let Some(sub) = user::sub_of(db, by)? else { return Ok(Err(Refusal::NoSuchUser)) };
     let NewLink { code, until, uses } = *new;
-    let sql = "INSERT INTO room_link (site, code, room, user, until, uses, used) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)";
-    let values = params![id.site.0, code.bytes(), id.key as i64, by.num, until.0 as i64, uses];
+    let sql = sql!(
+        "INSERT INTO room_link (site, code, room, user, until, uses, used, number) \
+               VALUES ($1, $2, $3, $4, $5, $6, 0, $7)"
+    );
+    let number = counter::next(db, id.site, Counted::RoomLink)?;
+    let values = params![id.site.0, code.bytes(), id.key as i64, by.num, until.0 as i64, uses, number];
     db.prepare_cached(sql)?.execute(values)?;
     Ok(Ok(RoomLink { code, by: sub, until, uses, used: 0 }))
 }
@@ -120,12 +125,12 @@ fn list(
         Ok(only_of) => only_of,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let sql = concat!(
+    let sql = sql!(concat!(
         "SELECT ",
         columns!(),
         " FROM room_link l JOIN user u ON u.site = l.site AND u.num = l.user \
-         WHERE l.site = ?1 AND l.room = ?2 AND (?3 IS NULL OR l.user = ?3) ORDER BY l.rowid DESC"
-    );
+         WHERE l.site = $1 AND l.room = $2 AND ($3 IS NULL OR l.user = $3) ORDER BY l.number DESC"
+    ));
     let values = params![id.site.0, id.key as i64, only_of];
     let mut statement = db.prepare_cached(sql)?;
     let links = statement.query_map(values, row)?.collect::<Result<Vec<_>, _>>()?;
@@ -152,8 +157,10 @@ fn take_back(
         Ok(only_of) => only_of,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let sql = "DELETE FROM room_link \
-               WHERE site = ?1 AND code = ?2 AND room = ?3 AND (?4 IS NULL OR user = ?4) RETURNING user";
+    let sql = sql!(
+        "DELETE FROM room_link \
+               WHERE site = $1 AND code = $2 AND room = $3 AND ($4 IS NULL OR user = $4) RETURNING user"
+    );
     let values = params![id.site.0, code.bytes(), id.key as i64, only_of];
     let maker: Option<u32> = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     if let Some(num) = maker.filter(|num| *num != by.num) {
@@ -173,12 +180,12 @@ struct Found {
 }
 
 fn find(db: &Connection, code: LinkCode, user: UserId, now: Timestamp) -> Outcome<Result<Found, Refusal>> {
-    let sql = concat!(
+    let sql = sql!(concat!(
         "SELECT ",
         columns!(),
         ", l.room, l.user FROM room_link l JOIN user u ON u.site = l.site AND u.num = l.user \
-         WHERE l.site = ?1 AND l.code = ?2"
-    );
+         WHERE l.site = $1 AND l.code = $2"
+    ));
     let found = db
         .prepare_cached(sql)?
         .query_row(params![user.site.0, code.bytes()], |found| {
@@ -220,7 +227,7 @@ fn join(
     };
     let joined = member::enter(batch, &room, user, Act::JoinByLink, limits, now)?;
     if joined.as_ref().is_ok_and(|joined| !joined.before) {
-        let sql = "UPDATE room_link SET used = used + 1 WHERE site = ?1 AND code = ?2";
+        let sql = sql!("UPDATE room_link SET used = used + 1 WHERE site = $1 AND code = $2");
         batch.db.prepare_cached(sql)?.execute(params![user.site.0, code.bytes()])?;
     }
     Ok(joined)
@@ -247,45 +254,72 @@ pub(super) fn end_of_member(
     rules: Rules,
 ) -> Outcome<()> {
     let key = params![id.site.0, user.num, id.key as i64];
-    let has = "SELECT EXISTS (SELECT 1 FROM room_link WHERE site = ?1 AND user = ?2 AND room = ?3)";
+    let has = sql!("SELECT EXISTS (SELECT 1 FROM room_link WHERE site = $1 AND user = $2 AND room = $3)");
     let has: bool = db.prepare_cached(has)?.query_row(key, |row| row.get(0))?;
     if has && !keeps_links(who, rules, invitations(db, id.site)?) {
-        let sql = "DELETE FROM room_link WHERE site = ?1 AND user = ?2 AND room = ?3";
-        db.prepare_cached(sql)?.execute(key)?;
+        end_of_author(db, id, user)?;
     }
     Ok(())
 }
 
 /// The room has other rules.
 pub(super) fn end_in_room(db: &Connection, id: ConversationId, rules: Rules) -> Outcome<()> {
-    if !keeps_links(Standing::In(Role::Member), rules, invitations(db, id.site)?) {
-        let sql = "DELETE FROM room_link WHERE site = ?1 AND room = ?2 AND NOT EXISTS (SELECT 1 FROM membership m \
-                   WHERE m.site = ?1 AND m.user = room_link.user AND m.room = ?2 AND m.state <= 1)";
-        db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64])?;
+    end_by_rules(db, id, rules, invitations(db, id.site)?)
+}
+
+/// Ends the links of authors who may not keep them.
+fn end_by_rules(db: &Connection, id: ConversationId, rules: Rules, of_site: Invitations) -> Outcome<()> {
+    for num in authors(db, id)? {
+        let user = UserId { site: id.site, num };
+        let who = standing(membership(db, id, user)?.as_ref());
+        if !keeps_links(who, rules, of_site) {
+            end_of_author(db, id, user)?;
+        }
     }
     Ok(())
 }
 
 /// The site has other rules.
-pub(crate) fn end_on_site(db: &Connection, site: SiteId, rules: Invitations) -> Outcome<()> {
-    if rules.moderators_only {
-        let sql = "DELETE FROM room_link WHERE site = ?1 AND NOT EXISTS (SELECT 1 FROM membership m \
-                   WHERE m.site = ?1 AND m.user = room_link.user AND m.room = room_link.room AND m.state <= 1)";
-        db.prepare_cached(sql)?.execute([site.0])?;
+pub(crate) fn end_on_site(db: &Connection, site: SiteId, of_site: Invitations) -> Outcome<()> {
+    // Other rules of the site end no links, and there may be many rooms.
+    if !of_site.moderators_only {
+        return Ok(());
     }
+    let sql = sql!("SELECT DISTINCT room FROM room_link WHERE site = $1");
+    let mut statement = db.prepare_cached(sql)?;
+    let rooms = statement.query_map([site.0], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+    for key in rooms {
+        let id = ConversationId { site, key: key as u64 };
+        let Some(room) = load(db, id)? else { continue };
+        end_by_rules(db, id, room.rules(), of_site)?;
+    }
+    Ok(())
+}
+
+/// Numbers of the users who made the links of a room.
+fn authors(db: &Connection, id: ConversationId) -> Outcome<Vec<u32>> {
+    let sql = sql!("SELECT DISTINCT user FROM room_link WHERE site = $1 AND room = $2");
+    let mut statement = db.prepare_cached(sql)?;
+    let users = statement.query_map(params![id.site.0, id.key as i64], |row| row.get(0))?;
+    Ok(users.collect::<Result<_, _>>()?)
+}
+
+fn end_of_author(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
+    let sql = sql!("DELETE FROM room_link WHERE site = $1 AND user = $2 AND room = $3");
+    db.prepare_cached(sql)?.execute(params![id.site.0, user.num, id.key as i64])?;
     Ok(())
 }
 
 /// The user is banned from the site.
 pub(crate) fn end_of_user(db: &Connection, user: UserId) -> Outcome<()> {
-    let sql = "DELETE FROM room_link WHERE site = ?1 AND user = ?2";
+    let sql = sql!("DELETE FROM room_link WHERE site = $1 AND user = $2");
     db.prepare_cached(sql)?.execute([user.site.0, user.num])?;
     Ok(())
 }
 
 /// The stored rules of the site.
 fn invitations(db: &Connection, site: SiteId) -> Outcome<Invitations> {
-    let sql = "SELECT settings FROM site WHERE id = ?1";
+    let sql = sql!("SELECT settings FROM site WHERE id = $1");
     let document: Option<String> =
         db.prepare_cached(sql)?.query_row([site.0], |row| row.get(0)).optional()?;
     Ok(document.map(|document| Settings::parse(&document).invitations).unwrap_or_default())

@@ -1,14 +1,14 @@
 //! Pages of a room's members and of a site's rooms.
 
 use chat::{
-    Act, ConversationId, MOST_SEEN_BY, Markers, MemberRow, MemberSanction, MembersPage, Refusal, RoomMembers,
-    RoomsPage, SanctionedPage, Seq, Standing, Timestamp, UserId,
+    Act, ConversationId, MOST_SEEN_BY, Markers, MemberRow, MemberSanction, MemberState, MembersPage, Refusal,
+    RoomMembers, RoomsPage, SanctionedPage, Seq, Standing, Timestamp, UserId,
     directory::{finds, fold, fold_query},
     sanction_behind,
 };
 use rusqlite::{Connection, params};
 
-use super::{MemberState, allowed, columns, membership, row};
+use super::{allowed, columns, membership, row};
 use crate::fault::Outcome;
 use crate::moderation::sanction;
 use crate::user;
@@ -30,9 +30,12 @@ pub(crate) fn members(
     };
     let query = fold_query(query.unwrap_or_default());
     let after = Place::parse(after.unwrap_or_default());
-    let sql = "SELECT state, folded, sub, user FROM membership INDEXED BY membership_room \
-               WHERE site = ?1 AND room = ?2 AND state < 8 AND (state, folded, sub) > (?3, ?4, ?5) \
-               ORDER BY state, folded, sub";
+    let sql = sql!(concat!(
+        "SELECT state, folded, sub, user FROM membership",
+        indexed_by!("membership_room"),
+        " WHERE site = $1 AND room = $2 AND state < 8 AND (state, folded, sub) > ($3, $4, $5) \
+               ORDER BY state, folded, sub"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let mut found =
         statement.query(params![id.site.0, id.key as i64, after.state, after.folded, after.sub])?;
@@ -53,7 +56,7 @@ pub(crate) fn members(
             if has_markers {
                 markers.push(markers_of(db, id, user.id)?);
             }
-            rows.push(MemberRow { user, standing: MemberState::of(state).standing() });
+            rows.push(MemberRow { user, standing: super::state_of(state).standing() });
         }
     }
     Ok(Ok(MembersPage { rows, markers, next }))
@@ -72,17 +75,23 @@ pub(crate) fn sanctioned(
         return Ok(Err(refusal));
     }
     let after: u32 = after.and_then(|number| number.parse().ok()).unwrap_or(0);
-    let sql = "SELECT user, state FROM (\
-               SELECT user, state FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state = 3 AND state < 8 \
+    let sql = sql!(concat!(
+        "SELECT user, state FROM (\
+               SELECT user, state FROM membership",
+        indexed_by!("membership_room"),
+        " WHERE site = $1 AND room = $2 AND state = 3 AND state < 8 \
                UNION ALL \
-               SELECT user, state FROM membership INDEXED BY membership_banned WHERE site = ?1 AND room = ?2 AND state = 10) \
-               WHERE user > ?3 ORDER BY user";
+               SELECT user, state FROM membership",
+        indexed_by!("membership_banned"),
+        " WHERE site = $1 AND room = $2 AND state = 10) \
+               WHERE user > $3 ORDER BY user"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let mut found = statement.query(params![id.site.0, id.key as i64, after])?;
     let (mut rows, mut next): (Vec<(MemberRow, MemberSanction)>, _) = (Vec::new(), None);
     while let Some(row) = found.next()? {
         let (user, state) = (UserId { site: id.site, num: row.get(0)? }, row.get(1)?);
-        let standing = MemberState::of(state).standing();
+        let standing = super::state_of(state).standing();
         let Some(kind) = sanction_behind(standing) else { continue };
         let kept = sanction::of_member(db, id, user, kind)?.unwrap_or_else(MemberSanction::without_end);
         if kept.until <= now {
@@ -131,8 +140,12 @@ pub(crate) fn few(
         Ok(_) => return Ok(Err(Refusal::RoomTooLarge)),
         Err(refusal) => return Ok(Err(refusal)),
     }
-    let sql = "SELECT user FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8 \
-               LIMIT ?3";
+    let sql = sql!(concat!(
+        "SELECT user FROM membership",
+        indexed_by!("membership_room"),
+        " WHERE site = $1 AND room = $2 AND state < 8 \
+               LIMIT $3"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let member = |row: &rusqlite::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
     let users = statement.query_map(params![id.site.0, id.key as i64, most], member)?;
@@ -141,8 +154,11 @@ pub(crate) fn few(
 
 /// All members, and of `users` those who are among them.
 pub(crate) fn all(db: &Connection, id: ConversationId, users: &[UserId]) -> Outcome<RoomMembers> {
-    let sql =
-        "SELECT user FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8";
+    let sql = sql!(concat!(
+        "SELECT user FROM membership",
+        indexed_by!("membership_room"),
+        " WHERE site = $1 AND room = $2 AND state < 8"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let member = |row: &rusqlite::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
     let members = statement.query_map(params![id.site.0, id.key as i64], member)?;
@@ -170,12 +186,14 @@ pub(crate) fn rooms(
     // No text begins with the query that is greater than it followed by the greatest character.
     let end = format!("{query}\u{10ffff}");
     let (folded, key) = after.and_then(parse_cursor).unwrap_or((&query, i64::MIN));
-    let sql = concat!(
+    let sql = sql!(concat!(
         "SELECT ",
         columns!(),
-        " FROM room INDEXED BY room_name WHERE site = ?1 AND page IS NULL AND kind <> 1 \
-         AND (folded, key) > (?2, ?3) AND folded >= ?4 AND folded < ?5 ORDER BY folded, key LIMIT ?6"
-    );
+        " FROM room",
+        indexed_by!("room_name"),
+        " WHERE site = $1 AND page IS NULL AND kind <> 1 \
+         AND (folded, key) > ($2, $3) AND folded >= $4 AND folded < $5 ORDER BY folded, key LIMIT $6"
+    ));
     let mut statement = db.prepare_cached(sql)?;
     let values = params![site.0, folded, key, query, end, limit + 1];
     let rows = statement.query_map(values, |r| row(site, r))?;

@@ -2,12 +2,13 @@
 
 use chat::{
     Act, By, ConversationId, Joined, LeftReason, MOST_LEFT_BY_BLOCK, MemberAction, MemberChanged, MemberRow,
-    Position, Refusal, Role, RoomLimits, RoomName, RoomRequestState, RoomSanction, SanctionKind, Standing,
-    Timestamp, UserId, after_sanction, kept_sanction, may, sanction_behind, until_and_reason,
+    MemberState, Position, Refusal, Role, RoomLimits, RoomName, RoomRequestState, RoomSanction, SanctionKind,
+    Standing, Timestamp, UserId, kept_sanction, leaves_by_block, may, owner_may_leave, owner_may_step_down,
+    sanction_behind, standing_now, until_and_reason,
 };
 use rusqlite::{Connection, params};
 
-use super::{MemberState, Membership, RoomRow, allowed, find, link, membership, one, request, standing};
+use super::{Membership, RoomRow, allowed, find, link, membership, one, request, standing};
 use crate::fault::{Fault, Outcome};
 use crate::marks::Marks;
 use crate::moderation::{audit, sanction};
@@ -26,7 +27,7 @@ pub(crate) fn join(
         Some(_) => return Ok(Err(Refusal::NoSuchConversation)),
         None => match name {
             RoomName::Page(site, page) if *site == user.site => {
-                if let Err(refusal) = has_room_for_one(batch.db, None, user, limits)? {
+                if let Err(refusal) = has_place(batch.db, None, user, limits)? {
                     return Ok(Err(refusal));
                 }
                 super::change::make_for_page(batch, user.site, page, now)?
@@ -55,7 +56,7 @@ pub(super) fn enter(
     }
     let is_member = matches!(standing, Standing::In(_));
     if !is_member {
-        if let Err(refusal) = has_room_for_one(batch.db, Some(room), user, limits)? {
+        if let Err(refusal) = has_place(batch.db, Some(room), user, limits)? {
             return Ok(Err(refusal));
         }
         let role = role_of_new(batch.db, room.id, user, now)?;
@@ -74,10 +75,11 @@ pub(super) fn standing_at(
     membership: Option<&Membership>,
     now: Timestamp,
 ) -> Outcome<Standing> {
-    let standing = standing(membership);
-    let Some(kind) = sanction_behind(standing) else { return Ok(standing) };
-    let until = sanction::until(db, id, user, kind)?;
-    Ok(if until.is_some_and(|until| until <= now) { after_sanction(standing) } else { standing })
+    let stored = standing(membership);
+    match sanction_behind(stored) {
+        Some(kind) => Ok(standing_now(stored, sanction::until(db, id, user, kind)?, now)),
+        None => Ok(stored),
+    }
 }
 
 /// The role of a user who comes in: a mute outlasts leaving.
@@ -87,39 +89,36 @@ pub(super) fn role_of_new(
     user: UserId,
     now: Timestamp,
 ) -> Outcome<Role> {
-    let until = sanction::until(db, id, user, SanctionKind::Mute)?;
-    Ok(if until.is_some_and(|until| until > now) { Role::Muted } else { Role::Member })
+    Ok(chat::role_of_new(sanction::until(db, id, user, SanctionKind::Mute)?, now))
 }
 
 /// None: a room that is yet to be made.
-pub(crate) fn has_room_for_one(
+pub(crate) fn has_place(
     db: &Connection,
     room: Option<&RoomRow>,
     user: UserId,
     limits: RoomLimits,
 ) -> Outcome<Result<(), Refusal>> {
-    if let Some(RoomRow { room, .. }) = room {
-        let most = limits.members_of(room);
-        if most > 0 && room.members >= most {
-            return Ok(Err(Refusal::RoomFull));
-        }
+    if let Some(Err(refusal)) = room.map(|row| limits.has_place_in(&row.room)) {
+        return Ok(Err(refusal));
     }
-    let has = if limits.per_user > 0 { memberships(db, user, 7)? } else { 0 };
-    let is_full = limits.per_user > 0 && has >= limits.per_user;
-    Ok(if is_full { Err(Refusal::TooManyRooms) } else { Ok(()) })
+    let rooms = if limits.per_user > 0 { memberships(db, user, 7)? } else { 0 };
+    Ok(limits.has_place_for(rooms))
 }
 
 /// How many rooms that the user owns were made since then.
 pub(crate) fn made_since(db: &Connection, user: UserId, since: Timestamp) -> Outcome<u32> {
-    let sql = "SELECT count(*) FROM membership m JOIN room r ON r.site = m.site AND r.key = m.room \
-               WHERE m.site = ?1 AND m.user = ?2 AND m.state = 0 AND r.created >= ?3";
+    let sql = sql!(
+        "SELECT count(*) FROM membership m JOIN room r ON r.site = m.site AND r.key = m.room \
+               WHERE m.site = $1 AND m.user = $2 AND m.state = 0 AND r.created >= $3"
+    );
     let values = params![user.site.0, user.num, since.0 as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
 }
 
 /// In how many rooms a user has a state up to this one.
 pub(super) fn memberships(db: &Connection, user: UserId, state: i64) -> Outcome<u32> {
-    let sql = "SELECT count(*) FROM membership WHERE site = ?1 AND user = ?2 AND state <= ?3";
+    let sql = sql!("SELECT count(*) FROM membership WHERE site = $1 AND user = $2 AND state <= $3");
     Ok(db.prepare_cached(sql)?.query_row(params![user.site.0, user.num, state], |row| row.get(0))?)
 }
 
@@ -132,8 +131,10 @@ pub(crate) fn leave(
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if room.room.members > 1 && is_only_owner(batch.db, &room, before.as_ref())? {
-        return Ok(Err(Refusal::LastOwner));
+    if let Some(owners) = owners_beside(batch.db, &room, before.as_ref())?
+        && let Err(refusal) = owner_may_leave(owners, room.room.members)
+    {
+        return Ok(Err(refusal));
     }
     put(batch, &room, user, before, MemberState::Out(LeftReason::Left))?;
     request::went_out(batch.db, id, user)?;
@@ -146,11 +147,15 @@ pub(crate) fn leave_rooms_of(
     user: UserId,
     blocked: UserId,
 ) -> Outcome<(Vec<ConversationId>, Position)> {
-    let sql = "SELECT mine.room FROM membership mine \
-               CROSS JOIN membership theirs ON theirs.site = mine.site AND theirs.user = ?3 AND theirs.room = mine.room \
-               CROSS JOIN room ON room.site = mine.site AND room.key = mine.room \
-               WHERE mine.site = ?1 AND mine.user = ?2 AND mine.state BETWEEN 1 AND 7 AND theirs.state = 0 \
-               AND room.kind = 1 LIMIT ?4";
+    let sql = sql!(concat!(
+        "SELECT mine.room FROM membership mine",
+        join_in_order!(),
+        "membership theirs ON theirs.site = mine.site AND theirs.user = $3 AND theirs.room = mine.room",
+        join_in_order!(),
+        "room ON room.site = mine.site AND room.key = mine.room \
+               WHERE mine.site = $1 AND mine.user = $2 AND mine.state BETWEEN 1 AND 7 AND theirs.state = 0 \
+               AND room.kind = 1 LIMIT $4"
+    ));
     let site = user.site;
     let values = params![site.0, user.num, blocked.num, MOST_LEFT_BY_BLOCK];
     let mut statement = batch.db.prepare_cached(sql)?;
@@ -160,27 +165,34 @@ pub(crate) fn leave_rooms_of(
     let mut left = Vec::with_capacity(rooms.len());
     for id in rooms {
         let Some(room) = super::load(batch.db, id)? else { continue };
-        let theirs = membership(batch.db, id, blocked)?;
-        if is_only_owner(batch.db, &room, theirs.as_ref())? && leave(batch, id, user)?.is_ok() {
+        let (mine, theirs) = (membership(batch.db, id, user)?, membership(batch.db, id, blocked)?);
+        let (Some(mine), Some(theirs)) = (mine, theirs) else { continue };
+        let owners = owners_beside(batch.db, &room, Some(&theirs))?.unwrap_or(0);
+        if leaves_by_block(mine.state, theirs.state, room.room.kind, owners)
+            && leave(batch, id, user)?.is_ok()
+        {
             left.push(id);
         }
     }
     Ok((left, batch.position()))
 }
 
-pub(crate) fn is_only_owner(
+/// How many owners the room has, where this user is one of them.
+pub(crate) fn owners_beside(
     db: &Connection,
     room: &RoomRow,
     membership: Option<&Membership>,
-) -> Outcome<bool> {
+) -> Outcome<Option<u32>> {
     if membership.is_none_or(|mine| mine.state != MemberState::In(Role::Owner)) {
-        return Ok(false);
+        return Ok(None);
     }
-    let sql = "SELECT count(*) FROM membership INDEXED BY membership_room \
-               WHERE site = ?1 AND room = ?2 AND state = 0 AND state < 8";
-    let owners: i64 =
-        db.prepare_cached(sql)?.query_row(params![room.id.site.0, room.id.key as i64], |row| row.get(0))?;
-    Ok(owners <= 1)
+    let sql = sql!(concat!(
+        "SELECT count(*) FROM membership",
+        indexed_by!("membership_room"),
+        " WHERE site = $1 AND room = $2 AND state = 0 AND state < 8"
+    ));
+    let key = params![room.id.site.0, room.id.key as i64];
+    Ok(Some(db.prepare_cached(sql)?.query_row(key, |row| row.get(0))?))
 }
 
 pub(crate) fn change(
@@ -194,13 +206,7 @@ pub(crate) fn change(
 ) -> Outcome<Result<MemberChanged, Refusal>> {
     let before = membership(batch.db, id, user)?;
     let of = standing(before.as_ref());
-    let act = match action {
-        MemberAction::Invite => Act::Invite(of),
-        MemberAction::Remove => Act::Remove(of),
-        MemberAction::Ban => Act::Ban(of),
-        MemberAction::Unban => Act::Unban(of),
-        MemberAction::SetRole(to) => Act::SetRole { of, to },
-    };
+    let act = action.act(of);
     let (room, _) = match allowed(batch.db, id, by, act)? {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
@@ -208,24 +214,24 @@ pub(crate) fn change(
     let Some(mut row) = user::by_id(batch.db, user)?.filter(|row| row.id.site == id.site) else {
         return Ok(Err(Refusal::NoSuchUser));
     };
-    let after = match (action, of) {
-        (MemberAction::Invite, Standing::Out) => {
-            if let Err(refusal) = has_room_for_one(batch.db, Some(&room), user, limits)? {
-                return Ok(Err(refusal));
-            }
-            Some(MemberState::In(role_of_new(batch.db, id, user, now)?))
+    let enters_as = match action {
+        MemberAction::Invite => role_of_new(batch.db, id, user, now)?,
+        MemberAction::Remove | MemberAction::Ban | MemberAction::Unban | MemberAction::SetRole(_) => {
+            Role::Member
         }
-        (MemberAction::Remove, Standing::In(_)) => Some(MemberState::Out(LeftReason::Removed)),
-        (MemberAction::Ban, Standing::In(_) | Standing::Out) => Some(MemberState::Out(LeftReason::Banned)),
-        (MemberAction::Unban, Standing::Banned) => Some(MemberState::Out(LeftReason::Removed)),
-        (MemberAction::SetRole(to), Standing::In(role)) if role != to => {
-            if role == Role::Owner && is_only_owner(batch.db, &room, before.as_ref())? {
-                return Ok(Err(Refusal::LastOwner));
-            }
-            Some(MemberState::In(to))
-        }
-        _ => None,
     };
+    let after = action.state_after(of, enters_as);
+    if after.is_some_and(|after| MemberState::begins_anew(before.as_ref().map(|mine| mine.state), after))
+        && let Err(refusal) = has_place(batch.db, Some(&room), user, limits)?
+    {
+        return Ok(Err(refusal));
+    }
+    if matches!((action, after), (MemberAction::SetRole(_), Some(_)))
+        && let Some(owners) = owners_beside(batch.db, &room, before.as_ref())?
+        && let Err(refusal) = owner_may_step_down(owners)
+    {
+        return Ok(Err(refusal));
+    }
     let was_in = matches!(of, Standing::In(_));
     if let Some(kept) = kept_sanction(id, user, action, terms, was_in) {
         sanction::keep(batch.db, id, user, &kept, now)?;
@@ -245,9 +251,7 @@ pub(crate) fn change(
             MemberState::Out(reason) => left = was_in.then_some(reason),
         }
     }
-    if matches!(action, MemberAction::Remove | MemberAction::Ban)
-        && request::end(batch, id, user, RoomRequestState::Withdrawn)?
-    {
+    if action.withdraws_requests() && request::end(batch, id, user, RoomRequestState::Withdrawn)? {
         left = Some(LeftReason::Removed);
     }
     let standing = after.map_or(of, MemberState::standing);
@@ -325,7 +329,9 @@ pub(crate) fn put(
         changed: number,
     };
     let row = match before {
-        Some(before) if was_in || !is_in => Membership { state, changed: number, ..before },
+        Some(before) if !MemberState::begins_anew(Some(before.state), state) => {
+            Membership { state, changed: number, ..before }
+        }
         _ => fresh,
     };
     save(batch.db, room.id, user, &row)?;
@@ -333,7 +339,7 @@ pub(crate) fn put(
         link::end_of_member(batch.db, room.id, user, state.standing(), room.rules())?;
     }
     if is_in != was_in {
-        let sql = "UPDATE room SET members = members + ?3 WHERE site = ?1 AND key = ?2";
+        let sql = sql!("UPDATE room SET members = members + $3 WHERE site = $1 AND key = $2");
         let step = if is_in { 1 } else { -1 };
         batch.db.prepare_cached(sql)?.execute(params![room.id.site.0, room.id.key as i64, step])?;
         match is_in {
@@ -361,17 +367,19 @@ pub(crate) fn keep_out(db: &Connection, id: ConversationId, user: UserId) -> Out
 
 /// Writes a row whole.
 fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> Outcome<()> {
-    let sql = "INSERT INTO membership (site, user, room, state, received, read, sent, muted_until, marks, archived, \
-               changed, folded, sub) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, folded, sub FROM user \
-               WHERE site = ?1 AND num = ?2 \
-               ON CONFLICT DO UPDATE SET state = excluded.state, received = excluded.received, read = excluded.read, \
+    let sql = sql!(
+        "INSERT INTO membership (site, user, room, state, received, read, sent, muted_until, marks, archived, \
+               changed, folded, sub) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, folded, sub FROM user \
+               WHERE site = $1 AND num = $2 \
+               ON CONFLICT (site, user, room) DO UPDATE SET state = excluded.state, received = excluded.received, read = excluded.read, \
                sent = excluded.sent, muted_until = excluded.muted_until, marks = excluded.marks, \
-               archived = excluded.archived, changed = excluded.changed";
+               archived = excluded.archived, changed = excluded.changed"
+    );
     let rows = db.prepare_cached(sql)?.execute(params![
         id.site.0,
         user.num,
         id.key as i64,
-        row.state.code(),
+        super::state_code(row.state),
         row.received as i64,
         row.read as i64,
         row.sent.0 as i64,
@@ -385,7 +393,7 @@ fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> 
 
 /// A user has another name, as it is compared: it stands in the lists of members.
 pub(crate) fn rename(db: &Connection, user: UserId, folded: &str) -> Outcome<()> {
-    let sql = "UPDATE membership SET folded = ?3 WHERE site = ?1 AND user = ?2";
+    let sql = sql!("UPDATE membership SET folded = $3 WHERE site = $1 AND user = $2");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, folded])?;
     Ok(())
 }

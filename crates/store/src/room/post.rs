@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use chat::{
-    Act, Append, Appended, ConversationId, EVERYBODY, Joined, MessageKind, Post, Posted, Refusal, RoomLimits,
-    RoomName, Seq, Standing, Sub, Timestamp, UserId, may, mentioned,
+    Act, Append, Appended, ConversationId, EVERYBODY, Joined, MemberState, MessageKind, Post, Posted,
+    Refusal, RoomLimits, RoomName, Seq, Standing, Sub, Timestamp, UserId, may, mentioned,
 };
 use rusqlite::{Connection, params};
 
-use super::{ALL, MemberState, RoomRow, find, load, member, membership};
+use super::{ALL, RoomRow, find, load, member, membership};
 use crate::fault::{Fault, Outcome};
 use crate::file;
 use crate::message;
@@ -130,7 +130,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
     };
     message::insert(batch.db, &append, number, seq, room.newest.position, false)?;
     batch.state.sent.note(post.from, &post.client_id, number);
-    let sql = "UPDATE room SET seq = ?3, position = ?4, active = ?5 WHERE site = ?1 AND key = ?2";
+    let sql = sql!("UPDATE room SET seq = $3, position = $4, active = $5 WHERE site = $1 AND key = $2");
     let values = params![id.site.0, id.key as i64, seq as i64, number as i64, post.time.0 as i64];
     batch.db.prepare_cached(sql)?.execute(values)?;
     let position = batch.position();
@@ -139,8 +139,10 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
         return Ok(appended);
     }
     // Writing marks all as read. Other devices notice by the room's position.
-    let sql = "UPDATE membership SET received = ?4, read = ?4, sent = ?5 \
-               WHERE site = ?1 AND user = ?2 AND room = ?3";
+    let sql = sql!(
+        "UPDATE membership SET received = $4, read = $4, sent = $5 \
+               WHERE site = $1 AND user = $2 AND room = $3"
+    );
     let values = params![id.site.0, post.from.num, id.key as i64, seq as i64, post.time.0 as i64];
     batch.db.prepare_cached(sql)?.execute(values)?;
     Ok(appended)
@@ -167,7 +169,9 @@ pub(crate) fn mention(
             named.insert(member);
         }
     }
-    let sql = "INSERT OR IGNORE INTO mention (site, room, user, seq, author) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let sql = sql!(
+        "INSERT INTO mention (site, room, user, seq, author) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING"
+    );
     named.remove(&from.num);
     for user in &named {
         let values = params![room.id.site.0, room.id.key as i64, user, seq.0 as i64, from.num];

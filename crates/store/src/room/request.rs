@@ -2,12 +2,12 @@
 
 use chat::{
     Act, AddMember, AddOutcome, BeforeAdd, ConversationId, ConversationRow, Done, LeftReason,
-    MOST_ROOM_ANSWERS, MemberChanged, MemberRow, Position, Refusal, RoomLimits, RoomRequestState,
-    RoomRequestStore, Timestamp, UserId, add_outcome, may_show, requested_conversation,
+    MOST_ROOM_ANSWERS, MemberChanged, MemberRow, MemberState, Position, Refusal, RoomLimits,
+    RoomRequestState, RoomRequestStore, Timestamp, UserId, add_outcome, may_show, requested_conversation,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{MemberState, allowed, load, member, membership, one, standing};
+use super::{allowed, load, member, membership, one, standing};
 use crate::conversation::Place;
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;
@@ -104,7 +104,7 @@ fn add(batch: &mut Batch<'_>, add: AddMember, limits: RoomLimits) -> Outcome<Res
     {
         return Ok(Err(Refusal::TooManyRequests));
     }
-    if let Err(refusal) = member::has_room_for_one(batch.db, Some(&room), user, limits)? {
+    if let Err(refusal) = member::has_place(batch.db, Some(&room), user, limits)? {
         return Ok(Err(refusal));
     }
     if rule.per_day.is_some() {
@@ -118,8 +118,11 @@ fn add(batch: &mut Batch<'_>, add: AddMember, limits: RoomLimits) -> Outcome<Res
     }
     let changed = if is_added { batch.position().number } else { batch.next_number() };
     let kept = if is_added { RoomRequestState::Accepted } else { RoomRequestState::Pending };
-    let sql = "INSERT OR REPLACE INTO room_request (site, user, room, asker, state, changed, time) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sql = sql!(
+        "INSERT INTO room_request (site, user, room, asker, state, changed, time) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7) \
+               ON CONFLICT (site, user, room, asker) DO UPDATE SET state = excluded.state, changed = excluded.changed, time = excluded.time"
+    );
     let key = (id.site.0, user.num, id.key as i64, by.num);
     let values = params![key.0, key.1, key.2, key.3, code(kept), changed as i64, time.0 as i64];
     batch.db.prepare_cached(sql)?.execute(values)?;
@@ -135,11 +138,14 @@ fn add(batch: &mut Batch<'_>, add: AddMember, limits: RoomLimits) -> Outcome<Res
 
 fn before_add(db: &Connection, add: &AddMember, left: bool) -> Outcome<BeforeAdd> {
     let AddMember { room, by, user, .. } = *add;
-    let sql = "SELECT state FROM room_request WHERE site = ?1 AND user = ?2 AND room = ?3 AND asker = ?4";
+    let sql =
+        sql!("SELECT state FROM room_request WHERE site = $1 AND user = $2 AND room = $3 AND asker = $4");
     let values = params![user.site.0, user.num, room.key as i64, by.num];
     let by_same = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.map(state);
-    let sql = "SELECT coalesce(sum(room = ?3 AND state NOT IN (0, 2, 3)), 0) > 0, coalesce(sum(state = 0), 0) \
-               FROM room_request WHERE site = ?1 AND user = ?2";
+    let sql = sql!(
+        "SELECT count(*) FILTER (WHERE room = $3 AND state NOT IN (0, 2, 3)) > 0, count(*) FILTER (WHERE state = 0) \
+               FROM room_request WHERE site = $1 AND user = $2"
+    );
     let (declined, pending) = db
         .prepare_cached(sql)?
         .query_row(params![user.site.0, user.num, room.key as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -147,28 +153,57 @@ fn before_add(db: &Connection, add: &AddMember, left: bool) -> Outcome<BeforeAdd
 }
 
 fn forget_old_answers(db: &Connection, user: UserId) -> Outcome<()> {
-    let sql = "DELETE FROM room_request WHERE site = ?1 AND user = ?2 AND (room, asker) IN \
-               (SELECT room, asker FROM room_request WHERE site = ?1 AND user = ?2 AND state <> 0 \
-                ORDER BY time DESC LIMIT -1 OFFSET ?3)";
+    let sql = sql!(
+        "DELETE FROM room_request WHERE site = $1 AND user = $2 AND (room, asker) IN \
+               (SELECT room, asker FROM room_request WHERE site = $1 AND user = $2 AND state <> 0 \
+                ORDER BY time DESC LIMIT 9223372036854775807 OFFSET $3)"
+    );
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, MOST_ROOM_ANSWERS])?;
     Ok(())
 }
 
 /// The user is a member now: pending requests are accepted, and what was declined before does not count any more.
 pub(super) fn came_in(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
-    let key = params![id.site.0, user.num, id.key as i64];
-    let sql = "DELETE FROM room_request WHERE site = ?1 AND user = ?2 AND room = ?3 AND state <> 0";
-    db.prepare_cached(sql)?.execute(key)?;
-    let sql = "UPDATE room_request SET state = 3 WHERE site = ?1 AND user = ?2 AND room = ?3";
-    db.prepare_cached(sql)?.execute(key)?;
+    each_of_room(db, id, user, RoomRequestState::after_join)
+}
+
+/// Gives each request to a user for a room another state; those without one are forgotten.
+fn each_of_room(
+    db: &Connection,
+    id: ConversationId,
+    user: UserId,
+    after: impl Fn(RoomRequestState) -> Option<RoomRequestState>,
+) -> Outcome<()> {
+    let sql = sql!("SELECT asker, state FROM room_request WHERE site = $1 AND user = $2 AND room = $3");
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![id.site.0, user.num, id.key as i64], |row| {
+        Ok((row.get::<_, u32>(0)?, state(row.get(1)?)))
+    })?;
+    for (asker, before) in rows.collect::<Result<Vec<_>, _>>()? {
+        let key = (id.site.0, user.num, id.key as i64, asker);
+        match after(before) {
+            Some(after) if after == before => {}
+            Some(after) => {
+                let sql = sql!(
+                    "UPDATE room_request SET state = $5 \
+                     WHERE site = $1 AND user = $2 AND room = $3 AND asker = $4"
+                );
+                db.prepare_cached(sql)?.execute(params![key.0, key.1, key.2, key.3, code(after)])?;
+            }
+            None => {
+                let sql = sql!(
+                    "DELETE FROM room_request WHERE site = $1 AND user = $2 AND room = $3 AND asker = $4"
+                );
+                db.prepare_cached(sql)?.execute(params![key.0, key.1, key.2, key.3])?;
+            }
+        }
+    }
     Ok(())
 }
 
 /// The user left: whoever brought them in cannot do it again.
 pub(super) fn went_out(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
-    let sql = "UPDATE room_request SET state = 1 WHERE site = ?1 AND user = ?2 AND room = ?3 AND state = 3";
-    db.prepare_cached(sql)?.execute(params![id.site.0, user.num, id.key as i64])?;
-    Ok(())
+    each_of_room(db, id, user, |state| Some(state.after_leave()))
 }
 
 /// Ends what is pending of a user for a room; answers whether there was anything.
@@ -178,14 +213,18 @@ pub(super) fn end(
     user: UserId,
     to: RoomRequestState,
 ) -> Outcome<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM room_request \
-               WHERE site = ?1 AND user = ?2 AND room = ?3 AND state = 0)";
+    let sql = sql!(
+        "SELECT EXISTS (SELECT 1 FROM room_request \
+               WHERE site = $1 AND user = $2 AND room = $3 AND state = 0)"
+    );
     let key = params![id.site.0, user.num, id.key as i64];
     let any: bool = batch.db.prepare_cached(sql)?.query_row(key, |row| row.get(0))?;
     if any {
         let number = batch.next_number();
-        let sql = "UPDATE room_request SET state = ?4, changed = ?5 \
-                   WHERE site = ?1 AND user = ?2 AND room = ?3 AND state = 0";
+        let sql = sql!(
+            "UPDATE room_request SET state = $4, changed = $5 \
+                   WHERE site = $1 AND user = $2 AND room = $3 AND state = 0"
+        );
         let values = params![id.site.0, user.num, id.key as i64, code(to), number as i64];
         batch.db.prepare_cached(sql)?.execute(values)?;
     }
@@ -193,15 +232,18 @@ pub(super) fn end(
 }
 
 fn decline_by(batch: &mut Batch<'_>, user: UserId, by: UserId) -> Outcome<(Vec<ConversationId>, Position)> {
-    let sql = "SELECT room FROM room_request WHERE site = ?1 AND user = ?2 AND asker = ?3 AND state = 0";
+    let sql =
+        sql!("SELECT room FROM room_request WHERE site = $1 AND user = $2 AND asker = $3 AND state = 0");
     let mut statement = batch.db.prepare_cached(sql)?;
     let rooms = statement.query_map([user.site.0, user.num, by.num], |row| row.get::<_, i64>(0))?;
     let rooms: Vec<i64> = rooms.collect::<Result<_, _>>()?;
     drop(statement);
     if !rooms.is_empty() {
         let number = batch.next_number();
-        let sql = "UPDATE room_request SET state = 1, changed = ?4 \
-                   WHERE site = ?1 AND user = ?2 AND asker = ?3 AND state = 0";
+        let sql = sql!(
+            "UPDATE room_request SET state = 1, changed = $4 \
+                   WHERE site = $1 AND user = $2 AND asker = $3 AND state = 0"
+        );
         let values = params![user.site.0, user.num, by.num, number as i64];
         batch.db.prepare_cached(sql)?.execute(values)?;
     }
@@ -217,7 +259,7 @@ fn decline_by(batch: &mut Batch<'_>, user: UserId, by: UserId) -> Outcome<(Vec<C
 
 /// The user is erased: nobody is asked in their name.
 pub(crate) fn forget_asker(db: &Connection, user: UserId) -> Outcome<()> {
-    let sql = "DELETE FROM room_request WHERE site = ?1 AND asker = ?2";
+    let sql = sql!("DELETE FROM room_request WHERE site = $1 AND asker = $2");
     db.prepare_cached(sql)?.execute([user.site.0, user.num])?;
     Ok(())
 }
@@ -227,12 +269,12 @@ pub(crate) fn forget_asker(db: &Connection, user: UserId) -> Outcome<()> {
 /// A request of a banned user is not shown, and opens no room.
 macro_rules! pending {
     ($rest:literal) => {
-        concat!(
+        sql!(concat!(
             "SELECT r.room, r.asker, r.changed, r.time FROM room_request r \
              JOIN user u ON u.site = r.site AND u.num = r.asker \
-             WHERE r.site = ?1 AND r.user = ?2 AND r.state = 0 AND u.banned = 0 ",
+             WHERE r.site = $1 AND r.user = $2 AND r.state = 0 AND u.banned = 0 ",
             $rest
-        )
+        ))
     };
 }
 
@@ -249,15 +291,17 @@ pub(super) fn of_room(db: &Connection, id: ConversationId, user: UserId) -> Outc
     if id.site != user.site {
         return Ok(None);
     }
-    let sql = pending!("AND r.room = ?3 ORDER BY r.time, r.asker LIMIT 1");
+    let sql = pending!("AND r.room = $3 ORDER BY r.time, r.asker LIMIT 1");
     let values = params![user.site.0, user.num, id.key as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(user, row)).optional()?)
 }
 
 /// Rooms of requests that ended without the user becoming a member.
 pub(crate) fn ended_since(db: &Connection, user: UserId, since: u64) -> Outcome<Vec<ConversationId>> {
-    let sql = "SELECT DISTINCT room FROM room_request \
-               WHERE site = ?1 AND user = ?2 AND state IN (1, 2) AND changed > ?3";
+    let sql = sql!(
+        "SELECT DISTINCT room FROM room_request \
+               WHERE site = $1 AND user = $2 AND state IN (1, 2) AND changed > $3"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let values = params![user.site.0, user.num, since as i64];
     let rooms = statement.query_map(values, |row| row.get::<_, i64>(0))?;
