@@ -249,3 +249,14 @@ pub(crate) enum AnswerTo {
     /// No answer: the command may be dropped silently.
     Nobody,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Requests are moved on the way of every message.
+    #[test]
+    fn a_request_stays_small() {
+        assert!(size_of::<Request>() <= 120, "{}", size_of::<Request>());
+    }
+}

@@ -286,7 +286,7 @@ fn slow_mode_counts_edits() {
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let id = room_of(&scene, &ann, &[&bob]);
     let change = RoomChange { slow_ms: Some(10_000), ..RoomChange::default() };
-    scene.ask(&ann, Request::new(3, rooms::Command::Change { conversation: id, change }));
+    scene.ask(&ann, Request::new(3, rooms::Command::Change { conversation: id, change: Box::new(change) }));
     let (_, seq) = scene.post(&bob, To::Conversation(id), "b-1", "helo").unwrap();
     let edit = |scene: &Scene, body: &str| {
         let change = MessageChange::Edit(body.into());

@@ -277,7 +277,10 @@ fn a_room_that_is_frozen_lets_nobody_new_in_and_those_there_go_on() {
     let (place, _) = places(&scene, &cat, room);
     let freeze = |scene: &Scene, frozen| {
         let change = RoomChange { frozen: Some(frozen), ..RoomChange::default() };
-        scene.ask(&ann, Request::new(4, rooms::Command::Change { conversation: room, change }));
+        scene.ask(
+            &ann,
+            Request::new(4, rooms::Command::Change { conversation: room, change: Box::new(change) }),
+        );
     };
     freeze(&scene, true);
     for device in [&bob, &cat, &dan] {

@@ -94,7 +94,8 @@ fn member(scene: &Scene, by: &Device, room: ConversationId, user: &str, action: 
 }
 
 fn change(scene: &Scene, by: &Device, room: ConversationId, change: RoomChange) {
-    let events = scene.ask(by, Request::new(6, rooms::Command::Change { conversation: room, change }));
+    let events = scene
+        .ask(by, Request::new(6, rooms::Command::Change { conversation: room, change: Box::new(change) }));
     assert!(matches!(events.as_slice(), [event!(Some(6), messages::Conversation(_))]), "{events:?}");
 }
 

@@ -212,10 +212,8 @@ commands! {
         rooms::Command::Create { name: TEXT.into(), kind: RoomKind::Announcement, topic: Some(TEXT.into()) },
     ],
     Command::Rooms(rooms::Command::Change { .. }) => [
-        rooms::Command::Change { conversation: room(), change: RoomChange::default() },
-        rooms::Command::Change {
-            conversation: room(),
-            change: RoomChange {
+        rooms::Command::Change { conversation: room(), change: Box::new(RoomChange::default()) },
+        rooms::Command::Change { conversation: room(), change: Box::new(RoomChange {
                 name: Some(TEXT.into()),
                 topic: Some(TEXT.into()),
                 avatar: Some(AvatarChange::Upload(file())),
@@ -223,8 +221,7 @@ commands! {
                 slow_ms: Some(500),
                 frozen: Some(true),
                 max_members: Some(0),
-            },
-        },
+            }) },
     ],
     Command::Rooms(rooms::Command::List { .. }) => [
         rooms::Command::List { query: Some(TEXT.into()), page: page() },

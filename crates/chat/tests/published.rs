@@ -68,7 +68,8 @@ fn commands_with(
     };
     let profile = |change| Request::new(1, account::Command::ChangeProfile { change: Box::new(change) });
     let status = Status { text: text.into(), until: None };
-    let change = |change| Request::new(1, rooms::Command::Change { conversation: room, change });
+    let change =
+        |change| Request::new(1, rooms::Command::Change { conversation: room, change: Box::new(change) });
     let create = |name: &str, topic| {
         Request::new(1, rooms::Command::Create { name: name.into(), kind: RoomKind::Public, topic })
     };
@@ -147,7 +148,10 @@ fn only_the_site_names_the_address_of_a_rooms_picture() {
     let avatar = |device: &Device, room, avatar: &str| {
         let change =
             RoomChange { avatar: Some(AvatarChange::address(avatar.into())), ..RoomChange::default() };
-        refusal(&scene.ask(device, Request::new(1, rooms::Command::Change { conversation: room, change })))
+        refusal(&scene.ask(
+            device,
+            Request::new(1, rooms::Command::Change { conversation: room, change: Box::new(change) }),
+        ))
     };
     for device in [&ann, &mia] {
         let room = make_room(&scene, device, "Bikers", None).unwrap();
@@ -294,7 +298,8 @@ fn flagged_names_topics_and_statuses_are_reported() {
     let other = make_room(&scene, &ann, "Walkers", None).unwrap();
     assert_eq!(reports(), []);
     let change = RoomChange { topic: Some("a casino".into()), ..RoomChange::default() };
-    scene.ask(&ann, Request::new(1, rooms::Command::Change { conversation: other, change }));
+    scene
+        .ask(&ann, Request::new(1, rooms::Command::Change { conversation: other, change: Box::new(change) }));
     assert_eq!(reports().len(), 1);
     let status = Status { text: "at the casino".into(), until: None };
     let change = ProfileChange { status: Some(Some(status)), ..ProfileChange::default() };

@@ -229,7 +229,10 @@ fn a_rooms_name_follows_the_rule_for_first_words() {
     let id = room(&scene, &mallory);
     assert_eq!(add(&scene, &mallory, id, "bob"), ASKED);
     let change = RoomChange { name: Some("win at casino.com".into()), ..RoomChange::default() };
-    scene.ask(&mallory, Request::new(8, rooms::Command::Change { conversation: id, change }));
+    scene.ask(
+        &mallory,
+        Request::new(8, rooms::Command::Change { conversation: id, change: Box::new(change) }),
+    );
     assert_eq!(requests(&scene, "bob"), [("…".to_owned(), "mallory".to_owned())]);
 }
 

@@ -168,7 +168,10 @@ fn a_room_owner_sets_a_lower_limit_than_the_site() {
     let room = room(&scene, &ann);
     let limit = |device: &Device, most| {
         let change = RoomChange { max_members: Some(most), ..RoomChange::default() };
-        refusal(&scene.ask(device, Request::new(5, rooms::Command::Change { conversation: room, change })))
+        refusal(&scene.ask(
+            device,
+            Request::new(5, rooms::Command::Change { conversation: room, change: Box::new(change) }),
+        ))
     };
     assert_eq!(limit(&ann, 101), Some(Refusal::BadValue), "the site's limit is the highest");
     assert_eq!(limit(&ann, 2), None);

@@ -179,8 +179,10 @@ fn acts_that_are_recorded_for_good_have_a_rate() {
     };
     let change = |n: u32| RoomChange { slow_ms: Some(n), ..RoomChange::default() };
     let changed = (0..40).filter(|n| {
-        let heard = scene
-            .ask(&ann, Request::new(4, rooms::Command::Change { conversation: room, change: change(*n) }));
+        let heard = scene.ask(
+            &ann,
+            Request::new(4, rooms::Command::Change { conversation: room, change: Box::new(change(*n)) }),
+        );
         !heard.iter().any(|event| matches!(event, event!(session::Refused(Refusal::RateLimited { .. }))))
     });
     assert_eq!(changed.count(), 5, "a quarter of a quarter at once");

@@ -429,7 +429,7 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
         (0, room.change(long, MessageChange::Preview(None))),
         (1, room.change(long, MessageChange::Edit("z".into()))),
         (0, room.change(poll, MessageChange::ClosePoll)),
-        (0, Request::new(re, rooms::Command::Change { conversation: id, change: topic })),
+        (0, Request::new(re, rooms::Command::Change { conversation: id, change: Box::new(topic) })),
         (0, Request::from(messages::Command::Mark { conversation: id, set: chat::MarkerSet::Read(poll) })),
         (0, Request::new(1, calls::Command::Direct { action: invite(sub("member-3")) })),
         (0, Request::from(presence::Command::Set(chat::SetPresence::Away))),

@@ -293,7 +293,7 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             chat::rooms::Command::Change {
                 conversation: parse_conversation(site, &conversation)
                     .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                change: chat::RoomChange {
+                change: Box::new(chat::RoomChange {
                     name: name.map(Cow::into_owned),
                     topic: topic.map(Cow::into_owned),
                     avatar: rooms::avatar_change(site, avatar, picture.as_deref())
@@ -303,7 +303,7 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
                     slow_ms: slow_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
                     frozen,
                     max_members: max_members.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
-                },
+                }),
             },
         ),
         Command::Join { rid, to } => chat::Request::new(

@@ -24,7 +24,7 @@ pub enum Command {
     },
     Change {
         conversation: ConversationId,
-        change: RoomChange,
+        change: Box<RoomChange>,
     },
     /// The public rooms of the site.
     List {
@@ -132,7 +132,7 @@ impl Command {
             },
             Command::Change { conversation: _, change } => {
                 let RoomChange { name, topic, avatar, kind: _, slow_ms: _, frozen: _, max_members: _ } =
-                    change;
+                    &**change;
                 let address = match avatar {
                     Some(AvatarChange::Address(address)) => Some(address.as_str()),
                     // An upload was made anew by the picture process, and its name passed the gate when it began.
@@ -174,7 +174,7 @@ impl Rooms {
                 self.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
             }
             Command::Change { conversation, change } => {
-                self.change_room(&asker, re, conversation, change, flagged, now);
+                self.change_room(&asker, re, conversation, *change, flagged, now);
             }
             Command::List { query, page } => self.list_rooms(&asker, re, query, page),
             Command::Join { to } => match to.room(asker.session.user.site) {
