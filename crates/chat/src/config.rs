@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallConfig, Refusal, RequestRates, RoomLimits};
+use crate::{CallConfig, Refusal, RequestRates};
 
 /// Settings of a node.
 #[derive(Debug, Clone)]
@@ -50,6 +50,23 @@ impl Limits {
             return Err(Refusal::BadBody);
         }
         Ok(())
+    }
+}
+
+/// Most members and rooms. 0: no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoomLimits {
+    /// Members of one room.
+    pub members: u32,
+    /// Rooms of one user: the list of conversations searches each.
+    pub per_user: u32,
+    /// Rooms that one user owns.
+    pub owned: u32,
+}
+
+impl Default for RoomLimits {
+    fn default() -> RoomLimits {
+        RoomLimits { members: 100_000, per_user: 1_000, owned: 100 }
     }
 }
 

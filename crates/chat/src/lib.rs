@@ -7,6 +7,7 @@
 //! Read first: [`Node`] (what gateways call), [`Event`] (what they hear back), [`Store`].
 
 pub mod account;
+mod call_entry;
 pub mod calls;
 mod command;
 mod config;
@@ -47,14 +48,15 @@ pub use account::profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
 };
 pub use account::store::AccountStore;
+pub use call_entry::{CallEntry, Media, Outcome, RINGS_MS};
 pub use calls::store::{CallStore, NewCallEntry, PostedCall};
 pub use calls::{
-    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEntry, CallEvent, CallNews, CallStep, CallTicket,
+    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEvent, CallNews, CallStep, CallTicket,
     DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, Ice,
-    IceTurn, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place, RINGS_MS, Turn,
+    IceTurn, MOST_MEMBERS_CALLED, Participant, Place, Turn,
 };
 pub use command::{Command, PageOf, Request, To};
-pub use config::{Limits, NodeConfig};
+pub use config::{Limits, NodeConfig, RoomLimits};
 pub use contacts::ContactAction;
 pub use contacts::message_requests::{
     LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestDay, RequestRules, RequestStore,
@@ -87,8 +89,7 @@ pub use messages::files::{
 pub use messages::forward::{Forwarded, NewForward};
 pub use messages::gather::{UnpublishedPage, is_gathered, publishes_all};
 pub use messages::held::{
-    Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld, forgets_oldest,
-    may_wait,
+    HeldPlace, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld, forgets_oldest, may_wait,
 };
 pub use messages::link_previews::{NewPicture, NewPreview, Preview, PreviewWanted, Previewer, first_link};
 pub use messages::markers::markers_after;
@@ -109,11 +110,11 @@ pub use messages::{
     ConversationChange, ConversationList, MOST_BLOCKED_LOOKED_AT, MarkerSet, MessageChange, is_left_out,
 };
 pub use moderation::{
-    AuditEntry, AuditPage, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest,
-    HeldSanction, LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore,
-    ModeratorAct, NewReport, Notice, NoticeKind, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow,
-    ReportState, ReportsPage, Sanction, SanctionKind, SiteState, kept_with_report, lines_around,
-    may_decide_report, may_report, standing_under, until_and_reason,
+    AuditEntry, AuditPage, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest, Held,
+    HeldSanction, HeldState, LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated,
+    ModerationStore, ModeratorAct, NewReport, Notice, NoticeKind, ReportAbout, ReportLine, ReportOf,
+    ReportReason, ReportRow, ReportState, ReportsPage, Sanction, SanctionKind, SiteState, kept_with_report,
+    lines_around, may_decide_report, may_report, standing_under, until_and_reason,
 };
 pub use node::Node;
 pub use notifications::{
@@ -127,13 +128,13 @@ pub use refusal::Refusal;
 pub use rooms::{
     Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Invitation, Invited, Joined,
     KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,
-    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberChanged, MemberList,
-    MemberRow, MemberState, MembersPage, NewLink, NewRoom, PageKey, Role, Room, RoomAvatar, RoomChange,
-    RoomChanged, RoomKind, RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore,
-    RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome,
-    keeps_links, kept_sanction, leaves_by_block, may, may_as_site_moderator, may_make_link,
-    may_moderate_message, may_show, owner_may_leave, owner_may_step_down, requested_conversation,
-    role_of_new, sanction_behind, standing_now, standing_to_write, state_under, state_without, takes_link,
+    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberList, MemberRow,
+    MemberState, MembersPage, NewLink, NewRoom, PageKey, Role, Room, RoomAvatar, RoomChange, RoomChanged,
+    RoomKind, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction,
+    RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome, keeps_links,
+    kept_sanction, leaves_by_block, may, may_as_site_moderator, may_make_link, may_moderate_message,
+    may_show, owner_may_leave, owner_may_step_down, requested_conversation, role_of_new, sanction_behind,
+    standing_now, standing_to_write, state_under, state_without, takes_link,
 };
 pub use session::Outbox;
 pub use session::record::SessionRecord;
@@ -162,7 +163,8 @@ pub use site::{settings, token};
 pub use stats::Stats;
 pub use store::{
     Append, Appended, ChangedMessage, ContactRow, ConversationOf, ConversationRow, Done, HistoryPage,
-    MessageKind, Profile, Relation, Revision, Store, StoreError, StoredMessage, TokenUser, UserRow,
+    MemberChanged, MessageKind, Profile, Relation, Revision, Store, StoreError, StoredMessage, TokenUser,
+    UserRow,
 };
 pub use users::directory;
 pub use users::mentions::{EVERYBODY, MOST_MENTIONED, mentioned};

@@ -23,7 +23,7 @@ use crate::moderation::ModerationStore;
 use crate::notifications::NotificationStore;
 use crate::presence::store::PresenceStore;
 use crate::privacy::Privacy;
-use crate::rooms::{Role, Room, RoomStore};
+use crate::rooms::{LeftReason, MemberRow, Role, Room, RoomStore};
 use crate::sign_in::store::SignInStore;
 use crate::site::store::SiteStore;
 use crate::users::store::UserStore;
@@ -299,4 +299,17 @@ pub struct ContactRow {
 /// Storage failed: the client tries again later. What went wrong is the store's to log.
 pub(crate) fn unavailable(_: StoreError) -> Refusal {
     Refusal::Unavailable
+}
+
+/// A member after a change, and the room as that user sees it.
+#[derive(Debug, Clone)]
+pub struct MemberChanged {
+    pub member: MemberRow,
+    pub position: Position,
+    /// The room as the user sees it, where something is new to a member.
+    pub seen: Option<ConversationRow>,
+    /// The user was a member until now, or was asked to become one.
+    pub left: Option<LeftReason>,
+    /// A room request waits for the user's answer, or is shown as if it did.
+    pub requested: bool,
 }

@@ -1,11 +1,10 @@
 //! Calls: what is said of one of two users, by clients and to them.
 //!
 //! [`machine`] decides what each step of one call leads to and knows nothing else; [`table`] holds the calls that there are;
-//! [`signal`] carries steps out; [`group`] is all of the calls that stand in rooms; [`entry`] is what stays of a call in its conversation; [`relay`] makes what clients show
+//! [`signal`] carries steps out; [`group`] is all of the calls that stand in rooms; [`CallEntry`] is what stays of a call in its conversation; [`relay`] makes what clients show
 //! to a TURN server. Descriptions (SDP) and candidates are texts that pass through unread.
 
 mod command;
-mod entry;
 mod event;
 mod group;
 mod machine;
@@ -20,7 +19,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use command::Command;
-pub use entry::CallEntry;
 pub use event::Event;
 pub use group::{
     GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, MOST_MEMBERS_CALLED,
@@ -29,6 +27,7 @@ pub use group::{
 pub(crate) use relay::CredentialFor;
 pub use relay::{CallConfig, Ice, IceTurn, Turn};
 
+use crate::call_entry::{CallEntry, Media, Outcome, RINGS_MS};
 use crate::calls::store::CallStore;
 use crate::calls::table::CallTable;
 use crate::notifications::Notifications;
@@ -85,8 +84,6 @@ impl Calls {
 pub const DESCRIPTION_BYTES: usize = 64 * 1024;
 /// Longest candidate, in bytes: one of RFC 8839 §5.1 has some 200, and clients add where it belongs.
 pub const CANDIDATE_BYTES: usize = 1024;
-/// How long a call rings.
-pub const RINGS_MS: u64 = 45_000;
 /// How long the place of a party whose session has ended is kept.
 pub const AWAY_MS: u64 = 20_000;
 
@@ -126,28 +123,6 @@ impl fmt::Debug for CallTicket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CallTicket")
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Media {
-    Audio,
-    Video,
-}
-
-/// How a call has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Outcome {
-    /// Somebody has hung up.
-    Ended,
-    /// It was under way, and a party has vanished.
-    Lost,
-    Declined,
-    /// The callee is in another call, or says so.
-    Busy,
-    /// The caller did not wait.
-    Cancelled,
-    /// Nobody has answered in time.
-    Missed,
 }
 
 /// An action of a client in a call.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::calls::entry::CallEntry;
+use crate::call_entry::CallEntry;
 use crate::users::store::UserStore;
 use crate::{Append, Appended, ConversationId, Done, MessageKind, Refusal, RoomLimits, Timestamp, UserId};
 

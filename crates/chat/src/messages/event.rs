@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::counts::{CountedBy, Counts};
-use super::held::Held;
 use super::stickers::Sticker;
 use super::threads::Thread;
 use crate::event::{Answers, Policy, WhenSlow};
+use crate::moderation::Held;
 use crate::privacy::Signal;
 use crate::{Conversation, ConversationId, Message, Seq, Sub, Timestamp};
 

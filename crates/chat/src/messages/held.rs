@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::{RequestRules, Requested, rules};
 use crate::messages::Event;
@@ -16,14 +14,14 @@ use crate::messages::post::Unposted;
 use crate::messages::send::Draft;
 use crate::messages::store::{Post, Posted};
 use crate::moderation::reports::in_words;
-use crate::moderation::{ReportRow, Sent};
+use crate::moderation::{Held, ReportRow, Sent};
 use crate::rooms::RoomName;
 use crate::session::Asker;
 use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
     Append, Appended, By, ConversationId, Done, File, FileId, Message, MessageKind, NewRich, Refusal,
-    Relation, Seq, SessionHandle, SessionId, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
+    Relation, Seq, SessionHandle, SessionId, SiteId, StoreError, Timestamp, UserId, UserRow,
 };
 
 /// Messages of one user that may wait for a moderator; one more is refused as one that no moderator would let through.
@@ -76,44 +74,6 @@ pub enum HeldPlace {
 pub enum HeldWhy {
     /// The matches in the text, in words for moderators.
     Filter(Box<str>),
-    Shadow,
-}
-
-/// A message beside the log.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
-    pub from: UserId,
-    pub conversation: ConversationId,
-    /// The other one, in a direct conversation.
-    pub other: Option<Sub>,
-    pub client_id: Box<str>,
-    pub body: Box<str>,
-    pub time: Timestamp,
-    pub reply_to: Option<Seq>,
-    pub files: Vec<FileId>,
-    pub thread: Option<Seq>,
-    pub state: HeldState,
-    /// Where it was refused: what the moderator says about it.
-    pub reason: Box<str>,
-}
-
-impl std::fmt::Debug for Held {
-    /// Bodies stay out of logs.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Held { from, conversation, client_id, state, .. } = self;
-        let mut held = f.debug_struct("Held");
-        held.field("from", from).field("conversation", conversation).field("client_id", client_id);
-        held.field("state", state).finish_non_exhaustive()
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum HeldState {
-    /// For a moderator.
-    Waiting,
-    /// Told to its sender until they have seen it.
-    Refused,
-    /// Its sender takes it for sent.
     Shadow,
 }
 

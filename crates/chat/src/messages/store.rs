@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::config::RoomLimits;
 use crate::contacts::message_requests::RequestStore;
 use crate::messages::files::FileStore;
 use crate::messages::gather::UnpublishedPage;
@@ -11,7 +12,7 @@ use crate::messages::rich::{InThread, NewRich};
 use crate::messages::search::Word;
 use crate::messages::stickers::StickerStore;
 use crate::messages::threads::ThreadStore;
-use crate::rooms::{Joined, RoomLimits, RoomName};
+use crate::rooms::{Joined, RoomName};
 use crate::users::store::UserStore;
 use crate::{
     Append, Appended, ChangedMessage, ConversationChange, ConversationId, ConversationList, ConversationRow,

@@ -7,6 +7,7 @@ mod acts;
 mod command;
 mod device_bans;
 mod event;
+mod held;
 mod notices;
 pub(crate) mod raid;
 pub(crate) mod reports;
@@ -33,6 +34,7 @@ pub use command::Command;
 pub(crate) use device_bans::DeviceBans;
 pub use device_bans::{DeviceBan, MOST_BANNED_DEVICES};
 pub use event::Event;
+pub use held::{Held, HeldState};
 pub use reports::{
     EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, lines_around, may_decide_report, may_report,
 };

@@ -43,16 +43,16 @@ pub use membership::{
 pub use mutes_and_bans::{KeptSanction, RoomSanction, RoomSanctionKind, kept_sanction};
 pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator, may_moderate_message};
 pub use seen_by::{MOST_SEEN_BY, Markers};
-pub use store::{
-    Joined, MemberChanged, MemberRow, MembersPage, NewRoom, RoomChanged, RoomStore, RoomsPage, SanctionedPage,
-};
+pub use store::{Joined, MemberRow, MembersPage, NewRoom, RoomChanged, RoomStore, RoomsPage, SanctionedPage};
 
 use crate::calls::Calls;
+use crate::config::RoomLimits;
 use crate::moderation::Moderation;
 use crate::presence::Presences;
 use crate::rng::Rng;
 use crate::serialize::serialize_as_text;
 use crate::session::Sessions;
+use crate::store::MemberChanged;
 use crate::users::Users;
 use crate::{ConversationId, FileId, NodeConfig, Refusal, Settings, SiteId};
 
@@ -216,17 +216,6 @@ pub enum LeftReason {
     Banned,
 }
 
-/// How many there may be. 0: no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RoomLimits {
-    /// Members of one room.
-    pub members: u32,
-    /// Rooms of one user: the list of conversations searches each.
-    pub per_user: u32,
-    /// Rooms that one user owns.
-    pub owned: u32,
-}
-
 impl RoomLimits {
     /// Members of a room that has a limit of its own; 0: no limit.
     pub fn members_of(self, room: &Room) -> u32 {
@@ -245,12 +234,6 @@ impl RoomLimits {
             (of_node, of_site) => of_site.min(of_node),
         };
         RoomLimits { members, ..self }
-    }
-}
-
-impl Default for RoomLimits {
-    fn default() -> RoomLimits {
-        RoomLimits { members: 100_000, per_user: 1_000, owned: 100 }
     }
 }
 

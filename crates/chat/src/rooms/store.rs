@@ -8,9 +8,10 @@ use std::sync::Arc;
 use crate::rooms::invitations::RoomRequestStore;
 use crate::rooms::invite_links::LinkStore;
 use crate::rooms::{
-    LeftReason, Markers, MemberAction, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers,
-    RoomName, RoomSanction, Standing,
+    Markers, MemberAction, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName,
+    RoomSanction, Standing,
 };
+use crate::store::MemberChanged;
 use crate::users::store::UserStore;
 use crate::{
     ConversationId, ConversationRow, Done, MemberSanction, Position, Refusal, SiteId, Timestamp, UserId,
@@ -158,18 +159,6 @@ pub struct RoomChanged {
     pub position: Position,
     /// The users to notify, by number.
     pub members: Arc<Vec<u32>>,
-}
-
-#[derive(Debug, Clone)]
-pub struct MemberChanged {
-    pub member: MemberRow,
-    pub position: Position,
-    /// The room as the user sees it, where something is new to a member.
-    pub seen: Option<ConversationRow>,
-    /// The user was a member until now, or was asked to become one.
-    pub left: Option<LeftReason>,
-    /// A room request waits for the user's answer, or is shown as if it did.
-    pub requested: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

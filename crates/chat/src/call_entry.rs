@@ -1,6 +1,33 @@
 //! The entry of a call in its conversation: a message of the caller of the kind [`MessageKind::Call`].
 
-use crate::{Appended, CallId, ConversationId, Media, Message, MessageKind, Outcome, StoredMessage, Sub};
+use serde::{Deserialize, Serialize};
+
+use crate::{Appended, CallId, ConversationId, Message, MessageKind, StoredMessage, Sub};
+
+/// How long a call rings.
+pub const RINGS_MS: u64 = 45_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Media {
+    Audio,
+    Video,
+}
+
+/// How a call has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Outcome {
+    /// Somebody has hung up.
+    Ended,
+    /// It was under way, and a party has vanished.
+    Lost,
+    Declined,
+    /// The callee is in another call, or says so.
+    Busy,
+    /// The caller did not wait.
+    Cancelled,
+    /// Nobody has answered in time.
+    Missed,
+}
 
 /// Beginning of the id of such a message. A colon is in no id of a client's ([`check`](crate::messages::send)), so no client's
 /// message has the id of a call's.

@@ -1,0 +1,43 @@
+//! The data of a message that is held beside the log: for a moderator, or because its sender is in the shadow.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ConversationId, FileId, Seq, Sub, Timestamp, UserId};
+
+/// A message beside the log.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    pub from: UserId,
+    pub conversation: ConversationId,
+    /// The other one, in a direct conversation.
+    pub other: Option<Sub>,
+    pub client_id: Box<str>,
+    pub body: Box<str>,
+    pub time: Timestamp,
+    pub reply_to: Option<Seq>,
+    pub files: Vec<FileId>,
+    pub thread: Option<Seq>,
+    pub state: HeldState,
+    /// Where it was refused: what the moderator says about it.
+    pub reason: Box<str>,
+}
+
+impl std::fmt::Debug for Held {
+    /// Bodies stay out of logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Held { from, conversation, client_id, state, .. } = self;
+        let mut held = f.debug_struct("Held");
+        held.field("from", from).field("conversation", conversation).field("client_id", client_id);
+        held.field("state", state).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum HeldState {
+    /// For a moderator.
+    Waiting,
+    /// Told to its sender until they have seen it.
+    Refused,
+    /// Its sender takes it for sent.
+    Shadow,
+}
