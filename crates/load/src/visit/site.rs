@@ -100,7 +100,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     value.chars().all(|c| c.is_ascii_graphic()).then_some(value)
 }
 
-/// The modules that come with a script of the widget, as paths from the root: all that the loader names, as `/kith/…js`;
+/// The modules that come with a script of the widget, as paths from the root: all that the loader names, as `/kith/…js` or `kith/…js`;
 /// of others only what they import at once (`from"./…js"`), for what they load when it is used no visitor waits for.
 pub(super) fn modules(path: &str, script: &str) -> Vec<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -110,9 +110,10 @@ pub(super) fn modules(path: &str, script: &str) -> Vec<String> {
         let at_once = ["from", "import"].iter().any(|word| before.trim_end().ends_with(word));
         before = text;
         let Some(stem) = text.strip_suffix(".js") else { continue };
-        let module = match (stem.strip_prefix("./"), stem.rsplit_once("/kith/")) {
+        let named = stem.rsplit_once("/kith/").map(|(_, name)| name).or_else(|| stem.strip_prefix("kith/"));
+        let module = match (stem.strip_prefix("./"), named) {
             (Some(name), _) if at_once => format!("{folder}/{name}.js"),
-            (None, Some((_, name))) => format!("/kith/{name}.js"),
+            (None, Some(name)) => format!("/kith/{name}.js"),
             _ => continue,
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
@@ -170,6 +171,8 @@ mod tests {
     #[test]
     fn scripts_name_their_modules() {
         let loader = "late(`${e.server}/kith/client-Mj_1.js`),late(`${e.server}/kith/app-X.js`)";
+        assert_eq!(modules("/kith.js", loader), ["/kith/client-Mj_1.js", "/kith/app-X.js"]);
+        let loader = "p(`kith/client-Mj_1.js`),p(`kith/app-X.js`),p(`notkith/app-Y.js`)";
         assert_eq!(modules("/kith.js", loader), ["/kith/client-Mj_1.js", "/kith/app-X.js"]);
         assert_eq!(modules("/kith/app-X.js", "import{r}from\"./client-Dt.js\";"), ["/kith/client-Dt.js"]);
         assert_eq!(modules("/kith/app-X.js", "import \"./words.js\";a"), ["/kith/words.js"]);
