@@ -15,12 +15,14 @@ import { messages } from './messages/vite_plugin.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 
-/** We preload nothing, and so need none of the code that does. */
+/** We preload nothing. Vite would wrap each dynamic import in a call that does, with a list of files and an address. */
 const withoutPreload = {
   name: 'without-preload',
-  enforce: 'pre',
-  load: id =>
-    id.includes('vite/preload-helper') ? 'export const __vitePreload = load => load();' : undefined,
+  configResolved({ plugins }) {
+    const at = plugins.findIndex(one => one.name === 'native:import-analysis-build');
+    if (at === -1) throw new Error('Vite has renamed the plugin that inserts preloads');
+    plugins.splice(at, 1);
+  },
 };
 
 const entries = {
