@@ -143,6 +143,7 @@ const barPart = lazy(() => import('./bar/bar.tsx'), 'Bar');
 const toastPart = lazy(() => import('../features/toasts/toast_outlet.tsx'), 'ToastPlace');
 const noticePart = lazy(() => import('../features/moderation/moderator_warning.tsx'), 'ModeratorWarning');
 const callPart = lazy(() => import('../features/calls/call_root.tsx'), 'CallRoot');
+const emptyPart = lazy(() => import('../ui/empty_state/empty_state.tsx'), 'Empty');
 const ignored = () => undefined;
 
 /** One touch away. */
@@ -297,12 +298,12 @@ function Panel({
               <span class="grow" />
               {corner}
             </div>
-            <div class="empty">
-              <span class="empty-picture">
-                <Icon name="chat" />
-              </span>
-              <p>{words.noChatsHint}</p>
-            </div>
+            <Lazy
+              part={emptyPart}
+              canWait
+              props={{ icon: 'chat' as const, hint: words.noChatsHint }}
+              onFailed={ignored}
+            />
           </div>
         )
       )}

@@ -9,6 +9,7 @@ import { CallSettings } from '../call_log/call_settings.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useTopic } from '../../app_context.tsx';
 import { BAR, type OpenShell } from '../../shell/open_shell.ts';
+import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { lazy } from '../../ui/lazy/lazy.tsx';
 import { Segmented } from '../../ui/segmented/segmented.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
@@ -36,7 +37,7 @@ export function MeTab({ theme, shell }: { theme: ThemeChoice; shell?: OpenShell 
   const calls = useWords('callLog');
   const me = useTopic('me', one => one.me());
   const roomy = useMedia(BAR);
-  if (me === undefined) return <div class="empty">{words.connecting}</div>;
+  if (me === undefined) return <Empty hint={words.connecting} />;
 
   const onKeyDown = (event: KeyboardEvent) => {
     const at = CHOICES.indexOf(me.presence);

@@ -1,22 +1,27 @@
-// A list without rows.
+// A list without rows, or a place where nothing is chosen.
 
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from '../icon/icon.tsx';
+import { useStyles } from '../styles/use_styles.ts';
+import css from './empty_state.css?inline';
 
 interface EmptyProps {
-  icon: IconName;
-  title: string;
+  icon?: IconName;
+  title?: string;
   hint: string;
   children?: ComponentChildren;
 }
 
 export function Empty({ icon, title, hint, children }: EmptyProps) {
+  useStyles(css);
   return (
     <div class="empty">
-      <span class="empty-picture">
-        <Icon name={icon} />
-      </span>
-      <h3>{title}</h3>
+      {icon && (
+        <span class="empty-picture">
+          <Icon name={icon} />
+        </span>
+      )}
+      {title && <h3>{title}</h3>}
       <p dir="auto">{hint}</p>
       {children}
     </div>
