@@ -37,20 +37,9 @@ export interface MessageProps {
 export class MessageView extends Component<MessageProps> {
   override shouldComponentUpdate(next: MessageProps): boolean {
     const now: MessageProps = this.props;
-    return (
-      now.message !== next.message ||
-      now.name !== next.name ||
-      now.sender !== next.sender ||
-      now.first !== next.first ||
-      now.last !== next.last ||
-      now.sayState !== next.sayState ||
-      now.linksInert !== next.linksInert ||
-      now.tabIndex !== next.tabIndex ||
-      now.nameOf !== next.nameOf ||
-      now.quoted?.name !== next.quoted?.name ||
-      now.quoted?.body !== next.quoted?.body ||
-      now.actions !== next.actions
-    );
+    const quoted = now.quoted?.name === next.quoted?.name && now.quoted?.body === next.quoted?.body;
+    const names = Object.keys(next) as (keyof MessageProps)[];
+    return !quoted || names.some(one => one !== 'quoted' && now[one] !== next[one]);
   }
 
   override render() {
