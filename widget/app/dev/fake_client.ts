@@ -54,8 +54,12 @@ import {
   type Timeline,
   type Topic,
   type Totals,
+  topicOf,
   type Unnumbered,
 } from '@kith/client';
+
+const LOADED = { more: false, loading: false, failed: false };
+const MISSING = { more: true, loading: false, failed: true };
 
 export interface FakeOptions {
   people?: number;
@@ -398,7 +402,8 @@ export class FakeClient implements Client {
           (!isRoom(chat.key) || chat.room?.role !== undefined),
       );
       chats.sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.active - a.active);
-      return { keys: chats.map(chat => chat.key), more: false, loading: false };
+      const keys = chats.map(chat => chat.key);
+      return this.missing.has(list) ? { keys: [], ...MISSING } : { keys, ...LOADED };
     });
   conversation = (key: ConversationKey) =>
     this.chats.get(this.moved.get(key) ?? key) ??
@@ -428,7 +433,7 @@ export class FakeClient implements Client {
       for (const [user, state] of this.states)
         if (state !== 'none') contacts.push({ ...this.person(user), state });
       contacts.sort((a, b) => a.name.localeCompare(b.name));
-      return { contacts, more: false, loading: false };
+      return this.missing.has('contacts') ? { contacts: [], ...MISSING } : { contacts, ...LOADED };
     });
   contact = (user: string) => this.states.get(user) ?? 'none';
   person = (user: string) =>
@@ -667,8 +672,17 @@ export class FakeClient implements Client {
     this.change('unread');
     return Promise.resolve();
   }
-  loadContacts = () => undefined;
-  loadConversations = () => undefined;
+  /** The lists that could not be loaded. */
+  readonly missing = new Set<ListName | 'contacts'>();
+  /** Loads of lists fail. */
+  fails = false;
+  private loadList(list: ListName | 'contacts') {
+    this.note(`load ${list}`);
+    if (!this.fails) this.missing.delete(list);
+    this.change(list === 'contacts' ? list : topicOf(list));
+  }
+  loadContacts = () => this.loadList('contacts');
+  loadConversations = (list: ListName = 'main') => this.loadList(list);
   people(query?: string): Promise<{ people: Person[]; next?: string }> {
     const wanted = query?.toLowerCase() ?? '';
     const people = Array.from(this.persons.values()).filter(person =>

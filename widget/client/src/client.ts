@@ -405,12 +405,16 @@ export interface ConversationList {
   /** More can be loaded with `loadConversations`. */
   more: boolean;
   loading: boolean;
+  /** The last page could not be loaded. */
+  failed: boolean;
 }
 
 export interface ContactList {
   contacts: readonly Contact[];
   more: boolean;
   loading: boolean;
+  /** The last page could not be loaded. */
+  failed: boolean;
 }
 
 export interface Conversation {

@@ -6,7 +6,7 @@ import type { ConversationState } from './conversation_state.ts';
 import { covers, newest } from './message_range.ts';
 import type { Replica } from './replica.ts';
 import type { Ask } from './request.ts';
-import { type OnScreen, shown, type Views } from './views.ts';
+import { type ListState, type OnScreen, shown, type Views } from './views.ts';
 
 export interface LoadingHost {
   replica: Replica;
@@ -145,6 +145,9 @@ export class Loading {
 
   /** The connection is back, or another tab's knowledge came. */
   fillAll(): void {
+    for (const [list, state] of this.host.views.listStates) {
+      if (state === 'failed') list === 'contacts' ? this.contacts() : this.conversations(list);
+    }
     for (const [key, screen] of this.host.views.screens) {
       screen.tries = 0;
       delete screen.emptyRange;
@@ -226,15 +229,21 @@ export class Loading {
   }
 
   #loadList(list: PagedList | 'contacts', request: Parameters<Ask>[0]): void {
-    if (this.host.views.loadingLists.has(list) || !this.host.online()) return;
+    const { listStates } = this.host.views;
+    if (listStates.get(list) === 'loading') return;
     const topic: Topic = list === 'contacts' ? list : topicOf(list);
-    this.host.views.loadingLists.add(list);
-    this.host.changed([topic]);
-    const done = () => {
-      this.host.views.loadingLists.delete(list);
-      this.host.changed([topic]);
+    const become = (state: ListState) => {
+      listStates.set(list, state);
+      // The requests are in the pages of the main list.
+      this.host.changed([topic, 'requests']);
     };
-    this.host.ask(request).then(done, done);
+    // Without a connection the list is not empty but unknown; `fillAll` loads it with the next one.
+    if (!this.host.online()) return become('failed');
+    become('loading');
+    this.host.ask(request).then(
+      () => become('loaded'),
+      () => become('failed'),
+    );
   }
 
   #wholePage(): { limit?: number } {

@@ -28,6 +28,8 @@ import { UNKNOWN } from './people.ts';
 import type { Replica } from './replica.ts';
 import type { Code, Contact, Room, Message as WireMessage } from './wire.ts';
 
+export type ListState = 'loading' | 'loaded' | 'failed';
+
 export type Loading = 'no' | 'newest' | 'older' | 'newer' | 'gap';
 
 /** State of a conversation that only this tab has, because it is on its screen. */
@@ -52,8 +54,8 @@ export interface OnScreen {
 
 export class Views {
   readonly screens = new Map<ConversationKey, OnScreen>();
-  /** Lists that are being loaded. */
-  readonly loadingLists = new Set<PagedList | 'contacts'>();
+  /** The state of each list's last requested page. */
+  readonly listStates = new Map<PagedList | 'contacts', ListState>();
 
   #cache = new Map<Topic, unknown>();
   #byName: readonly Contact[] = [];
@@ -148,11 +150,19 @@ export class Views {
         .sort((a, b) => Number(b.pinned) - Number(a.pinned) || active(b) - active(a))
         .map(one => one.key);
       const { more } = this.replica.conversations.pages[pagesOf(list)];
-      const loading = this.loadingLists.has(pagesOf(list));
+      const state = this.listStates.get(pagesOf(list));
+      const loading = state === 'loading';
+      const failed = more && state === 'failed';
       // Most changes leave the order alone; whoever draws the list need not hear of those.
       const before = this.#lists[list];
-      if (before?.more === more && before.loading === loading && sameKeys(before.keys, keys)) return before;
-      this.#lists[list] = { keys, more, loading };
+      if (
+        before?.more === more &&
+        before.loading === loading &&
+        before.failed === failed &&
+        sameKeys(before.keys, keys)
+      )
+        return before;
+      this.#lists[list] = { keys, more, loading, failed };
       return this.#lists[list];
     });
     function active(one: ConversationState): number {
@@ -244,7 +254,13 @@ export class Views {
     return this.#built('contacts', () => {
       this.#byName = this.#sortedContacts();
       const { more } = this.replica.people.contactPages;
-      return { contacts: this.#byName, more, loading: this.loadingLists.has('contacts') };
+      const state = this.listStates.get('contacts');
+      return {
+        contacts: this.#byName,
+        more,
+        loading: state === 'loading',
+        failed: more && state === 'failed',
+      };
     });
   }
 

@@ -105,6 +105,40 @@ test('lists of what is unread and of mentions are asked of the server, and follo
   expect([phone.conversations('mentions').keys, phone.conversations('unread').keys]).toEqual([[], [ANA]]);
 });
 
+test('a list that the server could not read has failed, and loads with the next request', async () => {
+  const { clock, server, phone } = await devices();
+  server.refuse = command =>
+    command.t === 'conversations' ? { t: 'error', re: command.rid, code: 'internal', text: '' } : undefined;
+  phone.loadConversations('archived');
+  expect(phone.conversations('archived')).toMatchObject({ loading: true, failed: false });
+  await clock.advance(500);
+  expect(phone.conversations('archived')).toMatchObject({
+    keys: [],
+    loading: false,
+    failed: true,
+    more: true,
+  });
+  server.refuse = () => undefined;
+  phone.loadConversations('archived');
+  await clock.advance(500);
+  expect(phone.conversations('archived')).toMatchObject({ loading: false, failed: false, more: false });
+});
+
+test('a list that was opened without a connection has failed, and loads with the next one', async () => {
+  const { clock, server, phone } = await devices();
+  server.reachable = false;
+  server.cutAll();
+  await clock.advance(1_000);
+  const heard: string[] = [];
+  phone.subscribe('archived', () => heard.push('archived'));
+  phone.loadConversations('archived');
+  await clock.advance(100);
+  expect([phone.conversations('archived').failed, heard]).toEqual([true, ['archived']]);
+  server.reachable = true;
+  await clock.advance(60_000);
+  expect(phone.conversations('archived')).toMatchObject({ failed: false, more: false });
+});
+
 test('hits say where they stand, also in a conversation that was not loaded, and in one alone', async () => {
   const { clock, server, online } = world();
   server.says('ana', 'ben', 'motor oil');

@@ -99,10 +99,8 @@ function List({ list: name, chosen, onFindPeople }: Props & { list: ListName }) 
     if (name !== 'main') client.loadConversations(name);
   }, [client, name]);
   useWatch(visible.filter(key => !isRoom(key)).map(key => client.conversation(key).with.user));
-  if (list.keys.length === 0) {
-    if (list.loading) return <Skeleton />;
-    return <Lazy part={nothing} props={{ list: name, onFindPeople }} onFailed={ignored} />;
-  }
+  const none = <Lazy part={nothing} props={{ list: name, onFindPeople }} onFailed={ignored} />;
+  if (list.keys.length === 0) return list.loading ? <Skeleton /> : none;
   return (
     <div class="swiped" ref={rows}>
       <VirtualList
@@ -113,9 +111,10 @@ function List({ list: name, chosen, onFindPeople }: Props & { list: ListName }) 
         draw={(key, tabIndex) => <ChatRow conversation={key} chosen={key === chosen} tabIndex={tabIndex} />}
         onVisible={setVisible}
         onNearEnd={() => {
-          if (list.more && !list.loading) client.loadConversations(name);
+          if (list.more && !list.loading && !list.failed) client.loadConversations(name);
         }}
       />
+      {list.failed && none}
       {matchMedia('(hover: none)').matches && (
         <Lazy part={swipe} props={{ list: rows }} canWait onFailed={ignored} />
       )}

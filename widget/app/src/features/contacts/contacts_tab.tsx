@@ -5,6 +5,7 @@ import { useAppContext, useClient, useTopic, useWatch, useWording } from '../../
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { LoadFailed } from '../../ui/request/request.tsx';
+import { useIsConnecting } from '../../ui/request/use_request.ts';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
@@ -68,14 +69,22 @@ export function ContactsTab() {
   }, [announce, words, isSettled, rows.length]);
 
   const nothing = rows.length === 0;
-  const failed = isSearch ? search.failed : directory.failed;
-  const loading = isSearch ? search.loading : list.loading || directory.loading;
+  const isConnecting = useIsConnecting();
+  const failed = isSearch ? search.failed : (list.failed && !isConnecting) || directory.failed;
+  const retry = () => {
+    if (isSearch) return search.retry();
+    if (list.failed) client.loadContacts();
+    if (directory.failed) directory.retry();
+  };
+  const loading = isSearch
+    ? search.loading
+    : list.loading || (list.failed && isConnecting) || directory.loading;
   return (
     <>
       <div class="list-tools">
         <SearchField label={words.search} value={query} onChange={setQuery} />
       </div>
-      {failed && <LoadFailed onRetry={isSearch ? search.retry : directory.retry} />}
+      {failed && <LoadFailed onRetry={retry} />}
       {nothing && loading ? (
         <Skeleton />
       ) : nothing && failed ? null : nothing && isSearch ? (
@@ -94,7 +103,7 @@ export function ContactsTab() {
           onVisible={setVisible}
           onNearEnd={() => {
             if (isSearch) return;
-            if (list.more && !list.loading) client.loadContacts();
+            if (list.more && !list.loading && !list.failed) client.loadContacts();
             else if (directory.more !== 'failed') directory.loadMore();
           }}
         />

@@ -4,7 +4,10 @@ import { useEffect } from 'preact/hooks';
 import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
+import { useIsConnecting } from '../../ui/request/use_request.ts';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
+import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { changeContact } from '../contacts/contact_actions.ts';
@@ -21,12 +24,17 @@ export function BlockedSheet({ onClose }: { onClose: () => void }) {
   const list = useTopic('contacts', one => one.contacts());
   // It is by name, so the blocked ones may stand on any page of it.
   useEffect(() => {
-    if (list.more && !list.loading) client.loadContacts();
+    if (list.more && !list.loading && !list.failed) client.loadContacts();
   }, [client, list]);
+  const isConnecting = useIsConnecting();
+  const failed = list.failed && !isConnecting;
   const blocked = list.contacts.filter(one => one.state === 'blocked');
   return (
     <Sheet title={words.blocked} onClose={onClose}>
-      {blocked.length === 0 ? (
+      {failed && <LoadFailed onRetry={() => client.loadContacts()} />}
+      {blocked.length === 0 && list.more ? (
+        !failed && <Skeleton />
+      ) : blocked.length === 0 ? (
         <Empty icon="block" title={words.blockedNobody} hint={words.blockedHint} />
       ) : (
         <>

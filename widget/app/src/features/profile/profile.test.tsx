@@ -130,6 +130,19 @@ test('an account is removed after a question, where the site lets one', () => {
   expect(drawing.client.calls.at(-1)).toBe('{"t":"remove_account","messages":true}');
 });
 
+test('blocked people that could not be loaded are an error until a retry loads them', () => {
+  const drawing = new Drawing();
+  drawing.client.missing.add('contacts');
+  drawing.client.fails = true;
+  drawing.draw(<BlockedSheet onClose={nothing} />);
+  expect(drawing.has('[role=alert]')).toBe(true);
+  expect(drawing.text()).not.toContain('No blocked people');
+  drawing.client.fails = false;
+  drawing.do(() => drawing.button('Try again').click());
+  expect(drawing.has('[role=alert]')).toBe(false);
+  expect(drawing.text()).toContain('No blocked people');
+});
+
 test('who is blocked is listed, and let go', () => {
   const drawing = new Drawing();
   const user = drawing.client.contacts().contacts.find(one => one.state === 'contact')?.user ?? '';

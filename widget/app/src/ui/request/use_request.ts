@@ -35,14 +35,19 @@ interface Answer<T> {
   error?: unknown;
 }
 
+/** What cannot be loaded now has not failed yet: it is loaded with the connection. */
+export function useIsConnecting(): boolean {
+  const { state } = useTopic('status', one => one.status());
+  return state === 'idle' || state === 'connecting';
+}
+
 /** Without `load` it asks for nothing, and is not loading. While the first connection is being made it waits. */
 export function useRequest<T>(
   load: Load<T> | undefined,
   { delay = 0, keep = false, refresh = false }: RequestOptions = {},
 ): Request<T> {
   const client = useClient();
-  const { state } = useTopic('status', one => one.status());
-  const isConnecting = state === 'idle' || state === 'connecting';
+  const isConnecting = useIsConnecting();
   const [turn, setTurn] = useState(0);
   const [answer, setAnswer] = useState<Answer<T>>({ load: undefined, turn: 0, failed: false });
   const isSame = answer.load === load;
