@@ -10,11 +10,12 @@ import { GROUPS, patchOf, type Setting, textAt, valueAt } from './site_settings.
 
 interface Props {
   settings: SiteSettings;
-  failed: string | undefined;
+  /** Why the last change was not saved. */
+  notSaved: string | undefined;
   onSave(patch: SiteSettings): void;
 }
 
-export function SettingsForm({ settings, failed, onSave }: Props) {
+export function SettingsForm({ settings, notSaved, onSave }: Props) {
   const words = useWords('siteSettings');
   /** Changed settings that are not saved. */
   const [changed, setChanged] = useState<ReadonlyMap<string, unknown>>(new Map());
@@ -60,9 +61,9 @@ export function SettingsForm({ settings, failed, onSave }: Props) {
           {words.saveSettings}
         </button>
       </div>
-      {failed && (
+      {notSaved && (
         <p class="sheet-failed" role="alert" dir="auto">
-          {failed}
+          {notSaved}
         </p>
       )}
     </form>

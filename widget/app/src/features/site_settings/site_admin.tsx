@@ -1,9 +1,10 @@
 // For moderators and admins: raid mode, the filters' tester, and for admins the site's settings and roles.
 
 import { type FilterTest, RequestError, type SiteSettings } from '@kith/client';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useState } from 'preact/hooks';
 import { useAppContext, useTopic } from '../../app_context.tsx';
-import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
+import { RequestView } from '../../ui/request/request.tsx';
+import { useRequest } from '../../ui/request/use_request.ts';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import { SettingsForm } from './settings_form.tsx';
@@ -128,26 +129,28 @@ function Tester() {
 function SiteSettingsPart() {
   const { client, announce } = useAppContext();
   const words = useWords('siteSettings');
-  const [settings, setSettings] = useState<SiteSettings>();
-  const [failed, setFailed] = useState<string>();
-  useEffect(() => {
-    client.settings().then(setSettings, () => setFailed(words.somethingFailed));
-  }, [client, words]);
+  const [notSaved, setNotSaved] = useState<string>();
+  const load = useCallback(() => client.settings(), [client]);
+  const request = useRequest(load);
+  const { update } = request;
   const save = useCallback(
     (patch: SiteSettings) =>
       client.settings(patch).then(
         now => {
-          setSettings(now);
-          setFailed(undefined);
+          update(() => now);
+          setNotSaved(undefined);
           announce(words.saved);
         },
         (error: unknown) => {
           const isTold = error instanceof RequestError && error.code === 'bad_value';
-          setFailed(words.notSaved(isTold ? error.message : words.somethingFailed));
+          setNotSaved(words.notSaved(isTold ? error.message : words.somethingFailed));
         },
       ),
-    [client, announce, words],
+    [client, announce, words, update],
   );
-  if (settings === undefined) return failed ? <p class="sheet-failed">{failed}</p> : <Skeleton />;
-  return <SettingsForm settings={settings} failed={failed} onSave={save} />;
+  return (
+    <RequestView request={request}>
+      {settings => <SettingsForm settings={settings} notSaved={notSaved} onSave={save} />}
+    </RequestView>
+  );
 }

@@ -1,29 +1,20 @@
-// For admins: who keeps order on the site.
+// For admins: gives members of the site their role.
 
 import { type Person, RequestError, type SiteRole } from '@kith/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useAppContext } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
+import { LoadFailed } from '../../ui/request/request.tsx';
 import { useWords } from '../../wording/late_words.ts';
+import { useSearch } from '../contacts/use_directory.ts';
 
 const GIVEN = ['member', 'moderator'] as const satisfies readonly SiteRole[];
 
 export function Roles() {
-  const { client } = useAppContext();
   const words = useWords('siteSettings');
   const [query, setQuery] = useState('');
-  const [people, setPeople] = useState<readonly Person[]>([]);
-  useEffect(() => {
-    let wanted = true;
-    const found = query.trim() === '' ? Promise.resolve({ people: [] }) : client.people(query.trim());
-    found.then(
-      page => wanted && setPeople(page.people.slice(0, 8)),
-      () => undefined,
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [client, query]);
+  const search = useSearch(query.trim());
+  const people = query.trim() === '' ? [] : (search.data ?? []).slice(0, 8);
   return (
     <section class="guard-part" aria-label={words.roles}>
       <h3>{words.roles}</h3>
@@ -37,6 +28,7 @@ export function Roles() {
           onInput={event => setQuery(event.currentTarget.value)}
         />
       </label>
+      {search.failed && <LoadFailed onRetry={search.retry} />}
       <ul class="guard-people">
         {people.map(one => (
           <RoleOf key={one.user} person={one} />
