@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Appended, CallId, ConversationId, Message, MessageKind, StoredMessage, Sub};
 
-/// How long a call rings.
+/// How long a call rings, in milliseconds.
 pub const RINGS_MS: u64 = 45_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -13,44 +13,44 @@ pub enum Media {
     Video,
 }
 
-/// How a call has ended.
+/// The end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Outcome {
-    /// Somebody has hung up.
+    /// One party has hung up.
     Ended,
-    /// It was under way, and a party has vanished.
+    /// A party of the established call lost its connection and did not return in time.
     Lost,
     Declined,
-    /// The callee is in another call, or says so.
+    /// The callee is in another call, or answers that they are busy.
     Busy,
-    /// The caller did not wait.
+    /// The caller hung up before an answer.
     Cancelled,
-    /// Nobody has answered in time.
+    /// No device answered in time.
     Missed,
 }
 
-/// Beginning of the id of such a message. A colon is in no id of a client's ([`check`](crate::messages::send)), so no client's
-/// message has the id of a call's.
+/// Start of the client id of a call's entry. Ids of clients contain no colon
+/// ([`check`](crate::messages::send)), so they never collide with it.
 const MARK: &str = "call:";
 
-/// How a call went. The message's kind says that it is one, and its id says how the call went. The body says the same in English, for
-/// those who show messages and know no calls.
+/// The result of a call. The kind of the message marks it as a call, and its client id encodes the result.
+/// The body says the same in English, for clients that show messages and do not support calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallEntry {
     pub call: CallId,
     pub media: Media,
     pub outcome: Outcome,
-    /// How long it was under way.
+    /// Duration of the established call, in milliseconds.
     pub ms: u64,
 }
 
 impl CallEntry {
-    /// None where the message is of another kind, or was deleted.
+    /// None if the message is of another kind, or was deleted.
     pub fn of(message: &Message) -> Option<CallEntry> {
         CallEntry::parse(message.kind, &message.client_id).filter(|_| !message.deleted)
     }
 
-    /// None where the message is of another kind.
+    /// None if the message is of another kind.
     pub fn of_stored(message: &StoredMessage) -> Option<CallEntry> {
         CallEntry::parse(message.kind, &message.client_id)
     }
@@ -69,7 +69,7 @@ impl CallEntry {
         parts.next().is_none().then_some(entry)
     }
 
-    /// Did the callee take no part in it?
+    /// The callee never took part in the call.
     pub fn is_missed(self) -> bool {
         match self.outcome {
             Outcome::Busy | Outcome::Cancelled | Outcome::Missed => true,
@@ -77,14 +77,14 @@ impl CallEntry {
         }
     }
 
-    /// As its members are told of it, once it is stored. `from`: whose message it is.
+    /// The stored entry, as the members receive it. `from`: its author.
     pub(crate) fn message(self, conversation: ConversationId, from: Sub, appended: &Appended) -> Message {
         let Appended { seq, time, .. } = *appended;
         let fresh = Message::fresh(conversation, from, self.client_id(), self.body(), time);
         Message { seq, kind: MessageKind::Call, ..fresh }
     }
 
-    /// Equal for each attempt, so that the store keeps one entry.
+    /// Equal in each attempt, so that the store keeps one entry.
     pub(crate) fn client_id(self) -> Box<str> {
         let CallEntry { call, media, outcome, ms } = self;
         format!("{MARK}{call}:{}:{}:{ms}", media_word(media), outcome_word(outcome)).into()
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_read_as_it_was_written() {
+    fn entries_round_trip_through_the_client_id() {
         use Outcome::{Busy, Cancelled, Declined, Ended, Lost, Missed};
         for media in [Media::Audio, Media::Video] {
             for outcome in [Ended, Lost, Declined, Busy, Cancelled, Missed] {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_one() {
+    fn other_client_ids_are_no_call_entries() {
         let right = "call:000000000000feed:audio:ended:5";
         let of = |id: &str| CallEntry::parse(MessageKind::Call, id);
         assert!(of(right).is_some());
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_know_no_calls_read_a_sentence() {
+    fn the_body_states_the_result_in_english() {
         let entry = |outcome, ms| CallEntry { call: CallId(1), media: Media::Audio, outcome, ms }.body();
         assert_eq!(&*entry(Outcome::Ended, 73_999), "Audio call, 1:13");
         assert_eq!(&*entry(Outcome::Lost, 3_600_000), "Audio call, 60:00");

@@ -1,4 +1,4 @@
-//! The commands about calls. Without a number, only an answer that is more than *done* is sent.
+//! The commands about calls. Without a request number, *done* is not sent; every other answer is.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -14,9 +14,9 @@ use crate::session::publication::Publication;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub enum Command {
-    /// In a call of two users.
+    /// An action in a call of two users.
     Direct { action: CallAction },
-    /// In the call of a room.
+    /// An action in the call of a room.
     Group { conversation: ConversationId, action: GroupAction },
 }
 
@@ -32,7 +32,7 @@ impl Command {
         Policy { answer: Answer::NumberOrNone, ..Policy::speaks(speaks) }
     }
 
-    /// Descriptions of a connection are read by programs only.
+    /// Only programs read descriptions of a connection, so no filter applies to them.
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
             Command::Direct {

@@ -1,9 +1,11 @@
-//! Calls that stand in rooms: what is said of one, by clients and to them.
+//! Calls of rooms: the commands of clients about them, and the events for clients.
 //!
-//! Nobody is rung: members of the room hear who is there, come and leave. [`machine`] decides what each step leads to,
-//! [`topology`] who sends to whom; [`seats`] holds the calls of a shard, beside those of two; [`carry`] carries steps out.
-//! Clients address each other by *place*, a number that is somebody's from when they come until they leave or come
-//! again, so that what was said to a connection that is gone reaches no other one.
+//! These calls do not ring: members of the room see who joins and leaves. [`machine`] decides the effects of
+//! each step, [`topology`] which participants connect to each other. [`seats`] holds the calls of a shard,
+//! next to the direct calls; [`carry`] carries the steps out.
+//!
+//! Clients address each other by *place*. A place belongs to one participant from a join until they leave or
+//! join again. So a signal for an old connection never reaches another one.
 
 mod carry;
 mod machine;
@@ -22,10 +24,10 @@ use machine::GroupCall;
 use crate::calls::{Ice, Media};
 use crate::{ConversationId, Sub, Timestamp};
 
-/// Calls stand in rooms of so many members at the most: each of them is told who comes and goes.
+/// Largest room that may have a call: each join and leave is sent to every member.
 pub const MOST_MEMBERS_CALLED: u32 = 500;
 
-/// Where somebody is in a call. Never given twice while a node runs.
+/// A participant's address in a call. Never reused while a node runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place(pub u32);
 
@@ -34,24 +36,25 @@ pub struct Place(pub u32);
 pub enum GroupAction {
     /// Lists the participants.
     Look,
-    /// Come; the first who does begins the call. Again, from another session or the same: with a new connection.
+    /// Joins the call. The first join starts it. A second join, from the same or another session, replaces
+    /// the connection.
     Join {
         media: Media,
     },
     Leave,
-    /// To another one who is there.
+    /// A signal to another participant.
     Signal {
         to: Place,
         signal: GroupSignal,
     },
 }
 
-/// Signals between two browsers, as texts that pass through unread.
+/// Signals between two browsers; the server forwards the texts unread.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum GroupSignal {
     Offer(Arc<str>),
     Answer(Arc<str>),
-    /// An empty one: there are no more.
+    /// An empty text: the sender has no further candidates.
     Candidate(Arc<str>),
 }
 
@@ -60,56 +63,57 @@ pub enum GroupSignal {
 pub struct GroupEvent {
     pub room: ConversationId,
     pub news: GroupNews,
-    /// With `Joined`.
+    /// Only with `Joined`.
     pub ice: Option<Ice>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 pub enum GroupNews {
-    /// To all members who are online, and the answer to looking: how it stands now.
+    /// The current state of the call: for all members who are online, and the answer to `Look`.
     Standing(GroupStanding),
-    /// Answer to joining: offer a connection to each who is here.
+    /// Answer to `Join`: the client offers a connection to each participant in `here`.
     Joined { place: Place, media: Media, since: Timestamp, most: u8, here: Vec<Participant> },
-    /// Somebody new is here, and will offer a connection; or somebody who was, with a new one.
+    /// A new participant, who will offer a connection; or one who has joined again with a new connection.
     Came(Participant),
-    /// Somebody is here no more.
+    /// A participant has left.
     Went { place: Place },
-    /// Their session has ended; their place is kept for a while.
+    /// The participant's session has ended; their place is kept for [`AWAY_MS`](crate::AWAY_MS).
     Away { place: Place },
-    /// These two are connected no more: one has blocked the other.
+    /// The connection to this participant ends: one of the two has blocked the other.
     Apart { place: Place },
-    /// From another one who is there.
+    /// A signal from another participant.
     Signal { from: Place, signal: GroupSignal },
-    /// Another session of the user is in the call now.
+    /// The user has joined from another session.
     Elsewhere,
-    /// One has no part in it any more: by leaving, as the answer, or because one is no member or muted.
+    /// The session has left the call: as the answer to leaving, or because the user lost the membership or
+    /// was muted.
     Left,
-    /// Answer to signalling.
+    /// Answer to a signal.
     Done,
 }
 
-/// How the call of a room stands.
+/// The state of a room's call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupStanding {
-    /// So many may be in it. 0: nobody, on this site.
+    /// Most participants. 0: the site allows no calls of rooms.
     pub most: u8,
     pub call: Option<GroupUnderWay>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupUnderWay {
-    /// As it was begun; everybody shows their camera or does not.
+    /// As the first participant chose: video for all, or for none.
     pub media: Media,
     pub since: Timestamp,
     pub here: Vec<Sub>,
 }
 
-/// Somebody in a call.
+/// A participant of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Participant {
     pub user: Sub,
     pub place: Place,
-    /// Their session has ended, and they may come again.
+    /// The participant's session has ended; they may join again.
     pub away: bool,
     /// The two are not connected: one has blocked the other.
     pub apart: bool,

@@ -1,4 +1,4 @@
-//! One call of two users: what each step leads to. Knows no clock, no table and no socket.
+//! The state machine of a direct call: the effects of each step. It uses no clock, table or socket.
 //!
 //! ```text
 //!            accept                    hang-up, or one is away too long
@@ -20,20 +20,20 @@ use crate::calls::{
 use crate::limits::{Due, Rate};
 use crate::{CallId, Refusal, SessionHandle, SessionId, Sub, Timestamp, UserId};
 
-/// Candidates that wait for a device to accept; more are refused until then.
+/// Candidates kept until a device accepts; more are refused.
 const WAITING_CANDIDATES: usize = 64;
 
-/// A path needs a dozen of candidates, and twice as many after a change of network.
+/// A path needs a dozen candidates, and twice as many after a change of network.
 fn candidate_rate() -> Rate {
     Rate::per_minute(100, 60)
 }
 
-/// Offers and answers, comings back and holds: what people do by hand, or a network that comes and goes.
+/// Offers, answers, rejoins and holds: people cause them by hand, or an unstable network does.
 fn description_rate() -> Rate {
     Rate::per_minute(20, 60)
 }
 
-/// A call. Some 200 bytes while it is up; what rings has the offer too.
+/// A call. Some 200 bytes once established; a ringing call also holds the offer.
 pub(crate) struct Call {
     pub(crate) id: CallId,
     pub(crate) media: Media,
@@ -57,7 +57,7 @@ enum Seat {
     /// No device of the callee has accepted yet.
     Free,
     Taken(SessionHandle),
-    /// Its session has ended.
+    /// The session has ended.
     Away(Timestamp),
 }
 
@@ -69,11 +69,11 @@ enum Stage {
 struct Ringing {
     since: Timestamp,
     offer: Arc<str>,
-    /// Of the caller, for the device that will accept.
+    /// Candidates of the caller, for the device that will accept.
     candidates: Vec<Arc<str>>,
 }
 
-/// Which of the two.
+/// One of the two parties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Caller,
@@ -83,7 +83,7 @@ enum Role {
 /// The effects of a step.
 #[derive(Default)]
 pub(crate) struct Effects {
-    /// For the session that asked.
+    /// For the session that sent the command.
     pub(crate) answer: Option<CallNews>,
     pub(crate) told: SmallVec<[(Hearer, CallNews); 2]>,
     pub(crate) over: Option<Over>,
@@ -93,13 +93,13 @@ pub(crate) struct Effects {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hearer {
     Session(SessionHandle),
-    /// All sessions of the callee, but that one.
+    /// All sessions of the callee except this one.
     Callee {
         except: Option<SessionHandle>,
     },
 }
 
-/// Both hear the same.
+/// The end of a call, equal for both parties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Over {
     pub(crate) outcome: Outcome,
@@ -107,7 +107,7 @@ pub(crate) struct Over {
 }
 
 impl Call {
-    /// Somebody calls. `caller`: the session that does, with its ticket.
+    /// A new call. `caller`: the calling session, with its ticket.
     pub(crate) fn new(
         id: CallId,
         media: Media,
@@ -118,7 +118,7 @@ impl Call {
     ) -> Call {
         let (session, sub, ticket) = caller;
         let caller = Party::new(session.user, sub, Seat::Taken(session.handle), ticket);
-        // Nobody can show it before a device has accepted and gets one of its own.
+        // No client can show this ticket: the device that accepts gets a new one.
         let callee = Party::new(callee.0, callee.1, Seat::Free, CallTicket::of(0));
         let stage = Stage::Ringing(Box::new(Ringing { since: now, offer, candidates: Vec::new() }));
         Call { id, media, caller, callee, stage }
@@ -128,14 +128,14 @@ impl Call {
         matches!(self.stage, Stage::Ringing(_))
     }
 
-    /// The event for the callee's devices while it rings.
+    /// The event for the callee's devices while the call rings.
     pub(crate) fn ring(&self, glare: bool) -> Option<CallNews> {
         let Stage::Ringing(ringing) = &self.stage else { return None };
         let (from, offer) = (self.caller.sub.clone(), ringing.offer.clone());
         Some(CallNews::Ring { from, media: self.media, offer, glare })
     }
 
-    /// Bytes that are kept only while it rings.
+    /// Bytes that are kept only while the call rings.
     pub(crate) fn kept_bytes(&self) -> usize {
         match &self.stage {
             Stage::Ringing(ringing) => {
@@ -145,10 +145,10 @@ impl Call {
         }
     }
 
-    /// A session of one of the two does something. `ticket`: a fresh one, should it need one.
+    /// Applies a step of a session of either party. `ticket`: a fresh one, for steps that need one.
     ///
-    /// [`Refusal::NoSuchCall`] is the one answer to whoever has no part in the call, and to what cannot be done with it
-    /// now: nobody learns from it who calls whom.
+    /// Outsiders and steps that the state does not allow get the same answer, [`Refusal::NoSuchCall`]: so
+    /// outsiders cannot find out who calls whom.
     pub(crate) fn step(
         &mut self,
         by: SessionId,
@@ -166,7 +166,7 @@ impl Call {
             CallStep::Decline { busy } if role == Role::Callee && self.rings() => {
                 Ok(self.over(if busy { Outcome::Busy } else { Outcome::Declined }, Some(by.handle), now))
             }
-            // While it rings, all devices of the callee are equal.
+            // While the call rings, all devices of the callee have the same rights.
             CallStep::HangUp if role == Role::Callee && self.rings() => {
                 Ok(self.over(Outcome::Declined, Some(by.handle), now))
             }
@@ -220,7 +220,8 @@ impl Call {
         Ok(Effects { answer: Some(CallNews::Done), ..Effects::default() })
     }
 
-    /// To the other one, if they are here: who is away begins anew when they are back, and needs nothing of before.
+    /// Forwards an event to the other party. An absent party misses it: it starts with a new offer when it
+    /// returns.
     fn pass_on(&self, from: Role, news: CallNews) -> Effects {
         let mut effects = Effects { answer: Some(CallNews::Done), ..Effects::default() };
         if let Seat::Taken(other) = self.party(from.other()).seat {
@@ -229,7 +230,7 @@ impl Call {
         effects
     }
 
-    /// The first device wins, the others hear that it has.
+    /// The first device to accept wins; the others are notified.
     fn accept(
         &mut self,
         by: SessionHandle,
@@ -249,13 +250,14 @@ impl Call {
                 let of_caller = candidates.into_iter().map(CallNews::Candidate);
                 told.extend(of_caller.map(|candidate| (Hearer::Session(by), candidate)));
             }
-            // They come back with another offer, or not at all.
+            // The other party returns with a new offer, or never.
             _ => told.push((Hearer::Session(by), CallNews::Away)),
         }
         Ok(Effects { answer: Some(CallNews::Joined { ticket }), told, over: None })
     }
 
-    /// From whatever session of the user, also while the one of before has not been missed yet.
+    /// Gives the place to any session of the user with the ticket, even if the end of the old session was not
+    /// noticed yet.
     fn rejoin(
         &mut self,
         role: Role,
@@ -300,7 +302,8 @@ impl Call {
         Ok(effects)
     }
 
-    /// A session of one of the two has ended. `on_purpose`: it does not come back. None: it had no place here.
+    /// Handles the end of a session. `on_purpose`: it does not come back. None: the session had no place
+    /// here.
     pub(crate) fn session_ended(
         &mut self,
         session: SessionId,
@@ -320,7 +323,7 @@ impl Call {
         Some(Effects { answer: None, ..self.pass_on(role, CallNews::Away) })
     }
 
-    /// Ends the call where something has lasted for too long.
+    /// Ends the call if it rang, or a party was away, for too long.
     pub(crate) fn time_passed(&mut self, now: Timestamp) -> Option<Effects> {
         let is_long = |since: Timestamp, ms: u64| now.since(since) >= ms || since.0 > now.0 + CLOCK_JUMP_MS;
         let is_away = |party: &Party| matches!(party.seat, Seat::Away(since) if is_long(since, AWAY_MS));
@@ -333,7 +336,7 @@ impl Call {
         Some(self.over(outcome, None, now))
     }
 
-    /// All who take part hear it, and all who hear it ring. The table forgets the call.
+    /// Ends the call and notifies every session that takes part or rings. The table removes the call.
     fn over(&self, outcome: Outcome, asker: Option<SessionHandle>, now: Timestamp) -> Effects {
         let ms = match self.stage {
             Stage::Ringing(_) => 0,
@@ -377,7 +380,8 @@ impl Call {
     }
 }
 
-/// Further in the future than threads may differ: the clock went back, and nobody waits for it to come again.
+/// A time further in the future than clocks of threads differ. The system clock was set back, and waiting for
+/// that time could take forever.
 pub(super) const CLOCK_JUMP_MS: u64 = 60_000;
 
 impl Role {
@@ -397,7 +401,7 @@ impl Party {
 }
 
 impl CallStep {
-    /// Bytes that it may add to a ringing call.
+    /// Bytes that the step may add to a ringing call.
     pub(super) fn kept_bytes(&self) -> usize {
         match self {
             CallStep::Candidate(text) | CallStep::Rejoin { offer: text, .. } => text.len(),

@@ -1,8 +1,9 @@
-//! Calls: what is said of one of two users, by clients and to them.
+//! Calls between two users: the commands of clients, and the events for them.
 //!
-//! [`machine`] decides what each step of one call leads to and knows nothing else; [`table`] holds the calls that there are;
-//! [`signal`] carries steps out; [`group`] is all of the calls that stand in rooms; [`CallEntry`] is what stays of a call in its conversation; [`relay`] makes what clients show
-//! to a TURN server. Descriptions (SDP) and candidates are texts that pass through unread.
+//! [`machine`] decides the effects of each step of one call and uses nothing else. [`table`] holds the
+//! current calls; [`signal`] carries steps out; [`group`] is the calls of rooms. [`CallEntry`] is the message
+//! that remains of a call in its conversation; [`relay`] makes the credentials that clients show to a TURN
+//! server. Descriptions (SDP) and candidates are texts that the server forwards unread.
 
 mod command;
 mod event;
@@ -65,7 +66,7 @@ impl Calls {
         Calls { table, notifications, users, sessions, store, config, counters, rng }
     }
 
-    /// How many there are, of two users and of rooms.
+    /// Current calls on this node: direct calls and calls of rooms.
     pub(crate) fn count(&self) -> u64 {
         self.table.live() + self.table.groups()
     }
@@ -82,13 +83,14 @@ impl Calls {
 
 /// Longest description, in bytes.
 pub const DESCRIPTION_BYTES: usize = 64 * 1024;
-/// Longest candidate, in bytes: one of RFC 8839 §5.1 has some 200, and clients add where it belongs.
+/// Longest candidate, in bytes. A candidate of RFC 8839 §5.1 has some 200; clients add the media section that
+/// it belongs to.
 pub const CANDIDATE_BYTES: usize = 1024;
-/// How long the place of a party whose session has ended is kept.
+/// Milliseconds for which the place of a party is kept after its session has ended.
 pub const AWAY_MS: u64 = 20_000;
 
-/// With which a party takes its place in a call again: 128 bits, a secret of one device. Two words, because commands would
-/// grow by the alignment of one of 128 bits.
+/// The secret with which one device takes its place in a call again: 128 bits. Two words, because the
+/// alignment of a `u128` would enlarge commands.
 #[derive(Clone, Copy)]
 pub struct CallTicket([u64; 2]);
 
@@ -101,7 +103,7 @@ impl CallTicket {
         (self.0[0] as u128) << 64 | self.0[1] as u128
     }
 
-    /// None where it is not as [`text`](Self::text) writes it.
+    /// None unless the text has the form that [`text`](Self::text) writes.
     pub fn parse(text: &str) -> Option<CallTicket> {
         let hex = text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         hex.then(|| u128::from_str_radix(text, 16).ok().map(CallTicket::of)).flatten()
@@ -111,7 +113,7 @@ impl CallTicket {
         format!("{:032x}", self.number())
     }
 
-    /// In the same time wherever the two differ.
+    /// Compares in constant time.
     pub(crate) fn is(self, shown: CallTicket) -> bool {
         ((self.0[0] ^ shown.0[0]) | (self.0[1] ^ shown.0[1])) == 0
     }
@@ -132,7 +134,7 @@ pub enum CallAction {
     Of(CallId, CallStep),
 }
 
-/// A step of a call that there is.
+/// A step of an existing call.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum CallStep {
     Accept {
@@ -142,13 +144,13 @@ pub enum CallStep {
         busy: bool,
     },
     HangUp,
-    /// Another description, to be answered: something is added or taken away, or a new path is looked for.
+    /// A new description, to be answered: a media track is added or removed, or a new path is needed.
     Offer(Arc<str>),
     Answer(Arc<str>),
-    /// An empty one: there are no more.
+    /// An empty text: the sender has no further candidates.
     Candidate(Arc<str>),
     Hold(bool),
-    /// From a new session of a party: here I am again, and this is my offer.
+    /// From a new session of a party, with an offer for a new connection.
     Rejoin {
         ticket: CallTicket,
         offer: Arc<str>,
@@ -160,19 +162,19 @@ pub enum CallStep {
 pub struct CallEvent {
     pub call: CallId,
     pub news: CallNews,
-    /// For a connection that begins now.
+    /// Only for a connection that starts now.
     pub ice: Option<Ice>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 pub enum CallNews {
-    /// Answer to an invitation: it rings there, as far as anybody is there.
+    /// Answer to an invitation: the callee's connected devices ring.
     Calling {
         user: Sub,
         media: Media,
         ticket: CallTicket,
     },
-    /// Somebody calls. `glare`: one has called them in the same moment, and this is the call that counts.
+    /// An incoming call. `glare`: the user has called the other party at the same moment, and this call wins.
     Ring {
         from: Sub,
         media: Media,
@@ -183,23 +185,24 @@ pub enum CallNews {
     Joined {
         ticket: CallTicket,
     },
-    /// The other one has accepted.
+    /// The other party has accepted.
     Accepted {
         answer: Arc<str>,
     },
-    /// Another device of the user has accepted, or this one's place was taken by another.
+    /// Another device of the user has accepted, or has taken the place of this one.
     Elsewhere,
     Offer(Arc<str>),
     Answer(Arc<str>),
     Candidate(Arc<str>),
     Hold(bool),
-    /// The other one's session has ended; its place is kept for a while.
+    /// The other party's session has ended; its place is kept for [`AWAY_MS`].
     Away,
-    /// The other one is here again, with an offer of a new connection.
+    /// The other party has returned, with an offer for a new connection.
     Back {
         offer: Arc<str>,
     },
-    /// Answer to rejoining. `hold` and `away` are the other one's. `ms`: time since the call was accepted; none while it rings.
+    /// Answer to rejoining. `hold` and `away` are the other party's. `ms`: time since the call was accepted;
+    /// None while it rings.
     Rejoined {
         media: Media,
         hold: bool,
@@ -208,7 +211,7 @@ pub enum CallNews {
     },
     /// Answer to every other step.
     Done,
-    /// The call is over. `ms`: how long it was under way.
+    /// The call is over. `ms`: duration since it was accepted.
     Over {
         outcome: Outcome,
         ms: u64,
@@ -216,7 +219,7 @@ pub enum CallNews {
 }
 
 impl CallNews {
-    /// The receiver of this event opens a connection, and needs servers for it.
+    /// The receiver of this event opens a connection, and needs STUN and TURN servers for it.
     pub(crate) fn needs_servers(&self) -> bool {
         matches!(self, CallNews::Calling { .. } | CallNews::Ring { .. } | CallNews::Rejoined { .. })
     }
@@ -266,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_tickets_are_read_as_they_are_written() {
+    fn names_and_tickets_round_trip() {
         for number in [0, 1, 0xfeed, u64::MAX] {
             assert_eq!(CallId::parse(&CallId(number).to_string()), Some(CallId(number)));
             let ticket = CallTicket::of(u128::from(number) << 60 | 7);
@@ -281,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_is_itself_alone_and_shows_in_no_log() {
+    fn tickets_differ_and_stay_out_of_logs() {
         let ticket = CallTicket::of(1 << 127 | 5);
         assert!(ticket.is(CallTicket::of(1 << 127 | 5)));
         for other in [5, 1 << 127, 1 << 127 | 4, 0, u128::MAX] {

@@ -1,4 +1,5 @@
-//! What clients need to find a path to each other: addresses of STUN and TURN servers, and credentials for a while.
+//! The servers that clients need to find a path to each other: STUN and TURN addresses, with temporary
+//! credentials.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +14,14 @@ use crate::{CallId, CallsFrom, Timestamp, UserId};
 /// Settings of calls.
 #[derive(Debug, Clone)]
 pub struct CallConfig {
-    /// Where the site says nothing else.
+    /// The default for sites without a setting.
     pub from: CallsFrom,
-    /// Calls at one time on this node; one more is refused.
+    /// Current calls on this node; one more is refused.
     pub most: u32,
-    /// Invitations of one user: so many at once, then so many per minute. 0: no limit. Guests get a quarter.
+    /// Invitations of one user: a burst, then a rate per minute. 0: no limit. Guests get a quarter.
     pub burst: u32,
     pub per_minute: u32,
-    /// As in RFC 7064: `stun:im.example:3478`.
+    /// URIs of RFC 7064: `stun:im.example:3478`.
     pub stun: Arc<[Box<str>]>,
     pub turn: Option<Turn>,
 }
@@ -38,25 +39,25 @@ impl Default for CallConfig {
     }
 }
 
-/// TURN servers that know a secret of ours.
+/// TURN servers that share a secret with this server.
 #[derive(Clone)]
 pub struct Turn {
-    /// As in RFC 7065: `turns:im.example:5349?transport=tcp`.
+    /// URIs of RFC 7065: `turns:im.example:5349?transport=tcp`.
     pub urls: Arc<[Box<str>]>,
     pub secret: Arc<[u8]>,
-    /// How long credentials are good for. A relay asks for them at its refreshes too, so a call may not last longer.
+    /// Lifetime of credentials. A relay checks them at its refreshes, too, so no call lasts longer.
     pub life_ms: u64,
 }
 
-/// How long the credentials of a check are good for.
+/// Lifetime of the credentials of a check, in milliseconds.
 const CHECK_MS: u64 = 20_000;
 
-/// The purpose of credentials. Our own TURN server asks whether the call is still there; a check relays nothing, see
-/// `calls::credentials`.
+/// The purpose of credentials. Our own TURN server checks that the call still exists. A check relays nothing,
+/// see `calls::credentials`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CredentialFor {
     Call(CallId),
-    /// A client looks whether it can reach a relay, before it calls anybody.
+    /// A client tests whether it can reach a relay, before any call.
     Check,
 }
 
@@ -69,7 +70,7 @@ impl fmt::Debug for Turn {
     }
 }
 
-/// Servers for one user: what a browser calls `iceServers`.
+/// Servers for one user, as a browser's `iceServers` takes them.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Ice {
     pub stun: Arc<[Box<str>]>,
@@ -84,7 +85,7 @@ pub struct IceTurn {
     pub expires: Timestamp,
 }
 
-/// Credentials are in no log.
+/// Credentials stay out of logs.
 impl fmt::Debug for Ice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Ice")
@@ -99,10 +100,10 @@ impl CallConfig {
 }
 
 impl Turn {
-    /// As draft-uberti-behave-turn-rest-00 §2.2 has it, which coturn and others read: the name is the second at which it
-    /// ends and whose it is, the password its HMAC-SHA1 in base64. On the wire they are RFC 8489 §9.2's long-term
-    /// credentials, and SHA-1 is what that draft says. The name goes over the network in the clear, so it has our numbers
-    /// of site and user and not the site's id of them. Behind them is the call.
+    /// Credentials of draft-uberti-behave-turn-rest-00 §2.2, which coturn and others accept: the name is the
+    /// second of the expiry and a user id, the password its HMAC-SHA1 in base64. On the wire they are the
+    /// long-term credentials of RFC 8489 §9.2; that draft demands SHA-1. The network sees the name in plain
+    /// text. So it has our numbers of site and user instead of the site's id, and then the call.
     fn credentials(&self, user: UserId, what_for: CredentialFor, now: Timestamp) -> IceTurn {
         let (life_ms, what_for) = match what_for {
             CredentialFor::Call(call) => (self.life_ms, call.to_string()),
@@ -122,7 +123,7 @@ mod tests {
     use crate::SiteId;
 
     #[test]
-    fn credentials_are_those_that_a_turn_server_computes() {
+    fn credentials_match_a_turn_servers_computation() {
         let turn = Turn {
             urls: [Box::from("turn:im.example:3478")].into(),
             secret: (*b"north").into(),

@@ -8,14 +8,14 @@ use crate::{Append, Appended, ConversationId, Done, MessageKind, Refusal, RoomLi
 
 /// A slice of [`Store`](crate::Store), whose promises about queues, order and crashes hold here too.
 pub trait CallStore: UserStore {
-    /// Stores the entry of a call of two users, as [`MessageStore::append`](crate::MessageStore::append) does.
+    /// Stores the entry of a direct call, like [`MessageStore::append`](crate::MessageStore::append).
     fn append_call(&self, entry: NewCallEntry, done: Done<Appended>);
-    /// Stores the entry of a room's call, as [`MessageStore::post`](crate::MessageStore::post) does, for any member, muted or not.
-    /// It moves neither their markers nor their slow mode.
+    /// Stores the entry of a room's call, like [`MessageStore::post`](crate::MessageStore::post), for any
+    /// member, muted or not. It moves neither the member's markers nor their slow mode.
     fn post_call(&self, entry: NewCallEntry, limits: RoomLimits, done: Done<Result<PostedCall, Refusal>>);
 }
 
-/// The entry of a call that is over. An entry of the same call changes nothing.
+/// The entry of a finished call. A second entry of the same call changes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewCallEntry {
     pub conversation: ConversationId,
@@ -25,7 +25,7 @@ pub struct NewCallEntry {
 }
 
 impl NewCallEntry {
-    /// As a message. For stores.
+    /// The entry as a message. For stores.
     pub fn message(self) -> Append {
         let NewCallEntry { conversation, from, entry, time } = self;
         Append {

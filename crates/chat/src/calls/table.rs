@@ -1,4 +1,4 @@
-//! The calls that there are now, and who is in which.
+//! The current calls of a node, and the call of each user.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -14,9 +14,10 @@ use crate::site::share::has_places;
 use crate::{CallId, Refusal, SessionId, SiteId, Sub, Timestamp, UserId};
 
 const SHARDS: usize = 16;
-/// Most bytes that are kept of all ringing calls. Above it, new calls are refused; a share is for sites that have few.
+/// Bytes of all ringing calls together. Above the bound new calls are refused; sites with few calls keep a
+/// share.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
-/// Callers whose pace is remembered, in one shard. At the bound the one is forgotten who may call again first.
+/// Callers in one shard whose rate is known. At the bound the caller who may call again first is forgotten.
 const MOST_PACED: usize = 16_384;
 /// How often a shard is tidied up.
 const AGED_EVERY_MS: u64 = 10_000;
@@ -24,9 +25,10 @@ pub(super) const NO_ROOM: Refusal = Refusal::Overloaded { retry_after_ms: 5_000 
 
 type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
-/// Sharded by site: both parties of a call are of one. A user is in one call at the most.
+/// Sharded by site, as both parties of a call belong to one. A user is in at most one call.
 ///
-/// A shard stays locked while what a step leads to is handed to the outbox, so that both parties hear it in one order.
+/// A shard stays locked while the effects of a step are handed to the outbox, so that both parties receive
+/// them in one order.
 pub(crate) struct CallTable {
     shards: Box<[Mutex<Shard>]>,
     totals: Arc<Totals>,
@@ -37,7 +39,7 @@ pub(super) struct Totals {
     live: AtomicU64,
     ringing: AtomicU64,
     kept: AtomicUsize,
-    /// CallTable that stand in rooms, and places that were given in them.
+    /// Calls of rooms, and places given in them.
     pub(super) groups: AtomicU64,
     pub(super) places: AtomicU32,
 }
@@ -51,11 +53,11 @@ impl Totals {
 #[derive(Default)]
 pub(crate) struct Shard {
     calls: ByNumber<CallId, Call>,
-    /// In a call of two, or of a room.
+    /// The direct call or room's call of each user.
     pub(crate) by_user: ByNumber<UserId, CallId>,
     pub(super) groups: Groups,
-    /// CallTable that began to ring, and calls of which a party went away, each with the time: ascending. Most are over, or up,
-    /// when their time comes.
+    /// Ringing calls, and calls with an absent party, each with the time; ascending. Most are over, or
+    /// established, when their time comes.
     rang: VecDeque<(Timestamp, CallId)>,
     away: VecDeque<(Timestamp, CallId)>,
     paces: ByNumber<UserId, Due>,
@@ -64,15 +66,15 @@ pub(crate) struct Shard {
     pub(super) totals: Arc<Totals>,
 }
 
-/// The share of one site in the bounds that all sites share.
+/// A site's share of the bounds that all sites have in common.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 struct OfSite {
-    /// Of two, and of rooms.
+    /// Direct calls and calls of rooms.
     calls: usize,
     kept: usize,
 }
 
-/// An invitation that may be made.
+/// An invitation that passed the checks.
 pub(crate) struct Invitation {
     pub(crate) id: CallId,
     pub(crate) ticket: CallTicket,
@@ -89,16 +91,16 @@ pub(crate) struct Moved {
     pub(crate) caller: UserId,
     pub(crate) caller_sub: Sub,
     pub(crate) callee: UserId,
-    /// It rang until now.
+    /// The call rang until this step.
     pub(crate) stopped_ringing: bool,
     pub(crate) effects: Effects,
 }
 
 /// The outcome of an invitation.
 pub(crate) enum Invited {
-    /// It rings. What the callee's devices hear.
+    /// The call rings. The event for the callee's devices.
     Rings(CallNews),
-    /// They have called in the same moment and were first: what the one hears who came second.
+    /// The callee has called at the same moment and was first. The event for the second caller.
     Glare(CallId, CallNews),
     /// The callee is in another call.
     Busy,
@@ -115,7 +117,7 @@ impl CallTable {
         self.totals.live.load(Ordering::Relaxed)
     }
 
-    /// Of them those that stand in rooms are no part.
+    /// Calls of rooms, which [`live`](Self::live) excludes.
     pub(crate) fn groups(&self) -> u64 {
         self.totals.groups.load(Ordering::SeqCst)
     }
@@ -134,12 +136,12 @@ impl CallTable {
 }
 
 fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    // After a panic in another worker the worst is a call that ends too late or too soon.
+    // After a panic in another worker, the worst result is a call that ends too late or too soon.
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shard {
-    /// One of the two that call each other at once is first; that call counts, for both.
+    /// Starts a call. If two users call each other at the same time, the first call counts for both.
     pub(crate) fn invite(
         &mut self,
         invitation: Invitation,
@@ -213,7 +215,8 @@ impl Shard {
         ring
     }
 
-    /// Behind those that began to ring before; the first of them that ring no more go, and most do not ring for long.
+    /// Queues the call for its timeout. Removes calls from the front that no longer ring; most calls ring
+    /// only briefly.
     fn wait_for_answer(&mut self, now: Timestamp, id: CallId) {
         let rings = |(_, id): &(Timestamp, CallId)| self.calls.get(id).is_some_and(Call::rings);
         while self.rang.front().is_some_and(|first| !rings(first)) {
@@ -229,7 +232,7 @@ impl Shard {
         self.away.push_back((now, id));
     }
 
-    /// How many invitations a user makes, also on the way to somebody who is busy.
+    /// Limits the invitations of a user, including those to busy users.
     pub(super) fn take_pace(&mut self, user: UserId, pace: Rate, now: Timestamp) -> Result<(), Refusal> {
         if pace.is_unlimited() {
             return Ok(());
@@ -258,7 +261,7 @@ impl Shard {
         ticket: CallTicket,
         now: Timestamp,
     ) -> Result<Moved, Refusal> {
-        // Of a call of another site in this shard, both parties are others.
+        // In a call of another site in this shard, the session is no party.
         let mut refused = Refusal::NoSuchCall;
         let has_room = self.has_room_for_bytes(by.user.site, step.kept_bytes());
         if step.kept_bytes() > 0 && !has_room && self.calls.get(&id).is_some_and(Call::rings) {
@@ -274,7 +277,7 @@ impl Shard {
         stepped.ok_or(refused)
     }
 
-    /// The call of a session that has ended moves on, if it has a place in one.
+    /// Applies the end of a session to the call in which it has a place.
     pub(crate) fn session_ended(
         &mut self,
         session: SessionId,
@@ -289,7 +292,7 @@ impl Shard {
         Some(moved)
     }
 
-    /// The next call that has rung, or waited for somebody, for too long; None: there is none now.
+    /// The next call that rang, or waited for a party, for too long; None: no such call is left.
     pub(crate) fn next_due(&mut self, now: Timestamp) -> Option<Moved> {
         loop {
             let id = [(RINGS_MS, &mut self.rang), (AWAY_MS, &mut self.away)]
@@ -301,7 +304,7 @@ impl Shard {
         }
     }
 
-    /// Forgets the pace of those who may call as if they never had. Gives memory back.
+    /// Forgets idle rate limits, and gives memory back.
     pub(crate) fn age(&mut self, now: Timestamp) {
         if now.since(self.aged) < AGED_EVERY_MS && self.aged <= now {
             return;
@@ -316,7 +319,8 @@ impl Shard {
         }
     }
 
-    /// Lets a call take a step, and forgets it where that is its last. None: there is no such call, or it has taken none.
+    /// Applies a step to a call, and removes the call after its last one. None: the call does not exist, or
+    /// the step had no effect.
     fn with_call(&mut self, id: CallId, step: impl FnOnce(&mut Call) -> Option<Effects>) -> Option<Moved> {
         let call = self.calls.get_mut(&id)?;
         let (rang, kept) = (call.rings(), call.kept_bytes());
@@ -343,7 +347,7 @@ impl Shard {
     }
 }
 
-/// The first of a queue, where its time has come. A clock that went back does not keep it.
+/// The first of a queue, if its time has come. A clock that was set back does not delay it.
 pub(super) fn take_due(queue: &mut VecDeque<(Timestamp, CallId)>, ms: u64, now: Timestamp) -> Option<CallId> {
     let (since, id) = *queue.front()?;
     let due = now.since(since) >= ms || since.0 > now.0 + CLOCK_JUMP_MS;

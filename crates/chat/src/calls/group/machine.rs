@@ -1,4 +1,4 @@
-//! One call of a room: who is there, and what each step leads to. Knows no clock, no table and no socket.
+//! The state machine of a room's call: its participants and the effects of each step. It uses no clock, table or socket.
 //!
 //! ```text
 //!          joins               session ends                 20 s
@@ -28,7 +28,7 @@ fn candidate_rate() -> Rate {
     Rate::per_minute(300, 300)
 }
 
-/// One for each of five others, and again for whatever people do by hand.
+/// One for each of five others, and again for changes that people make by hand.
 fn description_rate() -> Rate {
     Rate::per_minute(60, 60)
 }
@@ -43,11 +43,11 @@ pub(crate) struct GroupCall<T = Mesh> {
     /// longest.
     host: (UserId, Sub),
     most: u8,
-    /// In the order in which they came.
+    /// In the order of joining.
     seats: Vec<Seat>,
-    /// Numbers of pairs of which one has blocked the other.
+    /// Pairs of user numbers of which one user has blocked the other.
     apart: Vec<[u32; 2]>,
-    /// Two were there at once.
+    /// Two participants were in the call at the same time.
     was_shared: bool,
     /// The members who get the state of the call, by number.
     members: Arc<[u32]>,
@@ -69,33 +69,33 @@ enum At {
     Away(Timestamp),
 }
 
-/// Somebody who may come, and what was found out about them.
+/// A user who may join, with the data that was read for the check.
 pub(crate) struct Joining {
     pub(crate) session: SessionId,
     pub(crate) sub: Sub,
     pub(crate) place: Place,
-    /// As the site has it now.
+    /// Most participants, by the site's current settings.
     pub(crate) most: u8,
-    /// Of those who are there, who has blocked them or is blocked by them.
+    /// Participants who have blocked the user or whom the user has blocked.
     pub(crate) apart: Vec<UserId>,
-    /// Of the room, as it was read to see whether they may.
+    /// The members of the room, from the read that checked the access.
     pub(crate) members: Arc<[u32]>,
 }
 
 /// The effects of a step.
 #[derive(Default)]
 pub(crate) struct GroupEffects {
-    /// For the session that asked.
+    /// For the session that sent the command.
     pub(crate) answer: Option<GroupNews>,
     pub(crate) told: SmallVec<[(SessionHandle, GroupNews); 2]>,
-    /// They have no place any more.
+    /// Users who lost their place.
     pub(crate) gone: SmallVec<[UserId; 1]>,
-    /// Others are there than before: the members hear it.
+    /// The set of participants changed: the members receive the new state.
     pub(crate) changed: bool,
 }
 
 impl<T: Topology> GroupCall<T> {
-    /// Nobody is there yet.
+    /// A call without participants.
     pub(crate) fn new(
         id: CallId,
         room: ConversationId,
@@ -122,7 +122,7 @@ impl<T: Topology> GroupCall<T> {
         self.seats.is_empty()
     }
 
-    /// It leaves something in the room's history: who was there alone has met nobody.
+    /// The call leaves an entry in the room's history. A call with only one participant leaves none.
     pub(crate) fn was_shared(&self) -> bool {
         self.was_shared
     }
@@ -145,19 +145,20 @@ impl<T: Topology> GroupCall<T> {
         GroupStanding { most: self.most, call: Some(call).filter(|call| !call.here.is_empty()) }
     }
 
-    /// The members as they are now, for who is told.
+    /// Replaces the list of members who receive the state.
     pub(crate) fn told_are(&mut self, members: Arc<[u32]>) {
         self.members = members;
     }
 
-    /// One of the members is none any more.
+    /// Removes a user who is no longer a member.
     pub(crate) fn no_member(&mut self, user: UserId) {
         if self.members.contains(&user.num) {
             self.members = self.members.iter().copied().filter(|num| *num != user.num).collect();
         }
     }
 
-    /// Somebody comes, or comes again: from whatever session of the user, also while the one of before has not been missed.
+    /// Adds the user, or moves them to a new place if they are in the call. The new session may be any of the
+    /// user's, even if the end of the old one was not noticed yet.
     pub(crate) fn join(&mut self, joining: Joining) -> Result<GroupEffects, Refusal> {
         let Joining { session, sub, place, most, apart, members } = joining;
         let (at, is_full) = (At::Here(session.handle), self.seats.len() >= usize::from(most));
@@ -197,7 +198,7 @@ impl<T: Topology> GroupCall<T> {
         Ok(GroupEffects { answer: Some(GroupNews::Left), ..self.remove(user) })
     }
 
-    /// They may be here no more.
+    /// Removes a user who has lost the right to take part.
     pub(crate) fn take_out(&mut self, user: UserId) -> Option<GroupEffects> {
         let handle = self.seat_of(user)?.handle();
         let mut effects = self.remove(user);
@@ -205,7 +206,8 @@ impl<T: Topology> GroupCall<T> {
         Some(effects)
     }
 
-    /// To somebody who is gone, away or blocked it is said in vain: they need nothing of it, and nobody learns why.
+    /// Forwards a signal. Signals to participants who are gone, away or blocked are dropped without an error:
+    /// those need none of it, and the sender must not learn the reason.
     pub(crate) fn signal(
         &mut self,
         by: SessionHandle,
@@ -230,7 +232,8 @@ impl<T: Topology> GroupCall<T> {
         Ok(effects)
     }
 
-    /// A session has ended. `on_purpose`: it does not come back. None: it had no place here.
+    /// Handles the end of a session. `on_purpose`: it does not come back. None: the session had no place
+    /// here.
     pub(crate) fn session_ended(
         &mut self,
         by: SessionHandle,
@@ -254,7 +257,7 @@ impl<T: Topology> GroupCall<T> {
         Some(self.remove(user))
     }
 
-    /// One has blocked the other, or not any more: the connections that there are go, and none come before one of them joins again.
+    /// Applies a block or its end. Existing connections of the two end. New ones need a join of either.
     pub(crate) fn blocked(&mut self, one: UserId, other: UserId) -> Option<GroupEffects> {
         let (a, b) = (self.seat_of(one)?, self.seat_of(other)?);
         let news = |place| GroupNews::Apart { place };
@@ -284,7 +287,7 @@ impl<T: Topology> GroupCall<T> {
         others.filter_map(|seat| Some((seat.handle()?, news.clone()))).collect()
     }
 
-    /// From whom a user is apart now.
+    /// Replaces the users from whom `user` is separated.
     fn part(&mut self, user: UserId, from: &[UserId]) {
         self.apart.retain(|pair| !pair.contains(&user.num));
         let here = from.iter().filter(|other| self.seats.iter().any(|seat| seat.user == **other));
@@ -300,7 +303,7 @@ impl<T: Topology> GroupCall<T> {
         self.topology.pairs(one.place, other.place) && !self.is_apart(one.user, other.user)
     }
 
-    /// One, as another one sees them.
+    /// The participant of `seat`, as the participant of `by` sees them.
     fn participant(&self, seat: &Seat, by: &Seat) -> Participant {
         let away = seat.handle().is_none();
         let apart = !self.pairs(seat, by);

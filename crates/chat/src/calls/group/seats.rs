@@ -1,4 +1,5 @@
-//! The calls of rooms in a shard of the table, beside those of two: one lock covers both, because a user is in one call.
+//! The calls of rooms in a shard of the table, next to the direct calls. One lock covers both, because a user
+//! is in at most one call.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -18,7 +19,7 @@ type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 pub(crate) struct Groups {
     by_id: ByNumber<CallId, GroupCall>,
     by_room: ByNumber<ConversationId, CallId>,
-    /// CallTable of which somebody went away, with the time: ascending.
+    /// Calls in which a participant went away, with the time; ascending.
     away: VecDeque<(Timestamp, CallId)>,
 }
 
@@ -26,9 +27,9 @@ pub(crate) struct Groups {
 pub(crate) struct GroupMoved {
     pub(crate) room: ConversationId,
     pub(crate) effects: GroupEffects,
-    /// For these members, where others are there than before.
+    /// The new state and its receivers, if the set of participants changed.
     pub(crate) standing: Option<(std::sync::Arc<[u32]>, GroupStanding)>,
-    /// It is over, and was one.
+    /// The call is over and had at least two participants.
     pub(crate) left: Option<GroupLeft>,
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct GroupLeft {
 /// The outcome of a join.
 pub(crate) enum Came {
     In(Box<GroupMoved>),
-    /// These are there, and how they stand to who comes must be known first.
+    /// Relations to these participants must be read before the join.
     Unknown(Vec<UserId>),
 }
 
@@ -52,8 +53,9 @@ impl Shard {
         self.groups.by_id.get_mut(id)
     }
 
-    /// Somebody comes into the call of a room, and begins it where there is none. `known`: how these stand to them was read.
-    /// `is_here`: their session still is; asked once this call is counted, so that the end of the session finds it.
+    /// Joins the call of a room, or starts it. `known`: participants whose relation to the user was read.
+    /// `is_here`: whether the session still exists. It is checked after this call is counted, so that the end
+    /// of the session finds the call.
     #[allow(clippy::too_many_arguments, reason = "what was read, and the limits")]
     pub(crate) fn come(
         &mut self,
@@ -114,7 +116,7 @@ impl Shard {
         }
     }
 
-    /// Of somebody in the call of this room.
+    /// A step of a user who is in the call of this room.
     pub(crate) fn step_in_room(
         &mut self,
         room: ConversationId,
@@ -125,7 +127,7 @@ impl Shard {
         self.with_group(id, now, step)
     }
 
-    /// Of a user, whatever room's call they are in.
+    /// A step of a user in any room's call.
     pub(crate) fn step_of_user(
         &mut self,
         user: UserId,
@@ -154,7 +156,7 @@ impl Shard {
         Some(moved)
     }
 
-    /// The next call in which somebody was away for too long; None: there is none now.
+    /// The next call in which a participant was away for too long; None: no such call is left.
     pub(crate) fn next_due_group(&mut self, now: Timestamp) -> Option<GroupMoved> {
         loop {
             let id = take_due(&mut self.groups.away, AWAY_MS, now)?;
@@ -165,7 +167,7 @@ impl Shard {
         }
     }
 
-    /// Lets a call take a step, and forgets it where that is its last.
+    /// Applies a step to a call, and removes the call after its last one.
     fn with_group(
         &mut self,
         id: CallId,
@@ -194,7 +196,7 @@ impl Shard {
 }
 
 impl GroupMoved {
-    /// Takes the answer for the session that asked.
+    /// Takes the answer for the session that sent the command.
     pub(crate) fn take_answer(&mut self) -> Option<GroupNews> {
         self.effects.answer.take()
     }

@@ -1,17 +1,18 @@
-//! Who sends to whom in a call of several: the one thing that a server for media would change.
+//! Which participants of a room's call connect to each other. A media server would change only this.
 
 use crate::calls::group::Place;
 
-/// Asked for each pair when somebody comes, and for each signal.
+/// Called for each pair on a join, and for each signal.
 ///
-/// A server that forwards media (SFU) would sit in a place of its own, be paired with everybody, and nobody with anybody else; its
-/// node would answer offers as a client does. Nothing of that exists: only the question does.
+/// A server that forwards media (SFU) would have a place of its own. It would be paired with everybody, and
+/// the others with no one else; its node would answer offers as a client does. No SFU exists yet, only this
+/// interface.
 pub(crate) trait Topology: Default {
-    /// Do the two in these places exchange descriptions, and with them voices and pictures?
+    /// Whether the two places exchange descriptions, and so audio and video.
     fn pairs(&self, one: Place, other: Place) -> bool;
 }
 
-/// Everybody sends to everybody.
+/// A full mesh: everybody sends to everybody.
 #[derive(Debug, Default)]
 pub(crate) struct Mesh;
 

@@ -1,5 +1,5 @@
-//! What each step leads to, one by one; and that nothing that clients do, or do not, leaves a call behind or the two of
-//! them with different ends.
+//! The effects of each step, and the invariants under random steps: every call ends, and both parties see the
+//! same end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -70,7 +70,7 @@ fn text(length: usize) -> Arc<str> {
 }
 
 #[test]
-fn steps_while_it_rings() {
+fn steps_of_a_ringing_call() {
     let accept = || CallStep::Accept { answer: "a".into() };
     check(ringing(), bob(20), accept(), "answer Joined, bob but 20: Elsewhere, 10: Accepted");
     let over = |outcome| {
@@ -88,7 +88,7 @@ fn steps_while_it_rings() {
 }
 
 #[test]
-fn steps_while_it_is_up() {
+fn steps_of_an_established_call() {
     check(up(), ann(10), CallStep::Offer("o".into()), "answer Done, 20: Offer");
     check(up(), bob(20), CallStep::Answer("a".into()), "answer Done, 10: Answer");
     check(up(), bob(20), CallStep::Candidate("".into()), "answer Done, 10: Candidate");
@@ -102,7 +102,7 @@ fn steps_while_it_is_up() {
 }
 
 #[test]
-fn what_one_has_no_part_in_looks_as_if_it_were_not_there() {
+fn outsiders_cannot_tell_that_a_call_exists() {
     let stranger = SessionId { user: user(3), handle: SessionHandle(30) };
     let all = || {
         [
@@ -119,7 +119,7 @@ fn what_one_has_no_part_in_looks_as_if_it_were_not_there() {
     for step in all() {
         check(ringing(), stranger, step.clone(), "NoSuchCall");
         check(up(), stranger, step.clone(), "NoSuchCall");
-        // Another device of hers: it neither called nor has it the ticket.
+        // Another device of hers: it did not call, and has no ticket.
         check(ringing(), ann(11), step.clone(), "NoSuchCall");
         check(up(), ann(11), step.clone(), "NoSuchCall");
         check(up(), bob(21), step, "NoSuchCall");
@@ -132,19 +132,20 @@ fn what_one_has_no_part_in_looks_as_if_it_were_not_there() {
         check(ringing(), ann(10), step.clone(), "NoSuchCall");
         check(ringing(), bob(20), step, "NoSuchCall");
     }
-    // Nobody has accepted, so no ticket is bob's: not even the one that an empty place has.
+    // No device of Bob has accepted, so he has no ticket: the default ticket of the empty place is refused,
+    // too.
     check(
         ringing(),
         bob(20),
         CallStep::Rejoin { ticket: CallTicket::of(0), offer: "o".into() },
         "NoSuchCall",
     );
-    // Hers is not his.
+    // Ann's ticket does not work for Bob.
     check(up(), bob(21), CallStep::Rejoin { ticket: TICKET, offer: "o".into() }, "NoSuchCall");
 }
 
 #[test]
-fn what_is_too_long_is_refused_whoever_says_it() {
+fn long_texts_are_refused_from_everybody() {
     for length in [0, DESCRIPTION_BYTES + 1] {
         check(ringing(), bob(20), CallStep::Accept { answer: text(length) }, "BadValue");
         check(up(), ann(10), CallStep::Offer(text(length)), "BadValue");
@@ -157,7 +158,7 @@ fn what_is_too_long_is_refused_whoever_says_it() {
 }
 
 #[test]
-fn candidates_by_the_thousand_are_refused_and_take_no_room() {
+fn candidates_are_limited_while_a_call_rings() {
     for (mut call, passed) in [(ringing(), WAITING_CANDIDATES), (up(), 100)] {
         let outcomes: Vec<_> = (0..1_000)
             .map(|_| call.step(ann(10), CallStep::Candidate(text(CANDIDATE_BYTES)), TICKET, now(2_000)).err())
@@ -169,7 +170,7 @@ fn candidates_by_the_thousand_are_refused_and_take_no_room() {
 }
 
 #[test]
-fn descriptions_without_an_end_are_refused() {
+fn descriptions_are_limited() {
     let mut call = up();
     let passed = (0..100).filter(|_| call.step(ann(10), CallStep::Hold(true), TICKET, now(2_000)).is_ok());
     assert_eq!(passed.count(), 20);
@@ -180,7 +181,7 @@ fn descriptions_without_an_end_are_refused() {
 }
 
 #[test]
-fn the_device_that_accepts_gets_the_candidates_of_before() {
+fn the_accepting_device_gets_earlier_candidates() {
     let mut call = ringing();
     for text in ["c1", "c2"] {
         call.step(ann(10), CallStep::Candidate(text.into()), TICKET, now(10)).expect("it rings");
@@ -192,7 +193,7 @@ fn the_device_that_accepts_gets_the_candidates_of_before() {
 }
 
 #[test]
-fn one_vanishes_and_comes_back_or_does_not() {
+fn a_lost_party_may_rejoin_or_the_call_ends() {
     let mut call = up();
     assert_eq!(said(&call.session_ended(bob(20), false, now(5_000)).ok_or(Refusal::Full)), "10: Away");
     assert!(call.session_ended(bob(20), false, now(5_001)).is_none(), "it is gone already");
@@ -211,7 +212,7 @@ fn one_vanishes_and_comes_back_or_does_not() {
 }
 
 #[test]
-fn nobody_answers_or_the_caller_vanishes() {
+fn a_ringing_call_ends_without_answer_or_caller() {
     let mut call = ringing();
     assert!(call.time_passed(now(RINGS_MS - 1)).is_none());
     let missed = call.time_passed(now(RINGS_MS)).ok_or(Refusal::Full);
@@ -235,7 +236,7 @@ fn nobody_answers_or_the_caller_vanishes() {
 }
 
 #[test]
-fn who_leaves_on_purpose_ends_it() {
+fn signing_off_ends_the_call() {
     let ended = up().session_ended(ann(10), true, now(2_500)).ok_or(Refusal::Full);
     assert_eq!(said(&ended), "20: Over Ended 1500 ms");
     let cancelled = ringing().session_ended(ann(10), true, now(2_500)).ok_or(Refusal::Full);
@@ -243,16 +244,16 @@ fn who_leaves_on_purpose_ends_it() {
 }
 
 #[test]
-fn a_clock_that_goes_back_keeps_no_call() {
+fn a_clock_set_back_does_not_keep_calls() {
     let earlier = Timestamp(START - 3_600_000);
     assert!(ringing().time_passed(earlier).is_some_and(|effects| effects.over.is_some()));
 }
 
-/// A device as it sees the call: what it has heard, and whether it is connected.
+/// The state of a call that a device knows from its events.
 #[derive(Default)]
 struct Seen {
     rings: bool,
-    /// It has a place, as far as it knows.
+    /// The device believes that it has a place.
     has_place: bool,
     over: Vec<(Outcome, u64)>,
 }
@@ -260,7 +261,7 @@ struct Seen {
 #[derive(Debug, Clone)]
 enum Act {
     Step(usize, u8),
-    /// A session ends; the device has another one from now on.
+    /// The session ends; the device gets a new one.
     Drop(usize, bool),
     Wait(u64),
 }
@@ -274,10 +275,11 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 proptest! {
-    /// Two devices of ann's and three of bob's do what they like, in any order, and vanish. At most one device of each has
-    /// a place; the call ends; and all that had a place at the end, or still rang, hear the same end once.
+    /// Two devices of Ann and three of Bob act in any order, and lose connections. At most one device of each
+    /// user has a place, and the call ends. Devices that had a place at the end, or still rang, receive the
+    /// same end once.
     #[test]
-    fn whatever_they_do_it_ends_and_all_agree(acts in proptest::collection::vec(act(), 0..60)) {
+    fn every_call_ends_and_all_devices_agree(acts in proptest::collection::vec(act(), 0..60)) {
         let mut call = ringing();
         let mut sessions = [10_u64, 11, 20, 21, 22];
         let mut next = 100;
@@ -311,7 +313,7 @@ proptest! {
                     let session = of(device, sessions[device]);
                     next += 1;
                     sessions[device] = next;
-                    // Whatever is said to the old session is heard by nobody.
+                    // Events for the old session are lost.
                     seen[device].has_place = false;
                     seen[device].rings &= device >= 2;
                     (None, call.session_ended(session, on_purpose, now(ms)))

@@ -1,4 +1,4 @@
-//! Who is in which call, and that nothing stays of those that are over.
+//! The table of calls: one call per user, and no remains of finished calls.
 
 use proptest::prelude::*;
 
@@ -56,7 +56,7 @@ fn is_empty(calls: &CallTable) -> bool {
 }
 
 #[test]
-fn who_is_in_a_call_is_busy_and_begins_no_other() {
+fn a_user_in_a_call_is_busy_and_cannot_call() {
     let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     assert_eq!(invite(&mut shard, 1, 1, 2), Ok("rings"));
@@ -69,7 +69,7 @@ fn who_is_in_a_call_is_busy_and_begins_no_other() {
 }
 
 #[test]
-fn of_two_that_call_each_other_the_first_counts_for_both() {
+fn simultaneous_calls_become_the_first_one() {
     let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     assert_eq!(invite(&mut shard, 1, 1, 2), Ok("rings"));
@@ -93,7 +93,7 @@ fn a_call_of_another_site_cannot_be_touched() {
 }
 
 #[test]
-fn there_is_an_end_to_calls_and_to_what_is_kept_of_them() {
+fn calls_and_their_bytes_are_bounded() {
     let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     for number in 0..10 {
@@ -118,7 +118,7 @@ fn there_is_an_end_to_calls_and_to_what_is_kept_of_them() {
 }
 
 #[test]
-fn a_site_that_calls_as_much_as_it_can_leaves_room_for_others() {
+fn one_site_cannot_use_up_all_calls() {
     let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     let of_site = |site: u32, number: u32, offer: &Arc<str>| {
@@ -153,7 +153,7 @@ fn a_site_that_calls_as_much_as_it_can_leaves_room_for_others() {
 }
 
 #[test]
-fn who_calls_and_calls_is_told_to_wait() {
+fn invitations_are_rate_limited() {
     let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     let pace = Rate::per_minute(3, 6);
@@ -169,7 +169,7 @@ fn who_calls_and_calls_is_told_to_wait() {
 }
 
 #[test]
-fn a_step_of_nothing_is_refused() {
+fn a_step_of_an_unknown_call_is_refused() {
     let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
     let refused = shard.step(CallId(1), session(1), CallStep::HangUp, CallTicket::of(9), at(1));
@@ -202,10 +202,10 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 proptest! {
-    /// Five users call each other as they like. Everybody is in one call at the most, both parties of a call are in it,
-    /// totals are right, and when all have vanished nothing is left.
+    /// Five users call each other at random. Each user is in at most one call, both parties of a call are in
+    /// it, and the totals are right. When all sessions have ended, nothing is left.
     #[test]
-    fn the_table_stays_whole_and_ends_empty(acts in proptest::collection::vec(act(), 0..80)) {
+    fn the_table_stays_consistent_and_ends_empty(acts in proptest::collection::vec(act(), 0..80)) {
         let calls = CallTable::new();
         let (mut ms, mut id, mut overs) = (0, 0, 0);
         let mut begun = 0;

@@ -1,5 +1,5 @@
-//! What each step leads to; and that whatever clients do, or do not, never more are there than may be, nobody hears what is not
-//! theirs to hear, and in the end nothing is left.
+//! The effects of each step, and the invariants under random steps: the number of participants is bounded,
+//! signals reach only their receiver, and nothing remains at the end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ fn user(num: u32) -> UserId {
     UserId { site: SiteId(1), num }
 }
 
-/// The only session of a user; those of later are `handle + 100`.
+/// The first session of a user; further ones have `handle + 100`.
 fn session(num: u32) -> SessionId {
     SessionId { user: user(num), handle: SessionHandle(num.into()) }
 }
@@ -35,7 +35,7 @@ fn begun<T: Topology>(most: u8) -> GroupCall<T> {
     GroupCall::new(CallId(9), room, Media::Audio, &joining(session(0), 0, most), now(0))
 }
 
-/// Ann, bob and cat are in the places 1 to 3.
+/// Ann, Bob and Cat are in the places 1 to 3.
 fn three() -> GroupCall {
     let mut call = begun(4);
     for num in 0..3 {
@@ -63,7 +63,7 @@ fn offer() -> GroupSignal {
 }
 
 #[test]
-fn coming_and_leaving() {
+fn joins_and_leaves_reach_the_others() {
     let mut call: GroupCall = begun(3);
     let join = |call: &mut GroupCall, num, place| said(call.join(joining(session(num), place, 3)));
     assert_eq!(join(&mut call, 0, 1), "answer Joined [], changed");
@@ -85,7 +85,7 @@ fn coming_and_leaving() {
 }
 
 #[test]
-fn signals_go_to_the_place_that_is_named_and_to_no_other() {
+fn signals_reach_only_the_named_place() {
     let mut call = three();
     let signal =
         |call: &mut GroupCall, by, to| said(call.signal(SessionHandle(by), Place(to), offer(), now(0)));
@@ -100,7 +100,7 @@ fn signals_go_to_the_place_that_is_named_and_to_no_other() {
 }
 
 #[test]
-fn who_comes_again_has_another_place_and_the_old_one_is_nobodys() {
+fn joining_again_gives_a_new_place_and_retires_the_old_one() {
     let mut call = three();
     let away = call.session_ended(session(1).handle, false, now(0));
     assert_eq!(said(away.ok_or(Refusal::NoSuchCall)), "0: Away, 2: Away");
@@ -118,7 +118,7 @@ fn who_comes_again_has_another_place_and_the_old_one_is_nobodys() {
 }
 
 #[test]
-fn who_stays_away_is_gone_after_twenty_seconds() {
+fn participants_away_for_twenty_seconds_are_removed() {
     let mut call = three();
     call.session_ended(session(2).handle, false, now(1_000)).expect("cat was there");
     assert!(call.time_passed(now(AWAY_MS)).is_none());
@@ -132,7 +132,7 @@ fn who_stays_away_is_gone_after_twenty_seconds() {
 }
 
 #[test]
-fn two_of_whom_one_has_blocked_the_other_hear_nothing_of_each_other() {
+fn a_block_separates_two_participants() {
     let mut call = three();
     let dan = Joining { apart: vec![user(1), user(7)], ..joining(session(3), 4, 4) };
     assert_eq!(
@@ -153,7 +153,7 @@ fn two_of_whom_one_has_blocked_the_other_hear_nothing_of_each_other() {
 }
 
 #[test]
-fn who_is_taken_out_hears_it_and_is_told_no_more() {
+fn a_removed_participant_is_notified_once() {
     let mut call = three();
     call.no_member(user(2));
     assert!(!call.members().contains(&2) && call.members().contains(&1));
@@ -163,7 +163,7 @@ fn who_is_taken_out_hears_it_and_is_told_no_more() {
 }
 
 #[test]
-fn sizes_and_paces_are_bounded() {
+fn sizes_and_rates_are_bounded() {
     let mut call = three();
     let long = |length| "x".repeat(length).into();
     let mut say = |signal| said(call.signal(SessionHandle(0), Place(2), signal, now(0)));
@@ -178,14 +178,14 @@ fn sizes_and_paces_are_bounded() {
 
 #[test]
 fn a_call_stays_small() {
-    // Six seats take the room of eight as they come one by one.
+    // The vector grows to a capacity of eight for six seats.
     let pairs = 15 * size_of::<[u32; 2]>();
     let members = crate::MOST_MEMBERS_CALLED as usize * size_of::<u32>();
     let bytes = size_of::<GroupCall>() + 8 * size_of::<Seat>() + 2 * pairs + members;
     assert!(bytes <= 3 * 1024, "{bytes}");
 }
 
-/// One in the place 1 is paired with everybody, and nobody with anybody else: as a server for media would be.
+/// A topology that pairs place 1 with everybody and no other places, as a media server would need it.
 #[derive(Default)]
 struct Star;
 
@@ -196,7 +196,7 @@ impl Topology for Star {
 }
 
 #[test]
-fn another_topology_pairs_others() {
+fn the_topology_decides_the_pairs() {
     let mut call: GroupCall<Star> = begun(6);
     for num in 0..3 {
         call.join(joining(session(num), num + 1, 6)).expect("there is room");
@@ -239,7 +239,7 @@ proptest! {
     fn whatever_clients_do(moves in proptest::collection::vec(moves(), 1..120), most in 2..=6u8) {
         let mut call: GroupCall = begun(most);
         let (mut ms, mut place) = (0, 0);
-        // The participants as the client of each session believes: its own place, and those of the others.
+        // The participants that the client of each session knows: its own place, and those of the others.
         let mut seen: HashMap<SessionHandle, HashSet<Place>> = HashMap::new();
         for one in moves {
             let at = |num: u32, device: u64| SessionId {
