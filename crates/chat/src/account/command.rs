@@ -1,4 +1,4 @@
-//! The commands of a user about their own account, and to look at profiles.
+//! The commands of users about their own account, and the command that reads a profile.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

@@ -1,8 +1,8 @@
-//! Devices: in which browsers and apps a member is signed in, and signing one out from another.
+//! Devices: the browsers and apps in which a member is signed in, and signing one out from another.
 //!
-//! Only where the site has switched it on: a row of each device is written as it signs in, and asked for before it does. A
-//! device that was signed out comes back with a token that the site has made since; whether the site makes one without a
-//! new login is the site's to decide.
+//! Works only where the site has enabled it. Each sign-in writes a row for its device, after a check of the
+//! row that exists. A device that was signed out needs a token that the site has made since then. Whether the
+//! site asks for a new login before it makes one is the site's decision.
 
 mod agent;
 mod list;
@@ -15,18 +15,19 @@ pub use store::{DeviceRow, DeviceStore, MOST_DEVICES, NewDevice, SignedOut};
 
 use crate::site::token::Ticket;
 
-/// A device of one's own, as one sees it.
+/// A device of the user who asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownDevice {
     pub row: DeviceRow,
-    /// It is connected now.
+    /// The device has a connected session.
     pub here: bool,
-    /// It is the one that asks.
+    /// The request came from this device.
     pub this: bool,
 }
 
-/// Was the token made after the device was signed out? A token that says when it was made, or when the member has signed in on
-/// the site, is taken by its word, to the second; of another one must end later than those that the device has shown.
+/// Checks whether the token was made after the device was signed out. Tokens that carry the time of their
+/// making, or of the member's sign-in on the site, are compared by that time, to the second. Other tokens
+/// must expire later than every token that the device has shown.
 pub(crate) fn may_return(signed_out: SignedOut, ticket: &Ticket) -> bool {
     match ticket.issued {
         Some(issued) => issued.0 + 1_000 > signed_out.at.0,

@@ -1,13 +1,13 @@
-//! Erasing a user: what a member may ask for, and a site must do when they ask it.
+//! Erasing a user, as members may request it and sites must carry it out.
 //!
-//! At once, in one transaction, the user is nobody: no name, no picture, another id, no session, on no list; whoever signs in with
-//! the old id is somebody new. What there is much of follows in slices, so that nobody's message waits for it: they leave
-//! their rooms, and their messages go, or stay under nobody's name. A row says what is left to do, so a node that dies goes on
-//! where it was.
+//! One transaction removes the user's name, picture, id, sessions and list entries. A later user with the old
+//! id is a new user. The large part follows in slices, so that other writes do not wait: the user leaves
+//! their rooms, and their messages are deleted, or stay under an anonymous name. A row stores the rest of the
+//! work, so a node continues after a crash.
 //!
-//! All messages that name the user change by this, and there may be 100,000 of them in one room. So devices that are connected
-//! hear one event, [`Renamed`], and change what they have; the messages get their new versions afterwards, without events, for
-//! the devices that come back later. A guest who becomes a member is renamed in the same way.
+//! An erasure changes all messages that name the user: one room may have 100,000 of them. So connected
+//! devices receive one event, [`Renamed`], and update their copies. The messages get new versions afterwards,
+//! without events, for devices that come back later. A guest who becomes a member is renamed in the same way.
 
 mod ask;
 mod sanctions;
@@ -22,29 +22,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Profile, Sub};
 
-/// A user who has another id in all messages now: one who was erased, or a guest who became a member.
+/// A user whose id changed in all messages: an erased user, or a guest who became a member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renamed {
     pub former: Sub,
     pub now: Profile,
-    /// All their messages are deleted.
+    /// All messages of the user are deleted.
     pub erased: bool,
 }
 
-/// Most users that a device is told of when it resumes. More: it gets a first page.
+/// Renamed users in one resume. A device that missed more gets a first page instead.
 pub const MOST_RENAMED: usize = 256;
 
-/// The fate of the user's messages: they stay, or go, too.
+/// Whether an erasure deletes the user's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessagesAfterErasure {
-    /// It goes, with its files, former bodies, and what reports keep of it.
+    /// Deletes the messages with their files, earlier bodies, and the copies in reports.
     Erased,
-    /// It stays, as nobody's.
+    /// Keeps the messages under an anonymous name.
     Kept,
 }
 
 impl MessagesAfterErasure {
-    /// As the record has it.
+    /// The word in the moderation record.
     pub fn word(self) -> &'static str {
         match self {
             MessagesAfterErasure::Erased => "messages erased",
@@ -53,5 +53,5 @@ impl MessagesAfterErasure {
     }
 }
 
-/// Rows that one slice touches, at most: a few milliseconds of the writer's time.
+/// Rows that one slice changes, at most: a few milliseconds of the writer's time.
 pub const ERASE_SLICE: u32 = 50;

@@ -15,7 +15,7 @@ use crate::privacy::Signal;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
-    /// A user has another id now, in all messages that a device has.
+    /// A user's id has changed in all messages that a device has.
     Renamed(Arc<Renamed>),
     Profile(Box<ProfileCard>),
     Devices(Vec<KnownDevice>),

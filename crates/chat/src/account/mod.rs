@@ -70,12 +70,12 @@ impl Account {
 }
 
 impl Account {
-    /// Looks for erasures that are under way.
+    /// Starts the work on unfinished erasures.
     pub(crate) fn continue_erasures(&self) {
         self.erasing.begin();
     }
 
-    /// How many guests have become members.
+    /// Guests who became members since the node started.
     pub(crate) fn merge_count(&self) -> u64 {
         self.merges.count()
     }

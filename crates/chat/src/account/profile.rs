@@ -1,4 +1,5 @@
-//! A member's profile: what others are shown of them beside name and picture, and what they choose themselves.
+//! A member's profile: what others see of them besides name and picture, and the fields that members choose
+//! themselves.
 
 mod change;
 mod look;
@@ -16,35 +17,35 @@ use crate::{ContactState, Person, Refusal, SiteRole, Timestamp};
 
 /// Longest status, in characters.
 pub const STATUS_CHARS: usize = 140;
-/// Longest name, in characters: as of a token.
+/// Longest name, in characters: the limit of names in tokens, too.
 pub(crate) const NAME_CHARS: usize = 200;
 
 /// The status of a member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     pub text: Box<str>,
-    /// None: until they say something else.
+    /// None: the status has no end.
     pub until: Option<Timestamp>,
 }
 
 impl Status {
-    /// None where it is not said any more.
+    /// The status at `now`; None once it has expired.
     pub fn at(self, now: Timestamp) -> Option<Status> {
         self.until.is_none_or(|until| now < until).then_some(self)
     }
 }
 
-/// A member as one is shown them.
+/// A member, as the asker may see them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileCard {
     pub person: Person,
     pub status: Option<Status>,
-    /// Where they are not here, and the asker may know.
+    /// Only of members who are offline, and only if the asker may see it.
     pub last_seen: Option<Timestamp>,
     pub role: SiteRole,
-    /// How one stands to them.
+    /// The asker's relation to the member.
     pub contact: ContactState,
-    /// Of oneself.
+    /// Only in the asker's own profile.
     pub own: Option<OwnCard>,
 }
 
@@ -54,16 +55,16 @@ pub struct OwnCard {
     pub privacy: Privacy,
     /// The site lets members choose their names.
     pub may_rename: bool,
-    /// And remove their account.
+    /// The site lets members remove their accounts.
     pub may_remove: bool,
-    /// And sees their devices.
+    /// The site lets members see their devices.
     pub devices: bool,
 }
 
 /// A change of a profile. Fields that are None stay.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProfileChange {
-    /// `Some(None)`: no status any more.
+    /// `Some(None)` removes the status.
     #[serde(with = "crate::serialize::optional_change")]
     pub status: Option<Option<Status>>,
     pub name: Option<NameChange>,
@@ -75,12 +76,12 @@ pub struct ProfileChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NameChange {
     Own(Arc<str>),
-    /// As the site says it, from the next sign-in on.
+    /// The name of the site's token, from the next sign-in on.
     OfSite,
 }
 
 impl ProfileChange {
-    /// With what was chosen before.
+    /// The new settings: unset fields keep the values of `before`.
     pub fn privacy(&self, before: Privacy) -> Privacy {
         Privacy {
             write: self.write.unwrap_or(before.write),

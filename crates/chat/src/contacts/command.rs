@@ -31,7 +31,7 @@ pub enum Command {
     Profiles {
         users: Vec<Sub>,
     },
-    /// Answers the first message of somebody who is not a contact.
+    /// Answers the first message of a user who is not a contact.
     AnswerRequest {
         conversation: ConversationId,
         answer: RequestAnswer,
@@ -64,7 +64,7 @@ impl Command {
 
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
-            // A search is for the user alone.
+            // Only the user sees a search.
             Command::ListPeople { query: _, page: _ } => Publication::default(),
             Command::Change { action: _, user: _ }
             | Command::List { page: _ }

@@ -4,14 +4,14 @@ use crate::contacts::message_requests::RequestStore;
 use crate::users::store::UserStore;
 use crate::{ContactRow, Done, Position, Relation, SiteId, Timestamp, UserId, UserRow};
 
-/// Blocked users of later pages that come with the first page of contacts.
+/// Blocked users of later pages that are added to the first page of contacts.
 pub const MOST_BLOCKED_FIRST: u32 = 1_000;
 
 /// A slice of [`Store`](crate::Store), whose promises about queues, order and crashes hold here too.
 pub trait ContactStore: UserStore + RequestStore {
-    /// Sets how `a` and `b` stand to each other, both sides in one transaction. `None` on a side takes it off
-    /// the list; a difference since before then still tells it once, as `None`.
-    /// `limit`: most contact rows of one user; answers None (and changes nothing) where it would be passed.
+    /// Sets the relation of `a` and `b`, both sides in one transaction. `None` on a side removes the entry
+    /// from the list; changes since an older position still report it once, as `None`. `limit`: most contact
+    /// rows of one user. Answers None, and changes nothing, if a list would exceed it.
     fn put_relation(
         &self,
         a: UserId,
@@ -21,8 +21,8 @@ pub trait ContactStore: UserStore + RequestStore {
         now: Timestamp,
         done: Done<Option<Position>>,
     );
-    /// By name, then sub. The first page, also that of a [`Snapshot`], ends with the blocked ones of all other pages, at most
-    /// [`MOST_BLOCKED_FIRST`]: a client must know them to collapse their messages.
+    /// A page by name, then sub. The first page, also that of a [`Snapshot`], ends with blocked users of all
+    /// other pages, at most [`MOST_BLOCKED_FIRST`]: a client must know them to collapse their messages.
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>);
     /// The directory: by name, then sub; `query` is a case-insensitive start of a word of the name.
     fn people(

@@ -1,7 +1,7 @@
 //! Imports: users, contacts, rooms, members and old messages of another system. See `docs/design/import.md`.
 //!
-//! An import is the act of the site's owner: filters, trust rules and limits of speed do not apply, bounds of texts and lists do. It
-//! notifies nobody, and changes nothing when it is repeated.
+//! An import is an act of the site's owner: filters, trust rules and rate limits do not apply; bounds of
+//! texts and lists do. It notifies no user, and a repeated import changes nothing.
 
 mod live;
 mod store;
@@ -20,30 +20,31 @@ use crate::{ConversationId, Position, Profile, RoomLimits, SiteId, Sub, Timestam
 /// Items of one job, which is one write of the store.
 pub const IMPORT_JOB: usize = 100;
 
-/// Devices with a position before it may lack what was imported: they begin with a first page.
+/// Devices with an earlier position may lack imported data: they start with a first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportFloor {
     pub site: SiteId,
-    /// Number of a position.
+    /// The number of a position.
     pub number: u64,
-    /// Devices that are online may have later positions and lack what was imported all the same.
+    /// Connected devices may have later positions and still lack the imported data.
     pub unpublished: bool,
 }
 
-/// The other system's id of something, as it is stored: a hash, so that nothing readable stays of a user who is erased.
+/// The id of something in the other system, stored as a hash, so that nothing readable remains of an erased
+/// user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ImportKey([u8; 16]);
 
-/// The id of a message or room of the other system has so many bytes.
+/// Longest id of a message or room in the other system, in bytes.
 const ID_BYTES: usize = 200;
 
 impl ImportKey {
-    /// Of a user, so that one who is erased does not come back.
+    /// The key of a user, so that an import does not bring an erased user back.
     pub fn user(sub: &Sub) -> ImportKey {
         ImportKey::of(b'u', sub.as_str())
     }
 
-    /// None: too long, empty, or with control characters.
+    /// None if the id is too long, empty, or has control characters.
     pub fn room(id: &str) -> Option<ImportKey> {
         is_id(id).then(|| ImportKey::of(b'r', id))
     }
@@ -68,14 +69,14 @@ fn is_id(id: &str) -> bool {
     (1..=ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control)
 }
 
-/// One thing of the other system. Users are named by their `sub`.
+/// One object of the other system. Users are identified by their `sub`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImportItem {
     User {
         profile: Profile,
         created: Option<Timestamp>,
     },
-    /// Two users who are contacts of each other.
+    /// Two users who are each other's contacts.
     Contact([Sub; 2]),
     Room {
         key: ImportKey,
@@ -116,7 +117,7 @@ impl ImportItem {
         ImportItem::User { profile: profile(sub, name, avatar, false), created }
     }
 
-    /// With the bounds of [`RoomChange`]. A room without a kind is private.
+    /// A room, with the bounds of [`RoomChange`]. Rooms without a kind are private.
     pub fn room(
         key: ImportKey,
         wanted: RoomChange,
@@ -151,26 +152,27 @@ pub struct ImportRules {
     pub now: Timestamp,
 }
 
-/// The rule for a message that is older than the newest of its conversation. Seqs never change, so it cannot come before.
+/// The rule for a message that is older than the newest of its conversation. Seqs never change, so it cannot
+/// be inserted before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Late {
     #[default]
     Refuse,
-    /// It stands after the newer ones, with its old time.
+    /// Append it after the newer ones, with its old time.
     Append,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportOutcome {
     Added,
-    /// It was imported before, or is here already. Later changes of it stay.
+    /// The item was imported before, or exists already. Later changes of it stay.
     Known,
-    /// A message that the site's retention would remove.
+    /// The site's retention would remove the message.
     Expired,
     Refused(ImportRefusal),
 }
 
-/// Why a line is not imported.
+/// The reason why a line is not imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum ImportRefusal {
     #[error("no such user: import the user in a line before")]
@@ -235,7 +237,8 @@ impl ImportRules {
         if body.is_none_or(|body| is_body(body)) { Ok(()) } else { Err(ImportRefusal::Body) }
     }
 
-    /// May a message of that time come to a conversation whose newest one is of `newest`? Err is the outcome for it.
+    /// Places a message of this time into a conversation whose newest one is of `newest`. Err is the outcome
+    /// of a message that is not stored.
     pub fn place(
         &self,
         id: ConversationId,
@@ -254,7 +257,7 @@ impl ImportRules {
     }
 }
 
-/// The client id of an imported message, by the number of its position: unlike any that the author has sent.
+/// The client id of an imported message, by the number of its position. No client can send such an id.
 pub fn imported_client_id(number: u64) -> Box<str> {
     format!("import:{number:x}").into()
 }
@@ -292,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_of_texts_and_times_hold() {
+    fn texts_and_times_are_bounded() {
         let check = |body: &str, time| rules().check(&message(body, time));
         assert_eq!(check("hello", NOW.0), Ok(()));
         for body in ["", "hello!", "a\0b"] {
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_comes_after_older_ones_and_not_where_it_would_be_removed() {
+    fn late_messages_follow_the_rule_and_expired_ones_are_dropped() {
         let id = ConversationId { site: SiteId(1), key: 5 };
         let place = |late, time, newest: Option<u64>| {
             ImportRules { late, ..rules() }.place(id, Timestamp(time), newest.map(Timestamp))
@@ -327,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_one_kind_is_none_of_another() {
+    fn keys_of_different_kinds_differ() {
         let keys =
             [ImportKey::user(&sub("7")), ImportKey::room("7").unwrap(), ImportKey::message("7").unwrap()];
         assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);

@@ -1,8 +1,8 @@
-//! What a browser says of itself, as far as a person needs it to know it again: two words out of a hundred.
+//! Reduces a `User-Agent` header to a browser and a system, so that people recognise their devices.
 
 use serde::{Deserialize, Serialize};
 
-/// The browser, and the system it runs on. Two bytes, however long a `User-Agent` is (RFC 9110 §10.1.5).
+/// The browser and its operating system: two bytes, for a `User-Agent` of any length (RFC 9110 §10.1.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Agent {
     pub browser: Browser,
@@ -34,7 +34,7 @@ pub enum System {
     Linux,
 }
 
-/// The first that is found counts: browsers also name those whom they want to be taken for.
+/// The first match counts: browsers also name the browsers that they imitate.
 const BROWSERS: [(&str, Browser); 10] = [
     ("Edg/", Browser::Edge),
     ("EdgA/", Browser::Edge),
@@ -58,7 +58,7 @@ const SYSTEMS: [(&str, System); 7] = [
     ("Linux", System::Linux),
 ];
 
-/// More of a header is not looked at.
+/// Bytes of the header that are read; the rest is ignored.
 const MAX_BYTES: usize = 512;
 
 impl Agent {
@@ -75,7 +75,7 @@ impl Agent {
         self != Agent::default()
     }
 
-    /// As stores keep it.
+    /// The number that stores keep.
     pub fn code(self) -> u16 {
         self.browser as u16 | (self.system as u16) << 8
     }
@@ -91,7 +91,7 @@ impl Agent {
 }
 
 impl Browser {
-    /// For people, in every language; empty where it is not known.
+    /// The product's name, which is the same in every language; empty if unknown.
     pub fn name(self) -> &'static str {
         match self {
             Browser::Unknown => "",
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers_are_known_by_what_they_say() {
+    fn browsers_are_recognised_by_their_user_agent() {
         let chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/128.0 Safari/537.36";
         for (header, browser, system) in [
             (chrome, Browser::Chrome, System::Linux),

@@ -1,22 +1,23 @@
-//! The part of the port to storage that is about devices. What [`Store`](crate::Store) promises holds here too.
+//! The slice of the port to storage for devices. The promises of [`Store`](crate::Store) hold here too.
 
 use serde::{Deserialize, Serialize};
 
 use crate::account::devices::Agent;
 use crate::{Done, SiteId, Sub, Timestamp, UserId};
 
-/// Most devices of one user that are kept; one more takes the place of the one that was used longest ago.
+/// Stored devices of one user. One more replaces the device that was used longest ago.
 pub const MOST_DEVICES: usize = 20;
 
-/// See [`Store`](crate::Store), of which it is a part. A device is named by the fingerprint of what the client calls itself.
+/// A slice of [`Store`](crate::Store). The key of a device is the fingerprint of the client's device id.
 pub trait DeviceStore: Send + Sync + 'static {
-    /// It has signed in. Nobody waits for it.
+    /// Stores a sign-in of the device. No caller waits for the write.
     fn put_device(&self, user: UserId, device: NewDevice);
-    /// Those that are not signed out, the one used last first.
+    /// Devices that are not signed out, most recently used first.
     fn devices(&self, user: UserId, done: Done<Vec<DeviceRow>>);
-    /// Its browser takes no notifications any more; nor does one of the user's of which is not known which device it is.
-    /// None: there is no such device. Else whether the user has another browser that takes some. `expires`: of the newest
-    /// token it is known to have, beside those it has signed in with.
+    /// Signs the device out, and removes its browser's push subscription and the user's subscriptions of
+    /// unknown devices. Answers None if the device does not exist; else whether the user has a push
+    /// subscription in another browser. `expires`: expiry of the newest token that the device is known to
+    /// have, besides those of its sign-ins.
     fn sign_out(
         &self,
         user: UserId,
@@ -25,7 +26,7 @@ pub trait DeviceStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Option<bool>>,
     );
-    /// Whether it was signed out and has not come back since.
+    /// The last sign-out of the device; None if it has signed in again since, or was never signed out.
     fn signed_out(&self, site: SiteId, user: Sub, device: u64, done: Done<Option<SignedOut>>);
 }
 
@@ -33,7 +34,7 @@ pub trait DeviceStore: Send + Sync + 'static {
 pub struct NewDevice {
     pub id: u64,
     pub agent: Agent,
-    /// Of the token that it has shown.
+    /// Expiry of the token that the device has shown.
     pub expires: Timestamp,
     pub time: Timestamp,
 }
@@ -43,13 +44,13 @@ pub struct DeviceRow {
     pub id: u64,
     pub agent: Agent,
     pub created: Timestamp,
-    /// When it has signed in last.
+    /// Time of the last sign-in.
     pub used: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignedOut {
     pub at: Timestamp,
-    /// The greatest end of a token that the device is known to have had.
+    /// The latest expiry of all tokens that the device is known to have had.
     pub expires: Timestamp,
 }

@@ -1,12 +1,13 @@
-//! The sanctions that a user leaves behind: they hold for the next user of the same id, so that to be erased is no way out of a ban.
+//! The sanctions of erased users. They apply to the next user of the same id, so that an erasure does not
+//! lift a ban.
 
 use crate::rooms::{LeftReason, MemberState, Role};
 use crate::{ConversationId, SanctionKind, Timestamp};
 
-/// A sanction of a user who is gone.
+/// A sanction of an erased user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasedSanction {
-    /// None: on the whole site.
+    /// None: the whole site.
     pub room: Option<ConversationId>,
     pub kind: SanctionKind,
     pub until: Timestamp,
@@ -18,7 +19,8 @@ impl ErasedSanction {
     }
 }
 
-/// The sanctions that are kept of a user. Bans and mutes that only a membership or the user's row knows count, too; they have no end.
+/// The sanctions to keep of a user. Includes bans and mutes that only a membership or the user's row stores;
+/// these have no end.
 pub fn sanctions_after_erasure(
     stored: Vec<ErasedSanction>,
     memberships: &[(ConversationId, MemberState)],
@@ -50,7 +52,7 @@ mod tests {
     use crate::SiteId;
 
     #[test]
-    fn what_holds_is_kept_and_what_is_over_is_not() {
+    fn current_sanctions_are_kept_and_expired_ones_are_dropped() {
         let room = |key| ConversationId::room(SiteId(1), key);
         let sanction = |room, kind, until| ErasedSanction { room, kind, until: Timestamp(until) };
         let stored = vec![

@@ -1,4 +1,4 @@
-//! The part of the port to storage that is about erasing users. What [`Store`](crate::Store) promises holds here too.
+//! The slice of the port to storage for erasures. The promises of [`Store`](crate::Store) hold here too.
 
 use std::sync::Arc;
 
@@ -9,24 +9,30 @@ use crate::{
     UserId, UserRow,
 };
 
-/// See [`Store`](crate::Store), of which it is a part.
+/// A slice of [`Store`](crate::Store).
 pub trait EraseStore: Send + Sync + 'static {
-    /// The user is nobody from now on, and it is written into the record. [`Refusal::NoSuchUser`]: no such user, or somebody has the new
-    /// id. [`Refusal::RateLimited`]: what is left of an earlier one is not done yet. [`Refusal::NotAllowed`]: another user asks for it than the user and those whom [`SiteAct::Erase`](crate::SiteAct) allows it.
-    /// Tokens from before give nobody the role of a user who had one.
+    /// Makes the user anonymous, and adds the erasure to the record. Tokens from before the erasure give no
+    /// user the former role.
+    ///
+    /// - [`Refusal::NoSuchUser`]: the user does not exist, or the new id is taken.
+    ///
+    /// - [`Refusal::RateLimited`]: an earlier erasure of the user is not finished.
+    ///
+    /// - [`Refusal::NotAllowed`]: the caller is neither the user nor allowed
+    ///   [`SiteAct::Erase`](crate::SiteAct).
     fn begin_erasure(&self, erasure: NewErasure, done: Done<Result<Erased, Refusal>>);
-    /// Goes on with what is left of all users who were erased, for at most `limit` rows.
+    /// Continues the unfinished erasures, for at most `limit` rows.
     fn erase_some(&self, now: Timestamp, limit: u32, done: Done<EraseSlice>);
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewErasure {
     pub user: UserId,
-    /// By what they are called from now on. Nobody has had this id.
+    /// The user's new id, which no user has had before.
     pub alias: Sub,
     pub name: Arc<str>,
     pub messages: MessagesAfterErasure,
-    /// The user themselves, somebody who may erase others, or the site.
+    /// The user, a user who may erase others, or the site.
     pub by: By,
     pub time: Timestamp,
 }
@@ -34,9 +40,9 @@ pub struct NewErasure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erased {
     pub before: UserRow,
-    /// As they are now: banned, so that nobody writes to them or finds them.
+    /// The row after the erasure: banned, so that others can neither find the user nor write to them.
     pub after: UserRow,
-    /// On whose list they were.
+    /// Users who had the erased user on their contact list.
     pub parted: Vec<UserId>,
     pub position: Position,
 }
@@ -44,18 +50,19 @@ pub struct Erased {
 /// The changes that others must be notified of.
 #[derive(Debug, Clone, Default)]
 pub struct EraseSlice {
-    /// The user of this slice. None: nothing was left to do.
+    /// The user of this slice. None: no erasure is unfinished.
     pub renamed: Option<(SiteId, Arc<Renamed>)>,
-    /// Numbers of users who hear of `renamed`, at `renamed_at`, before everything else of the slice.
+    /// Numbers of the users who receive `renamed`, at `renamed_at`, before every other event of the slice.
     pub audience: Vec<Arc<Vec<u32>>>,
     pub renamed_at: Position,
     /// Rooms that lost the picture which the user uploaded, and numbers of their members.
     pub rooms: Vec<(ConversationId, Arc<Room>, Arc<Vec<u32>>)>,
-    /// Direct conversations as the other one sees them now.
+    /// Direct conversations, as the other member now sees them.
     pub conversations: Vec<(UserId, ConversationRow)>,
-    /// Messages of others that are told whole. Those that only name the user get a new version and are not here.
+    /// Messages of others that are sent whole. Messages that only name the user get a new version and are not
+    /// listed.
     pub changed: Vec<ChangedMessage>,
     pub position: Position,
-    /// There is more to do.
+    /// More slices follow.
     pub more: bool,
 }
