@@ -1,4 +1,4 @@
-//! A file as a message shows it. Its type is what its first bytes say, by a short table; the sender's claim decides nothing.
+//! A file of a message. A short table of first bytes decides its type; the sender's claim has no effect.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,18 @@ use crate::serialize::serialize_as_text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileType(&'static str);
 
-/// So many bytes are looked at.
+/// Bytes at the start of a file that decide its type.
 pub(crate) const HEAD_BYTES: usize = 64;
 
 impl FileType {
-    /// All else: only for download.
+    /// Every other type: for download only.
     pub const OTHER: FileType = FileType("application/octet-stream");
 
-    /// So many of a file's first bytes are enough for [`of`](Self::of).
+    /// Bytes at the start of a file that [`of`](Self::of) needs.
     pub const HEAD_BYTES: usize = HEAD_BYTES;
 
-    /// By the first bytes of a file. `is_voice`: where a container may hold sound or video, it is sound.
+    /// The type by the first bytes of a file. `is_voice`: a container that may hold sound or video counts as
+    /// sound.
     pub fn of(head: &[u8], is_voice: bool) -> FileType {
         let found = match head {
             [0xff, 0xd8, 0xff, ..] => "image/jpeg",
@@ -60,12 +61,12 @@ impl FileType {
         self.0
     }
 
-    /// It is shown after it was made anew.
+    /// A picture, which is shown after it was encoded anew.
     pub fn is_picture(self) -> bool {
         self.0.starts_with("image/")
     }
 
-    /// Browsers play it.
+    /// Sound or video, which browsers play.
     pub fn is_played(self) -> bool {
         self.0.starts_with("audio/") || self.0.starts_with("video/")
     }
@@ -89,24 +90,25 @@ const NAMES: [&str; 13] = [
     "video/mp4",
 ];
 
-/// The DocType element of the EBML header (RFC 8794 §11.2.4) says `webm`; else it is some other Matroska.
+/// The DocType element of the EBML header (RFC 8794 §11.2.4) is `webm`; otherwise the file is another kind of
+/// Matroska.
 fn is_webm(head: &[u8]) -> bool {
     head.windows(7).any(|window| window == [0x42, 0x82, 0x84, b'w', b'e', b'b', b'm'])
 }
 
-/// A file as a message shows it.
+/// A file in a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
     pub id: FileId,
-    /// The last part of what the sender called it: for people, never a path.
+    /// The last part of the sender's file name: for display, never a path.
     pub name: Box<str>,
     pub kind: FileType,
     pub bytes: u64,
-    /// Of a picture.
+    /// Only of a picture.
     pub picture: Option<Picture>,
-    /// Of a sound or video, as the sender says.
+    /// Only of sound or video, as the sender's client measured it.
     pub duration_ms: Option<u32>,
-    /// Said into a microphone for this message.
+    /// A voice message, recorded for this message.
     pub voice: bool,
     pub peaks: Option<Peaks>,
 }
@@ -117,19 +119,19 @@ pub struct Picture {
     pub width: u32,
     pub height: u32,
     pub blurhash: Box<str>,
-    /// It is larger than its thumbnail, so there is one.
+    /// A thumbnail exists, because the picture is larger than one.
     pub has_thumbnail: bool,
 }
 
-/// How loud a voice message is over its time, as its sender says: one digit for each of up to 64 equal parts, from `0` for
-/// silence to `z` for the loudest.
+/// The loudness of a voice message over time, as its sender's client measured it. One digit for each of up to
+/// 64 equal parts, from `0` for silence to `z` for the loudest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Peaks(Box<str>);
 
 impl Peaks {
     pub const MOST: usize = 64;
 
-    /// None where it is anything else: what devices draw has this form and length.
+    /// None for every other form or length: devices draw the value.
     pub fn parse(text: &str) -> Option<Peaks> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase();
         ((1..=Peaks::MOST).contains(&text.len()) && text.bytes().all(is_digit)).then(|| Peaks(text.into()))
@@ -149,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn peaks_are_few_digits_and_nothing_else() {
+    fn peaks_are_at_most_64_digits() {
         for text in ["0", "09azz", &"z".repeat(64)] {
             assert_eq!(Peaks::parse(text).as_ref().map(Peaks::as_str), Some(text));
         }
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_bytes_decide() {
+    fn the_first_bytes_decide_the_type() {
         let webm = b"\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84webm\x42\x87";
         for (head, is_voice, name) in [
             (&b"\xff\xd8\xff\xe0\0\x10JFIF"[..], false, "image/jpeg"),

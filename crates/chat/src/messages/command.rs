@@ -33,7 +33,7 @@ pub enum Command {
         files: Vec<FileId>,
         rich: Option<Box<NewRich>>,
     },
-    /// Sends a message that the user can read, as the user's own, to another conversation.
+    /// Sends a message that the user can read to another conversation, as the user's own.
     Forward {
         client_id: Box<str>,
         to: To,
@@ -41,7 +41,7 @@ pub enum Command {
         seq: Seq,
     },
     SendSticker(SendSticker),
-    /// All stickers of the site.
+    /// Lists all stickers of the site.
     ListStickers,
     Mark {
         conversation: ConversationId,
@@ -70,7 +70,7 @@ pub enum Command {
         seq: Seq,
         change: MessageChange,
     },
-    /// The pinned messages of a conversation.
+    /// Lists the pinned messages of a conversation.
     ListPins {
         conversation: ConversationId,
     },
@@ -94,7 +94,7 @@ pub enum Command {
         root: Seq,
         change: ThreadChange,
     },
-    /// The threads of a room that the user follows.
+    /// Lists the threads of a room that the user follows.
     ListThreads {
         conversation: ConversationId,
     },
@@ -113,7 +113,7 @@ pub enum MarkerSet {
 }
 
 impl MarkerSet {
-    /// Received, and read: 0 leaves a marker where it is.
+    /// The received and read markers; 0 leaves a marker unchanged.
     pub(crate) fn both(self) -> (Seq, Seq) {
         match self {
             MarkerSet::Received(seq) => (seq.min(Seq::MAX), Seq(0)),
@@ -125,21 +125,21 @@ impl MarkerSet {
 /// A change of an existing message.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageChange {
-    /// Another body.
+    /// Replaces the body.
     Edit(Box<str>),
-    /// Taken back for everybody.
+    /// Deletes the message for everybody.
     Delete,
     React {
         reaction: Reaction,
         on: bool,
     },
-    /// Kept at hand above the conversation, or not any more.
+    /// Pins the message above the conversation, or unpins it.
     Pin(bool),
-    /// In a poll, for these choices instead of those of before; none: for nothing any more.
+    /// Votes in a poll for these choices, instead of earlier ones. An empty list removes the vote.
     Vote(Vec<u8>),
-    /// A poll ends.
+    /// Ends a poll.
     ClosePoll,
-    /// The preview of its link; None removes it.
+    /// Sets the preview of the message's link; None removes it.
     Preview(Option<Box<NewPreview>>),
 }
 
@@ -161,15 +161,15 @@ impl std::fmt::Debug for MessageChange {
     }
 }
 
-/// Fields that are None stay.
+/// A change of a user's settings of a conversation. Fields that are None stay.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ConversationChange {
     pub muted_until: Option<Timestamp>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
-    /// Shown as unread, although all of it was read.
+    /// Shown as unread, although the user has read all of it.
     pub marked_unread: Option<bool>,
-    /// The unfinished text; empty: none.
+    /// The unfinished text; empty removes it.
     pub draft: Option<Box<str>>,
 }
 
@@ -185,20 +185,20 @@ impl std::fmt::Debug for ConversationChange {
     }
 }
 
-/// Which of one's conversations a list has.
+/// The user's conversations that a list contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum ConversationList {
-    /// All that are not archived.
+    /// All conversations that are not archived.
     #[default]
     Main,
     Archived,
-    /// Of `Main` those with something unread, or marked so.
+    /// Conversations of `Main` with unread messages, or marked as unread.
     Unread,
-    /// Of `Main` those with an unread mention.
+    /// Conversations of `Main` with an unread mention.
     Mentions,
 }
 
-/// A message can be held where only its author sees it, so an author in the shadow may send one.
+/// A held message is visible only to its author, so a shadow-banned author may send one.
 const MESSAGE: Policy = Policy { is_send: true, speaks: true, answer: Answer::ClientId, ..Policy::PLAIN };
 
 impl Command {
@@ -221,7 +221,7 @@ impl Command {
                 }
                 MessageChange::React { on, .. } => Policy::speaks(*on),
                 MessageChange::Vote(choices) => Policy::speaks(!choices.is_empty()),
-                // A deletion is recorded once for each message, which took a message to write.
+                // Each message has at most one recorded deletion, so the message rate bounds them.
                 MessageChange::Delete => Policy::PLAIN,
             },
             Command::Typing { on, .. } => {
@@ -247,7 +247,8 @@ impl Command {
                 let mut texts: Vec<&str> = vec![body];
                 let mut can_wait = true;
                 if let Some(rich) = rich {
-                    // The forwarded message is read from the store, and passes the gate there; a sticker's words are the site's.
+                    // The forwarded message is read from the store and filtered there; the site writes the
+                    // words of stickers.
                     let NewRich { poll, forwarded: _, thread: _, sticker: _ } = &**rich;
                     if let Some(NewPoll { choices, multiple: _, anonymous: _, ends: _ }) = poll {
                         texts.extend(choices.iter().map(|choice| &**choice));
@@ -266,12 +267,12 @@ impl Command {
                 | MessageChange::ClosePoll
                 | MessageChange::Preview(_) => Publication::default(),
             },
-            // The message passes the gate when it was read, see `messages/forward.rs`.
+            // The filters check the message after it was read, see `messages/forward.rs`.
             Command::Forward { client_id: _, to: _, conversation: _, seq: _ } => Publication::default(),
             Command::SendSticker(SendSticker { client_id: _, to: _, number: _, reply_to: _, thread: _ }) => {
                 Publication::default()
             }
-            // A draft and a search are for the user alone.
+            // Only the user sees drafts and searches.
             Command::ChangeConversation { conversation: _, change } => {
                 let ConversationChange { muted_until: _, pinned: _, archived: _, marked_unread: _, draft: _ } =
                     change;
@@ -290,7 +291,7 @@ impl Command {
         }
     }
 
-    /// The client's id of the message that it sends: the answer names it.
+    /// The client id of the message to send, which the answer repeats.
     pub(crate) fn client_id(&self) -> Option<&str> {
         match self {
             Command::Send { client_id, .. }

@@ -1,5 +1,5 @@
-//! Changes of a message as sessions hear them, but for its text: its counts and flags instead of the whole message, whose size
-//! has nothing to do with that of the command.
+//! Changes of a message without its text: its counts and flags. So the size of an event does not depend on
+//! the size of the message, which a small command could choose.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,25 @@ pub struct Counts {
     pub conversation: ConversationId,
     pub seq: Seq,
     pub version: u64,
-    /// All of the message, in the order in which they came first.
+    /// All reactions of the message, in the order of the first use of each.
     pub reactions: Vec<(Reaction, u64)>,
-    /// Where the message is a poll.
+    /// Only of polls.
     pub poll: Option<PollCounts>,
     pub pinned: bool,
-    /// It has one.
+    /// The message has a preview.
     pub preview: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollCounts {
-    /// Of each choice.
+    /// Votes for each choice.
     pub votes: Vec<u64>,
     pub voters: u64,
     pub closed: bool,
 }
 
-/// The user whose change led to the counts, and the change. Absent for several changes together, and for the others where a
-/// poll is anonymous.
+/// The author of the change, and the change. Absent if several changes were combined; in anonymous polls
+/// absent for other users.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedBy {
     pub user: Sub,
@@ -42,7 +42,7 @@ pub enum Counted {
         reaction: Reaction,
         on: bool,
     },
-    /// All choices that the user has now.
+    /// All current choices of the user.
     Vote(Vec<u8>),
     Unpin,
     PollEnd,
@@ -79,7 +79,7 @@ impl Counted {
             MessageChange::Pin(false) => Some(Counted::Unpin),
             MessageChange::ClosePoll => Some(Counted::PollEnd),
             MessageChange::Preview(None) => Some(Counted::NoPreview),
-            // A pinned message is shown above the others, also to those who have not loaded it.
+            // Pinned messages are shown above the others, also to clients that have not loaded the message.
             MessageChange::Edit(_)
             | MessageChange::Delete
             | MessageChange::Pin(true)
@@ -87,7 +87,7 @@ impl Counted {
         }
     }
 
-    /// Nobody but the voter may learn of it.
+    /// Whether only the voter may receive the change.
     pub(crate) fn is_secret(&self, message: &StoredMessage) -> bool {
         let poll = message.rich.as_ref().and_then(|rich| rich.poll.as_ref());
         matches!(self, Counted::Vote(_)) && poll.is_some_and(|poll| poll.anonymous)

@@ -1,4 +1,4 @@
-//! Events about messages and the conversations that they are in.
+//! Events about messages and their conversations.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -16,18 +16,18 @@ use crate::{Conversation, ConversationId, Message, Seq, Sub, Timestamp};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
-    /// The message is on disk. A repeated send is answered with the place and time of the first one.
+    /// The message is on disk. A repeated send gets the seq and time of the first one.
     Ack {
         client_id: Box<str>,
         conversation: ConversationId,
         seq: Seq,
         time: Timestamp,
-        /// It waits until the other user accepts it.
+        /// The message waits until the other user accepts the request.
         request: bool,
     },
-    /// Shared by all sessions that receive it.
+    /// One allocation for all sessions that receive it.
     Message(Arc<Message>),
-    /// A message as it is now, after a change. The author of the change gets their own `mine`; others get it without.
+    /// A message after a change. The author of the change gets their own `mine`; others get it without.
     Update {
         message: Arc<Message>,
         by: Sub,
@@ -42,7 +42,7 @@ pub enum Event {
         user: Sub,
         received: Seq,
         read: Seq,
-        /// The unread count, where `user` is the user of this session.
+        /// The unread count, if `user` is the user of this session.
         unread: Option<u64>,
     },
     Typing {
@@ -56,7 +56,7 @@ pub enum Event {
     },
     Conversation(Box<Conversation>),
     History {
-        /// None: nobody has begun it yet, and it will get its id with the first message.
+        /// None: the conversation does not exist yet; it gets an id with its first message.
         conversation: Option<ConversationId>,
         messages: Vec<Arc<Message>>,
         more: bool,
@@ -73,13 +73,13 @@ pub enum Event {
         conversation: ConversationId,
         threads: Vec<Thread>,
     },
-    /// Those of the site, oldest first.
+    /// The site's stickers, oldest first.
     Stickers(Vec<Sticker>),
     Found {
         hits: Vec<Arc<Message>>,
         next: Option<String>,
     },
-    /// A message of this user that nobody else sees, or not yet.
+    /// A message of this user that others cannot see, or not yet.
     Held(Box<Held>),
 }
 

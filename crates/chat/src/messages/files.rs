@@ -1,6 +1,7 @@
-//! Files: what one is, who may bring one, and how it gets into a message. Its bytes lie behind a port of their own.
+//! Files: their limits, their access rules, and how they become part of a message. Their bytes have a port of
+//! their own.
 //!
-//! Why it is so: `docs/design/files.md`.
+//! Reasons: `docs/design/files.md`.
 
 mod access;
 mod bring;
@@ -15,23 +16,23 @@ use crate::{ContactState, Refusal, Relation};
 /// Most files of one message.
 pub const MOST_FILES: usize = 10;
 
-/// Most files of one user that are in no message yet: nobody needs more than some messages' worth.
+/// Files of one user that are in no message yet: enough for several messages.
 pub const MOST_LOOSE: u32 = 50;
 
-/// Whether a user with so many files outside of messages may begin another. For stores.
+/// Whether a user with this number of files outside messages may begin another. For stores.
 pub fn may_begin_file(loose: u32) -> Result<(), Refusal> {
     if loose >= MOST_LOOSE { Err(Refusal::TooManyFiles) } else { Ok(()) }
 }
 
-/// So many of the newest messages of a conversation are looked at to see whether the other one has ever answered.
+/// Newest messages of a conversation that are searched for an answer of the other user.
 pub const ANSWER_WITHIN: u32 = 500;
 
-/// How much may be kept; 0: no limit, but for `file_bytes`, where it is: no files.
+/// Storage quotas in bytes. 0: no limit, except for `file_bytes`, where it means: no files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileLimits {
     pub file_bytes: u64,
     pub user_bytes: u64,
-    /// Most bytes of files of a guest.
+    /// Bytes of all files of one guest.
     pub guest_bytes: u64,
     pub site_bytes: u64,
 }
@@ -42,8 +43,8 @@ impl FileLimits {
     }
 }
 
-/// May one send files to the other in a direct conversation, where one may write to them at all? Not to a stranger: who
-/// has neither agreed to be a contact nor ever answered is sent no pictures.
+/// Whether a user may send files in a direct conversation in which they may write. Refused towards strangers:
+/// users who are no contacts and have never answered.
 pub fn may_send_files(relation: Relation, has_answered: bool) -> Result<(), Refusal> {
     match relation.of_a {
         ContactState::Contact => Ok(()),
@@ -52,7 +53,7 @@ pub fn may_send_files(relation: Relation, has_answered: bool) -> Result<(), Refu
     }
 }
 
-/// Is there room for so much more, beside what the user and the site have?
+/// Whether the quotas allow this number of further bytes, besides the stored bytes of the user and the site.
 pub fn has_room(limits: FileLimits, of_user: u64, of_site: u64, bytes: u64) -> Result<(), Refusal> {
     if bytes > limits.file_bytes {
         return Err(Refusal::FileTooLarge);
@@ -93,11 +94,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strangers_are_sent_no_files() {
+    fn files_to_strangers_are_refused() {
         use ContactState::{Contact, None as Nothing, RequestReceived, RequestSent};
         let stranger = Err(Refusal::FirstContact);
         let table = [
-            // how the two stand; has never answered, has
+            // The relation; the result if the other user has never answered, and if they have.
             (Nothing, stranger, Ok(())),
             (RequestSent, stranger, Ok(())),
             (RequestReceived, stranger, Ok(())),
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn room_for_a_file() {
+    fn quotas_bound_files() {
         let limits = FileLimits { file_bytes: 10, user_bytes: 15, guest_bytes: 0, site_bytes: 100 };
         let full = Err(Refusal::NoRoomForFile);
         for (user, site, bytes, expected) in [
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_no_path() {
+    fn file_names_contain_no_path() {
         for (told, name) in [
             ("cat.jpg", "cat.jpg"),
             ("../../etc/passwd", "passwd"),

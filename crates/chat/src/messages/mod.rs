@@ -1,4 +1,4 @@
-//! Messages: sending and changing them, what belongs to one, and reading them again.
+//! Messages: sending, changing and reading them, and their parts.
 
 mod blocked_author;
 pub(crate) mod changes;
@@ -106,7 +106,7 @@ impl Messages {
         }
     }
 
-    /// Takes a place among the messages that are being stored.
+    /// Reserves a place among the messages that are being stored.
     pub(crate) fn enter(&self, now: Timestamp) -> Result<UnderWay, Refusal> {
         self.posting.enter(now)
     }

@@ -9,17 +9,17 @@ pub const FEWEST_CHOICES: usize = 2;
 pub const MOST_CHOICES: usize = 10;
 /// Longest choice, in bytes.
 pub const CHOICE_BYTES: usize = 200;
-/// A poll ends within so long, if it has an end at all.
+/// Latest end of a poll after its creation, in milliseconds. A poll may also have no end.
 const LONGEST_MS: u64 = 366 * 86_400_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPoll {
     pub choices: Vec<Box<str>>,
-    /// One may vote for several.
+    /// A user may vote for several choices.
     pub multiple: bool,
-    /// Nobody learns who has voted for what.
+    /// The votes of single users stay secret.
     pub anonymous: bool,
-    /// From then on nobody votes any more.
+    /// No votes from this time on.
     pub ends: Option<Timestamp>,
 }
 
@@ -30,9 +30,9 @@ pub struct Poll {
     pub multiple: bool,
     pub anonymous: bool,
     pub ends: Option<Timestamp>,
-    /// Its author or a moderator has ended it.
+    /// The author or a moderator has ended the poll.
     pub closed: bool,
-    /// How many users have voted.
+    /// Users who have voted.
     pub voters: u64,
 }
 
@@ -40,7 +40,7 @@ pub struct Poll {
 pub struct Choice {
     pub text: Box<str>,
     pub votes: u64,
-    /// The first [`NAMED`](crate::NAMED) who voted for it, oldest first; nobody where the poll is anonymous.
+    /// The first [`NAMED`](crate::NAMED) voters of the choice, oldest first; empty if the poll is anonymous.
     pub users: Vec<Sub>,
     /// The user for whom this was read has voted for it.
     pub mine: bool,
@@ -62,7 +62,7 @@ impl NewPoll {
         if fits && ends { Ok(()) } else { Err(Refusal::BadValue) }
     }
 
-    /// Before anybody has voted.
+    /// The poll before the first vote.
     pub fn begun(self) -> Poll {
         let choice = |text| Choice { text, votes: 0, users: Vec::new(), mine: false };
         Poll {
@@ -77,8 +77,8 @@ impl NewPoll {
 }
 
 impl Poll {
-    /// May one vote for these now? Each is the number of a choice, from 0; none takes one's vote back. Stores ask it, who alone
-    /// know the poll.
+    /// Whether a vote for these choices is allowed now. Each is the number of a choice, from 0; an empty list
+    /// removes the vote. Called by stores, because only they know the current poll.
     pub fn may_vote(&self, choices: &[u8], now: Timestamp) -> Result<(), Refusal> {
         let is_choice = |(at, choice): (usize, &u8)| {
             usize::from(*choice) < self.choices.len() && !choices[..at].contains(choice)
@@ -92,7 +92,7 @@ impl Poll {
         Ok(())
     }
 
-    /// The choices of the user for whom it was read.
+    /// The choices of the user for whom the poll was read.
     pub fn mine(&self) -> Vec<u8> {
         let mine = self.choices.iter().zip(0..).filter(|(choice, _)| choice.mine);
         mine.map(|(_, number)| number).collect()
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_poll() {
+    fn polls_are_bounded() {
         let long = "x".repeat(CHOICE_BYTES);
         let longer = "x".repeat(CHOICE_BYTES + 1);
         let many: Vec<String> = (0..11).map(|number| number.to_string()).collect();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_vote_for_what() {
+    fn votes_follow_the_poll() {
         let (single, several) = (poll(&["a", "b"], false, None), poll(&["a", "b"], true, Some(2_000)));
         let (single, several) = (single.begun(), several.begun());
         let closed = Poll { closed: true, ..single.clone() };

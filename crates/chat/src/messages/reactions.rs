@@ -1,11 +1,11 @@
-//! Reactions: what is one, and how many a message bears.
+//! Reactions: their form, and their number per message.
 
 use std::sync::Arc;
 
 use crate::Refusal;
 use crate::serialize::serialize_as_text;
 
-/// One emoji, or `:name:` for a picture of the site's own.
+/// One emoji, or `:name:` for one of the site's own pictures.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reaction(Arc<str>);
 
@@ -13,7 +13,7 @@ impl Reaction {
     /// The longest emoji sequence that Unicode recommends has 35 bytes.
     pub const MAX_BYTES: usize = 48;
 
-    /// None where it is neither of the two.
+    /// None if the text is neither.
     pub fn parse(text: &str) -> Option<Reaction> {
         (text.len() <= Self::MAX_BYTES && (is_name(text) || is_emoji(text))).then(|| Reaction(text.into()))
     }
@@ -25,14 +25,14 @@ impl Reaction {
 
 serialize_as_text!(Reaction, as_str, Reaction::parse);
 
-/// Of each reaction so many users are named, the first who put it there and left it; the others are counted.
+/// Users listed by name for each reaction: the earliest who still have it. The others are only counted.
 pub const NAMED: usize = 20;
 /// Most different reactions of one message, and of one user to it.
 const DIFFERENT: usize = 20;
 const OF_ONE_USER: usize = 8;
 
-/// May a user who has `of_user` reactions on a message of `different` ones put one more there? `is_there`: others have
-/// put the same.
+/// Whether a user with `of_user` reactions on a message with `different` ones may add one. `is_there`: others
+/// have added the same reaction.
 pub fn room_for(different: usize, is_there: bool, of_user: usize) -> Result<(), Refusal> {
     let fits = (is_there || different < DIFFERENT) && of_user < OF_ONE_USER;
     if fits { Ok(()) } else { Err(Refusal::TooManyReactions) }
@@ -49,8 +49,8 @@ const JOINER: char = '\u{200d}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 
-/// One emoji as UTS #51 §1.4.9 has it: elements joined by ZWJ. Stricter where that takes what shows as text: digits need
-/// their keycap, skin tones somebody to colour.
+/// One emoji of UTS #51 §1.4.9: elements joined by ZWJ. Stricter than the standard for sequences that appear
+/// as text: digits need their keycap, and skin tones an emoji to colour.
 fn is_emoji(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -90,7 +90,8 @@ fn is_pictograph(c: char) -> bool {
     PICTOGRAPHS.get(at).is_some_and(|(first, _)| *first <= u32::from(c))
 }
 
-/// `Extended_Pictographic` of UCD emoji-data.txt 14.0. What later versions of Unicode make emoji of was reserved in it.
+/// `Extended_Pictographic` of UCD emoji-data.txt 14.0. It reserves the code points that later versions of
+/// Unicode assign to emoji.
 #[rustfmt::skip]
 const PICTOGRAPHS: [(u32, u32); 78] = [
     (0xa9, 0xa9), (0xae, 0xae), (0x203c, 0x203c), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139),
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_a_reaction() {
+    fn emoji_and_names_are_reactions() {
         for text in [
             "👍",
             "👍🏽",
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
+    fn other_texts_are_no_reactions() {
         let long = ":".to_owned() + &"a".repeat(31) + ":";
         let family = "👨‍".repeat(7) + "👨";
         for text in [
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn how_many_a_message_bears() {
+    fn reactions_per_message_and_user_are_bounded() {
         let full = Err(Refusal::TooManyReactions);
         for (different, is_there, of_user, expected) in [
             (0, false, 0, Ok(())),

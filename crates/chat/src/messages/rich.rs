@@ -1,4 +1,5 @@
-//! What a message may bear besides its body and its files. Nearly none bears anything: that is one empty pointer, and no row.
+//! The optional parts of a message besides body and files. Most messages have none: these cost one null
+//! pointer, and no row.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +7,19 @@ use crate::{
     ConversationId, Forwarded, NewForward, NewPoll, Poll, Preview, Refusal, Seq, Sticker, Timestamp,
 };
 
-/// As a reader sees it.
+/// The parts as a reader sees them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rich {
-    /// The body is its question.
+    /// The message is a poll; the body is its question.
     pub poll: Option<Poll>,
     pub forwarded: Option<Forwarded>,
-    /// It is a reply in a thread.
+    /// The message is a reply in a thread.
     pub thread: Option<InThread>,
-    /// A thread hangs below it.
+    /// The message is the root of a thread.
     pub replies: Option<Replies>,
-    /// Of its first link.
+    /// The preview of the first link.
     pub preview: Option<Preview>,
-    /// It is this sticker; the body is its words.
+    /// The message is this sticker; the body is its words.
     pub sticker: Option<Sticker>,
 }
 
@@ -26,7 +27,7 @@ pub struct Rich {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InThread {
     pub root: Seq,
-    /// Among the replies, from 1.
+    /// Position among the replies, from 1.
     pub number: u64,
 }
 
@@ -50,18 +51,18 @@ pub struct ThreadCount {
 pub struct NewRich {
     pub poll: Option<NewPoll>,
     pub forwarded: Option<NewForward>,
-    /// The root of the thread in which it is a reply.
+    /// The root of the thread, if the message is a reply.
     pub thread: Option<Seq>,
     pub sticker: Option<Sticker>,
 }
 
 impl NewRich {
-    /// Nothing is nothing, and costs what nothing costs.
+    /// None if the message has no rich part, so that it costs no allocation.
     pub fn boxed(self) -> Option<Box<NewRich>> {
         (self != NewRich::default()).then(|| Box::new(self))
     }
 
-    /// A message as any other, but for where it stands.
+    /// Whether the message is plain text or a plain reply in a thread.
     pub(crate) fn is_reply(&self) -> bool {
         self.poll.is_none() && self.forwarded.is_none() && self.sticker.is_none()
     }
@@ -79,12 +80,12 @@ impl NewRich {
         usize::from(self.poll.is_some()) + self.files()
     }
 
-    /// Files that come along with what is forwarded.
+    /// Files of the forwarded message.
     pub fn files(&self) -> usize {
         self.forwarded.as_ref().map_or(0, |forward| forward.files.len())
     }
 
-    /// As it is told when it has just been posted. `thread`: where in it the store has put it.
+    /// The parts of a message that was just posted. `thread`: its place in the thread, assigned by the store.
     pub(crate) fn told(self, thread: Option<InThread>) -> Option<Box<Rich>> {
         let rich = Rich {
             poll: self.poll.map(NewPoll::begun),

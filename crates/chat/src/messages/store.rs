@@ -24,11 +24,11 @@ use crate::{
 pub trait MessageStore:
     UserStore + RequestStore + FileStore + HeldStore + RetentionStore + StickerStore + ThreadStore
 {
-    /// Stores a message: assigns the next gap-free seq and a position, creates the conversation on its first
-    /// message, un-archives it for both, moves the sender's markers up to it, counts a mention where the
-    /// body names the other member as `@sub` (followed by no letter, digit, `_` or `-`). A `reply_to` that is
-    /// no earlier seq of the conversation is dropped.
-    /// A (sender, client id) seen before changes nothing and answers as then, with `repeated`.
+    /// Stores a message. Assigns the next gap-free seq and a position, creates the conversation on its first
+    /// message, and un-archives it for both. Moves the sender's markers up to the message. Counts a mention
+    /// if the body contains `@sub` of the other member (followed by no letter, digit, `_` or `-`). Drops a
+    /// `reply_to` that is no earlier seq of the conversation. A (sender, client id) seen before changes
+    /// nothing, and gets the first answer with `repeated`.
     fn append(&self, append: Append, done: Done<Appended>);
     /// Stores a message in a room, as [`MessageStore::append`](crate::MessageStore::append) does in a direct conversation. Makes a page's room, and makes
     /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](crate::mentioned)), and for
@@ -47,13 +47,13 @@ pub trait MessageStore:
     /// A change without effect is answered with `changed` false.
     /// Where [`is_gathered`](crate::is_gathered) holds, the message is marked as unpublished in the same transaction.
     fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>);
-    /// Gives an unpublished message a new version and removes its mark, in one transaction. Answers the message as nobody
-    /// in particular sees it; None where it is not unpublished.
+    /// Gives an unpublished message a new version and removes its mark, in one transaction. Answers the
+    /// message without any reader's `mine`; None if the message is not unpublished.
     fn publish_gathered(&self, conversation: ConversationId, seq: Seq, done: Done<Option<ChangedMessage>>);
-    /// Messages that are unpublished, site by site; of one site, those that changed first at the front.
+    /// Unpublished messages, site by site; within a site, the earliest change first.
     fn unpublished(&self, page: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>);
-    /// Moves a member's markers forward (never back; clipped to the newest seq; read implies received).
-    /// Answers the markers after it; `moved` says whether anything changed.
+    /// Moves a member's markers forward (never back; limited to the newest seq; read implies received).
+    /// Answers the new markers; `moved`: whether one changed.
     fn mark(
         &self,
         conversation: ConversationId,
@@ -62,8 +62,8 @@ pub trait MessageStore:
         read: Seq,
         done: Done<MarkerRow>,
     );
-    /// Changes how a member sees a conversation. One more than [`MOST_PINNED`](crate::MOST_PINNED) is
-    /// [`Refusal::TooManyPinned`]. Reading on takes away that it was marked unread.
+    /// Changes a member's settings of a conversation. A pin beyond [`MOST_PINNED`](crate::MOST_PINNED) is
+    /// [`Refusal::TooManyPinned`]. A later read marker removes the "marked unread" flag.
     fn change_conversation(
         &self,
         conversation: ConversationId,
@@ -80,7 +80,8 @@ pub trait MessageStore:
         limit: u32,
         done: Done<ConversationsPage>,
     );
-    /// At most `limit` messages next to `before` or `after` (both None: the newest), ascending, as `reader` sees them.
+    /// At most `limit` messages next to `before` or `after` (both None: the newest), ascending, as `reader`
+    /// sees them.
     fn history(
         &self,
         reader: UserId,
@@ -90,7 +91,8 @@ pub trait MessageStore:
         limit: u32,
         done: Done<HistoryPage>,
     );
-    /// As [`MessageStore::history`](crate::MessageStore::history), for who may read. None in the place of the id: nobody has begun that page's room.
+    /// Like [`MessageStore::history`](crate::MessageStore::history), for users who may read the room. A None
+    /// id: the page has no room yet.
     fn room_history(
         &self,
         room: RoomName,
@@ -100,8 +102,9 @@ pub trait MessageStore:
         limit: u32,
         done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
     );
-    /// At most `limit` messages from the first of `time` or later on, ascending, for who may read the conversation. Times of a
-    /// conversation grow with its seqs; where a clock went back, the page begins at one of the messages around it.
+    /// At most `limit` messages of `time` or later, ascending, for users who may read the conversation. Times
+    /// grow with the seqs of a conversation. If a clock was set back, the page begins at one of the messages
+    /// around that time.
     fn history_since(
         &self,
         reader: UserId,
@@ -110,7 +113,7 @@ pub trait MessageStore:
         limit: u32,
         done: Done<Result<HistoryPage, Refusal>>,
     );
-    /// One message, for who may read the conversation.
+    /// One message, for users who may read the conversation.
     fn message(
         &self,
         reader: UserId,
@@ -118,18 +121,20 @@ pub trait MessageStore:
         seq: Seq,
         done: Done<Result<StoredMessage, Refusal>>,
     );
-    /// The pinned messages, newest first, for who may read the conversation.
+    /// The pinned messages, newest first, for users who may read the conversation.
     fn pins(
         &self,
         reader: UserId,
         conversation: ConversationId,
         done: Done<Result<Vec<StoredMessage>, Refusal>>,
     );
-    /// Messages that have all the words, newest first: of the user's conversations (of rooms a bounded number), or of one that
-    /// the user may read. A message may be found some time after it was stored; one that was deleted is not found.
+    /// Messages that contain all the words, newest first: of the user's conversations (of rooms a bounded
+    /// number), or of one that the user may read. New messages may become searchable with a delay; deleted
+    /// ones are never found.
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>);
-    /// The bodies that a message had before, oldest first: the first one, those of the last [`EVIDENCE_MS`](crate::EVIDENCE_MS), and
-    /// earlier ones as far as there is room for them, see [`drops_revision`](crate::drops_revision).
+    /// Earlier bodies of a message, oldest first: the first one, those of the last
+    /// [`EVIDENCE_MS`](crate::EVIDENCE_MS), and as many other ones as fit, see
+    /// [`drops_revision`](crate::drops_revision).
     fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>);
 }
 
@@ -142,7 +147,7 @@ pub struct Post {
     pub body: Box<str>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
-    /// As in [`append_with_files`](crate::FileStore::append_with_files).
+    /// See [`append_with_files`](crate::FileStore::append_with_files).
     pub files: Vec<FileId>,
     pub rich: Option<Box<NewRich>>,
 }
@@ -150,12 +155,12 @@ pub struct Post {
 #[derive(Debug, Clone)]
 pub struct Posted {
     pub appended: crate::Appended,
-    /// The sender became a member of a page's room by it: before the message.
+    /// Set if the message made the sender a member of the page's room.
     pub joined: Option<Joined>,
-    /// The members at that commit, by number, the sender among them. Empty if the message was a repetition.
+    /// The members at that commit, by number, including the sender. Empty if the message was a repetition.
     pub members: Arc<Vec<u32>>,
     pub files: Vec<File>,
-    /// Where in its thread it is.
+    /// The place of the message in its thread.
     pub thread: Option<InThread>,
 }
 
@@ -189,7 +194,8 @@ pub struct MarkerRow {
     pub read: Seq,
     pub unread: u64,
     pub moved: bool,
-    /// The other one is told too. Who has asked is not told whether it was read.
+    /// The other member is notified, too. False for message requests: their sender does not learn whether
+    /// they were read.
     pub told: bool,
     pub position: Position,
 }

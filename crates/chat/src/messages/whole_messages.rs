@@ -1,4 +1,5 @@
-//! Whole messages that a small command sends to a room: edits, forwards, pins. Bounded per room in bytes, whoever says them.
+//! Limits whole messages that a small command sends to a room: edits, forwards, pins. The bound is in bytes
+//! per room, for all authors together.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,12 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use crate::limits::{Due, Rate};
 use crate::{Refusal, RoomName, Timestamp};
 
-/// Of one room at once, and the time in which as much comes back: 32 KiB per second.
+/// Burst of one room, and the time in which it refills: 32 KiB per second.
 const BURST_BYTES: u64 = 256 * 1_024;
 const PERIOD_MS: u64 = 8_000;
-/// Rooms that are known at a time. Those that have their whole budget are forgotten; at the bound the one that has most of it.
+/// Rooms with a budget in memory. Rooms with a full budget are forgotten; at the bound, also the room with
+/// the largest rest.
 const MOST_ROOMS: usize = 4_096;
-/// Of a message beside its body.
+/// Bytes counted for a message besides its body.
 const FRAME_BYTES: u64 = 640;
 
 #[derive(Default)]
@@ -22,14 +24,14 @@ fn rate() -> Rate {
 }
 
 impl WholeMessages {
-    /// Is anything of the room's budget left?
+    /// Checks that the room's budget is not used up.
     pub(crate) fn check(&self, room: &RoomName, now: Timestamp) -> Result<(), Refusal> {
         let rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rooms.get(room).map_or(Ok(()), |due| rate().has_left(*due, now))
     }
 
-    /// A message with such a body went to the room. Only then is it counted: those who may not write there cannot use the
-    /// budget up.
+    /// Counts a message with such a body, after it was sent to the room. So users who may not write there
+    /// cannot use up the budget.
     pub(crate) fn spend(&self, room: RoomName, body: usize, now: Timestamp) {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rooms.len() >= MOST_ROOMS && !rooms.contains_key(&room) {
@@ -54,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_hears_of_so_many_bytes_per_second() {
+    fn bytes_per_room_and_second_are_bounded() {
         let rooms = WholeMessages::default();
         let mut taken = 0;
         for ms in 0..60_000 {
@@ -63,14 +65,14 @@ mod tests {
                 taken += 8_192 + FRAME_BYTES;
             }
         }
-        // A byte is counted in whole microseconds.
+        // Costs are rounded to whole microseconds.
         let most = (BURST_BYTES + 60 * BURST_BYTES * 1_000 / PERIOD_MS) / 100 * 103;
         assert!((most / 2..=most).contains(&taken), "{taken} of {most}");
         assert_eq!(rooms.check(&room(2), Timestamp(60_000)), Ok(()), "another room has its own");
     }
 
     #[test]
-    fn the_rooms_that_are_known_are_bounded() {
+    fn rooms_in_memory_are_bounded() {
         let rooms = WholeMessages::default();
         for key in 0..2 * MOST_ROOMS as u64 {
             rooms.spend(room(key), 10_000, Timestamp(0));

@@ -1,11 +1,11 @@
-//! Housekeeping: what was never posted, or was deleted, goes from the disk.
+//! Housekeeping: deletes the bytes of files that were never posted, or were removed.
 
 use crate::FileId;
 use crate::messages::files::Blobs;
 
-/// Most files of one round.
+/// Files removed in one round.
 pub(crate) const ROUND: u32 = 1_000;
-/// An upload must begin within this time.
+/// Milliseconds within which the first byte of an upload must arrive.
 pub(crate) const EMPTY_LIFE_MS: u64 = 10 * 60_000;
 
 pub(crate) fn is_removed(blobs: &dyn Blobs, file: FileId) -> bool {

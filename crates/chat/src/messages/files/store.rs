@@ -1,4 +1,4 @@
-//! The ports that files need: rows beside those of messages, and bytes.
+//! The ports for files: rows next to those of messages, and bytes.
 
 use std::io;
 
@@ -9,29 +9,34 @@ use crate::{
     StoreError, Timestamp, UserId,
 };
 
-/// The part of the port to storage that is about files. What [`Store`](crate::Store) promises of queues, order and crashes
-/// holds here too.
+/// The slice of the port to storage for files. The promises of [`Store`](crate::Store) about queues, order
+/// and crashes hold here too.
 ///
-/// A file is *arriving*, then *complete*, then in a message of its owner or the picture of its room; or *removed* at any time,
-/// which is the last that is heard of it. What it takes of the quotas is counted in the same transaction as each of these steps; while it arrives that is
-/// what has arrived, not what was announced.
+/// A file is *arriving*, then *complete*, then in a message of its owner or the picture of its room. At any
+/// time it can become *removed*, its final state. Each of these steps counts the file against the quotas in
+/// the same transaction. An arriving file counts with the bytes that have arrived; the announced size does
+/// not count.
 pub trait FileStore: Send + Sync + 'static {
-    /// Begins a file, which takes no room yet. Asks [`has_room`](crate::messages::files::has_room), in a direct conversation [`may_send_files`](crate::messages::files::may_send_files), in a
-    /// room [`may`](crate::may) with [`Act::Post`](crate::Act::Post) but for slow mode, and for [`MOST_LOOSE`](crate::messages::files::MOST_LOOSE).
+    /// Creates a file, without any bytes yet. Checks [`has_room`](crate::messages::files::has_room) and
+    /// [`MOST_LOOSE`](crate::messages::files::MOST_LOOSE). In a direct conversation it also checks
+    /// [`may_send_files`](crate::messages::files::may_send_files); in a room [`may`](crate::may) with
+    /// [`Act::Post`](crate::Act::Post), without slow mode.
     fn create_file(&self, file: NewFile, limits: FileLimits, done: Done<Result<(), Refusal>>);
-    /// So many bytes of an arriving file are there; they count from now on. Asks [`has_room`](crate::messages::files::has_room) for what is more than
-    /// before. A complete file stays as it is.
+    /// Counts the arrived bytes of an arriving file. Checks [`has_room`](crate::messages::files::has_room)
+    /// for the growth. A complete file stays unchanged.
     fn grow_file(&self, id: FileId, arrived: u64, limits: FileLimits, done: Done<Result<(), Refusal>>);
-    /// None where there is no such file, or it was removed.
+    /// None if the file does not exist, or was removed.
     fn file(&self, id: FileId, done: Done<Option<FileRow>>);
-    /// All bytes have come, and this is what they are. What is complete already stays as it is.
+    /// Stores the detected properties of a complete upload. A file that is complete already stays unchanged.
     fn complete_file(&self, id: FileId, found: FileFound, done: Done<Option<FileRow>>);
-    /// Removes files that are in no message; answers those that it has removed.
+    /// Removes files that are in no message, and answers the removed ones.
     fn remove_files(&self, files: Vec<FileId>, done: Done<Vec<FileId>>);
-    /// As [`MessageStore::append`](crate::MessageStore::append), with files: 1 to [`MOST_FILES`](crate::messages::files::MOST_FILES) complete ones of the sender, which
-    /// were made for this conversation and are in no message; else [`Refusal::NoSuchFile`]. With what else the message bears they may be
-    /// none. Files of what is forwarded stay where they are and are in both messages from then on; where one is gone, it is
-    /// [`Refusal::NoSuchMessage`], and where [`may_send_files`](crate::messages::files::may_send_files) says no, that.
+    /// Stores a message with files, like [`MessageStore::append`](crate::MessageStore::append). The files are
+    /// 1 to [`MOST_FILES`](crate::messages::files::MOST_FILES) complete ones of the sender, made for this
+    /// conversation and in no message; else [`Refusal::NoSuchFile`]. A message with a rich part may have
+    /// none. Files of a forwarded message belong to both messages from then on. If one was removed, the
+    /// answer is [`Refusal::NoSuchMessage`]; a refusal of
+    /// [`may_send_files`](crate::messages::files::may_send_files) is answered as it is.
     fn append_with_files(
         &self,
         append: Append,
@@ -41,15 +46,15 @@ pub trait FileStore: Send + Sync + 'static {
 
     // ---- housekeeping: may block, never called on a worker ----
 
-    /// Files that are removed, those made before `before` that are in no message, and those made before `empty_before` of which no
-    /// byte has arrived; not more than `limit`.
+    /// Removed files, files made before `before` that are in no message, and files made before `empty_before`
+    /// without any byte; at most `limit`.
     fn stale_files(
         &self,
         before: Timestamp,
         empty_before: Timestamp,
         limit: u32,
     ) -> Result<Vec<FileId>, StoreError>;
-    /// The bytes of removed files are gone: so are their rows.
+    /// Deletes the rows of removed files, once their bytes are deleted.
     fn forget_files(&self, files: &[FileId]) -> Result<(), StoreError>;
 }
 
@@ -66,7 +71,7 @@ pub struct NewFile {
     pub time: Timestamp,
 }
 
-/// Where it will be posted, and nowhere else.
+/// The only place where the file may be posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilePlace {
     Direct(ConversationId),
@@ -75,16 +80,16 @@ pub enum FilePlace {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRow {
-    /// Until it is complete, `bytes` is what was announced, and its kind is not known.
+    /// Until the file is complete, `bytes` is the announced size, and the kind is unknown.
     pub file: File,
     pub owner: UserId,
     pub conversation: ConversationId,
     pub is_complete: bool,
-    /// It is in a message.
+    /// The file is in a message.
     pub is_posted: bool,
-    /// It is the picture of its room, which everybody may see who knows its id.
+    /// The file is the picture of its room, visible to everybody who knows its id.
     pub is_room_picture: bool,
-    /// Where it is in forwarded messages too; of very many, some.
+    /// Conversations with forwarded copies; incomplete if there are very many.
     pub copies: Vec<ConversationId>,
 }
 
@@ -92,19 +97,19 @@ pub struct FileRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFound {
     pub kind: FileType,
-    /// Of what is kept and shown.
+    /// Size of the rendition that is shown.
     pub bytes: u64,
-    /// Of everything that is kept of it.
+    /// Size of all stored renditions together.
     pub kept_bytes: u64,
     pub picture: Option<Picture>,
 }
 
-/// Which of the bytes that are kept of a file.
+/// One of the stored renditions of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rendition {
-    /// As it came.
+    /// The unchanged upload.
     Upload,
-    /// A picture, made anew.
+    /// A picture that was encoded anew.
     Picture,
     Thumbnail,
 }
@@ -113,28 +118,28 @@ impl Rendition {
     pub const ALL: [Rendition; 3] = [Rendition::Upload, Rendition::Picture, Rendition::Thumbnail];
 }
 
-/// The port to where bytes lie. Everything may block; never called on a worker.
+/// The port to the bytes of files. Every call may block; never call it on a worker.
 pub trait Blobs: Send + Sync + 'static {
-    /// How much has come of an upload.
+    /// Bytes of an upload that have arrived.
     fn arrived(&self, file: FileId) -> io::Result<u64>;
-    /// The upload, to be written on at its end. One at a time may.
+    /// Opens the upload for appending. Only one writer at a time.
     fn upload(&self, file: FileId) -> io::Result<std::fs::File>;
-    /// A rendition, empty, to be written anew.
+    /// Creates a rendition, or empties it, for writing.
     fn create(&self, file: FileId, rendition: Rendition) -> io::Result<std::fs::File>;
     fn open(&self, file: FileId, rendition: Rendition) -> io::Result<Box<dyn Blob>>;
-    /// All that is kept of the file is written and on the disk: from now on it is only read. May be said again.
+    /// Makes the written renditions durable. They are read-only from then on. May be called again.
     fn settle(&self, file: FileId) -> io::Result<()>;
-    /// The upload is not needed any more, its renditions are.
+    /// Deletes the upload and keeps its renditions.
     fn drop_upload(&self, file: FileId) -> io::Result<()>;
-    /// Everything of the file. It is no error where nothing is there.
+    /// Deletes everything of the file. A missing file is no error.
     fn remove(&self, file: FileId) -> io::Result<()>;
-    /// Everything of sites that are not among these.
+    /// Deletes the files of all sites that are not listed.
     fn remove_other_sites(&self, sites: &[SiteId]) -> io::Result<()>;
 }
 
 /// Bytes that do not change any more.
 pub trait Blob: Send + Sync + 'static {
     fn bytes(&self) -> u64;
-    /// Fills the buffer from there on; fails where there is not so much.
+    /// Fills the buffer from `offset` on; fails if the blob ends before.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 }

@@ -1,17 +1,19 @@
-//! The part of the port to storage that is about threads. What [`Store`](crate::Store) promises of queues, order and crashes holds
-//! here too. Who may read the room may read its threads; who is no member follows none.
+//! The slice of the port to storage for threads. The promises of [`Store`](crate::Store) about queues, order
+//! and crashes hold here too. Users who may read the room may read its threads; only members can follow them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ConversationId, Done, HistoryPage, Refusal, Seq, StoredMessage, UserId};
 
-/// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
+/// A slice of [`Store`](crate::Store). One conformance suite tests this contract against every
+/// implementation.
 ///
-/// [`MessageStore::post`](crate::MessageStore::post) with a thread puts the message into the thread below that root, gives it the next number there, and lets its
-/// sender, the root's, and members whom it names follow the thread; the sender has read all of it. A root that is not there, was deleted,
-/// or is a reply in a thread itself is [`Refusal::NoSuchMessage`].
+/// [`MessageStore::post`](crate::MessageStore::post) with a thread appends the message to the thread below
+/// that root, with the next number there. The sender, the author of the root, and members whom the message
+/// mentions then follow the thread; the sender has read all of it. A root that does not exist, was deleted,
+/// or is itself a reply is [`Refusal::NoSuchMessage`].
 pub trait ThreadStore: Send + Sync + 'static {
-    /// As [`MessageStore::history`](crate::MessageStore::history), of the replies below `root`.
+    /// The replies below `root`, like [`MessageStore::history`](crate::MessageStore::history).
     #[allow(clippy::too_many_arguments, reason = "the command")]
     fn thread_history(
         &self,
@@ -23,8 +25,8 @@ pub trait ThreadStore: Send + Sync + 'static {
         limit: u32,
         done: Done<Result<HistoryPage, Refusal>>,
     );
-    /// How a reader stands to the thread below a message, after the change. It takes no position: it concerns nobody else. Who is no
-    /// member cannot follow: [`Refusal::NotAMember`].
+    /// Changes the reader's state of a thread, and answers the new state. It takes no position, because it
+    /// concerns no other user. Only members can follow a thread; others get [`Refusal::NotAMember`].
     fn change_thread(
         &self,
         reader: UserId,
@@ -43,20 +45,20 @@ pub trait ThreadStore: Send + Sync + 'static {
     );
 }
 
-/// Fields that are None stay.
+/// A change of a reader's state of a thread. Fields that are None stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ThreadChange {
     pub follow: Option<bool>,
-    /// All replies up to this number are read; never back.
+    /// Marks replies up to this number as read; never moves back.
     pub read: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadRow {
     pub root: StoredMessage,
-    /// Up to which number the reader has read it; None: does not follow it.
+    /// The last reply that the reader has read; None: the reader does not follow the thread.
     pub read: Option<u64>,
-    /// Replies after that whose authors the reader has blocked, of the newest
+    /// Later replies of authors whom the reader has blocked, among the newest
     /// [`MOST_BLOCKED_LOOKED_AT`](crate::MOST_BLOCKED_LOOKED_AT).
     pub blocked: u64,
 }
