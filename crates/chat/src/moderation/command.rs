@@ -1,4 +1,4 @@
-//! The commands of moderators and admins, and of members who report something.
+//! The commands of moderators and admins, and reports of members.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -25,15 +25,15 @@ pub enum Command {
         page: PageOf,
     },
     Act(Moderate),
-    /// The record of what moderators have done.
+    /// Lists the record of moderators' acts.
     ListAudit {
         page: PageOf,
     },
-    /// The user's warnings. `seen`: the user has read them, and they are removed.
+    /// Lists the user's warnings. `seen`: the user has read them, and they are removed.
     Notices {
         seen: bool,
     },
-    /// The site's settings, for admins.
+    /// Reads the site's settings, for admins.
     Settings,
     /// Changes the site's settings by a merge patch (RFC 7396).
     Configure {
@@ -66,9 +66,9 @@ impl Command {
 
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
-            // Read by the moderators of the site alone, to whom members quote what others wrote.
+            // Only the site's moderators read reports, and members quote the texts of others in them.
             Command::Report { of: _, reason: _, text: _ } => Publication::default(),
-            // Moderators and admins answer for their own texts.
+            // Filters do not apply to texts of moderators and admins.
             Command::Act(_) | Command::Configure { patch: _ } | Command::TestFilter { body: _ } => {
                 Publication::default()
             }

@@ -22,9 +22,9 @@ pub enum Event {
         reports: Vec<ReportRow>,
         next: Option<String>,
     },
-    /// For moderators: a report is new, or a moderator has changed it.
+    /// For moderators: a new report, or one that a moderator has changed.
     Report(Box<ReportRow>),
-    /// A moderator's act is done. The report as it is now, where the act was about one.
+    /// A moderator's act is done. With the changed report, if the act was about one.
     Moderated(Option<Box<ReportRow>>),
     Audit {
         entries: Vec<AuditEntry>,
@@ -37,7 +37,7 @@ pub enum Event {
     Site(Arc<SiteState>),
     /// The site's settings: names and values.
     Settings(#[serde(with = "crate::serialize::json_text")] Box<Value>),
-    /// A setting was refused; the text is for the admin who wanted it.
+    /// A setting was refused; the text explains it to the admin.
     NotSet(Box<str>),
     FilterTested(Box<FilterTest>),
 }

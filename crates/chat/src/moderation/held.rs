@@ -1,15 +1,15 @@
-//! The data of a message that is held beside the log: for a moderator, or because its sender is in the shadow.
+//! A message held outside the conversation: for a moderator, or because its sender is shadow-banned.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ConversationId, FileId, Seq, Sub, Timestamp, UserId};
 
-/// A message beside the log.
+/// A held message.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     pub from: UserId,
     pub conversation: ConversationId,
-    /// The other one, in a direct conversation.
+    /// The other member, in a direct conversation.
     pub other: Option<Sub>,
     pub client_id: Box<str>,
     pub body: Box<str>,
@@ -18,7 +18,7 @@ pub struct Held {
     pub files: Vec<FileId>,
     pub thread: Option<Seq>,
     pub state: HeldState,
-    /// Where it was refused: what the moderator says about it.
+    /// The moderator's reason for the refusal.
     pub reason: Box<str>,
 }
 
@@ -34,10 +34,10 @@ impl std::fmt::Debug for Held {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum HeldState {
-    /// For a moderator.
+    /// Waiting for a moderator.
     Waiting,
-    /// Told to its sender until they have seen it.
+    /// Refused. Shown to its author until they have seen it.
     Refused,
-    /// Its sender takes it for sent.
+    /// Shadow-banned: its author sees it as sent.
     Shadow,
 }

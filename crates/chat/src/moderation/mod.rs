@@ -1,7 +1,7 @@
-//! Keeping order on a site: reports, what is done about them, and the record of who did what.
+//! Moderation of a site: reports, sanctions, and the record of moderators' acts.
 //!
-//! Whatever decides is asked where it is committed: the store knows the role of who acts and of who is acted upon at that place
-//! in the order of commits, and writes the record in the same transaction.
+//! The store checks each act in its transaction: it knows the roles of moderator and target at that place in
+//! the order of commits. It writes the record in the same transaction.
 
 mod acts;
 mod command;
@@ -45,11 +45,11 @@ pub use store::{
     ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Sanction, SanctionKind,
 };
 
-/// Rooms and messages change by an act of a moderator: `Node` passes it on to them.
+/// Receives changes of rooms and messages by moderators' acts, which `Node` passes on to those parts.
 pub(crate) trait ActObserver: Send + Sync + 'static {
-    /// A member of a room is not as before.
+    /// A member's state in a room has changed.
     fn member_changed(self: Arc<Self>, room: ConversationId, changed: MemberChanged);
-    /// A message is not as before. `by`: who has changed it.
+    /// A message has changed. `by`: the author of the change.
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage);
     /// Sends the held message of a report. `sent` is called once, perhaps on a thread of the store.
     fn send_held(self: Arc<Self>, site: SiteId, by: By, report: u64, now: Timestamp, sent: Sent);
@@ -58,9 +58,9 @@ pub(crate) trait ActObserver: Send + Sync + 'static {
 /// Called once, perhaps on a thread of the store.
 pub(crate) type Sent = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
 
-/// Standings of users on their sites, reports, and what moderators do.
+/// The standings of users, reports, and moderators' acts.
 pub(crate) struct Moderation {
-    /// No sanction ends before.
+    /// No sanction ends before this time.
     next_end: AtomicU64,
     device_bans: DeviceBans,
     pub(crate) observer: Observer<dyn ActObserver>,
@@ -94,7 +94,7 @@ impl Moderation {
         }
     }
 
-    /// Is the device banned on the site now?
+    /// Whether the device is banned on the site now.
     pub(crate) fn has_device_ban(&self, site: SiteId, device: u64, now: Timestamp) -> bool {
         self.device_bans.has(site, device, now)
     }
@@ -108,13 +108,13 @@ impl Moderation {
 
 /// Messages before and after the reported one that are kept with a report.
 pub const LINES_AROUND: u64 = 5;
-/// Bodies that a message had within this time are kept with a report, and so long a deleted message can be reported: whoever edits or
-/// deletes at once does not take the evidence away.
+/// Milliseconds. A report keeps the bodies that a message had within this time, and a deleted message can be
+/// reported for as long. So an author cannot destroy evidence by editing or deleting at once.
 pub const EVIDENCE_MS: u64 = 7 * 86_400_000;
-/// Reports of one user that may be open at a time.
+/// Open reports of one user.
 pub const MOST_OPEN_REPORTS: u32 = 20;
 
-/// Whether a reason, a note or a text may be kept: not too long, no NUL.
+/// Whether a reason, note or text is valid: not too long, no NUL.
 pub(crate) fn is_reason(text: &str) -> bool {
     text.len() <= REASON_BYTES && !text.contains('\0')
 }

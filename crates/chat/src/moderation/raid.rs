@@ -1,5 +1,5 @@
-//! Raid mode: for a time new members cannot write to anybody first, nor in rooms. Begun by a moderator, or by more new members in a minute
-//! than the site has ever seen; it ends by itself.
+//! Raid mode: for a limited time, new members can neither write to strangers nor in rooms. Started by a
+//! moderator, or when more new members join in a minute than the site's setting allows. Ends by itself.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -13,8 +13,8 @@ use crate::site::live::LiveSite;
 use crate::site::settings::Settings;
 use crate::{By, Refusal, SiteRole, Timestamp};
 
-/// Refuses commands of new members during a raid. Only the store can tell whether a message to somebody is the
-/// *first*.
+/// Refuses commands of new members during a raid. Whether a message is the *first* to a user, only the store
+/// can tell.
 pub(crate) fn check(
     settings: &Settings,
     role: SiteRole,
@@ -29,7 +29,7 @@ pub(crate) fn check(
 }
 
 impl Moderation {
-    /// Somebody is here for the first time ever.
+    /// Counts a new member, and starts raid mode if there are too many.
     pub(crate) fn newcomer(self: &Arc<Self>, live: &LiveSite, now: Timestamp) {
         let raid = live.site.settings.raid;
         if raid.new_per_minute == 0 || raid.is_on(now) {
@@ -40,7 +40,7 @@ impl Moderation {
             return;
         }
         let until = now.0 + u64::from(raid.minutes.max(1)) * 60_000;
-        // One of those who come in this moment says it.
+        // Only one of several simultaneous newcomers starts it.
         if live.counters.raid_until.fetch_max(until, Ordering::AcqRel) > now.0 {
             return;
         }
@@ -59,7 +59,7 @@ mod tests {
     };
 
     #[test]
-    fn what_new_members_may_not_say() {
+    fn raid_mode_limits_new_members() {
         let now = Timestamp(1_000);
         let calm = Settings::default();
         let mut raid = Settings::default();

@@ -1,20 +1,21 @@
-//! What the sanctions of a user make of the user's standing on the site: pure functions over stored rows.
+//! The standing of a user under their sanctions: pure functions over stored rows.
 
 use crate::{SanctionKind, SiteAct, SiteStanding, UserId};
 
 use super::{ModeratorAct, Sanction};
 
-/// A stored sanction, as far as it decides how its user stands on the site.
+/// The fields of a stored sanction that affect its user's standing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldSanction {
     pub kind: SanctionKind,
-    /// In one room; else on the whole site.
+    /// False: the sanction is for the whole site.
     pub in_room: bool,
     pub told: bool,
 }
 
 impl HeldSanction {
-    /// Something that the user is told at the next sign-in. A ban from the site is told when the user is turned away.
+    /// Whether the user receives it as a notice at the next sign-in. Bans from the site are reported when the
+    /// sign-in is refused.
     fn is_notice(self) -> bool {
         let is_news = match self.kind {
             SanctionKind::Warning | SanctionKind::Mute => true,
@@ -25,7 +26,7 @@ impl HeldSanction {
     }
 }
 
-/// The standing of a user under these sanctions. `has_held`: messages of the user are kept apart, or were refused.
+/// The standing of a user under these sanctions. `has_held`: messages of the user are held, or were refused.
 pub fn standing_under(before: SiteStanding, sanctions: &[HeldSanction], has_held: bool) -> SiteStanding {
     let on_site = |kind| sanctions.iter().any(|one| one.kind == kind && !one.in_room);
     SiteStanding {
@@ -37,7 +38,7 @@ pub fn standing_under(before: SiteStanding, sanctions: &[HeldSanction], has_held
 }
 
 impl ModeratorAct {
-    /// The right that it takes, and the user whom it concerns.
+    /// The right that the act requires, and the user it concerns.
     pub fn right(&self) -> (SiteAct, Option<UserId>) {
         match self {
             ModeratorAct::Sanction(Sanction { user, .. })
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn sanctions_of_the_site_decide_about_it_and_those_of_rooms_are_notices() {
+    fn only_site_sanctions_change_the_standing() {
         let before = SiteStanding { role: SiteRole::Moderator, muted: true, ..SiteStanding::default() };
         let under = |sanctions: &[HeldSanction]| {
             let after = standing_under(before, sanctions, false);
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn acts_take_rights() {
+    fn each_act_requires_a_right() {
         let ann = UserId { site: SiteId(1), num: 1 };
         assert_eq!(ModeratorAct::Kick(ann).right(), (SiteAct::Sanction, Some(ann)));
         let admin = ModeratorAct::SetRole(ann, SiteRole::Admin);

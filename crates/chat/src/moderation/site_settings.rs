@@ -1,4 +1,5 @@
-//! What an owner or a moderator switches for the whole site: its settings, its filters, a raid mode. It holds at once, for all who are here.
+//! Changes that owners and moderators make for the whole site: settings, filters, raid mode. They apply at
+//! once to all connected users.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +15,13 @@ use crate::site::live::LiveSite;
 use crate::site::settings::{Access, Settings};
 use crate::{FilterAct, Hit, Refusal, SiteId, SiteRole, Timestamp};
 
-/// Write access of a site, as all its users get it.
+/// Write access of a site, sent to all its users.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SiteState {
     pub access: Access,
     /// The owner's explanation, if not all may write.
     pub text: Arc<str>,
-    /// Until when a raid mode lasts. Only moderators are told.
+    /// End of raid mode. Only for moderators.
     pub raid_until: Option<Timestamp>,
 }
 
@@ -41,7 +42,7 @@ impl SiteState {
         }
     }
 
-    /// As it is on most sites.
+    /// Whether this is the default state.
     pub fn is_usual(&self) -> bool {
         *self == SiteState::default()
     }
@@ -56,7 +57,7 @@ impl LiveSite {
 }
 
 impl Moderation {
-    /// For admins, who alone may see all of them.
+    /// The full settings, which only admins may see.
     pub(crate) fn settings_for(&self, asker: &Asker, re: u64) {
         let handle = asker.session.handle;
         match crate::may_on_site(asker.role, crate::SiteAct::Configure, SiteRole::Member) {
@@ -68,7 +69,8 @@ impl Moderation {
         }
     }
 
-    /// The patch is tried on what is known here, for the words of what is wrong with it; what holds is decided where it is stored.
+    /// Tries the patch on the settings in memory, to describe errors in it. The store decides whether it is
+    /// valid.
     pub(crate) fn configure(self: &Arc<Self>, asker: &Asker, re: u64, patch: Box<Value>, now: Timestamp) {
         let (handle, site) = (asker.session.handle, asker.site.site.id);
         let may = crate::may_on_site(asker.role, crate::SiteAct::Configure, SiteRole::Member)
@@ -106,7 +108,8 @@ impl Moderation {
         }
     }
 
-    /// From now on these hold here. On other nodes, and for what other processes set, they come by the revision.
+    /// Applies new settings on this node. Other nodes, and changes by other processes, follow through the
+    /// store's revision.
     pub(crate) fn settings_are(self: &Arc<Self>, site: SiteId, settings: Settings) {
         if let Some([before, after]) = self.sites.set(site, settings) {
             self.end_closed();
@@ -114,7 +117,7 @@ impl Moderation {
         }
     }
 
-    /// All who are on the site, where something changed for them.
+    /// Notifies all connected users of the site whose view has changed.
     pub(crate) fn tell_site(&self, before: &LiveSite, after: &LiveSite) {
         let site = after.site.id;
         let state = |live: &LiveSite, role| SiteState::of(&live.site.settings, role);

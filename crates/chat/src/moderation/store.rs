@@ -1,5 +1,5 @@
-//! The part of the port to storage that is about order on a site. What [`Store`](crate::Store) promises of queues, order and crashes
-//! holds here too.
+//! The slice of the port to storage for moderation. The promises of [`Store`](crate::Store) about queues,
+//! order and crashes hold here too.
 
 use std::sync::Arc;
 
@@ -12,14 +12,15 @@ use crate::{
     SiteId, SiteRole, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
-/// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
+/// A slice of [`Store`](crate::Store). One conformance suite tests this contract against every
+/// implementation.
 pub trait ModerationStore: UserStore {
-    /// Keeps what was reported as it is now, with the messages around it and what it said before (see [`ReportRow::former`]). Who reports
-    /// must be able to read it. A message that was deleted longer than [`EVIDENCE_MS`](super::EVIDENCE_MS) ago is
-    /// [`Refusal::NoSuchMessage`], and so is one whose author was erased. The same by the same user
-    /// while it is open answers the one that is there, with `false`.
+    /// Stores a report with the reported content as it is now, the messages around it and its earlier bodies
+    /// (see [`ReportRow::former`]). The reporter must be able to read it. [`Refusal::NoSuchMessage`]: the
+    /// message was deleted longer than [`EVIDENCE_MS`](super::EVIDENCE_MS) ago, or its author was erased. A
+    /// repeated report by the same user answers the open one, with `false`.
     fn report(&self, report: NewReport, done: Done<Result<(ReportRow, bool), Refusal>>);
-    /// Newest first. `state` None: all.
+    /// Reports, newest first. `state` None: all.
     fn reports(
         &self,
         site: SiteId,
@@ -29,7 +30,7 @@ pub trait ModerationStore: UserStore {
         limit: u32,
         done: Done<Result<ReportsPage, Refusal>>,
     );
-    /// Does it where [`may_on_site`](super::may_on_site) allows it, and writes it down.
+    /// Carries out the act if [`may_on_site`](super::may_on_site) allows it, and adds it to the record.
     fn moderate(
         &self,
         site: SiteId,
@@ -53,17 +54,18 @@ pub trait ModerationStore: UserStore {
     fn notices(&self, user: UserId, done: Done<Vec<Notice>>);
     /// The user has seen the warnings.
     fn notices_seen(&self, user: UserId, done: Done<()>);
-    /// Takes back what has ended by now. Also answers when the next one ends.
+    /// Ends the sanctions that have expired. Also answers when the next one ends.
     fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>);
-    /// All that may not come in, of all sites.
+    /// The banned devices of all sites.
     fn device_bans(&self, done: Done<Vec<DeviceBan>>);
-    /// How many messages the user has written, counted up to `most`.
+    /// The number of messages that the user has written, counted up to `most`.
     fn written(&self, user: UserId, most: u32, done: Done<u32>);
-    /// The user has reached this level; one that is set, or higher, stays. Answers the user as they are then.
+    /// Raises the user's stored level. A level set by a moderator, or a higher one, stays. Answers the user's
+    /// row after it.
     fn keep_level(&self, user: UserId, level: crate::Level, done: Done<Option<UserRow>>);
-    /// All users whose standing on their site differs from that of others: few. It may block.
+    /// All users whose standing on their site is not the default: few. May block.
     fn standings(&self) -> Result<Vec<UserRow>, StoreError>;
-    /// When the next sanction ends that has an end. It may block.
+    /// The earliest end of a sanction. May block.
     fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError>;
 }
 
@@ -83,7 +85,7 @@ pub enum ReportAbout {
     Message(ConversationId, Seq),
     User(UserId),
     Room(ConversationId),
-    /// A message that a filter holds, and nobody else sees.
+    /// A message that a filter holds, hidden from other users.
     Held(ConversationId),
 }
 
@@ -95,14 +97,14 @@ pub enum ReportReason {
     Violence,
     Fraud,
     Other,
-    /// A filter has found it. Nobody reports it so.
+    /// A filter has matched. Users cannot report with this reason.
     Filter,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReportState {
     Open,
-    /// Somebody looks after it.
+    /// A moderator works on it.
     Taken,
     Closed,
 }
@@ -119,9 +121,9 @@ pub struct ReportRow {
     pub by: Option<Sub>,
     pub reason: ReportReason,
     pub text: Box<str>,
-    /// As they were then.
+    /// The messages as they were at the time of the report.
     pub lines: Vec<ReportLine>,
-    /// Former bodies of the reported message, oldest first: those replaced or deleted within
+    /// Earlier bodies of the reported message, oldest first: those replaced or deleted within
     /// [`EVIDENCE_MS`](super::EVIDENCE_MS).
     pub former: Vec<Revision>,
     pub time: Timestamp,
@@ -130,7 +132,7 @@ pub struct ReportRow {
     pub note: Box<str>,
 }
 
-/// A message as it was when it was reported, or one near it.
+/// The reported message or one near it, as it was at the time of the report.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportLine {
     pub seq: Seq,
@@ -166,20 +168,20 @@ pub enum ModeratorAct {
         room: Option<ConversationId>,
         kind: SanctionKind,
     },
-    /// In a direct conversation or a private room only a message that was reported.
+    /// In direct conversations and private rooms, only for reported messages.
     DeleteMessage(ConversationId, Seq),
     SetRole(UserId, SiteRole),
-    /// Ends the sessions of now.
+    /// Ends the user's current sessions.
     Kick(UserId),
     TakeReport(u64),
-    /// A message that is held with it is refused.
+    /// Closes a report. A message held with it is refused.
     CloseReport(u64, Box<str>),
     ReopenReport(u64),
-    /// The message that was held with this report was sent.
+    /// The message held with this report was sent.
     Approved(u64),
-    /// The message that is held with this report is refused; its sender is told why.
+    /// Refuses the message held with this report; its author receives the reason.
     RefuseHeld(u64, Box<str>),
-    /// None: by age and activity again.
+    /// Sets the level; None: computed from age and activity again.
     SetLevel(UserId, Option<Level>),
     BanDevices {
         user: UserId,
@@ -188,9 +190,9 @@ pub enum ModeratorAct {
     },
     /// A merge patch of the site's settings.
     Configure(Box<serde_json::Value>),
-    /// Until then; in the past: it is over.
+    /// Raid mode until this time; a past time ends it.
     Raid(Timestamp),
-    /// A sticker of the site was added, or removed: nothing is left to do but to record it.
+    /// A sticker was added or removed: only the record is left to write.
     StickerAdded(u64),
     StickerRemoved(u64),
 }
@@ -198,20 +200,20 @@ pub enum ModeratorAct {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sanction {
     pub user: UserId,
-    /// None: on the whole site.
+    /// None: the whole site.
     pub room: Option<ConversationId>,
     pub kind: SanctionKind,
     /// [`Timestamp::MAX`]: no end.
     pub until: Timestamp,
     /// Whether the user gets a notice.
     pub reason: Box<str>,
-    /// False: the user gets no notice of it.
+    /// False: the user gets no notice.
     pub told: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SanctionKind {
-    /// Told once; nothing is taken away.
+    /// A notice, without any restriction.
     Warning,
     Mute,
     Ban,
@@ -222,14 +224,14 @@ pub enum SanctionKind {
 /// The result of an act, for the users to notify.
 #[derive(Debug, Clone, Default)]
 pub struct Moderated {
-    /// The user as they are now, where it was about one.
+    /// The new row, if the act was about a user.
     pub user: Option<UserRow>,
     pub report: Option<ReportRow>,
     pub message: Option<ChangedMessage>,
     pub member: Option<MemberChanged>,
-    /// One that was refused.
+    /// The refused message.
     pub held: Option<Held>,
-    /// Of the site, where they changed.
+    /// The site's settings, if they changed.
     pub settings: Option<Box<Settings>>,
 }
 
@@ -239,7 +241,7 @@ pub struct AuditEntry {
     pub time: Timestamp,
     /// None: the site's own server or the operator.
     pub by: Option<Sub>,
-    /// A word: `ban`, `lift_mute`, `delete`, …
+    /// One word: `ban`, `lift_mute`, `delete`, …
     pub act: Arc<str>,
     pub user: Option<Sub>,
     pub conversation: Option<ConversationId>,
@@ -257,9 +259,9 @@ pub struct AuditPage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     pub kind: NoticeKind,
-    /// None: on the whole site.
+    /// None: the whole site.
     pub room: Option<ConversationId>,
-    /// None: there is no end, or nothing that could end.
+    /// None: no end, or the kind has none.
     pub until: Option<Timestamp>,
     pub reason: Box<str>,
 }
@@ -279,11 +281,11 @@ pub struct Ended {
     pub user: UserRow,
     pub room: Option<ConversationId>,
     pub kind: SanctionKind,
-    /// In a room: what its member hears.
+    /// Of a sanction in a room: the change for its member.
     pub member: Option<MemberChanged>,
 }
 
-/// Codes of rows on disk, and words on the wire, are the border's; words of the record are these.
+/// The words of the record. Gateways and stores define the words of the wire and the codes on disk.
 impl SanctionKind {
     pub fn word(self) -> &'static str {
         match self {
@@ -294,7 +296,7 @@ impl SanctionKind {
         }
     }
 
-    /// Whether it holds for the next user of the same id once its user was erased: to be erased is no way out of a ban.
+    /// Whether it applies to the next user of the same id after an erasure: an erasure must not lift a ban.
     pub fn outlives_erasure(self) -> bool {
         match self {
             SanctionKind::Mute | SanctionKind::Ban | SanctionKind::Shadow => true,
@@ -312,7 +314,7 @@ impl SanctionKind {
         }
     }
 
-    /// None: they are not told.
+    /// None: the user is not notified.
     pub fn notice(self) -> Option<NoticeKind> {
         match self {
             SanctionKind::Warning => Some(NoticeKind::Warning),
@@ -324,7 +326,8 @@ impl SanctionKind {
 }
 
 impl Sanction {
-    /// The user gets its notice at each sign-in. A ban of the whole site is the answer to the sign-in itself.
+    /// Whether the user gets its notice at each sign-in. A ban from the whole site is the answer to the
+    /// sign-in itself.
     pub fn is_noticed(&self) -> bool {
         match self.kind {
             SanctionKind::Warning | SanctionKind::Mute => self.told,

@@ -1,4 +1,4 @@
-//! The admission of a command: the rights of its author at this moment, the limits of requests, and the filters.
+//! The admission of a command: the current rights of its author, request limits, and filters.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -13,7 +13,7 @@ use crate::site::settings::{Access, Settings};
 use crate::{Refusal, Request, SessionId, SiteRole, Timestamp};
 
 impl Inner {
-    /// Checks that the session lives and is not too fast, and that its user may say this at all now.
+    /// Checks that the session exists, keeps its rate, and that its user may send this command now.
     pub(crate) fn admit(
         &self,
         session: SessionId,
@@ -73,7 +73,7 @@ impl Inner {
     }
 }
 
-/// By what holds for the user and for the site at this moment.
+/// Checks the command against the current state of the user and the site.
 fn may_now(user: &UserHere, settings: &Settings, policy: Policy, now: Timestamp) -> Result<(), Refusal> {
     let standing = user.standing.get();
     if policy.speaks {

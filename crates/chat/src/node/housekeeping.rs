@@ -1,4 +1,4 @@
-//! Housekeeping: what a node does by itself, called by threads of the process.
+//! Housekeeping: the work of a node without requests, called by threads of the process.
 
 use std::sync::atomic::Ordering;
 
@@ -6,8 +6,8 @@ use crate::messages::files::remove::{EMPTY_LIFE_MS, ROUND, is_removed};
 use crate::{Blobs, FileId, Node, StoreError, Timestamp};
 
 impl Node {
-    /// Runs timers: presence grace and coalescing, token expiry, unanswered calls, the age of caches. Call at least
-    /// every 100 ms from one thread: the more often, the less work at once. It touches no disk.
+    /// Runs timers: presence grace and coalescing, token expiry, unanswered calls, cache expiry. Call it at
+    /// least every 100 ms from one thread; more frequent calls do less work each. It touches no disk.
     pub fn tick(&self, now: Timestamp) {
         let Ok(_one) = self.inner.ticking.try_lock() else { return };
         self.inner.sessions.tick(now);
@@ -27,9 +27,9 @@ impl Node {
         self.inner.sign_in.repeat_presence(now);
     }
 
-    /// Takes over sites, secrets and bans that another process changed; sessions of removed sites and banned
-    /// users get `Event::Bye`. Reads the store and may block: call about once a second from a housekeeping
-    /// thread, and after own changes; never from a worker. Costs one cheap read when nothing changed.
+    /// Applies changes of sites, secrets and bans by other processes. Sessions of removed sites and banned
+    /// users get `Event::Bye`. Reads the store and may block: call it about once a second from a housekeeping
+    /// thread, and after own changes; never from a worker. Costs one cheap read if nothing changed.
     pub fn refresh_sites(&self) -> Result<(), StoreError> {
         let revision = self.inner.store.revision()?;
         if self.inner.revision.load(Ordering::Acquire) == revision {
@@ -61,22 +61,22 @@ impl Node {
                 self.inner.moderation.tell_site(&before, &after);
             }
         }
-        // Last: where something above failed, the next call does it all again.
+        // Last: if a step above fails, the next call repeats everything.
         self.inner.revision.store(revision, Ordering::Release);
         Ok(())
     }
 
-    /// The node is about to stop: every session gets `Event::Bye` with a moment of its own to come back, spread
-    /// over `spread_ms`; nobody else is let in.
+    /// Prepares the end of the node. Every session gets `Event::Bye` with its own time to reconnect, spread
+    /// over `spread_ms`. New sign-ins are refused.
     pub fn goodbye(&self, spread_ms: u32) {
         self.inner.sign_in.goodbye(spread_ms);
     }
 
-    /// Removes the bytes and then the rows of files that are not needed any more: removed ones, those that are in no message
-    /// `life_ms` after they were begun, and those of which no byte has arrived in ten minutes. Blocks: call it now and then from a housekeeping thread. Answers how many went; where that
-    /// is many, there are more.
+    /// Removes the bytes and then the rows of unneeded files: removed ones, those in no message `life_ms`
+    /// after their creation, and those without any byte for ten minutes. Answers the number of removed files;
+    /// a high number means that more are left. Blocks: call it regularly from a housekeeping thread.
     ///
-    /// Should the node die in between, the next round finds the row and removes what is left.
+    /// After a crash in between, the next round finds the row and removes the rest.
     pub fn remove_stale_files(
         &self,
         blobs: &dyn Blobs,
@@ -90,7 +90,7 @@ impl Node {
         if stale.is_empty() {
             return Ok(0);
         }
-        // First nobody can post them any more.
+        // First, so that the files cannot be posted any more.
         store.remove_files(stale.clone(), Box::new(|_| ()));
         store.flush()?;
         let gone: Vec<FileId> = stale.into_iter().filter(|file| is_removed(blobs, *file)).collect();
@@ -98,7 +98,7 @@ impl Node {
         Ok(gone.len())
     }
 
-    /// Removes the bytes of sites that are gone. Blocks.
+    /// Removes the bytes of sites that no longer exist. Blocks.
     pub fn remove_files_of_lost_sites(&self, blobs: &dyn Blobs) -> Result<(), StoreError> {
         let sites: Vec<_> = self.inner().store.sites()?.into_iter().map(|site| site.id).collect();
         blobs.remove_other_sites(&sites).map_err(|error| StoreError::Failed(error.to_string().into()))

@@ -1,9 +1,9 @@
-//! A running node's domain: what gateways call.
+//! The domain of a running node, as gateways call it.
 //!
 //! # Locks
 //!
 //! Shared tables, each behind short locks of its own; **no two are held at once, and none while the store or
-//! an outbox is called**, but for what is said below:
+//! an outbox is called**, with the exceptions below:
 //!
 //! | table | file | sharded by | kept |
 //! |---|---|---|---|
@@ -71,7 +71,8 @@ pub struct Node {
     inner: Arc<Inner>,
 }
 
-/// The parts of the domain, and what the node itself keeps. Parts use those that their constructors name, never this.
+/// The parts of the domain, and the node's own state. Parts use only those that their constructors take,
+/// never this.
 pub(crate) struct Inner {
     pub(crate) config: Arc<NodeConfig>,
     pub(crate) store: Arc<dyn Store>,
@@ -90,9 +91,9 @@ pub(crate) struct Inner {
     pub(crate) sign_in: Arc<SignIn>,
     pub(crate) rooms: Arc<Rooms>,
     pub(crate) counters: Arc<Counters>,
-    /// The store's revision that the tables are of.
+    /// The store's revision that the tables reflect.
     revision: AtomicU64,
-    /// One tick at a time.
+    /// Held during a tick, so that two ticks never overlap.
     ticking: Mutex<()>,
     pub(crate) moderation: Arc<Moderation>,
 }
@@ -104,7 +105,7 @@ impl Node {
 }
 
 impl Inner {
-    /// Hands a command to its part, with everything that admission knows of it.
+    /// Hands a command to its part, with the context from its admission.
     fn dispatch(&self, session: SessionId, request: Request, now: Timestamp) {
         let context = match self.admit(session, &request, now) {
             Ok(context) => context,

@@ -17,18 +17,18 @@ use crate::{Hello, Node, Request, SessionHandle, SessionId, SessionRecord, Times
 use crate::{Store, Welcome};
 
 impl Node {
-    /// Checks the token and begins the session. The outcome comes as `Event::Welcome` or `Event::Bye` for
-    /// `handle`; nothing else is delivered to it before.
+    /// Checks the token and starts the session. The outcome arrives as `Event::Welcome` or `Event::Bye` for
+    /// `handle`; no other event is delivered before.
     ///
-    /// If the connection is gone by then, the gateway must say so when the welcome reaches it:
-    /// [`disconnected`](Self::disconnected) with [`Welcome::session`]. Until then nobody else knows it.
+    /// If the connection ends meanwhile, the gateway waits for the welcome and then calls
+    /// [`disconnected`](Self::disconnected) with [`Welcome::session`]: it learns the session only then.
     #[allow(clippy::needless_pass_by_value, reason = "a hello is said once")]
     pub fn sign_in(&self, hello: Hello<'_>, handle: SessionHandle, now: Timestamp) {
         self.inner.sign_in.sign_in(&hello, handle, now);
     }
 
-    /// Carries out a command of a signed-in session; answers come as events. A session that the node does
-    /// not have (any more) gets `Event::Bye`.
+    /// Carries out a command of a signed-in session; answers are events. An unknown or ended session gets
+    /// `Event::Bye`.
     ///
     /// Commands of a session that is being [adopted](Self::adopt) wait, up to 64 of them.
     pub fn command(&self, session: SessionId, request: Request, now: Timestamp) {
@@ -39,7 +39,8 @@ impl Node {
         }
     }
 
-    /// The session's connection is gone. `on_purpose`: the client said `bye`, presence ends at once.
+    /// The connection of a session has ended. `on_purpose`: the client sent `bye`, and its presence ends at
+    /// once.
     pub fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
         let gone = Waiting::Disconnected(on_purpose, now);
         if self.inner.sign_in.wait_for_adoption(session, gone).is_some() {
@@ -47,41 +48,43 @@ impl Node {
         }
     }
 
-    /// A gateway dropped this session's queue (it read too slowly). Until the client's `Resume`, the domain
-    /// delivers nothing to it that has a position; answers to other requests still come.
+    /// A gateway dropped the send queue of this session, which read too slowly. Until the client's `Resume`,
+    /// the domain delivers no event with a position to it; answers to other requests are still delivered.
     ///
-    /// Events that were on their way when the queue was dropped may still arrive after this call; a gateway
-    /// that passes them on would let the client's position jump over what was dropped. So it drops
-    /// everything with a position until `Event::Changes`.
+    /// Events on their way at that moment may arrive after this call. If the gateway sent them, the client's
+    /// position would skip the dropped ones. So the gateway drops every event with a position until
+    /// `Event::Changes`.
     pub fn behind(&self, session: SessionId) {
         if self.inner.sign_in.wait_for_adoption(session, Waiting::Behind).is_some() {
             self.inner.sign_in.behind(session);
         }
     }
 
-    /// Takes all sessions out of this node, for another one that [adopts](Self::adopt) them. From then on nobody signs in here, and
-    /// sessions whose welcome was under way get `Event::Bye`. Calls end.
+    /// Removes all sessions from this node, so that another one can [adopt](Self::adopt) them. From then on
+    /// sign-ins are refused. Sessions whose welcome is under way get `Event::Bye`; calls end.
     ///
-    /// Gateways hold commands back from before this call until they can give them to the other node, and call it when the
-    /// [store](Store) has nothing left to do for this one: an answer that comes later reaches nobody.
+    /// Before this call, gateways start to hold commands back for the other node, and wait until the
+    /// [store](Store) has no pending work of this node: later answers are lost.
     pub fn release(&self, now: Timestamp) -> Vec<SessionRecord> {
         self.inner.sign_in.release_sessions(now)
     }
 
-    /// Takes over sessions that exist already: of a node that [released](Self::release) them, or of one that is gone and whose fronts
-    /// have [kept](SessionRecord::delivered) the records. Their connections stay, with the same handles.
+    /// Takes over existing sessions: of a node that [released](Self::release) them, or of a crashed one whose
+    /// fronts have [kept](SessionRecord::delivered) the records. Their connections stay, with the same
+    /// handles.
     ///
-    /// A session that has missed nothing since its position goes on, and no event tells so. One that has missed something gets
-    /// `Event::Behind`, and its client resumes. A session that may not go on (banned, its key or site ended, its device
-    /// connected anew) gets `Event::Bye`. Watchers get the presence of those whom they watch again after the grace time.
+    /// A session that has missed nothing since its position continues without an event. One that has missed
+    /// something gets `Event::Behind`, and its client resumes. A session that may not continue gets
+    /// `Event::Bye`: a banned user, an ended key or site, or a device that has reconnected. Watchers get the
+    /// presence of watched users again after the grace time.
     ///
     /// Reads the users and one snapshot for each session, 256 users at once.
     pub fn adopt(&self, records: Vec<SessionRecord>, now: Timestamp) {
         self.inner.sign_in.adopt(records, now);
     }
 
-    /// A gateway dropped presence for this session because it read slowly, and it has caught up: it gets the presence
-    /// of all watched users again.
+    /// A gateway dropped presence for this session because it read slowly, and it has caught up. The session
+    /// gets the presence of all watched users again.
     pub fn presence_missed(&self, session: SessionId) {
         if let Some(site) = self.inner.sites.by_id(session.user.site) {
             self.inner.presences.answer_watched(site.site.mode, session);

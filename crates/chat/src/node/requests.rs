@@ -1,16 +1,16 @@
-//! Limits of requests outside of a session, for gateways.
+//! Limits of requests outside a session, for gateways.
 
 use std::net::IpAddr;
 
 use crate::{Identified, Node, Refusal, RequestKind, Timestamp, UserId};
 
 impl Node {
-    /// Counts a request of an address, before anything else is known of it.
+    /// Counts a request of an address, before the request is read.
     pub fn take_request(&self, kind: RequestKind, address: IpAddr, now: Timestamp) -> Result<(), Refusal> {
         self.inner().requests.take_request(kind, address, now)
     }
 
-    /// May this user upload more today? Only guests have a limit, which all guests of an address share.
+    /// Whether this user may upload more today. Only guests have a limit, shared by all guests of an address.
     pub fn may_upload(
         &self,
         who: &Identified,
@@ -25,12 +25,12 @@ impl Node {
         self.inner().requests.uploaded(who.is_guest(), address, bytes, now);
     }
 
-    /// Has this user, and the site, CPU time for pictures left?
+    /// Whether the user and the site have CPU time for pictures left.
     pub fn may_make_picture(&self, user: UserId, is_guest: bool, now: Timestamp) -> Result<(), Refusal> {
         self.inner().requests.may_make_picture(user, is_guest, now)
     }
 
-    /// Counts the CPU time that a picture took, whatever became of it. Nothing gives it back.
+    /// Counts the CPU time that a picture took, also of a failed one.
     pub fn picture_made(&self, user: UserId, is_guest: bool, cpu_ms: u64, now: Timestamp) {
         self.inner().requests.picture_made(user, is_guest, cpu_ms, now);
     }

@@ -1,4 +1,4 @@
-//! The port for requests over REST: of a site's own server, and of its admins. Each one goes to its part.
+//! The port for REST requests of a site's own server and its admins. Each call goes to its part.
 
 use std::net::IpAddr;
 
@@ -14,9 +14,9 @@ use crate::{
 };
 
 impl Node {
-    /// The author of a request with this token: the site itself (role `service`), or an admin. Of an admin's token only the `sub` counts:
-    /// the user must have signed in before, not be banned, and be an admin by the role that is stored now.
-    /// `address`: of the client, for the log of refused tokens.
+    /// The author of a request with this token: the site itself (role `service`), or an admin. Of an admin's
+    /// token only the `sub` counts. The user must have signed in before, not be banned, and be an admin by
+    /// the stored role. `address`: the client's, for the log of refused tokens.
     pub fn caller(
         &self,
         site_key: &str,
@@ -32,8 +32,8 @@ impl Node {
         self.inner.moderation.settings_over_rest(caller)
     }
 
-    /// Changes the settings by a merge patch, and answers them. They hold when it returns, and the record says so. It waits for the disk:
-    /// never call it on a worker.
+    /// Changes the settings by a merge patch, and answers the new ones. They apply, and are recorded, when
+    /// the call returns. Waits for the disk: never call it on a worker.
     pub fn change_settings(
         &self,
         caller: &Caller,
@@ -43,14 +43,14 @@ impl Node {
         self.inner.moderation.change_settings(caller, patch, now)
     }
 
-    /// The site as it is now, with its keys: what is shown of them is the gateway's to choose.
+    /// The current site with its keys. The gateway chooses the fields to show.
     pub fn site(&self, caller: &Caller) -> Result<Site, Refusal> {
         let live = self.inner.sites.by_id(caller.site()).ok_or(Refusal::NoSuchSite)?;
         Ok(live.site.clone())
     }
 
-    /// Changes name, mode, guests, origins or keys of the site. It holds when it returns, and is recorded. It waits for the disk: never call
-    /// it on a worker.
+    /// Changes name, mode, guests, origins or keys of the site. The change applies, and is recorded, when the
+    /// call returns. Waits for the disk: never call it on a worker.
     pub fn change_site(
         &self,
         caller: &Caller,
@@ -70,7 +70,7 @@ impl Node {
         self.inner.moderation.test_filters(caller, body, now)
     }
 
-    /// As a moderator's command: a user by their stored role, the site without limits.
+    /// Carries out a moderator's act: a user's by their stored role, the site's without limits.
     pub fn moderate(
         &self,
         caller: &Caller,
@@ -81,7 +81,7 @@ impl Node {
         self.inner.moderation.moderate_over_rest(caller, wanted, now, told);
     }
 
-    /// A page of all members, banned ones too, whatever the mode of the site: by name.
+    /// A page of all members by name, including banned ones, in every mode of the site.
     pub fn users(&self, caller: &Caller, query: Option<String>, page: PageOf, told: Told<PeoplePage>) {
         self.inner.contacts.users_over_rest(caller, query, page, told);
     }
@@ -100,7 +100,8 @@ impl Node {
         self.inner.moderation.audit_over_rest(caller, page, told);
     }
 
-    /// The user is nobody at once; what there is much of goes in the time that follows. Somebody else may have their id from then on.
+    /// Erases a user. The user is anonymous at once; their messages follow in slices. The id is free for a
+    /// new user from then on.
     pub fn erase(
         &self,
         caller: &Caller,
@@ -118,7 +119,7 @@ impl Node {
         GuestProof::verify(token, &live.site, now, self.inner.config.clock_skew_ms)
     }
 
-    /// A guest goes on under the id of an account. Doing it again does nothing.
+    /// Lets a guest continue under the id of an account. A repetition changes nothing.
     pub fn merge_guest(&self, caller: &Caller, guest: GuestProof, user: Sub, now: Timestamp, told: Told<()>) {
         if guest.site() != caller.site() {
             return told(Err(Refusal::NotAllowed));
@@ -131,17 +132,17 @@ impl Node {
         self.inner.messages.stickers(caller, told);
     }
 
-    /// Adds a sticker that [`NewSticker::check`] accepted. Its site is the caller's. It is recorded.
+    /// Adds a sticker that [`NewSticker::check`] accepted to the caller's site, and records it.
     pub fn add_sticker(&self, caller: &Caller, new: NewSticker, told: Told<Result<(), NoSticker>>) {
         self.inner.messages.add_sticker(caller, new, told);
     }
 
-    /// It is recorded.
+    /// Removes a sticker, and records it.
     pub fn remove_sticker(&self, caller: &Caller, number: u64, now: Timestamp, told: Told<()>) {
         self.inner.messages.remove_sticker(caller, number, now, told);
     }
 
-    /// Counts the bytes of a request that imports, before they are looked at. Only the site itself may import.
+    /// Counts the bytes of an import request, before they are parsed. Only the site itself may import.
     pub fn may_import(&self, caller: &Caller, bytes: u64, now: Timestamp) -> Result<(), Refusal> {
         match caller {
             Caller::Site(site) => self.inner.requests.take_import(*site, bytes, now),
@@ -149,7 +150,8 @@ impl Node {
         }
     }
 
-    /// Stores at most [`IMPORT_JOB`](crate::IMPORT_JOB) items. How many jobs run at a time is the caller's to bound.
+    /// Stores at most [`IMPORT_JOB`](crate::IMPORT_JOB) items. The caller bounds the number of simultaneous
+    /// jobs.
     pub fn import(
         &self,
         caller: &Caller,

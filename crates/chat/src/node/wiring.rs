@@ -1,4 +1,5 @@
-//! The wiring: which part uses which, and how a lower part tells a higher one.
+//! The wiring: the dependencies of the parts, and the observers through which a lower part notifies a higher
+//! one.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, Weak};
@@ -30,9 +31,9 @@ use crate::{
 };
 
 impl Node {
-    /// Reads the sites from the store; where that fails, they come with the first
-    /// [`refresh_sites`](Self::refresh_sites) that works. `rng_seed` makes guests' names, codes of invitations, and the moments at
-    /// which clients come back after [`goodbye`](Self::goodbye); it must be unpredictable.
+    /// Reads the sites from the store; if that fails, the first successful
+    /// [`refresh_sites`](Self::refresh_sites) does. `rng_seed` makes guests' names, invitation codes, and the
+    /// times at which clients reconnect after [`goodbye`](Self::goodbye). It must be unpredictable.
     pub fn new(
         config: NodeConfig,
         store: Arc<dyn Store>,
