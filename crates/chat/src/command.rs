@@ -1,7 +1,7 @@
-//! A request of a client: a command of one part of the domain, and the number by which the client knows the answer.
+//! A client's request: a command of one part of the domain, and the number that the answer repeats.
 //!
-//! Each part declares its commands in its `command.rs`: their data, their policy, the texts in them that others will see, and who
-//! carries them out.
+//! Each part declares its commands in its `command.rs`: their data, their policy, the texts that others will
+//! see, and their execution.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -19,7 +19,8 @@ use crate::{
 /// A command of a signed-in session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request {
-    /// Made by the client, and repeated in the answer. Commands with [`Answer::Number`] are refused without it.
+    /// Made by the client, and repeated in the answer. Commands with [`Answer::Number`] are refused without
+    /// it.
     pub re: Option<u64>,
     pub command: Command,
 }
@@ -43,7 +44,7 @@ impl Request {
         Request { re: Some(re), command: command.into() }
     }
 
-    /// Where the answer goes, also when it is a refusal.
+    /// The destination of the answer or refusal.
     pub(crate) fn answer_to(&self) -> AnswerTo {
         match self.command.policy().answer {
             Answer::Number | Answer::NumberOrNone => self.re.map_or(AnswerTo::Session, AnswerTo::Request),
@@ -64,7 +65,7 @@ impl<C: Into<Command>> From<C> for Request {
 }
 
 impl Command {
-    /// Answers a request to begin a conversation, or an invitation into a room.
+    /// Answers a message request, or an invitation into a room.
     pub fn answer_request(conversation: ConversationId, answer: RequestAnswer) -> Command {
         match conversation.is_room() {
             true => rooms::Command::AnswerRequest { conversation, answer }.into(),
@@ -87,7 +88,7 @@ impl Command {
         }
     }
 
-    /// The texts and addresses in it that others will see.
+    /// The texts and addresses of the command that others will see.
     #[inline]
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
@@ -134,7 +135,7 @@ impl std::fmt::Debug for Command {
     }
 }
 
-/// Makes a command one of its part, and writes its name only in logs: bodies and tokens stay out of them.
+/// Converts a part's command into [`Command`]. Logs show only its name: bodies and tokens stay out of them.
 macro_rules! command_of {
     ($part:ident, $command:ident: $($name:ident,)*) => {
         impl From<$command> for crate::Command {
@@ -157,15 +158,16 @@ pub(crate) use command_of;
 /// The properties of a command that admission checks.
 #[derive(Clone, Copy)]
 pub(crate) struct Policy {
-    /// It sends a text to others, and takes from the rate of messages.
+    /// Sends a text to others, and counts against the message rate.
     pub(crate) is_send: bool,
-    /// It puts something new before others: a user who is muted on the site may not.
+    /// Publishes something new: refused to users who are muted on the site.
     pub(crate) speaks: bool,
-    /// Others would notice it, beside a message: a user in the shadow may not.
+    /// Others would notice the command, and not by a message: refused to shadow-banned users.
     pub(crate) is_seen_by_others: bool,
-    /// Raid mode stops it where a new member gives it. A message to a user is stopped later, where it would be the first one.
+    /// Raid mode refuses it to new members. A message to a user is checked later: only the first one is
+    /// refused.
     pub(crate) is_stopped_by_raid: bool,
-    /// Beside the rate of all commands, it takes from this one.
+    /// The second rate that the command counts against, besides that of all commands.
     pub(crate) counts_as: Option<RequestKind>,
     pub(crate) answer: Answer,
 }
@@ -173,15 +175,15 @@ pub(crate) struct Policy {
 /// How a command is answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// By the number of its request, which it must have.
+    /// With the number of its request, which is required.
     Number,
-    /// By the number of its request, where it has one.
+    /// With the number of its request, if the request has one.
     NumberOrNone,
-    /// By the client's id of the message.
+    /// With the client id of the message.
     ClientId,
-    /// Only refusals, without a number.
+    /// Only refusals are sent, without a number.
     None,
-    /// Not at all: it may be dropped without a word.
+    /// Never answered: the command may be dropped silently.
     Dropped,
 }
 
@@ -194,9 +196,9 @@ impl Policy {
         counts_as: None,
         answer: Answer::Number,
     };
-    /// It may add a row to the record, which is kept for good.
+    /// May add a row to the record, which is kept forever.
     pub(crate) const RECORDED: Policy = Policy { counts_as: Some(RequestKind::Recorded), ..Policy::PLAIN };
-    /// It reads far into what is stored.
+    /// Reads large parts of the stored data.
     pub(crate) const SEARCH: Policy = Policy { counts_as: Some(RequestKind::Search), ..Policy::PLAIN };
 
     pub(crate) const fn speaks(speaks: bool) -> Policy {
@@ -204,7 +206,7 @@ impl Policy {
     }
 }
 
-/// Whom a command is for.
+/// The addressee of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum To {
     User(Sub),
@@ -222,7 +224,7 @@ impl To {
         }
     }
 
-    /// The room that is meant, or what else it is.
+    /// The room, or the other kind of addressee as the error.
     pub(crate) fn room(self, site: SiteId) -> Result<RoomName, To> {
         match self {
             To::Conversation(id) if id.is_room() => Ok(RoomName::Id(id)),
@@ -232,19 +234,19 @@ impl To {
     }
 }
 
-/// One page of a list: after the `next` of the page before.
+/// One page of a list: it starts after the `next` of the previous page.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PageOf {
     pub after: Option<String>,
     pub limit: Option<u32>,
 }
 
-/// Where the answer to a command goes, also when it is a refusal.
+/// The destination of a command's answer or refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AnswerTo {
     Message(Box<str>),
     Request(u64),
-    /// Commands without a number: a refusal is told without one.
+    /// For commands without a request number: the refusal has none, either.
     Session,
     /// No answer: the command may be dropped silently.
     Nobody,
@@ -254,7 +256,7 @@ pub(crate) enum AnswerTo {
 mod tests {
     use super::*;
 
-    /// Requests are moved on the way of every message.
+    /// Each message moves a request several times.
     #[test]
     fn a_request_stays_small() {
         assert!(size_of::<Request>() <= 120, "{}", size_of::<Request>());

@@ -1,4 +1,4 @@
-//! Settings of a node, and the limits that clients are told.
+//! Settings of a node, and the limits that clients receive.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,32 +10,33 @@ pub struct NodeConfig {
     pub limits: Limits,
     /// How long a user stays visible after the last session has dropped without `bye`.
     pub presence_grace_ms: u64,
-    /// Changes of presence are collected so long and told once.
+    /// Presence changes within this time are sent as one event.
     pub presence_coalesce_ms: u64,
     pub clock_skew_ms: u64,
     pub calls: CallConfig,
 }
 
-/// Limits for clients; the welcome has them. Guests get a quarter of the two rates.
+/// Limits for clients, sent with the welcome. Guests get a quarter of the two rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub body_bytes: u32,
     pub page: u32,
     pub watch: u32,
     pub contacts: u32,
-    /// One more replaces the oldest, so that a forgotten browser never locks its owner out. 0: no limit.
+    /// One more session replaces the oldest, so that forgotten browsers do not lock their user out. 0: no
+    /// limit.
     pub sessions_per_user: u32,
     /// One more is refused as [`Refusal::Full`]. 0: no limit.
     pub sessions_per_site: u32,
-    /// Messages: so many at once, then so many per minute. 0: no limit.
+    /// Messages of one user: a burst, then a rate per minute. 0: no limit.
     pub send_burst: u32,
     pub send_per_minute: u32,
-    /// All other commands likewise.
+    /// All other commands of one user: a burst, then a rate per minute. 0: no limit.
     pub command_burst: u32,
     pub command_per_minute: u32,
     /// All messages of one site, per second. 0: no limit.
     pub site_sends_per_second: u32,
-    /// New guests from one address: so many at once, then so many per minute. 0: no limit.
+    /// New guests from one address: a burst, then a rate per minute. 0: no limit.
     pub guest_burst: u32,
     pub guest_per_minute: u32,
     pub requests: RequestRates,
@@ -43,8 +44,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether a text can be the body of a message. Only NUL is refused, because neither SQLite's text functions nor PostgreSQL can
-    /// hold it.
+    /// Checks the text as the body of a message: not empty, not too long, no NUL. Neither SQLite's text
+    /// functions nor PostgreSQL can hold NUL.
     pub(crate) fn check_body(&self, body: &str) -> Result<(), Refusal> {
         if body.is_empty() || body.len() > self.body_bytes as usize || body.contains('\0') {
             return Err(Refusal::BadBody);
@@ -58,7 +59,7 @@ impl Limits {
 pub struct RoomLimits {
     /// Members of one room.
     pub members: u32,
-    /// Rooms of one user: the list of conversations searches each.
+    /// Rooms of one user. Bounded, because the list of conversations searches each.
     pub per_user: u32,
     /// Rooms that one user owns.
     pub owned: u32,
@@ -70,5 +71,5 @@ impl Default for RoomLimits {
     }
 }
 
-/// How much slower guests are.
+/// Guests get the rates divided by this.
 pub(crate) const GUEST_SHARE: u32 = 4;

@@ -1,5 +1,5 @@
-//! Events: what a session receives from the domain. Each part declares its own in its `event.rs`; gateways translate each
-//! into their own words.
+//! Events: what a session receives from the domain. Each part declares its own in its `event.rs`; gateways
+//! translate them into their protocols.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -19,18 +19,18 @@ use crate::{
     SiteState, account, calls, contacts, messages, moderation, notifications, presence, rooms, session,
 };
 
-/// An event for one or several sessions, with what all events have in common.
+/// An event for one or several sessions, with the fields that all events have in common.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Delivery {
-    /// The number of the request that it answers, as the gateway passed it in with the command.
+    /// The number of the request that the event answers, as the gateway passed it with the command.
     pub re: Option<u64>,
-    /// The commit that it comes from, for events that are stored. Sessions receive these in the order of their positions.
+    /// The commit of a stored event. Sessions receive stored events in the order of their positions.
     pub position: Option<Position>,
     pub event: Event,
 }
 
-/// A delivery as another process has written it.
+/// A delivery from another process, not yet checked.
 #[derive(Deserialize)]
 struct Unchecked {
     re: Option<u64>,
@@ -68,7 +68,7 @@ pub enum Event {
 /// does not compile without a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Policy {
-    /// It is stored and has a position. A session that misses it finds it in its next changes.
+    /// Stored, with a position. A session that misses the event finds it in its next changes.
     pub(crate) is_stored: bool,
     pub(crate) answers: Answers,
     pub(crate) slow: WhenSlow,
@@ -79,21 +79,21 @@ pub(crate) struct Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answers {
     Nothing,
-    /// One with a number.
+    /// A request with a number.
     Request,
-    /// One with a number, or none: other sessions receive the event, too.
+    /// A request with a number, or no request: other sessions receive the event, too.
     RequestOrNone,
-    /// A message, which is named by its client id instead of a number.
+    /// A message; its client id replaces the request number.
     Send,
 }
 
-/// The delivery to a session whose connection has much to send already.
+/// The delivery to a session whose connection has a long send queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenSlow {
     Deliver,
-    /// The event is worth nothing a few seconds later.
+    /// Drop it: the event is useless a few seconds later.
     Drop,
-    /// The session gets the newest state once it has read everything.
+    /// Send the newest state once the session has read everything.
     Coalesce,
 }
 
@@ -101,23 +101,23 @@ pub enum WhenSlow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenBehind {
     Deliver,
-    /// The changes will have it.
+    /// Drop it: the changes will contain it.
     Drop,
-    /// The session is behind from here on. Dropped where it knows already.
+    /// The session is behind from here on. Dropped if the session knows this already.
     Begin,
-    /// It has the changes: the session is not behind any more.
+    /// The session has the changes: it is not behind any more.
     End,
 }
 
 impl Policy {
-    /// For sessions that are connected now; stored nowhere.
+    /// For currently connected sessions only; not stored.
     pub(crate) const LIVE: Policy = Policy {
         is_stored: false,
         answers: Answers::Nothing,
         slow: WhenSlow::Deliver,
         behind: WhenBehind::Deliver,
     };
-    /// For the session that asked, and for no other.
+    /// Only for the session that sent the request.
     pub(crate) const ANSWER: Policy = Policy { answers: Answers::Request, ..Policy::LIVE };
     pub(crate) const STORED: Policy = Policy { is_stored: true, behind: WhenBehind::Drop, ..Policy::LIVE };
 }
@@ -146,7 +146,7 @@ impl Delivery {
         self
     }
 
-    /// It has a request number and a position exactly where its event must have them.
+    /// Checks that the delivery has a request number and a position exactly if its event requires them.
     fn is_sound(&self) -> bool {
         let Policy { is_stored, answers, .. } = self.event.policy();
         let has_its_number = match answers {
@@ -157,7 +157,7 @@ impl Delivery {
         has_its_number && self.position.is_some() == is_stored
     }
 
-    /// The session waits for it.
+    /// Whether the session waits for this event.
     pub(crate) fn is_answer(&self) -> bool {
         match self.event.policy().answers {
             Answers::Send => true,
@@ -235,23 +235,24 @@ impl Event {
         }
     }
 
-    /// A new message. Calls, which post their entries, are below `messages`.
+    /// A new message. Here because calls post their entries and may not use `messages`.
     pub(crate) fn message(message: Arc<Message>) -> Event {
         Event::Messages(messages::Event::Message(message))
     }
 
-    /// A conversation has changed. Contacts and rooms, which change it, are below `messages`.
+    /// A changed conversation. Here because contacts and rooms change conversations and may not use
+    /// `messages`.
     pub(crate) fn conversation(conversation: Box<Conversation>) -> Event {
         Event::Messages(messages::Event::Conversation(conversation))
     }
 
-    /// A message is held. Moderators, who decide about it, are below `messages`.
+    /// A held message. Here because moderators decide about it and may not use `messages`.
     pub(crate) fn held(held: Box<crate::Held>) -> Event {
         Event::Messages(messages::Event::Held(held))
     }
 }
 
-/// The parts of the domain have their events as variants of [`Event`].
+/// Converts the events of each part into variants of [`Event`].
 macro_rules! parts {
     ($($part:ident => $variant:ident,)*) => {
         $(impl From<$part::Event> for Event {
@@ -283,7 +284,7 @@ pub struct Welcome {
     pub presence: SetPresence,
     pub guest_token: Option<String>,
     pub open: bool,
-    /// One's own on the site.
+    /// The user's own role on the site.
     pub role: SiteRole,
     pub calls: crate::CallsFrom,
     /// Write access of the site.
@@ -310,18 +311,18 @@ pub struct Changes {
     pub reset: bool,
     pub conversations: Vec<Conversation>,
     pub conversations_next: Option<String>,
-    /// Ascending by seq inside each conversation.
+    /// Ascending by seq within each conversation.
     pub messages: Vec<Arc<Message>>,
-    /// Older ones that have changed, as they are now.
+    /// Older messages that have changed, in their current state.
     pub updates: Vec<Arc<Message>>,
     pub gaps: Vec<Gap>,
-    /// Rooms of which one is no member any more.
+    /// Rooms that the user has left or lost.
     pub left: Vec<(ConversationId, LeftReason)>,
     pub contacts: Vec<Contact>,
     pub contacts_next: Option<String>,
-    /// Threads whose count the device cannot know because of a gap.
+    /// Threads whose count the device cannot compute because of a gap.
     pub threads: Vec<ThreadCount>,
-    /// Users who have another id since a moment ago.
+    /// Users whose ids changed since the device's position.
     pub renamed: Vec<Renamed>,
     pub position: Position,
 }
@@ -332,12 +333,13 @@ impl Changes {
     }
 }
 
-/// Between what the device had and `first`, messages were left out.
+/// Messages between the device's newest one and `first` were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     pub conversation: ConversationId,
     pub first: Seq,
-    /// More older messages have changed than the event contains: the device's copies before `first` are outdated.
+    /// More older messages have changed than the event contains: the device's copies before `first` are
+    /// outdated.
     pub forget: bool,
 }
 
@@ -351,17 +353,18 @@ pub struct Message {
     pub body: Box<str>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
-    /// Of the last change; 0: it is as it was posted. Of two pictures of a message the greater is newer.
+    /// Version of the last change; 0: unchanged since it was posted. Of two copies of a message, the higher
+    /// version is newer.
     pub version: u64,
-    /// When it was edited last.
+    /// Time of the last edit.
     pub edited: Option<Timestamp>,
-    /// Then the body is empty.
+    /// The body of a deleted message is empty.
     pub deleted: bool,
     pub pinned: bool,
-    /// In the order in which they came first.
+    /// In the order of the first use of each.
     pub reactions: Vec<Reactions>,
     pub files: Vec<File>,
-    /// None: nothing.
+    /// None: the message has no poll, thread, preview or other rich part.
     pub rich: Option<Box<Rich>>,
 }
 
@@ -376,7 +379,7 @@ impl fmt::Debug for Message {
 }
 
 impl Message {
-    /// Words and nothing else, as nobody has changed them yet. Its seq is the store's to give.
+    /// A new message of plain text, without changes. Only the store can assign its seq.
     pub(crate) fn fresh(
         conversation: ConversationId,
         from: Sub,
@@ -424,7 +427,7 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
     })
 }
 
-/// One reaction to a message, and who put it there.
+/// One reaction to a message, and the users who added it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reactions {
     pub reaction: Reaction,
@@ -443,7 +446,7 @@ pub struct Person {
     pub name: Arc<str>,
     pub avatar: Option<Arc<str>>,
     pub guest: bool,
-    /// As of now, where the asker may see it.
+    /// Current presence, if the receiver may see it.
     pub presence: Option<Presence>,
 }
 
@@ -461,7 +464,7 @@ pub enum Presence {
     Away,
     Busy,
     Offline,
-    /// This node cannot tell.
+    /// This node does not know it.
     Unknown,
 }
 
@@ -471,7 +474,7 @@ pub struct Contact {
     pub state: ContactState,
 }
 
-/// How one stands to another user.
+/// The user's relation to another user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ContactState {
     None,
@@ -481,7 +484,7 @@ pub enum ContactState {
     Blocked,
 }
 
-/// With whom one talks in a conversation.
+/// The other side of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum With {
     Person(Person),
@@ -489,7 +492,7 @@ pub enum With {
 }
 
 impl With {
-    /// The other one of a direct conversation.
+    /// The other user of a direct conversation.
     pub fn person(&self) -> Option<&Person> {
         match self {
             With::Person(person) => Some(person),
@@ -503,11 +506,11 @@ impl With {
 pub struct Member {
     pub person: Person,
     pub standing: Standing,
-    /// The user was asked to become one.
+    /// The user was invited and has not answered yet.
     pub requested: bool,
-    /// How far the user has received and read; None where the asker may not see it.
+    /// How far the user has received and read; None if the receiver may not see it.
     pub markers: Option<crate::Markers>,
-    /// In the list of those who are muted or banned.
+    /// Only in the list of muted and banned users.
     pub sanction: Option<MemberSanction>,
 }
 
@@ -516,7 +519,7 @@ pub struct Member {
 pub struct MemberSanction {
     /// [`Timestamp::MAX`]: no end.
     pub until: Timestamp,
-    /// As the member was shown it; empty where there is none.
+    /// The reason that the member received; empty if none.
     pub reason: Box<str>,
 }
 
@@ -542,9 +545,9 @@ pub struct Conversation {
     pub muted_until: Timestamp,
     pub pinned: bool,
     pub archived: bool,
-    /// It waits for an answer.
+    /// The message request that waits for an answer.
     pub request: Option<MessageRequest>,
-    /// The user who asks one to become a member of this room.
+    /// The user who invites the receiver into this room.
     pub requested_by: Option<Person>,
     pub marked_unread: bool,
     pub draft: Option<Box<str>>,

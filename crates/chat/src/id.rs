@@ -1,4 +1,4 @@
-//! Names of things. Every one contains its site (invariant I5), so no lookup can cross from one to another.
+//! Identifiers. Each contains its site (invariant I5), so no lookup can cross from one site to another.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::serialize::serialize_as_text;
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
-    /// The end of the year 9999: what clients say for ever.
+    /// The end of the year 9999: clients use it for "forever".
     pub const MAX: Timestamp = Timestamp(253_402_300_799_999);
 
-    /// Milliseconds from `earlier` to here; 0 where the clock went back.
+    /// Milliseconds from `earlier` to here; 0 if the clock went back.
     pub fn since(self, earlier: Timestamp) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -33,7 +33,7 @@ pub struct UserId {
 }
 
 impl UserId {
-    /// In the place of a user where there is none: stores number from 1.
+    /// The placeholder for a missing user: stores number from 1.
     pub const fn nobody(site: SiteId) -> UserId {
         UserId { site, num: 0 }
     }
@@ -47,7 +47,7 @@ impl Sub {
     /// Longest `sub`, in bytes.
     pub const MAX_BYTES: usize = 128;
 
-    /// None where it is empty, too long or has control characters.
+    /// None if the text is empty, too long or has control characters.
     pub fn parse(text: &str) -> Option<Sub> {
         let fits = !text.is_empty() && text.len() <= Self::MAX_BYTES;
         (fits && !text.chars().any(char::is_control)).then(|| Sub(text.into()))
@@ -57,7 +57,8 @@ impl Sub {
         &self.0
     }
 
-    /// The first 16 bytes of the SHA-256. Stores keep decisions about a user under it where they outlive the erased user.
+    /// The first 16 bytes of the SHA-256. Decisions about a user that outlive the erased user are stored
+    /// under it.
     pub fn digest(&self) -> [u8; 16] {
         let digest = ring::digest::digest(&ring::digest::SHA256, self.0.as_bytes());
         std::array::from_fn(|at| digest.as_ref()[at])
@@ -90,7 +91,7 @@ pub struct ConversationId {
 }
 
 impl ConversationId {
-    /// The direct conversation of two users of one site; None if they are of two, or the same user.
+    /// The direct conversation of two users; None if they belong to two sites, or are the same user.
     pub fn direct(a: UserId, b: UserId) -> Option<ConversationId> {
         if a.site != b.site || a.num == b.num || (a.num | b.num) & 0x8000_0000 != 0 {
             return None;
@@ -108,14 +109,14 @@ impl ConversationId {
         self.key >> 63 == 1
     }
 
-    /// Its two members, smaller number first; None for a room, and for a key that [`direct`](Self::direct)
+    /// Its two members, smaller number first. None for a room, and for a key that [`direct`](Self::direct)
     /// never makes.
     pub fn pair(self) -> Option<[UserId; 2]> {
         (self.key >> 63 == 0 && self.key >> 32 < self.key & 0xffff_ffff)
             .then(|| [(self.key >> 32) as u32, self.key as u32].map(|num| UserId { site: self.site, num }))
     }
 
-    /// The other member of a direct conversation; None where `user` is not in it.
+    /// The other member of a direct conversation; None if `user` is not in it.
     pub fn other(self, user: UserId) -> Option<UserId> {
         match self.pair()? {
             [a, b] if a == user => Some(b),
@@ -130,15 +131,15 @@ impl ConversationId {
 pub struct Seq(pub u64);
 
 impl Seq {
-    /// The highest that a store can hold (SQL's BIGINT is signed). What a client says beyond it means the same.
+    /// The highest that a store can hold (SQL's BIGINT is signed). Clients' higher numbers are reduced to it.
     pub const MAX: Seq = Seq(i64::MAX as u64);
 }
 
-/// A moment in the store's order of commits. `epoch` names the database, so that a position from before a
-/// restore or of another database is recognised.
+/// A moment in the store's order of commits. `epoch` identifies the database, so that a position from before
+/// a restore or of another database is recognised.
 ///
-/// Promise: a session receives events in the order of their positions, so whoever has seen position p has
-/// seen everything for him up to p.
+/// Promise: a session receives events in the order of their positions. So a session that has seen position p
+/// has seen all its events up to p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Position {
     pub epoch: u32,
@@ -150,7 +151,7 @@ pub struct Position {
 pub struct DeviceId(Box<str>);
 
 impl DeviceId {
-    /// None where it breaks the rule above.
+    /// None if the text breaks this rule.
     pub fn parse(text: &str) -> Option<DeviceId> {
         let ok = (1..=64).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
@@ -164,10 +165,11 @@ impl DeviceId {
 
 serialize_as_text!(DeviceId, as_str, DeviceId::parse);
 
-/// Where a session is connected, unique among living sessions. Eight bytes, because tables of a million keep it.
+/// The connection of a session, unique among living sessions. Eight bytes, because tables of a million keep
+/// it.
 ///
-/// The highest eight bits name the front: 0 is a gateway of this process, any other number a process that is linked to it. The
-/// other 56 bits name the gateway and the connection there; the domain does not read them.
+/// The highest eight bits identify the front: 0 is a gateway of this process, any other number a linked
+/// process. The other 56 bits identify the gateway and the connection there; the domain does not read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionHandle(pub u64);
 
@@ -178,7 +180,7 @@ impl SessionHandle {
         (self.0 >> Self::FRONT_SHIFT) as u8
     }
 
-    /// The same connection, as a node names it that knows its process by this number.
+    /// The same connection, as a node refers to it that knows its process by this number.
     pub fn of_front(self, front: u8) -> SessionHandle {
         let connection = self.0 & ((1 << Self::FRONT_SHIFT) - 1);
         SessionHandle(u64::from(front) << Self::FRONT_SHIFT | connection)
@@ -192,12 +194,13 @@ pub struct SessionId {
     pub handle: SessionHandle,
 }
 
-/// Names a call while it lasts, and its entry in the conversation. Drawn by chance, so that it names no other one later.
+/// Identifies a call while it lasts, and its entry in the conversation. Random, so that no later call has the
+/// same id.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallId(pub u64);
 
 impl CallId {
-    /// None where it is not as [`Display`](fmt::Display) writes it.
+    /// None unless the text has the form that [`Display`](fmt::Display) writes.
     pub fn parse(text: &str) -> Option<CallId> {
         let hex = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         hex.then(|| u64::from_str_radix(text, 16).ok().map(CallId)).flatten()
@@ -218,7 +221,7 @@ impl fmt::Debug for CallId {
     }
 }
 
-/// A file of one site. Random, so that nobody learns from it how many there are.
+/// A file of one site. Random, so that it does not reveal the number of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileId {
     pub site: SiteId,
@@ -230,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_direct_conversation_is_its_two_members() {
+    fn a_direct_conversation_id_contains_its_members() {
         let user = |num| UserId { site: SiteId(7), num };
         let id = ConversationId::direct(user(9), user(3)).expect("two users of one site");
         assert_eq!(Some(id), ConversationId::direct(user(3), user(9)));
@@ -243,14 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_no_two_members() {
+    fn invalid_keys_have_no_members() {
         for key in [0, 3 << 32 | 3, 9 << 32 | 3, 1 << 63, 1 << 63 | 3 << 32 | 9, u64::MAX] {
             assert_eq!(ConversationId { site: SiteId(7), key }.pair(), None, "{key:x}");
         }
     }
 
     #[test]
-    fn a_handle_names_its_front_and_keeps_its_connection() {
+    fn a_handle_contains_front_and_connection() {
         let here = SessionHandle(0x00ff_0012_3456_789a);
         let there = here.of_front(7);
         assert_eq!((here.front(), there.front()), (0, 7));
@@ -259,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_is_no_two_members() {
+    fn a_room_id_contains_no_members() {
         let room = ConversationId::room(SiteId(7), 3);
         assert_eq!((room.is_room(), room.pair(), room.key), (true, None, 0x8000_0000_0000_0003));
         let user = |num| UserId { site: SiteId(7), num };
