@@ -1,8 +1,8 @@
-//! The way up: from a part of the domain to those that depend on it.
+//! Observers: how a part of the domain notifies the parts that depend on it.
 
 use std::sync::{Arc, OnceLock, Weak};
 
-/// Set once, when the node is wired. Weak, because the observer owns the observed.
+/// Set once, when the node is wired. Weak, because the observer owns the observed part.
 pub(crate) struct Observer<T: ?Sized>(OnceLock<Weak<T>>);
 
 impl<T: ?Sized> Observer<T> {

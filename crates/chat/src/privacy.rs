@@ -1,7 +1,9 @@
-//! Privacy: who may begin to write to a member, who sees that they are here, and when they were here last.
+//! Privacy choices of members: who may start conversations with them, who sees their presence, and who sees
+//! when they were last here.
 //!
-//! Three choices in one byte of the member's row, which each sign-in reads anyway; while the member is here they are kept in
-//! the table of who is. It holds one way: who hides may still see others, so that a telling never asks what its hearers have chosen.
+//! Three choices in one byte of the member's row, which each sign-in reads anyway; connected members have
+//! them in the table of sessions. The choices work in one direction: members who hide may still see others.
+//! So publishing presence never checks the choices of receivers.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +13,10 @@ use crate::{ContactState, Mode, Relation};
 /// Privacy choices of a member. Default: everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Privacy {
-    /// The users who may begin a conversation; existing conversations continue.
+    /// Users who may start a conversation; existing conversations continue.
     pub write: Audience,
     pub presence: Audience,
-    /// Not who may not see the presence.
+    /// Only users who may see the presence may see this.
     pub last_seen: Audience,
 }
 
@@ -37,7 +39,8 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Is somebody among them to whom one stands like this? Contacts are mutual, so either side will do.
+    /// Whether a user with this relation is in the audience. Contacts are mutual, so the relation may be of
+    /// either side.
     pub fn has(self, relation: Relation) -> bool {
         match self {
             Audience::Everybody => true,
@@ -56,7 +59,7 @@ impl Audience {
 }
 
 impl Privacy {
-    /// As stores keep it: two bits each.
+    /// The byte that stores keep: two bits per choice.
     pub fn code(self) -> u8 {
         self.write as u8 | (self.presence as u8) << 2 | (self.last_seen as u8) << 4
     }
@@ -73,15 +76,15 @@ impl Privacy {
 /// Events that reveal that a member is here now, or was here a moment ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Signal {
-    /// In `presence`, `watching`, and beside names in lists and cards.
+    /// In `presence`, `watching`, and next to names in lists and cards.
     Presence,
     LastSeen,
     Typing,
     /// How far the member has received and read.
     Marker,
-    /// To a caller: the member is in another call.
+    /// The answer to a caller that the member is in another call.
     Busy,
-    /// The next two go to members of a room, who need not be contacts on any site.
+    /// This and the next signal go to members of a room, who need not be contacts on any site.
     RoomTyping,
     RoomMarker,
 }
@@ -94,10 +97,10 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// The one rule for all signals. `relation`: how the two stand, from either side.
+    /// The one rule for all signals. `relation`: of the two users, from either side.
     ///
-    /// To be invisible is to be shown as offline, which [`shown`](crate::presence::shown) decides, because one's own devices know
-    /// better; every other signal is not sent at all.
+    /// An invisible user appears as offline. [`shown`](crate::presence::shown) decides that, because the
+    /// user's own devices must see the real state. All other signals of an invisible user are not sent.
     pub(crate) fn sends(self, signal: Signal, mode: Mode, relation: Relation) -> bool {
         let is_blocked = relation.is_blocked();
         let may_see = match signal {
@@ -125,7 +128,7 @@ mod tests {
     use Audience::{Contacts, Everybody, Nobody};
 
     #[test]
-    fn who_is_in_an_audience() {
+    fn audiences_follow_the_relation() {
         use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
         let table = [(Everybody, "yyyyy"), (Contacts, "---y-"), (Nobody, "-----")];
         for (audience, row) in table {
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_see_the_presence_does_not_see_when_it_ended() {
+    fn last_seen_requires_visible_presence() {
         let stranger = Relation { of_a: ContactState::None, of_b: ContactState::None };
         let hidden = Privacy { presence: Contacts, ..Privacy::default() };
         let sends = |privacy| {

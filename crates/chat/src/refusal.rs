@@ -1,8 +1,8 @@
-//! Why the domain says no. Every gateway translates it in one `match` without `_`.
+//! Refusals of the domain. Every gateway translates them in one `match` without `_`.
 
 use serde::{Deserialize, Serialize};
 
-/// A refusal; nothing has happened where one is given.
+/// The reason of a refusal. A refused command has changed nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, Serialize, Deserialize)]
 pub enum Refusal {
     #[error("no site of this key")]
@@ -132,7 +132,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A word for each, for metrics.
+    /// A word for each refusal, for metrics.
     pub const WORDS: [&'static str; 62] = [
         "no_such_site",
         "bad_origin",

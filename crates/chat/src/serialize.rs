@@ -1,6 +1,7 @@
-//! Serialization of what crosses the port between gateways and the domain. It does not depend on the format.
+//! Serialization of data that crosses the port between gateways and the domain. It does not depend on the
+//! format.
 
-/// Writes a checked name as its text, and checks it again when it is read.
+/// Serializes a checked text type as its text, and checks it again when it is read.
 macro_rules! serialize_as_text {
     ($name:ident, $text:ident, $parse:expr) => {
         impl serde::Serialize for $name {
@@ -37,7 +38,7 @@ pub(crate) mod json_text {
     }
 }
 
-/// A change of an optional value. `Some(None)` stays apart from `None`, in JSON too.
+/// A change of an optional value. Keeps `Some(None)` and `None` apart, in JSON too.
 pub(crate) mod optional_change {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -28,7 +28,7 @@ impl Command {
 
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
-            // Nobody else sees it.
+            // Only the user sees their settings.
             Command::Change(change) => {
                 let NotifyChange { subscribe: _, unsubscribe: _, quiet: _, bodies: _, mail: _ } = &**change;
                 Publication::default()

@@ -1,27 +1,28 @@
-//! What is worth a notification: functions of values.
+//! Decides which messages and calls lead to a notification: functions of values.
 
 use std::sync::Arc;
 
 use crate::notifications::{News, NotifyFacts, NotifySettings, Talk};
 use crate::{CallEntry, ConversationOf, File, SetPresence, StoredMessage, Timestamp, UserId};
 
-/// In rooms of more members only those are told whom a message names: nobody wants a notice for each line of a crowd.
+/// In rooms with more members, only mentions lead to a notice: a notice for each message of a crowd annoys.
 pub(crate) const SMALL_ROOM: usize = 20;
 
-/// So much of a body is carried; more does not fit on a lock screen, nor for sure into a message of 4 kB.
+/// Bytes of a body in a notice. A lock screen shows no more, and a push message has at most 4 kB.
 const BODY_BYTES: usize = 600;
 
-/// Is somebody away, as far as notifications go? Who is here has the page to tell them.
+/// Whether the user is away for notifications. A user who is here sees messages on the page.
 pub(crate) fn is_away(chosen: SetPresence, has_session: bool) -> bool {
     !has_session || chosen == SetPresence::Away
 }
 
-/// May anything be shown to this member now?
+/// Whether a notice may be shown to this member now.
 pub(crate) fn may_disturb(settings: &NotifySettings, presence: SetPresence, now: Timestamp) -> bool {
     presence != SetPresence::Busy && !settings.quiet.is_some_and(|quiet| quiet.contain(now))
 }
 
-/// May a call ring on the screens of this member, as far as the conversation with the caller goes? Contacts may have none yet.
+/// Whether a call may ring on this member's devices, by their conversation with the caller. Contacts may have
+/// no conversation yet.
 pub(crate) fn may_ring(facts: &NotifyFacts, now: Timestamp) -> bool {
     facts.talks.iter().all(|Talk { row, .. }| row.muted_until <= now && row.request.is_none())
 }
@@ -55,7 +56,7 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
     })
 }
 
-/// The body, or where there is none the names of the files that came instead.
+/// The body; without one, the names of the message's files.
 fn shown(last: &StoredMessage) -> Box<str> {
     if !last.body.is_empty() {
         return last.body[..last.body.floor_char_boundary(BODY_BYTES)].into();
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_somebody_else_that_is_unread_is_news() {
+    fn unread_messages_of_others_are_notified() {
         let settings = NotifySettings::default();
         let told = news(&talk(ConversationOf::Direct(ann())), ME, &settings, NOW).expect("it is news");
         assert_eq!((&*told.name, told.unread, told.mentioned), ("Ann", 2, false));
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_entry_of_a_call_is_told_as_one_and_is_no_word_of_a_member() {
+    fn entries_of_calls_are_notified_as_calls() {
         let mut talk = talk(ConversationOf::Direct(ann()));
         let entry = CallEntry { call: CallId(7), media: Media::Audio, outcome: Outcome::Missed, ms: 0 };
         let last = talk.row.last.as_mut().expect("a message");
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_words_is_told_by_its_name() {
+    fn a_file_without_text_is_notified_by_its_name() {
         let mut talk = talk(ConversationOf::Direct(ann()));
         let last = talk.row.last.as_mut().expect("a message");
         let file = |name: &str, voice| File {
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_news() {
+    fn muted_archived_and_read_conversations_are_not_notified() {
         let check = |change: fn(&mut Talk)| {
             let mut talk = talk(ConversationOf::Direct(ann()));
             change(&mut talk);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_crowd_only_who_is_named_hears() {
+    fn large_rooms_notify_only_mentioned_members() {
         let settings = NotifySettings::default();
         for (members, mentions, expected) in [(20, 0, true), (21, 0, false), (10_000, 1, true)] {
             let mut talk = talk(room(members));
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_away_and_who_is_not_to_be_disturbed() {
+    fn presence_and_quiet_hours_decide_about_notices() {
         for (chosen, away) in [
             (SetPresence::Online, false),
             (SetPresence::Away, true),

@@ -14,7 +14,8 @@ use crate::privacy::Signal;
 pub enum Event {
     /// The notification settings and the channels.
     Settings {
-        /// The key that browsers need to subscribe. None: this node sends no notifications, or cannot now.
+        /// The key that browsers need to subscribe. None: this node sends no notifications, or cannot at the
+        /// moment.
         key: Option<Arc<str>>,
         settings: NotifySettings,
         devices: u32,

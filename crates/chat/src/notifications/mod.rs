@@ -1,4 +1,4 @@
-//! Notifications for those who are away: what is worth one, when, and to which of a user's browsers
+//! Notifications for absent users: which messages lead to one, when, and to which browsers
 //! (`docs/design/push.md`).
 
 mod command;
@@ -31,7 +31,7 @@ use crate::session::Sessions;
 use crate::site::live::Sites;
 use crate::{CallEntry, CallId, ConversationId, Done, Media, SiteId, StoreError, Sub, Timestamp, UserId};
 
-/// Notices that wait, those that were shown, and who can be reached.
+/// The queue of notices, the notices that were shown, and the channels.
 pub(crate) struct Notifications {
     queue: Desk,
     sessions: Arc<Sessions>,
@@ -64,30 +64,30 @@ impl Notifications {
         Ok(())
     }
 
-    /// The user gets no mails any more.
+    /// Ends the user's digests.
     pub(crate) fn end_mail(&self, user: UserId) {
         let change = NotifyChange { mail: Some(0), ..NotifyChange::default() };
         self.queue.mail_is_not_due(user);
         self.store.change_notify_settings(user, change, Box::new(drop));
     }
 
-    /// No browser of the user can be reached any more.
+    /// The user has no browser with a subscription any more.
     pub(crate) fn lose(&self, user: UserId) {
         self.queue.lose(user);
     }
 
-    /// The call rings no more at this user. Answers what was pushed of it.
+    /// The call no longer rings for this user. Answers the notice that was pushed for it.
     pub(crate) fn end_ring(&self, user: UserId, call: CallId) -> Option<PushedRing> {
         self.queue.end_ring(user, call)
     }
 }
 
-/// Carries notifications to browsers without a connection. Called from any thread, often inside the store's: must not block.
-/// Sends notices. A lost notice loses no message.
+/// Sends notices to browsers without a connection. Called from any thread, often inside the store's: must not
+/// block. A lost notice loses no message.
 pub trait Notifier: Send + Sync + 'static {
-    /// The public half of the site's key, as browsers take it. It is made when somebody asks first.
+    /// The public half of the site's key, as browsers take it. The first request creates it.
     fn public_key(&self, site: SiteId, done: Done<Arc<str>>);
-    /// Whether this browser's push service may be called at all.
+    /// Whether the node may call this browser's push service.
     fn accepts(&self, device: &PushDevice) -> bool;
     fn push(&self, push: Push);
 }
@@ -97,11 +97,11 @@ pub trait Notifier: Send + Sync + 'static {
 pub struct Push {
     pub to: UserId,
     pub device: Arc<PushDevice>,
-    /// An address of the site, by which a push service finds who sends.
+    /// An address of the site, so that a push service can identify the sender.
     pub site: Option<Arc<str>>,
     /// The conversation of the notice. A newer notice of the conversation replaces it.
     pub conversation: ConversationId,
-    /// The other one; None in a room.
+    /// The other user; None in a room.
     pub with: Option<Sub>,
     pub notice: PushNotice,
 }
@@ -109,42 +109,42 @@ pub struct Push {
 #[derive(Clone, PartialEq, Eq)]
 pub enum PushNotice {
     Show(Arc<News>),
-    /// It was read on another device.
+    /// The messages were read on another device.
     Clear,
-    /// A call rings now.
+    /// A call rings.
     Ring(Arc<Ring>),
-    /// The call of the last notice rings no more, and nothing is left to show.
+    /// The call of the last notice no longer rings, and no other notice replaces it.
     RingOver(Arc<Ring>),
 }
 
-/// A call that rings: names and times only, so it is shown in full where the member wants no words of messages.
+/// A ringing call. It has only names and times, so members who hide message texts see all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ring {
     /// The caller's name and picture.
     pub name: Arc<str>,
     pub avatar: Option<Arc<str>>,
     pub media: Media,
-    /// After this moment the notice is worth nothing.
+    /// The notice is useless after this time.
     pub until: Timestamp,
 }
 
 /// The new messages of a conversation.
 #[derive(Clone, PartialEq, Eq)]
 pub struct News {
-    /// The last author: name and picture.
+    /// The name and picture of the last author.
     pub name: Arc<str>,
     pub avatar: Option<Arc<str>>,
-    /// Its name, where it is one.
+    /// The name of the room; None in a direct conversation.
     pub room: Option<Arc<str>>,
-    /// The last message; None if the member wants no text on the screen.
+    /// The last message; None if the member hides texts in notices.
     pub body: Option<Box<str>>,
     pub unread: u64,
-    /// Somebody has named the member.
+    /// A message mentions the member.
     pub mentioned: bool,
-    /// The last message is the entry of a call; `body` is its English text. It is no text of a member, so it is set even where the
-    /// member wants no words on the screen.
+    /// The entry of a call, if the last message is one; `body` is then its English text. No member wrote it,
+    /// so it is set even if the member hides texts.
     pub call: Option<CallEntry>,
-    /// How many of the unread messages are calls that the member has missed; counted up to
+    /// Missed calls among the unread messages, counted up to
     /// [`MOST_CALLS_COUNTED`](crate::MOST_CALLS_COUNTED) messages back.
     pub missed_calls: u64,
 }
@@ -164,11 +164,11 @@ impl std::fmt::Debug for PushNotice {
 /// A change of the notification settings. Fields that are None stay.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NotifyChange {
-    /// This browser wants them from now on.
+    /// Subscribes this browser.
     pub subscribe: Option<PushDevice>,
-    /// The browser of this endpoint does not any more.
+    /// Unsubscribes the browser of this endpoint.
     pub unsubscribe: Option<Box<str>>,
-    /// `Some(None)`: at all hours.
+    /// `Some(None)`: no quiet hours.
     #[serde(with = "crate::serialize::optional_change")]
     pub quiet: Option<Option<QuietHours>>,
     pub bodies: Option<bool>,

@@ -1,4 +1,5 @@
-//! What waits to be told to who is away, and what they were told: soft, bounded, and lost with the node.
+//! The queue of notices for absent users, and the notices that were shown: bounded, in memory only, and lost
+//! with the node.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,29 +15,31 @@ use crate::session::Roll;
 use crate::site::share::SiteCounts;
 use crate::{CallId, ConversationId, Seq, Timestamp, UserId};
 
-/// From the first message to the notice: who comes back or reads elsewhere in this time needs none, and several are one.
+/// Milliseconds from the first message to the notice. A user who returns or reads elsewhere in this time
+/// needs no notice, and several messages become one.
 pub(crate) const PAUSE_MS: u64 = 4_000;
-/// From a notice to the next one of the same conversation; what comes meanwhile is told together.
+/// Milliseconds between two notices of a conversation; messages in between are combined.
 pub(crate) const AGAIN_MS: u64 = 30_000;
-/// Notices older than this are not cleared any more: the push services have dropped them, too.
+/// Milliseconds after which notices are not cleared any more: push services have dropped them, too.
 pub(crate) const SHOWN_MS: u64 = 24 * 3_600_000;
-/// Users who wait for a notice; more are not told.
+/// Users with a pending notice; further users get none.
 const MAX_WAITING: usize = 50_000;
-/// Conversations of one user that wait for a notice; more are not told, and a lock screen has no room for them.
+/// Conversations with a pending notice of one user; further ones get none. A lock screen has no space for
+/// more.
 const MAX_CONVERSATIONS: usize = 8;
-/// Notices that can be cleared. One more and all are forgotten: then they stay until somebody looks at the screen.
+/// Shown notices that can be cleared. One more, and all are forgotten: they stay until the user removes them.
 const MAX_SHOWN: usize = 200_000;
-/// Users who are looked up in one go.
+/// Users whose facts are read together.
 const MAX_DUE: usize = 64;
 
 pub(crate) struct Desk {
     notifier: OnceLock<Arc<dyn Notifier>>,
-    /// Users with a browser that takes notifications, one bit each. All others cost nothing else.
+    /// Users with a subscribed browser, one bit each. Other users cost nothing else.
     reached: Roll,
     mailer: OnceLock<Arc<dyn Mailer>>,
     /// Users who want a digest and have none pending, one bit each.
     mailable: Roll,
-    /// When it was looked whose digest is due.
+    /// The last search for due digests.
     looked: AtomicU64,
     book: Mutex<Book>,
 }
@@ -45,9 +48,9 @@ pub(crate) struct Desk {
 struct Book {
     waiting: HashMap<UserId, Conversations>,
     waiting_by_site: SiteCounts,
-    /// When each who waits is due. An entry without one who waits means nothing.
+    /// The due time of each waiting user. Entries of users who no longer wait are ignored.
     due: BinaryHeap<Reverse<(Timestamp, UserId)>>,
-    /// When, and up to which message.
+    /// The time of the notice, and its last message.
     shown: HashMap<(UserId, ConversationId), (Timestamp, Seq)>,
     rings: Rings,
 }
@@ -66,14 +69,14 @@ impl Desk {
         }
     }
 
-    /// None: this node carries no notifications.
+    /// None: this node sends no notifications.
     pub(crate) fn notifier(&self) -> Option<&Arc<dyn Notifier>> {
         self.notifier.get()
     }
 
-    /// For the node's whole life.
+    /// Sets the notifier for the rest of the node's life.
     pub(crate) fn begin(&self, notifier: Arc<dyn Notifier>) {
-        // A second one would be a mistake of the wiring, and changes nothing.
+        // A second call would be a mistake in the wiring, and has no effect.
         let _ = self.notifier.set(notifier);
     }
 
@@ -94,7 +97,7 @@ impl Desk {
         self.mailer.get()
     }
 
-    /// For the node's whole life.
+    /// Sets the mailer for the rest of the node's life.
     pub(crate) fn begin_mail(&self, mailer: Arc<dyn Mailer>) {
         let _ = self.mailer.set(mailer);
     }
@@ -107,7 +110,7 @@ impl Desk {
         self.mailer.get().is_some() && self.mailable.has(user)
     }
 
-    /// None of theirs may become due until it is said again.
+    /// No digest of the user may become due until it is scheduled again.
     pub(crate) fn mail_is_not_due(&self, user: UserId) {
         self.mailable.leave(user);
     }
@@ -120,7 +123,7 @@ impl Desk {
         is_time
     }
 
-    /// Of some users of one site, those who can be told.
+    /// The users, all of one site, who have a channel for notifications.
     pub(crate) fn reached<'a>(&self, users: impl Iterator<Item = UserId> + Clone + 'a) -> Vec<UserId> {
         if self.notifier.get().is_none() && self.mailer.get().is_none() {
             return Vec::new();
@@ -129,27 +132,28 @@ impl Desk {
         users.zip(by).filter(|(_, (by_push, by_mail))| *by_push || *by_mail).map(|(user, _)| user).collect()
     }
 
-    /// Something is new in a conversation of a user who is away.
+    /// Queues a notice for a conversation of an absent user.
     pub(crate) fn wait(&self, user: UserId, conversation: ConversationId, now: Timestamp) {
         self.book().wait(user, conversation, Timestamp(now.0 + PAUSE_MS));
     }
 
-    /// Users whose notices are due, and of what.
+    /// The users with due notices, and the conversations of these notices.
     pub(crate) fn due(&self, now: Timestamp) -> Vec<(UserId, Vec<ConversationId>)> {
         self.book().due(now)
     }
 
-    /// The notices that may be shown now; the others wait until it is long enough after the one before. A message is shown once.
+    /// Whether a notice may be shown now; otherwise it waits for the pause after the previous one. A message
+    /// is shown once.
     pub(crate) fn show(&self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) -> bool {
         self.book().show(user, conversation, seq, now)
     }
 
-    /// It was read: what waits is not told. True: what was shown must be cleared.
+    /// The conversation was read: drops its pending notice. True: the shown notice must be cleared.
     pub(crate) fn read(&self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
         self.book().read(user, conversation, now)
     }
 
-    /// A call rings at a user with a browser.
+    /// A call rings for a user with a subscribed browser.
     pub(crate) fn ring(&self, call: RingingCall) {
         self.book().rings.begin(call);
     }
@@ -158,7 +162,7 @@ impl Desk {
         self.book().rings.due(now)
     }
 
-    /// May the call be pushed? Then its notice is the one that is shown.
+    /// Whether the call may be pushed. Its notice then replaces the shown one.
     pub(crate) fn push_ring(&self, call: &RingingCall, ring: &Arc<Ring>, now: Timestamp) -> bool {
         let mut book = self.book();
         let may_push = book.rings.push(call, ring, now);
@@ -168,18 +172,18 @@ impl Desk {
         may_push
     }
 
-    /// The call rings no more. Answers the notice that has to be replaced.
+    /// The call no longer rings. Answers the notice that has to be replaced.
     pub(crate) fn end_ring(&self, user: UserId, call: CallId) -> Option<PushedRing> {
         self.book().rings.end(user, call)
     }
 
-    /// A notice of all up to a message is shown now, whatever was shown before and whatever waits.
+    /// Shows a notice of all messages up to `seq` now, and replaces shown and pending ones.
     pub(crate) fn replace(&self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) {
         self.book().replace(user, conversation, seq, now);
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
-        // After a panic in between a notice is missing at worst.
+        // The worst result of a panic in between is a missing notice.
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -201,7 +205,7 @@ impl Book {
         let mut users = Vec::new();
         while users.len() < MAX_DUE
             && let Some(Reverse((due, user))) = self.due.peek().copied()
-            // A clock that jumps back makes nobody wait for longer than the usual time.
+            // A clock that was set back delays a notice by no more than the usual time.
             && (due <= now || due.0 > now.0 + PAUSE_MS + AGAIN_MS)
         {
             self.due.pop();
@@ -218,7 +222,7 @@ impl Book {
 
     fn show(&mut self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) -> bool {
         if self.rings.is_shown(user, conversation) {
-            // The end of the call brings the next notice, with all that came meanwhile.
+            // The end of the call leads to the next notice, with all messages since.
             self.wait(user, conversation, Timestamp(now.0 + AGAIN_MS));
             return false;
         }
@@ -286,7 +290,7 @@ mod tests {
     const START: u64 = 1_800_000_000_000;
 
     #[test]
-    fn several_messages_are_one_notice_and_the_next_one_waits() {
+    fn several_messages_become_one_notice_and_the_next_one_waits() {
         let mut book = Book::default();
         let at = |ms| Timestamp(START + ms);
         for ms in [0, 1_000, 3_999] {
@@ -310,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_not_told_and_what_was_told_is_cleared_once() {
+    fn reading_drops_pending_notices_and_clears_shown_ones_once() {
         let mut book = Book::default();
         let now = Timestamp(START);
         book.wait(user(1), with(2), now);
@@ -324,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_bounds() {
+    fn the_queue_is_bounded() {
         let mut book = Book::default();
         let now = Timestamp(START);
         for num in 2..100 {
@@ -340,7 +344,7 @@ mod tests {
         book.wait(elsewhere, with(2), now);
         assert!(book.waiting.contains_key(&elsewhere));
         assert_eq!(book.due(now).len(), MAX_DUE);
-        // Read before they are due, they leave nothing behind but their moments, of which there are only so many.
+        // Messages that are read before the notice is due leave only due times, whose number is bounded.
         for round in 0..3 {
             for num in 0..MAX_WAITING as u32 {
                 book.wait(user(num), with(2), Timestamp(START + 1_000 + round));
@@ -351,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_jumps_back_holds_nothing_up() {
+    fn a_clock_set_back_delays_no_notice() {
         let mut book = Book::default();
         book.wait(user(1), with(2), Timestamp(START + 3_600_000));
         assert_eq!(book.due(Timestamp(START)).len(), 1);

@@ -1,25 +1,25 @@
-//! Hours in which a member is not to be disturbed.
+//! Hours in which a member gets no notices.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
 const DAY: u16 = 24 * 60;
-/// Kiribati and Baker Island: as far as clocks are from UTC.
+/// Offsets from UTC in minutes: from Baker Island to Kiribati.
 const OFFSETS: std::ops::RangeInclusive<i16> = -12 * 60..=14 * 60;
 
-/// From a minute of the day to another, by the member's clock. It may pass midnight.
+/// From one minute of the day to another, by the member's clock. May pass midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "(u16, u16, i16)", into = "(u16, u16, i16)")]
 pub struct QuietHours {
     from: u16,
     to: u16,
-    /// Minutes by which the member's clock is ahead of UTC. The client says it anew when that changes.
+    /// Minutes by which the member's clock is ahead of UTC. The client updates it when that changes.
     offset: i16,
 }
 
 impl QuietHours {
-    /// None where one of them cannot be, or there is no time between them.
+    /// None if a value is out of range, or the interval is empty.
     pub fn new(from: u16, to: u16, offset: i16) -> Option<QuietHours> {
         let fits = from < DAY && to < DAY && from != to && OFFSETS.contains(&offset);
         fits.then_some(QuietHours { from, to, offset })
@@ -65,13 +65,13 @@ impl TryFrom<(u16, u16, i16)> for QuietHours {
 mod tests {
     use super::*;
 
-    /// At this time of some day in UTC.
+    /// This time of day in UTC, on some day.
     fn at(hour: u64, minute: u64) -> Timestamp {
         Timestamp(1_800_000_000_000 / 86_400_000 * 86_400_000 + (hour * 60 + minute) * 60_000)
     }
 
     #[test]
-    fn hours_are_of_the_members_clock_and_may_pass_midnight() {
+    fn hours_follow_the_members_clock_and_may_pass_midnight() {
         let night = QuietHours::new(22 * 60, 7 * 60, 0).expect("they can be");
         for (hour, minute, quiet) in
             [(21, 59, false), (22, 0, true), (0, 0, true), (6, 59, true), (7, 0, false)]
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_none() {
+    fn impossible_hours_are_refused() {
         for (from, to, offset) in [(0, 0, 0), (1_440, 0, 0), (0, 1_440, 0), (0, 1, 841), (0, 1, -721)] {
             assert_eq!(QuietHours::new(from, to, offset), None, "{from} {to} {offset}");
         }

@@ -1,4 +1,4 @@
-//! The part of the port to storage that is about notifications. What [`Store`](crate::Store) promises holds here too.
+//! The slice of the port to storage for notifications. The promises of [`Store`](crate::Store) hold here too.
 
 use std::sync::Arc;
 
@@ -12,16 +12,17 @@ use crate::{
     StoredMessage, Timestamp, UserId, UserRow,
 };
 
-/// Most browsers of one user that are told; one more takes the place of the oldest.
+/// Subscribed browsers of one user; one more replaces the oldest.
 pub const MOST_PUSH_DEVICES: usize = 10;
 const MAX_ENDPOINT_BYTES: usize = 2_048;
 const MAX_LANGUAGE_BYTES: usize = 35;
 
-/// See [`Store`](crate::Store), of which it is a part.
+/// A slice of [`Store`](crate::Store).
 pub trait NotificationStore: UserStore {
-    /// The browser is this user's from now on, and nobody else's of the site; a newer subscription of the same endpoint takes the
-    /// place of the older. Answers users who have no browser left by it. `device`: which of the user's it is, where the site keeps
-    /// devices; with it the browser is [signed out](crate::DeviceStore::sign_out), and one that is signed out already is not kept.
+    /// Subscribes a browser for this user and removes it from other users of the site. A newer subscription
+    /// of the same endpoint replaces the older. Answers users who thereby have no browser left. `device`: the
+    /// user's device, if the site keeps devices. Signing it [out](crate::DeviceStore::sign_out) removes the
+    /// subscription; a device that is signed out already gets none.
     fn put_push_device(
         &self,
         user: UserId,
@@ -30,36 +31,39 @@ pub trait NotificationStore: UserStore {
         now: Timestamp,
         done: Done<Vec<UserId>>,
     );
-    /// Answers whether the user has another one.
+    /// Removes a subscription, and answers whether the user has another one.
     fn remove_push_device(&self, user: UserId, endpoint: Box<str>, done: Done<bool>);
-    /// Sets `quiet` and `bodies` where they are given; answers what holds then.
+    /// Sets `quiet` and `bodies` if they are given, and answers the new settings.
     fn change_notify_settings(&self, user: UserId, change: NotifyChange, done: Done<NotifyView>);
     fn notify_view(&self, user: UserId, done: Done<NotifyView>);
-    /// All that decides about a notice, of one snapshot. Conversations of which the user is no member are left out.
+    /// The data that decides about notices, from one snapshot. Conversations without the user's membership
+    /// are left out.
     fn notify_facts(&self, user: UserId, conversations: Vec<ConversationId>, done: Done<NotifyFacts>);
-    /// The site's key pair for push services: `fresh` becomes it where there is none.
+    /// The site's key pair for push services. `fresh` becomes it if the site has none.
     fn push_key(&self, site: SiteId, fresh: Vec<u8>, done: Done<Vec<u8>>);
-    /// The user's address, as the site says it. Answers whether a digest may become due: it is wanted, and none is.
+    /// Stores the user's address from the site's token. Answers whether a digest may become due: the user
+    /// wants one, and none is scheduled.
     fn put_mail_address(&self, user: UserId, address: MailAddress, done: Done<bool>);
-    /// A digest is due so long after now as the user wants, else after `minutes`; at most one a [day](MAIL_EVERY_MS).
+    /// Schedules a digest after the user's chosen delay, by default after `minutes`; at most one a
+    /// [day](MAIL_EVERY_MS).
     fn schedule_mail(&self, user: UserId, now: Timestamp, minutes: u32);
-    /// Some whose digest is due, with their newest conversations that have something unread.
+    /// Users with a due digest, at most `limit`, with their newest unread conversations.
     fn mail_due(&self, now: Timestamp, limit: u32, done: Done<Vec<MailDue>>);
-    /// It is not due any more; `sent`: when it was sent.
+    /// Ends the schedule of a digest; `sent`: the time of sending, if it was sent.
     fn settle_mail(&self, user: UserId, sent: Option<Timestamp>, done: Done<()>);
     /// All users of all sites for whom a digest may become due. May block.
     fn mail_users(&self) -> Result<Vec<UserId>, StoreError>;
-    /// All users of all sites who have a browser. May block.
+    /// All users of all sites with a subscribed browser. May block.
     fn push_users(&self) -> Result<Vec<UserId>, StoreError>;
 }
 
-/// So many messages of blocked authors are skipped in search of one that is worth a notice.
+/// Messages of blocked authors that a search for a notice skips, at most.
 pub const MOST_SKIPPED: u32 = 50;
 
-/// Between two digests for a user.
+/// Milliseconds between two digests for a user.
 pub const MAIL_EVERY_MS: u64 = 24 * 3_600_000;
 
-/// Somebody whose digest is due.
+/// A user with a due digest.
 #[derive(Debug, Clone)]
 pub struct MailDue {
     pub user: UserId,
@@ -69,31 +73,32 @@ pub struct MailDue {
     pub talks: Vec<Talk>,
 }
 
-/// A user's address, and after how many minutes a digest is wanted: None, as the server says; 0, never.
+/// A user's address, and the minutes until a digest. None: the server's default; 0: no digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailView {
     pub address: MailAddress,
     pub after: Option<u32>,
 }
 
-/// A browser that takes notifications: what it has told the page (RFC 8030, RFC 8291 §2).
+/// A browser's push subscription, as the browser gave it to the page (RFC 8030, RFC 8291 §2).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "[String; 4]", into = "[String; 4]")]
 pub struct PushDevice {
-    /// Where its push service takes messages for it. Whoever knows this may send, so it is a secret.
+    /// The push service's address for this browser. Everybody who knows it can send, so it is a secret.
     pub endpoint: Box<str>,
     pub key: Box<[u8]>,
     pub auth: Box<[u8]>,
-    /// In which notices are worded.
+    /// The language of notices.
     pub language: Box<str>,
 }
 
 impl PushDevice {
-    /// From what a browser gives out, `key` and `auth` as base64url. None where that cannot be one; whether the service may be
-    /// called is for [`Notifier::accepts`](crate::notifications::Notifier::accepts) to say.
+    /// Parses a browser's subscription, with `key` and `auth` as base64url. None if it is malformed.
+    /// [`Notifier::accepts`](crate::notifications::Notifier::accepts) decides whether the service may be
+    /// called.
     pub fn parse(endpoint: &str, key: &str, auth: &str, language: &str) -> Option<PushDevice> {
         let bytes = |text: &str, length| {
-            // Browsers leave the padding out, some libraries do not.
+            // Browsers omit the padding, some libraries add it.
             let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()?;
             (bytes.len() == length).then(|| Box::from(bytes))
         };
@@ -137,7 +142,7 @@ impl std::fmt::Debug for PushDevice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotifySettings {
     pub quiet: Option<QuietHours>,
-    /// Notices show what was written, and not only by whom.
+    /// Notices show message texts; otherwise only the author.
     pub bodies: bool,
 }
 
@@ -150,7 +155,7 @@ impl Default for NotifySettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotifyView {
     pub settings: NotifySettings,
-    /// How many browsers are told.
+    /// Subscribed browsers.
     pub devices: u32,
     pub mail: Option<MailView>,
 }
@@ -163,20 +168,20 @@ pub struct NotifyFacts {
     pub talks: Vec<Talk>,
 }
 
-/// A conversation of the user, and who wrote its newest message.
+/// A conversation of the user, with the author of its newest message.
 #[derive(Debug, Clone)]
 pub struct Talk {
     pub row: ConversationRow,
     pub from: Option<UserRow>,
-    /// Of a direct conversation: see [`Talk::missed_calls`].
+    /// In a direct conversation: see [`Talk::missed_calls`].
     pub missed_calls: u64,
 }
 
-/// So many of the newest unread messages are searched for missed calls.
+/// Newest unread messages that are searched for missed calls.
 pub const MOST_CALLS_COUNTED: u32 = 50;
 
 impl Talk {
-    /// How many of some messages are calls that the user has missed.
+    /// Calls among the messages that the user has missed.
     pub fn missed_calls(user: UserId, unread: &[StoredMessage]) -> u64 {
         let is_missed = |message: &&StoredMessage| {
             let entry = || CallEntry::of_stored(message);
@@ -191,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_browser_could_have_said_is_one() {
+    fn malformed_subscriptions_are_refused() {
         let (key, auth) = (URL_SAFE_NO_PAD.encode([4; 65]), URL_SAFE_NO_PAD.encode([1; 16]));
         let parse = |endpoint: &str, key: &str, auth: &str, language: &str| {
             PushDevice::parse(endpoint, key, auth, language).is_some()

@@ -15,7 +15,7 @@ use crate::{SetPresence, Sub};
 #[derive(Clone, Serialize, Deserialize)]
 pub enum Command {
     Set(SetPresence),
-    /// Watches the presence of these users, and of all contacts or not. It replaces the watch before.
+    /// Watches the presence of these users, and optionally of all contacts. Replaces the previous watch.
     Watch {
         contacts: bool,
         users: Vec<Sub>,

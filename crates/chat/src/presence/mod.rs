@@ -1,7 +1,8 @@
-//! Presence: what others see of a user, told late and once.
+//! Presence: changes are published with a delay, and combined.
 //!
-//! A user who drops stays visible for a grace time; changes are collected and told together at the next due tick, if
-//! there is still something to tell. So a mass reconnect shows nobody any flapping and costs no wave.
+//! A user whose connection drops stays visible for a grace time. Changes are collected and published together
+//! at the next due tick, if the published state still differs. So a mass reconnect causes no flicker and no
+//! wave of events.
 
 mod command;
 mod event;
@@ -49,18 +50,19 @@ pub(crate) fn shown(chosen: SetPresence, is_here: bool) -> Presence {
 /// has not left, and publishing all of them as offline, and then as online, would be the greatest wave of all.
 const GRACE_IN_LINE_MS: u64 = 300_000;
 
-/// Users whose contacts are read in one go.
+/// Users whose contacts are read together.
 const READ_TOGETHER: usize = 64;
 /// Most presence events per second for all sessions together. Above it, changes are collected for longer, so that a
 /// session gets many in one event when a crowd comes.
 const HEARD_PER_SECOND: u64 = 20_000;
-/// But not for longer than this.
+/// The upper limit of that time.
 const LONGEST_PAUSE_MS: u64 = 5_000;
-/// Up to so many sessions are notified at once, because it takes no noticeable time.
+/// Up to this number of sessions, one round is published at once, because it takes no noticeable time.
 const MANY_SESSIONS: u64 = 1_000;
 /// If a round reaches at least this part of all sessions, it is published at once: each session then gets one packet.
 const HEARING_PART: u64 = 4;
-/// Changes that wait while the store does not answer. Further changes are published only to users who named the user.
+/// Changes that wait while the store does not answer. Further changes are published only to sessions that
+/// watch the user by name.
 const MAX_UNTOLD: usize = 100_000;
 
 /// Presence changes that are not published yet.
@@ -69,7 +71,7 @@ pub(crate) struct NewsDesk {
     /// Number of published rounds. A thread that publishes earlier reads checks it first: the rows may have changed
     /// since.
     tellings: AtomicU64,
-    /// How many pieces of news sessions have been handed in this round.
+    /// Presence changes handed to sessions in this round.
     heard: AtomicU64,
     desk: Mutex<Desk>,
 }
@@ -77,9 +79,10 @@ pub(crate) struct NewsDesk {
 #[derive(Default)]
 struct Desk {
     untold: Vec<News>,
-    /// How many times contacts are being read.
+    /// Reads of contacts that are under way.
     readings: usize,
-    /// Pairs (of whom, who) that must not be notified any more, since the oldest of these reads began.
+    /// Pairs (watched user, watcher) whose watcher must not be notified any more, since the oldest of these
+    /// reads began.
     parted: HashSet<(UserId, UserId)>,
 }
 
@@ -125,7 +128,8 @@ impl NewsDesk {
         desk.untold.append(&mut news);
     }
 
-    /// For the next round. False at the bound. Called under the lock of the user's shard, so that no round comes in between.
+    /// Keeps a change for the next round. False at the bound. Called under the lock of the user's shard, so
+    /// that no round comes in between.
     fn keep_one(&self, news: News) -> bool {
         let mut desk = self.desk();
         let has_room = desk.untold.len() < MAX_UNTOLD;
@@ -150,7 +154,7 @@ impl NewsDesk {
 #[derive(Default)]
 pub(crate) struct Round {
     began: Timestamp,
-    /// Shards told in it.
+    /// Shards published in this round.
     told: usize,
     in_turn: bool,
 }
@@ -168,7 +172,7 @@ impl Round {
         self.told..until.max(self.told)
     }
 
-    /// Where this was the last of it, the next round begins.
+    /// After the last shard, the next round begins.
     fn told(&mut self, shards: &Range<usize>, heard: &AtomicU64, sessions: u64, now: Timestamp) {
         self.told = shards.end;
         if self.told == SHARDS {
@@ -197,7 +201,7 @@ impl Told {
     };
 }
 
-/// A change that watchers are to hear.
+/// A change to publish to watchers.
 pub(crate) struct News {
     pub(crate) user: UserId,
     sub: Sub,
@@ -239,17 +243,18 @@ impl Presences {
         }
     }
 
-    /// The users whom the session watches beside its contacts.
+    /// The users whom the session watches in addition to its contacts.
     pub(crate) fn watched_by(&self, session: SessionHandle) -> Vec<UserId> {
         self.watches.watched_by(session).into_vec()
     }
 
-    /// The session watches nobody any more.
+    /// Removes all watches of the session.
     pub(crate) fn forget_watches(&self, session: SessionHandle) {
         self.watches.forget(session);
     }
 
-    /// Sets one's own presence for all devices; the others hear it at once, watchers with the next telling.
+    /// Sets the user's own presence for all devices. The user's devices receive it at once, watchers with the
+    /// next round.
     pub(crate) fn set_presence(&self, asker: &Asker, set: SetPresence, now: Timestamp) {
         let id = asker.session.user;
         let mut shard = self.sessions.lock(id);
@@ -281,8 +286,8 @@ impl Presences {
         });
     }
 
-    /// The published presence of a user, but never *offline* for a user who has come since. The next round publishes
-    /// such a user, so that all watchers hear it when they leave again.
+    /// The published presence of a user, but never *offline* for a user who has connected since. The next
+    /// round publishes such a user, so that all watchers are notified when they leave again.
     pub(crate) fn told(&self, id: UserId) -> Told {
         let mut shard = self.sessions.lock(id);
         let Some(user) = shard.user(id) else { return Told::OFFLINE };
@@ -311,7 +316,7 @@ impl Presences {
         }
     }
 
-    /// All users who are in their grace time leave now.
+    /// Ends all grace times.
     pub(crate) fn end_all_grace(&self, now: Timestamp) {
         for mut shard in self.sessions.each() {
             let left = shard.end_grace(0, now);
@@ -322,7 +327,7 @@ impl Presences {
         }
     }
 
-    /// Tells watchers what has changed since the last round, of the users whose turn it is.
+    /// Publishes the changes of the shards that are due in this round.
     pub(crate) fn tell_due(self: &Arc<Self>, now: Timestamp) {
         let mut round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         let shards = round.due(self.round_ms(), now);
@@ -377,7 +382,7 @@ impl Presences {
             let contacts = contacts.unwrap_or_else(|_| vec![[].into(); news.len()]);
             let known: Vec<(News, ContactIds)> = news.into_iter().zip(contacts).collect();
             this.tell_known(&known);
-            // At the next telling again; who named the users need not wait for that.
+            // Retry in the next round; sessions that watch a user by name need not wait for it.
             if !is_read {
                 this.news.keep_untold(known.into_iter().map(|(news, _)| news).collect());
             }
@@ -401,7 +406,8 @@ impl Presences {
         hear.sort_unstable();
         hear.dedup();
         self.news.heard.fetch_add(hear.len() as u64, Ordering::Relaxed);
-        // While the contacts were read it may have been told anew, and that may have overtaken this.
+        // During the read of the contacts, a newer change may have been published and may have overtaken this
+        // one.
         let mut said: Option<Vec<Presence>> = None;
         loop {
             let told: Vec<_> = news.iter().map(|(news, _)| self.told(news.user).presence).collect();
@@ -437,7 +443,7 @@ impl News {
 }
 
 impl Shard {
-    /// Users whose grace time is over, and when they were here last.
+    /// Users whose grace time is over, with the time of their disconnection.
     fn end_grace(&mut self, grace_ms: u64, now: Timestamp) -> Vec<(UserId, SetPresence, Timestamp)> {
         let mut left = Vec::new();
         while let Some(&(dropped, id)) = self.leaving.front() {
@@ -459,7 +465,7 @@ impl Shard {
         left
     }
 
-    /// Changes that are still changes, and drops users who are gone.
+    /// Takes the changes that differ from the published state, and drops users who have left.
     fn take_news(&mut self, now: Timestamp) -> Vec<News> {
         let mut news = Vec::new();
         for id in std::mem::take(&mut self.changed) {
@@ -484,7 +490,7 @@ impl Shard {
 }
 
 impl UserHere {
-    /// Watchers know the present user already.
+    /// Watchers already have the user's current presence.
     pub(crate) fn is_published(&mut self) {
         self.told = self.shown();
     }
@@ -495,7 +501,8 @@ impl UserHere {
         shown(self.chosen, is_here)
     }
 
-    /// Somebody asks before the next round. The round compares with `told`, so the news is kept beside it.
+    /// An answer before the next round needs this change. The round compares with `told`, so the change is
+    /// kept separately.
     fn unpublished_arrival(&self, now: Timestamp) -> Option<News> {
         let presence = self.shown();
         let is_unpublished = self.told == Presence::Offline && presence != Presence::Offline;
@@ -510,7 +517,7 @@ impl UserHere {
         News { user: self.id, sub: self.sub.clone(), last_seen }
     }
 
-    /// From its low bits: right as long as nobody is kept here for 49 days after he left.
+    /// From its low 32 bits: correct if no user is kept here for 49 days after leaving.
     fn last_seen(&self, now: Timestamp) -> Timestamp {
         Timestamp(now.0.saturating_sub((now.0 as u32).wrapping_sub(self.seen).into()))
     }
@@ -521,7 +528,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shards_are_told_in_turn_where_few_of_many_hear_anything() {
+    fn shards_are_published_in_turn_for_few_receivers() {
         let heard = AtomicU64::new(250);
         let mut round = Round::default();
         let mut told_at = |sessions, ms| {
@@ -545,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_see() {
+    fn presence_shown_to_others() {
         use {Presence as P, SetPresence as S};
         let table =
             [(S::Online, P::Online), (S::Away, P::Away), (S::Busy, P::Busy), (S::Invisible, P::Offline)];

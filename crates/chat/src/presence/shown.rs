@@ -1,4 +1,4 @@
-//! Users as one viewer sees them: presence and markers by how the two stand.
+//! Users as one viewer sees them: presence and markers, by the relation of the two.
 
 use crate::event::message;
 use crate::presence::{Presences, Told};
@@ -21,14 +21,15 @@ pub(crate) fn presence_shown(mode: Mode, relation: Relation, told: Told) -> Opti
     }
 }
 
-/// Somebody whose presence may be shown.
+/// A user whose presence may be shown.
 pub(crate) struct Other {
     pub(crate) id: UserId,
-    /// Of one's contact list, where it was just read. Contacts are mutual, so `Contact` says how both stand.
+    /// The state on the viewer's contact list, if it was just read. Contacts are mutual, so `Contact`
+    /// determines the whole relation.
     pub(crate) state: Option<ContactState>,
     /// Visibility from the stored row; None if only the card was read.
     visibility: Option<Visibility>,
-    /// One of the two has blocked the other, where the stored row says so.
+    /// One of the two has blocked the other, by the stored row.
     blocked: bool,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct Other {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shown {
     pub(crate) presence: Option<Presence>,
-    /// How far they have received and read.
+    /// Whether the viewer sees how far the user has received and read.
     pub(crate) markers: bool,
 }
 
@@ -63,7 +64,7 @@ impl Other {
         Other { id: row.id, state: None, visibility: Some(visibility(row)), blocked: false }
     }
 
-    /// The other one of a direct conversation.
+    /// The other user of a direct conversation.
     pub(crate) fn of_conversation(row: &ConversationRow) -> Option<Other> {
         let other = row.of.other()?;
         Some(Other { blocked: row.blocked, ..Other::person(other) })
@@ -74,15 +75,15 @@ impl Other {
     }
 }
 
-/// How the two stand.
+/// The relation of viewer and user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sight {
-    /// As far as it decides what is shown.
+    /// Known, as far as it decides what is shown.
     Known(Relation),
     Asked,
 }
 
-/// `shown`: of the other one of a direct conversation.
+/// `shown`: the other user of a direct conversation.
 pub(crate) fn conversation(row: ConversationRow, shown: Shown) -> Conversation {
     let theirs = |seq| if shown.markers { seq } else { Seq(0) };
     Conversation {
@@ -109,7 +110,7 @@ pub(crate) fn conversation(row: ConversationRow, shown: Shown) -> Conversation {
     }
 }
 
-/// `shown`: of the others of direct conversations, in the order of the rows.
+/// `shown`: the other users of direct conversations, in the order of the rows.
 pub(crate) fn conversations(
     rows: Vec<ConversationRow>,
     shown: &mut impl Iterator<Item = Shown>,
@@ -149,7 +150,7 @@ impl Presences {
             .zip(which)
             .map(|(other, is_here)| {
                 let told = if is_here { self.told(other.id) } else { Told::OFFLINE };
-                // Nobody needs to know how the two stand for what is shown to all, or to nobody.
+                // The relation does not matter if the user shows this to all, or to none.
                 let same_for_all = other.visibility.is_none_or(|of| {
                     of.chosen == SetPresence::Invisible || of.privacy.presence != Audience::Contacts
                 });
@@ -167,7 +168,7 @@ impl Presences {
             })
             .collect();
         self.users.with_relations(user, &asked, move |relations| {
-            // Not knowing, show nothing.
+            // Unknown after a failed read: show nothing.
             let mut relations = relations.unwrap_or_default().into_iter();
             let shown = told.into_iter().map(|(told, of, sight)| {
                 let relation = match sight {
@@ -183,7 +184,7 @@ impl Presences {
         });
     }
 
-    /// Of others who are here, those who may hear a signal of `user`.
+    /// The connected users among `others` who may receive a signal of `user`.
     pub(crate) fn who_is_sent(
         self: &Arc<Self>,
         user: UserId,
@@ -199,7 +200,7 @@ impl Presences {
         }
         let asked = here.clone();
         self.users.with_relations(user, &asked, move |relations| {
-            // Not knowing, send nothing.
+            // Unknown after a failed read: send nothing.
             let relations = relations.unwrap_or_default();
             let sent =
                 here.into_iter().zip(relations).filter(|(_, relation)| of.sends(signal, mode, *relation));

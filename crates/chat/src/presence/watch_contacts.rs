@@ -1,7 +1,7 @@
-//! Watching all of one's contacts: one bit per session, and no list of who watches whom.
+//! Watching all contacts: one bit per session, and no list of watchers.
 //!
-//! Contacts are mutual, so the list of the user whose presence changes names everybody who is to hear it; see
-//! `presence/mod.rs`. It is read from the store when there is something to tell.
+//! Contacts are mutual, so the contact list of a user whose presence changes contains all watchers; see
+//! `presence/mod.rs`. The list is read from the store only for a change to publish.
 
 use crate::presence::Event;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::session::{ContactWatch, Handles};
 use crate::store::unavailable;
 use crate::{Presence, SessionId, Sub, UserId};
 
-/// Most contacts who are here that one answer names. It stays far below what a session's queue holds.
+/// Present contacts in one answer. Far fewer than a session's queue holds.
 const MOST_NAMED: usize = 1_000;
 
 /// Changes of a session's contacts since they were read.
@@ -23,7 +23,7 @@ enum Known {
 }
 
 impl Presences {
-    /// Begins or ends it; at the beginning the session is told who is here.
+    /// Starts or ends the watch; the start answers with the present contacts.
     pub(crate) fn watch_contacts(self: &Arc<Self>, session: SessionId, on: bool) {
         self.sessions.lock(session.user).watch_contacts(session.user, session.handle, on);
         self.answer_contacts(session);
@@ -42,13 +42,13 @@ impl Presences {
         });
     }
 
-    /// Does any session hear of its contacts? Asked after what is told was changed: a session that begins later is told
-    /// what it is by then.
+    /// Whether any session watches its contacts. Called after a change of published presence: a session that
+    /// starts later gets the new state.
     pub(crate) fn anybody_watches_contacts(&self) -> bool {
         self.sessions.each().any(|shard| shard.anybody_watches_contacts())
     }
 
-    /// Sessions that watch their contacts, of a user who has one more or one less.
+    /// Adds the user's sessions that watch their contacts to `to`, when a contact was added or removed.
     pub(crate) fn contact_watchers_anew(&self, user: UserId, to: &mut Handles) {
         let mut shard = self.sessions.lock(user);
         let sessions = shard.user(user).into_iter().flat_map(|user| &mut user.sessions);
@@ -58,7 +58,8 @@ impl Presences {
         shard.contact_watchers(user, to);
     }
 
-    /// Something on another thread may overtake this, so it is said again where it is not true any more when it is said.
+    /// Another thread may publish a change at the same time. So the answer is checked afterwards and repeated
+    /// if it is outdated.
     fn say_who_is_here(self: &Arc<Self>, session: SessionId, contacts: &[UserId]) {
         let mut said = None;
         loop {
@@ -83,7 +84,7 @@ impl Presences {
         }
     }
 
-    /// None: the session does not watch its contacts, or not any more.
+    /// None: the session does not watch its contacts (any more).
     fn contact_watch(&self, session: SessionId) -> Option<Known> {
         let mut shard = self.sessions.lock(session.user);
         let here = shard.session(session.user, session.handle)?;
@@ -94,7 +95,7 @@ impl Presences {
         })
     }
 
-    /// The published presence of a user who is here.
+    /// The published presence of a user, if they are here.
     fn seen_here(&self, user: UserId) -> Option<(Sub, Presence)> {
         let presence = Some(self.told(user).presence).filter(|told| *told != Presence::Offline)?;
         let sub = self.sessions.lock(user).user(user)?.sub.clone();

@@ -26,7 +26,7 @@ pub enum Command {
         conversation: ConversationId,
         change: Box<RoomChange>,
     },
-    /// The public rooms of the site.
+    /// Lists the public rooms of the site.
     List {
         query: Option<String>,
         page: PageOf,
@@ -64,7 +64,7 @@ pub enum Command {
         hours: Option<u32>,
         uses: Option<u32>,
     },
-    /// The valid invite links of a room.
+    /// Lists the valid invite links of a room.
     ListLinks {
         conversation: ConversationId,
     },
@@ -87,7 +87,7 @@ command_of! {
     OpenLink, JoinByLink,
 }
 
-/// Which users of a room.
+/// The users of a room that a list contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemberList {
     Members,
@@ -100,7 +100,8 @@ impl Command {
         match self {
             Command::Create { .. } => Policy { is_stopped_by_raid: true, ..Policy::speaks(true) },
             Command::Change { .. } => Policy { speaks: true, is_seen_by_others: true, ..Policy::RECORDED },
-            // An invitation is recorded, too, but a room has a size, and a removal comes before the next one.
+            // An invitation is recorded, too. The size of the room bounds them, because each further one
+            // needs a removal first.
             Command::ChangeMember { action: MemberAction::Invite, .. } => Policy::speaks(true),
             Command::ChangeMember {
                 action:
@@ -135,7 +136,8 @@ impl Command {
                     &**change;
                 let address = match avatar {
                     Some(AvatarChange::Address(address)) => Some(address.as_str()),
-                    // An upload was made anew by the picture process, and its name passed the gate when it began.
+                    // The picture process has encoded the upload anew, and its file name was filtered when
+                    // the upload began.
                     None | Some(AvatarChange::Remove | AvatarChange::Upload(_)) => None,
                 };
                 Publication {
@@ -149,7 +151,7 @@ impl Command {
                 let RoomSanction { kind: _, until: _, reason, shows_reason: _ } = sanction;
                 Publication::text(reason)
             }
-            // A search is for the user alone.
+            // Only the user sees a search.
             Command::List { query: _, page: _ }
             | Command::ListMembers { conversation: _, list: _, query: _, page: _ } => Publication::default(),
             Command::Join { to: _ }

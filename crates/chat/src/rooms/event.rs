@@ -18,7 +18,7 @@ pub enum Event {
         conversation: ConversationId,
         room: Arc<Room>,
     },
-    /// The number of members now, and in a small room the users who joined. It is not stored.
+    /// The current number of members, and in a small room the users who joined. It is not stored.
     MemberCount {
         conversation: ConversationId,
         members: u32,
@@ -74,7 +74,7 @@ impl Event {
                 false => members.iter().find_map(|one| one.person.signal()),
             },
             Event::Room { .. }
-            // Its people come without a presence.
+            // The people in these events have no presence.
             | Event::MemberCount { .. }
             | Event::Left { .. }
             | Event::Link { .. }

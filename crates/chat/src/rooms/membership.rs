@@ -1,4 +1,5 @@
-//! What acts make of a membership: pure functions over stored rows. The store asks them in the transaction that carries an act out.
+//! The effects of acts on memberships: pure functions over stored rows. The store calls them in the
+//! transaction of the act.
 
 use crate::rooms::{Act, LeftReason, MemberAction, Role, Room, RoomKind, RoomLimits, Standing};
 use crate::{Refusal, SanctionKind, Timestamp};
@@ -23,14 +24,14 @@ impl MemberState {
         }
     }
 
-    /// Whether markers and view of the user begin anew: a user who comes in has read what was there.
+    /// Whether the user's markers and settings start anew: a user who joins has read all earlier messages.
     pub fn begins_anew(before: Option<MemberState>, after: MemberState) -> bool {
         after.is_in() && !before.is_some_and(MemberState::is_in)
     }
 }
 
 impl MemberAction {
-    /// The act that needs to be allowed, for an action on a user who stands to the room like this.
+    /// The act that must be allowed for this action on a user with this standing.
     pub fn act(self, of: Standing) -> Act {
         match self {
             MemberAction::Invite => Act::Invite(of),
@@ -41,7 +42,8 @@ impl MemberAction {
         }
     }
 
-    /// The state of the user after it; None: it stays. `enters_as`: the [role of a user who comes in](role_of_new).
+    /// The user's state after the action; None: unchanged. `enters_as`: the [role of a user who
+    /// joins](role_of_new).
     pub fn state_after(self, of: Standing, enters_as: Role) -> Option<MemberState> {
         match (self, of) {
             (MemberAction::Invite, Standing::Out) => Some(MemberState::In(enters_as)),
@@ -55,19 +57,19 @@ impl MemberAction {
         }
     }
 
-    /// Whether it withdraws requests to the user that are pending.
+    /// Whether the action withdraws the user's pending invitations.
     pub fn withdraws_requests(self) -> bool {
         matches!(self, MemberAction::Remove | MemberAction::Ban)
     }
 }
 
-/// The role of a user who comes in. A mute outlasts leaving.
+/// The role of a user who joins. A mute outlasts leaving.
 pub fn role_of_new(muted_until: Option<Timestamp>, now: Timestamp) -> Role {
     if muted_until.is_some_and(|until| until > now) { Role::Muted } else { Role::Member }
 }
 
-/// How a user stands to a room now. `until`: of the [sanction behind](sanction_behind) the stored standing; a sanction that is over holds no
-/// more, even where it was not lifted yet.
+/// The current standing of a user in a room. `until`: end of the [sanction behind](sanction_behind) the
+/// stored standing. An expired sanction has no effect, even before it was lifted.
 pub fn standing_now(stored: Standing, until: Option<Timestamp>, now: Timestamp) -> Standing {
     match stored {
         _ if until.is_none_or(|until| until > now) => stored,
@@ -77,7 +79,7 @@ pub fn standing_now(stored: Standing, until: Option<Timestamp>, now: Timestamp) 
     }
 }
 
-/// The kind of sanction that can be behind how a user stands to a room.
+/// The kind of sanction that can cause this standing.
 pub fn sanction_behind(standing: Standing) -> Option<SanctionKind> {
     match standing {
         Standing::In(Role::Muted) => Some(SanctionKind::Mute),
@@ -86,7 +88,8 @@ pub fn sanction_behind(standing: Standing) -> Option<SanctionKind> {
     }
 }
 
-/// The state of a user when a sanction begins to hold in the room; None: it stays. Moderators of a room are not muted there.
+/// The user's state when a sanction in the room begins; None: unchanged. Moderators of a room are not muted
+/// there.
 pub fn state_under(kind: SanctionKind, before: Option<MemberState>) -> Option<MemberState> {
     let banned = MemberState::Out(LeftReason::Banned);
     match (kind, before) {
@@ -96,7 +99,7 @@ pub fn state_under(kind: SanctionKind, before: Option<MemberState>) -> Option<Me
     }
 }
 
-/// The state of a user when a sanction in the room is lifted; None: it stays.
+/// The user's state when a sanction in the room is lifted; None: unchanged.
 pub fn state_without(kind: SanctionKind, before: Option<MemberState>) -> Option<MemberState> {
     match (kind, before) {
         (SanctionKind::Mute, Some(MemberState::In(Role::Muted))) => Some(MemberState::In(Role::Member)),
@@ -107,23 +110,25 @@ pub fn state_without(kind: SanctionKind, before: Option<MemberState>) -> Option<
     }
 }
 
-/// Whether one of so many owners of a room may leave it. The last member closes the door.
+/// Whether an owner may leave a room with this number of owners and members. The last owner may leave only as
+/// the last member.
 pub fn owner_may_leave(owners: u32, members: u32) -> Result<(), Refusal> {
     if owners <= 1 && members > 1 { Err(Refusal::LastOwner) } else { Ok(()) }
 }
 
-/// Whether one of so many owners may become something else.
+/// Whether an owner may get another role, if the room has this number of owners.
 pub fn owner_may_step_down(owners: u32) -> Result<(), Refusal> {
     if owners <= 1 { Err(Refusal::LastOwner) } else { Ok(()) }
 }
 
-/// Whether a member who has blocked another user leaves a room: a private one that the other owns alone.
+/// Whether a member who has blocked another user leaves a room: only a private room with that user as its
+/// only owner.
 pub fn leaves_by_block(mine: MemberState, theirs: MemberState, kind: RoomKind, owners: u32) -> bool {
     let is_theirs = theirs == MemberState::In(Role::Owner) && owners <= 1;
     kind == RoomKind::Private && is_theirs && mine.is_in() && mine != MemberState::In(Role::Owner)
 }
 
-/// How a user stands to a room in which they are about to write: writing in a page's room joins it.
+/// The standing for writing in a room: writing in a page's room joins it.
 pub fn standing_to_write(who: Standing, room: &Room) -> Standing {
     match who {
         Standing::Out if room.page.is_some() => Standing::In(Role::Member),
@@ -138,13 +143,13 @@ impl RoomLimits {
         if most > 0 && room.members >= most { Err(Refusal::RoomFull) } else { Ok(()) }
     }
 
-    /// Whether a user who is a member of so many rooms may be one of another.
+    /// Whether a member of this number of rooms may join another.
     pub fn has_place_for(self, rooms: u32) -> Result<(), Refusal> {
         let is_full = self.per_user > 0 && rooms >= self.per_user;
         if is_full { Err(Refusal::TooManyRooms) } else { Ok(()) }
     }
 
-    /// Whether a user who owns so many rooms may make another.
+    /// Whether an owner of this number of rooms may create another.
     pub fn may_own_more(self, owned: u32) -> Result<(), Refusal> {
         let is_full = self.owned > 0 && owned >= self.owned;
         if is_full { Err(Refusal::TooManyRooms) } else { Ok(()) }
@@ -182,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn sanctions_take_hold_and_are_lifted() {
+    fn sanctions_begin_and_are_lifted() {
         let under =
             |kind| [None, Some(OWNER), Some(MEMBER), Some(MUTED), Some(BANNED)].map(|s| state_under(kind, s));
         assert_eq!(under(SanctionKind::Mute), [None, None, Some(MUTED), None, None]);
@@ -197,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sanction_that_is_over_holds_no_more() {
+    fn expired_sanctions_have_no_effect() {
         let now = Timestamp(10);
         let muted = Standing::In(Role::Muted);
         assert_eq!(standing_now(muted, None, now), muted, "it has no end");
@@ -226,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_in_begins_anew_and_who_goes_keeps_the_markers() {
+    fn joining_resets_markers_and_leaving_keeps_them() {
         assert!(MemberState::begins_anew(None, MEMBER) && MemberState::begins_anew(Some(LEFT), MUTED));
         assert!(
             !MemberState::begins_anew(Some(MEMBER), OWNER) && !MemberState::begins_anew(Some(MEMBER), LEFT)
@@ -235,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_for_rooms_and_users() {
+    fn rooms_and_memberships_are_limited() {
         let limits = RoomLimits { members: 3, per_user: 2, owned: 1 };
         assert_eq!(
             [limits.has_place_in(&room(2, 0)), limits.has_place_in(&room(3, 0))],

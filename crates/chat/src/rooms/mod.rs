@@ -1,8 +1,8 @@
 //! Rooms: conversations with members.
 //!
-//! Whatever decides about a room is asked where it is committed, so that a mute, a ban or a slow mode holds from the very
-//! next message on: the store calls the one table of [`roles`]. The domain keeps nothing of rooms in memory; what it
-//! must know to tell of a message comes with the answer of the store.
+//! The store checks the rules of rooms in the transaction of each write, with the one table of [`roles`]. So
+//! a mute, a ban or slow mode applies from the very next message on. The domain keeps no rooms in memory; the
+//! store's answer contains the data for the events.
 
 mod administer;
 mod command;
@@ -86,7 +86,7 @@ impl Rooms {
     }
 }
 
-/// Kind of a room: it decides about finding it and writing in it.
+/// The kind of a room decides who can find it and who may write in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RoomKind {
     Public,
@@ -101,26 +101,26 @@ pub struct Room {
     pub kind: RoomKind,
     pub topic: Option<Arc<str>>,
     pub avatar: Option<RoomAvatar>,
-    /// The page whose room it is: made on demand, without an owner, and in no directory.
+    /// The page of the room. Such a room is created on demand, without an owner, and is not listed.
     pub page: Option<Arc<str>>,
     /// 0: no slow mode.
     pub slow_ms: u32,
     pub frozen: bool,
     pub members: u32,
-    /// Members that it takes at most, where that is less than the site's limit; 0: no limit of its own.
+    /// The room's own limit of members, if it is lower than the site's; 0: none.
     pub max_members: u32,
 }
 
 /// The picture of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RoomAvatar {
-    /// From which the browsers of members fetch it. Only an admin of the site sets one.
+    /// The address from which the browsers of members fetch it. Only an admin of the site may set one.
     Address(Arc<str>),
     /// A picture that an owner of the room uploaded. The file belongs to the room until the picture is replaced.
     Upload(FileId),
 }
 
-/// Another picture for a room.
+/// A change of a room's picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AvatarChange {
     Remove,
@@ -143,14 +143,14 @@ impl AvatarChange {
     }
 }
 
-/// Which room is meant.
+/// The name of a room in a command.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RoomName {
     Id(ConversationId),
     Page(SiteId, PageKey),
 }
 
-/// Names the page of a site whose room is meant: 1 to 200 bytes without control characters.
+/// Identifies a page of a site and its room: 1 to 200 bytes without control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PageKey {
     key: Arc<str>,
@@ -159,7 +159,7 @@ pub struct PageKey {
 }
 
 impl PageKey {
-    /// None where it breaks the rule above.
+    /// None if the text breaks this rule.
     pub fn parse(text: &str) -> Option<PageKey> {
         is_line(text, NAME_BYTES).then(|| PageKey { key: text.into(), is_name: true })
     }
@@ -172,21 +172,21 @@ impl PageKey {
         self.key.clone()
     }
 
-    /// The name that the room has when it is made.
+    /// The name of a new room for this page.
     pub fn room_name(&self) -> Arc<str> {
         if self.is_name { self.shared() } else { NO_NAME.into() }
     }
 
-    /// The page without a name for its room, because its key is not usable as one.
+    /// The page, with a nameless room, because its key is not usable as a name.
     pub(crate) fn unnamed(self) -> PageKey {
         PageKey { is_name: false, ..self }
     }
 }
 
-// A gateway's key: whether it is usable as a name is for the domain to find.
+// A gateway's key: the domain decides later whether it is usable as a name.
 serialize_as_text!(PageKey, as_str, PageKey::parse);
 
-/// Fields that are None stay; an empty topic goes away.
+/// A change of a room. Fields that are None stay; an empty topic removes it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RoomChange {
     pub name: Option<String>,
@@ -195,7 +195,7 @@ pub struct RoomChange {
     pub kind: Option<RoomKind>,
     pub slow_ms: Option<u32>,
     pub frozen: Option<bool>,
-    /// 0 takes the room's own limit away.
+    /// 0 removes the room's own limit.
     pub max_members: Option<u32>,
 }
 
@@ -208,7 +208,7 @@ pub enum MemberAction {
     SetRole(Role),
 }
 
-/// Why one is no member any more.
+/// The reason why a membership has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeftReason {
     Left,
@@ -217,7 +217,7 @@ pub enum LeftReason {
 }
 
 impl RoomLimits {
-    /// Members of a room that has a limit of its own; 0: no limit.
+    /// Most members of this room; 0: no limit.
     pub fn members_of(self, room: &Room) -> u32 {
         match (self.members, room.max_members) {
             (of_site, 0) => of_site,
@@ -226,7 +226,7 @@ impl RoomLimits {
         }
     }
 
-    /// As an owner of the site has it: their limit of members holds where it is lower than the node's.
+    /// The limits on a site: its limit of members applies if it is lower than the node's.
     pub(crate) fn on_site(self, settings: &Settings) -> RoomLimits {
         let members = match (self.members, settings.rooms.members) {
             (of_node, 0) => of_node,
@@ -237,12 +237,12 @@ impl RoomLimits {
     }
 }
 
-/// Of a page's room whose key the filters refuse.
+/// The name of a page's room whose key the filters refuse.
 const NO_NAME: &str = "…";
 const NAME_BYTES: usize = 200;
 const TOPIC_BYTES: usize = 1_000;
 const AVATAR_BYTES: usize = 2_048;
-/// A day.
+/// One day, in milliseconds.
 const MOST_SLOW_MS: u32 = 86_400_000;
 
 /// One line of text: not empty, not too long, no control characters.
@@ -258,7 +258,7 @@ pub(crate) fn is_topic(topic: &str) -> bool {
     is_text(topic, TOPIC_BYTES)
 }
 
-/// May have lines.
+/// Text with line breaks: not too long, no other control characters.
 fn is_text(text: &str, most: usize) -> bool {
     text.len() <= most && !text.chars().any(|c| c.is_control() && c != '\n')
 }
@@ -273,7 +273,7 @@ impl RoomChange {
         if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
     }
 
-    /// The acts that it takes.
+    /// The acts that must be allowed for this change.
     pub fn acts(&self) -> impl Iterator<Item = Act> + use<> {
         // Moderators may remove a picture, but only an owner chooses one.
         let removes_avatar = self.avatar == Some(AvatarChange::Remove);
@@ -284,12 +284,12 @@ impl RoomChange {
             || self.frozen.is_some()
             || self.max_members.is_some();
         let rename = renames.then_some(Act::Rename);
-        // Nothing at all is a question for the room as it is.
+        // A change without fields only reads the room.
         let configure = configures.then_some(Act::Configure).or((!renames).then_some(Act::List));
         rename.into_iter().chain(configure)
     }
 
-    /// The names of what it changes, for the record.
+    /// The names of the changed fields, for the record.
     pub fn names(&self) -> String {
         let names = [
             (self.name.is_some(), "name"),
@@ -304,7 +304,7 @@ impl RoomChange {
         names.join(" ")
     }
 
-    /// The room after it.
+    /// The room after the change.
     pub fn apply(self, room: &Room) -> Room {
         let text = |new: Option<String>, old: &Option<Arc<str>>| match new {
             Some(new) if new.is_empty() => None,
@@ -324,7 +324,8 @@ impl RoomChange {
     }
 }
 
-/// An address is as in a token: a URL of the web, or a path from the root of the site. The store checks an upload.
+/// The rules for addresses are those of tokens: a web URL, or a path from the root of the site. The store
+/// checks uploads.
 fn is_picture(change: &AvatarChange) -> bool {
     let AvatarChange::Address(text) = change else { return true };
     let begins = ["https://", "http://", "/"].iter().any(|start| text.starts_with(start));
@@ -332,7 +333,7 @@ fn is_picture(change: &AvatarChange) -> bool {
 }
 
 impl Room {
-    /// The rules for an act of a member who wrote last at `last`.
+    /// The rules for an act of a member whose last message is of `last`.
     pub fn rules(&self, last: crate::Timestamp, now: crate::Timestamp) -> Rules {
         let waited = now.since(last);
         let wait = u64::from(self.slow_ms).saturating_sub(waited);
@@ -358,7 +359,7 @@ mod tests {
     };
 
     #[test]
-    fn what_may_be_changed_to_what() {
+    fn changes_are_checked() {
         let sound = |change: RoomChange| change.check().is_ok();
         let name = |name: &str| sound(RoomChange { name: Some(name.into()), ..RoomChange::default() });
         assert!(
@@ -381,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lower_limit_of_members_holds() {
+    fn the_lower_limit_of_members_applies() {
         let settings =
             |members| Settings { rooms: crate::site::settings::Rooms { members }, ..Settings::default() };
         for (of_node, of_site, of_room, expected) in [
@@ -401,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_left_out_stay_and_empty_ones_go() {
+    fn missing_fields_stay_and_empty_ones_are_removed() {
         let change =
             RoomChange { name: Some(" Riders ".into()), topic: Some(String::new()), ..RoomChange::default() };
         assert_eq!(change.apply(&ROOM()), Room { name: "Riders".into(), topic: None, ..ROOM() });
@@ -423,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_named_by_one_line() {
+    fn a_page_key_is_one_line() {
         for (text, is_key) in [("/thread/42", true), ("", false), ("a\tb", false), (&*"a".repeat(200), true)]
         {
             assert_eq!(PageKey::parse(text).is_some(), is_key, "{text}");

@@ -6,8 +6,9 @@ use crate::site::filters::FilterAct;
 use crate::{SiteRole, Timestamp};
 
 impl Asker {
-    /// Anybody makes the room of a page, whose key is its name. A key that the filters refuse still leads to the room, which has no
-    /// name then. The rule for links of new members is not asked: keys may be addresses of the site.
+    /// Every visitor may create the room of a page, and the page's key becomes its name. A key that the
+    /// filters refuse still leads to the room, which then has no name. The rule about new members' links does
+    /// not apply: keys may be addresses of the site.
     pub(crate) fn page_named(&self, room: RoomName, now: Timestamp) -> RoomName {
         let RoomName::Page(site, key) = room else { return room };
         let filters = &self.site.site.settings.filters;

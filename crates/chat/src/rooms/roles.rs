@@ -1,11 +1,11 @@
-//! Who may do what in a room: one table of pure functions, which every gateway and every store asks.
+//! The rights of users in rooms: one table of pure functions, for every gateway and every store.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
 use crate::rooms::RoomKind;
 
-/// Role of a member in a room; the greater may do more.
+/// Role of a member in a room; a greater role has more rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Role {
     Muted,
@@ -15,39 +15,39 @@ pub enum Role {
 }
 
 impl Role {
-    /// Sees to it that the rules of the room are kept: its moderators and its owners.
+    /// Whether the role may moderate the room: moderators and owners.
     pub fn keeps_order(self) -> bool {
         self >= Role::Moderator
     }
 }
 
-/// How a user stands to a room.
+/// The standing of a user in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Standing {
     In(Role),
     Out,
-    /// Out, and may not come back.
+    /// No member, and may not return.
     Banned,
 }
 
 /// An act in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Act {
-    /// Its messages, and what it is.
+    /// Reads the room's messages and its data.
     Read,
     Join,
     /// Joining by a valid invitation link.
     JoinByLink,
     Leave,
-    /// Its members.
+    /// Lists the members.
     List,
     Post,
     React,
-    /// `@room`: everybody is mentioned.
+    /// `@room`: mentions everybody.
     CallAll,
-    /// Take away what is one's own: a message, a reaction.
+    /// Removes one's own message or reaction.
     TakeBack,
-    /// Take somebody else's message away, or see its former bodies.
+    /// Removes a message of another user, or reads its earlier bodies.
     Tidy,
     Invite(Standing),
     Remove(Standing),
@@ -57,15 +57,15 @@ pub enum Act {
         of: Standing,
         to: Role,
     },
-    /// Topic, slow mode, freeze, size; taking the picture away.
+    /// Changes topic, slow mode, freeze or size; removes the picture.
     Configure,
-    /// Name, another picture, kind.
+    /// Changes the name, the picture or the kind.
     Rename,
 }
 
 impl Act {
-    /// Acts that moderators of the site may do in a room, too, members or not; and acts that are recorded if they
-    /// concern another user.
+    /// Whether moderators of the site may do this in rooms, too, members or not. Such acts are recorded if
+    /// they concern another user.
     pub fn keeps_order(self) -> bool {
         matches!(
             self,
@@ -85,11 +85,12 @@ impl Act {
 pub struct Rules {
     pub kind: RoomKind,
     pub frozen: bool,
-    /// How long this user must wait for the next message in slow mode.
+    /// Milliseconds until this user may send the next message in slow mode.
     pub wait_ms: u32,
 }
 
-/// As [`may`], for moderators of the site: in every room that is not private they have the rights of its moderators.
+/// [`may`] for moderators of the site: in rooms that are not private they have the rights of a room's
+/// moderators.
 pub fn may_as_site_moderator(act: Act, room: Rules) -> Result<(), Refusal> {
     match room.kind {
         RoomKind::Private => Err(Refusal::NoSuchConversation),
@@ -98,8 +99,8 @@ pub fn may_as_site_moderator(act: Act, room: Rules) -> Result<(), Refusal> {
     }
 }
 
-/// Whether moderators of the site may see and delete a message: in private rooms and direct conversations only one that was reported, or
-/// stands beside a reported one. `room`: None for a direct conversation.
+/// Whether moderators of the site may read and delete a message. In private rooms and direct conversations,
+/// only a reported message or one near it. `room`: None for a direct conversation.
 pub fn may_moderate_message(room: Option<RoomKind>, is_reported: bool) -> Result<(), Refusal> {
     match room {
         Some(RoomKind::Public | RoomKind::Announcement) => Ok(()),
@@ -108,7 +109,7 @@ pub fn may_moderate_message(room: Option<RoomKind>, is_reported: bool) -> Result
     }
 }
 
-/// The table. A private room does not exist for those who are not in it, and have no invitation.
+/// The table. For users who are neither members nor invited, a private room does not exist.
 pub fn may(who: Standing, act: Act, room: Rules) -> Result<(), Refusal> {
     match who {
         Standing::In(role) => member_may(role, act, room),
@@ -158,7 +159,7 @@ fn member_may_write(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
     }
 }
 
-/// Owners are put out by nobody; they step down or leave.
+/// Owners cannot be removed; they step down or leave.
 fn stands_below(of: Standing, role: Role) -> bool {
     match of {
         Standing::In(of) => of < role && of < Role::Owner,
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_and_writing() {
+    fn rights_to_read_and_write() {
         let no = "room_banned";
         //                           owner moderator member muted out banned
         for act in [Act::Read, Act::Join] {
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn moderators_of_the_site_see_what_is_open_or_was_reported() {
+    fn site_moderators_read_open_rooms_and_reported_messages() {
         let rooms = [Some(RoomKind::Public), Some(RoomKind::Announcement), Some(RoomKind::Private), None];
         let unseen = Err(Refusal::NoSuchConversation);
         assert_eq!(rooms.map(|room| may_moderate_message(room, false)), [Ok(()), Ok(()), unseen, unseen]);
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn moderators_of_the_site_keep_order_where_everybody_may_read() {
+    fn site_moderators_moderate_rooms_that_are_not_private() {
         let tidy = [Act::Tidy, Act::List, Act::Configure, Act::Ban(Standing::In(Role::Member))];
         for act in tidy {
             for room in [OPEN, NEWS, FROZEN, SLOW] {
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn keeping_order() {
+    fn rights_to_moderate() {
         for room in [OPEN, NEWS, FROZEN, SLOW] {
             for act in [Act::CallAll, Act::Tidy, Act::Configure, Act::Unban(Standing::Banned)] {
                 check(act, room, "yes yes not_allowed not_allowed not_a_member room_banned");
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn putting_out() {
+    fn rights_to_remove_members() {
         for act in [Act::Remove as fn(Standing) -> Act, Act::Ban] {
             for (of, owner, moderator) in [
                 (Standing::In(Role::Owner), "not_allowed", "not_allowed"),
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn giving_roles() {
+    fn rights_to_give_roles() {
         let roles = [Role::Owner, Role::Moderator, Role::Member, Role::Muted];
         for of in roles {
             for to in roles {

@@ -8,14 +8,14 @@ use crate::session::Asker;
 use crate::users::visibility;
 use crate::{Seq, UserId};
 
-/// In larger rooms nobody is shown the markers of others.
+/// Members of larger rooms do not see the markers of others.
 pub const MOST_SEEN_BY: u32 = 50;
 
-/// How far a member has received and read.
+/// The last received and the last read message of a member.
 pub type Markers = (Seq, Seq);
 
 impl Rooms {
-    /// The markers of a page of members, as far as each of them shows them to the asker; in the order of the page.
+    /// The markers of a page of members, in the order of the page; only those that the asker may see.
     pub(crate) fn with_markers(
         self: &Arc<Self>,
         asker: &Asker,
@@ -37,7 +37,7 @@ impl Rooms {
         }
         let asked: Vec<UserId> = others.iter().map(|(_, user, ..)| *user).collect();
         self.users.with_relations(me, &asked, move |relations| {
-            // Not knowing, show nothing.
+            // Unknown after a failed read: show nothing.
             for ((place, _, of, markers), relation) in others.into_iter().zip(relations.unwrap_or_default()) {
                 shown[place] = of.sends(Signal::RoomMarker, mode, relation).then_some(markers);
             }

@@ -1,7 +1,8 @@
-//! The part of the port to storage that is about rooms. What [`Store`](crate::Store) promises of queues, order and
-//! crashes holds here too.
+//! The slice of the port to storage for rooms. The promises of [`Store`](crate::Store) about queues, order
+//! and crashes hold here too.
 //!
-//! Writes ask [`may`](crate::rooms::may) in their own transaction, with what is stored then; a refusal changes nothing.
+//! Writes check [`may`](crate::rooms::may) in their own transaction, with the data stored at that moment. A
+//! refused write changes nothing.
 
 use std::sync::Arc;
 
@@ -18,9 +19,10 @@ use crate::{
     UserRow,
 };
 
-/// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
+/// A slice of [`Store`](crate::Store). One conformance suite tests this contract against every
+/// implementation.
 pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
-    /// Makes a room with `owner` as its only member.
+    /// Creates a room with `owner` as its only member.
     fn create_room(
         &self,
         owner: UserId,
@@ -29,8 +31,9 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         now: Timestamp,
         done: Done<Result<Joined, Refusal>>,
     );
-    /// Where nothing changes, nothing is committed and `members` is empty. What is done to keep order is recorded, here and in
-    /// [`change_member`](Self::change_member): see [`ModerationStore`](crate::ModerationStore).
+    /// Changes a room. A change without effect commits nothing, and `members` is empty. Acts of moderation
+    /// are recorded, here and in [`change_member`](Self::change_member): see
+    /// [`ModerationStore`](crate::ModerationStore).
     fn change_room(
         &self,
         room: ConversationId,
@@ -39,7 +42,8 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         now: Timestamp,
         done: Done<Result<RoomChanged, Refusal>>,
     );
-    /// Makes a page's room where there is none. Who is a member stays one, and nothing is committed.
+    /// Joins a room; creates a page's room if it does not exist. For members nothing changes and nothing is
+    /// committed.
     fn join_room(
         &self,
         room: RoomName,
@@ -49,8 +53,8 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         done: Done<Result<Joined, Refusal>>,
     );
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>);
-    /// `user` has blocked somebody, and leaves private rooms that `blocked` alone owns, as with `leave_room`: at most
-    /// [`MOST_LEFT_BY_BLOCK`](crate::rooms::MOST_LEFT_BY_BLOCK). Answers which.
+    /// `user` has blocked `blocked`, and leaves private rooms that `blocked` alone owns, like `leave_room`:
+    /// at most [`MOST_LEFT_BY_BLOCK`](crate::rooms::MOST_LEFT_BY_BLOCK). Answers the rooms.
     fn leave_rooms_of(&self, user: UserId, blocked: UserId, done: Done<(Vec<ConversationId>, Position)>);
     #[allow(clippy::too_many_arguments, reason = "the command, and when it came")]
     fn change_member(
@@ -63,9 +67,11 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     );
-    /// As [`change_member`](Self::change_member) with the [`action`](crate::rooms::RoomSanctionKind::action) of the sanction, which ends by itself: at
-    /// `until` the store acts as if it were lifted, and [`end_sanctions`](crate::ModerationStore::end_sanctions) lifts it. A sanction that
-    /// holds already is replaced. The reason is recorded. [`kept_sanction`](crate::rooms::kept_sanction) says which sanction the store keeps.
+    /// Like [`change_member`](Self::change_member) with the
+    /// [`action`](crate::rooms::RoomSanctionKind::action) of the sanction. From `until` on the sanction has
+    /// no effect, and [`end_sanctions`](crate::ModerationStore::end_sanctions) lifts it. It replaces an
+    /// existing sanction. The reason is recorded. [`kept_sanction`](crate::rooms::kept_sanction) decides
+    /// which sanction the store keeps.
     fn sanction_member(
         &self,
         room: ConversationId,
@@ -76,7 +82,8 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         done: Done<Result<MemberChanged, Refusal>>,
     );
 
-    /// Owners, moderators, members, muted ones, each by name and id. `query` is a case-insensitive start of a word of the name.
+    /// Owners, moderators, members, muted members, each group by name and id. `query` is a case-insensitive
+    /// start of a word of the name.
     fn members(
         &self,
         room: ConversationId,
@@ -86,8 +93,8 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         limit: u32,
         done: Done<Result<MembersPage, Refusal>>,
     );
-    /// Muted members, and users who are banned from the room, for those who may [unban](crate::rooms::Act::Unban). A sanction that is over by
-    /// `now` is not among them.
+    /// Muted members, and users who are banned from the room, for users who may
+    /// [unban](crate::rooms::Act::Unban). Sanctions that ended before `now` are left out.
     fn sanctioned(
         &self,
         room: ConversationId,
@@ -97,11 +104,12 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         now: Timestamp,
         done: Done<Result<SanctionedPage, Refusal>>,
     );
-    /// All members of a room, and of `users` those who are among them.
+    /// All members of a room, and which of `users` are among them.
     fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>);
-    /// How many rooms that the user owns were made since then.
+    /// The user's own rooms created since then.
     fn rooms_made(&self, user: UserId, since: Timestamp, done: Done<u32>);
-    /// Public and announcement rooms that are of no page, by name. `query` is a case-insensitive start of the name.
+    /// Public and announcement rooms, except those of pages, by name. `query` is a case-insensitive start of
+    /// the name.
     fn rooms(
         &self,
         site: SiteId,
@@ -120,7 +128,7 @@ pub struct NewRoom {
 }
 
 impl NewRoom {
-    /// The room with the rules of a new one, before it has members. For stores.
+    /// A new room with default rules and no members. For stores.
     pub fn room(self) -> Room {
         let NewRoom { name, kind, topic } = self;
         Room {
@@ -136,25 +144,25 @@ impl NewRoom {
         }
     }
 
-    /// The room that a page gets when somebody first comes to it. For stores.
+    /// The new room of a page. For stores.
     pub fn of_page(page: &PageKey) -> Room {
         let new = NewRoom { name: page.room_name(), kind: RoomKind::Public, topic: None };
         Room { page: Some(page.shared()), ..new.room() }
     }
 }
 
-/// One is a member now.
+/// The result of a join.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
     pub row: ConversationRow,
     pub position: Position,
-    /// One was a member before.
+    /// The user was a member before.
     pub before: bool,
 }
 
 #[derive(Debug, Clone)]
 pub struct RoomChanged {
-    /// As who changed it sees it.
+    /// The conversation, as the author of the change sees it.
     pub row: ConversationRow,
     pub position: Position,
     /// The users to notify, by number.
@@ -170,7 +178,8 @@ pub struct MemberRow {
 #[derive(Debug, Clone)]
 pub struct MembersPage {
     pub rows: Vec<MemberRow>,
-    /// Of each row, where the asker is a member and the room has at most [`MOST_SEEN_BY`](crate::MOST_SEEN_BY); else empty.
+    /// One entry for each row if the asker is a member and the room has at most
+    /// [`MOST_SEEN_BY`](crate::MOST_SEEN_BY) members; else empty.
     pub markers: Vec<Markers>,
     pub next: Option<String>,
 }

@@ -1,12 +1,13 @@
-//! Admission: when more logins or messages come than can be served soon, the others are told at once when to come back.
+//! Admission: if more logins or messages arrive than can be served soon, the rest get a time for a retry at
+//! once.
 //!
-//! Without it a crowd that comes in one moment gets nothing: each login is finished long after its client has given up
-//! and come again. So a login is refused before anything is verified or read, where those under way are as many as are
-//! finished within [`SOON_MS`]; and those who are refused get moments one after the other, at the pace at which logins
-//! are finished.
+//! Without it, a crowd that connects at once gets no service: each login finishes long after its client has
+//! timed out and retried. So a login is refused before anything is verified or read, if the pending ones
+//! already fill [`SOON_MS`]. Refused clients get retry times in sequence, at the rate at which logins finish.
 //!
-//! Messages have a door of their own, which nobody notices until the store is behind. Then all would wait for all, and whoever
-//! is refused and says it again after a fixed time comes with everybody else: that alone can keep a node from catching up.
+//! Messages have an admission of their own, with no effect until the store is behind. Otherwise all messages
+//! would wait for each other. Refused senders with a fixed retry time would return all together, which alone
+//! can keep a node from catching up.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,30 +15,31 @@ use crate::{Refusal, StoreError, Timestamp};
 
 /// An admitted client should be signed in within this time. Clients give up after some seconds.
 const SOON_MS: u64 = 1_000;
-/// The pace is measured over so long.
+/// The rate is measured over this time.
 const WINDOW_MS: u64 = 250;
-/// That of messages: a disk that is busy for some tenths of a second is nothing.
+/// The same time for messages: a disk that is busy for some tenths of a second is no overload.
 const MESSAGES_WINDOW_MS: u64 = 2_000;
-/// Logins per second before anything was measured: a burst of as many comes in.
+/// Logins per second before any measurement; a burst of this size is admitted.
 const FIRST_PACE: f64 = 2_000.0;
 /// Messages per second while the store keeps up: as many as its queues hold.
 const MESSAGES_FIRST_PACE: f64 = 65_536.0;
-/// Fewer messages that are under way are no sign that the store is behind.
+/// With fewer pending messages, the store is not considered behind.
 const FEW_MESSAGES: f64 = 2_000.0;
-/// However slow the store is, so many are tried again and again.
+/// The rate never falls below this, however slow the store is: these are always tried.
 const LEAST_PACE: f64 = 500.0;
 /// The measured pace stays valid for about this time after it ended: when a hundred thousand connections break and
 /// reconnect, the node does nothing else for some seconds, which is no measure of its pace afterwards.
 const MEMORY_MS: f64 = 10_000.0;
-/// The share of the pace that is promised, so that who comes when he was told to finds room.
+/// The share of the rate that is promised, so that clients find room when they return at their time.
 const PROMISED: f64 = 0.9;
-/// But of messages at least so many places per second. What the store does while the cores are busy with something else says little of
-/// what it does right after, and a line that was promised at that pace is walked to its end; to refuse a message once more costs little.
+/// For messages, the promised rate is at least this. A slow store while other work uses the cores does not
+/// predict its later rate, but a queue promised at that rate keeps its length. One more refusal of a message
+/// costs little.
 const LEAST_MESSAGES_PROMISED: f64 = 5_000.0;
-/// Nobody is sent away for longer; those beyond come too early and are told once more.
+/// The longest retry time. Clients beyond it return too early and are refused once more.
 const LONGEST_MS: u64 = 600_000;
 
-/// How many are under way, and how fast they are finished.
+/// Counts the pending ones, and measures the rate at which they finish.
 pub(crate) struct Admission(Mutex<Pace>);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,17 +51,17 @@ enum Of {
 struct Pace {
     of: Of,
     under_way: u32,
-    /// Finished per second, when as many come as can be let in.
+    /// Finished per second while the limit is reached.
     pace: f64,
     window: Timestamp,
     finished: u32,
-    /// Somebody was refused in this window: what was finished is all that could be.
+    /// A client was refused in this window, so the rate was the highest possible.
     was_full: bool,
-    /// The moment that was promised last, in milliseconds.
+    /// The latest promised retry time, in milliseconds.
     promised: f64,
 }
 
-/// A login or message that is under way, until this is dropped.
+/// A pending login or message, until this is dropped.
 pub(crate) struct UnderWay(Arc<Admission>);
 
 impl Admission {
@@ -77,16 +79,16 @@ impl Admission {
         Admission(Mutex::new(pace))
     }
 
-    /// Err: as many as can be let in are under way.
+    /// Admits one. Err: the limit of pending ones is reached.
     pub(crate) fn enter(self: &Arc<Self>, now: Timestamp) -> Result<UnderWay, Refusal> {
         self.pace().enter(now)?;
         Ok(UnderWay(self.clone()))
     }
 
-    /// Somebody was promised a moment that is to come, or was not more than so long ago.
+    /// Whether a promised retry time is in the future, or passed at most `late_ms` ago.
     pub(crate) fn awaits_somebody(&self, late_ms: u64, now: Timestamp) -> bool {
         let promised = self.pace().promised;
-        // Beyond that the clock went back.
+        // A later time means that the clock was set back.
         let last = (now.0 + LONGEST_MS + SOON_MS) as f64;
         promised + late_ms as f64 > now.0 as f64 && promised <= last
     }
@@ -97,8 +99,8 @@ impl Admission {
 }
 
 impl UnderWay {
-    /// It has come to its end. Who is refused on the way costs little and says nothing of the pace: else a flood of bad
-    /// tokens would open the door.
+    /// One has finished. Refusals on the way cost little and do not count for the rate: otherwise a flood of
+    /// bad tokens would raise it.
     pub(crate) fn is_done(&self) {
         let mut pace = self.0.pace();
         pace.finished = pace.finished.saturating_add(1);
@@ -126,7 +128,7 @@ impl Pace {
             return Ok(());
         }
         self.was_full = true;
-        // Those under way come first. A clock that went back forgives what was promised.
+        // Pending ones come first. If the clock was set back, earlier promises are void.
         let now = now.0 as f64;
         let (first, last) = (now + SOON_MS as f64, now + LONGEST_MS as f64);
         let promised = if self.promised > last + 1000.0 { first } else { self.promised.max(first) };
@@ -135,7 +137,7 @@ impl Pace {
         Err(Refusal::Overloaded { retry_after_ms: (self.promised - now) as u32 })
     }
 
-    /// While nobody is refused fewer come than could be let in, which says nothing against the pace.
+    /// A rate below the limit, without refusals, does not lower the measured one.
     fn measure(&mut self, now: Timestamp) {
         let passed = now.0.abs_diff(self.window.0);
         let window = if self.of == Of::Messages { MESSAGES_WINDOW_MS } else { WINDOW_MS };
@@ -155,8 +157,8 @@ impl Pace {
         (self.window, self.finished, self.was_full) = (now, 0, false);
     }
 
-    /// A store that needs twice the time to finish what is under way is behind: from now on no more than that may be. When it
-    /// has caught up, the door opens again by and by.
+    /// A store that needs twice the time for the pending messages is behind. From then on the limit is what
+    /// it finishes in time. After it has caught up, the limit rises again step by step.
     fn look_behind(&mut self, seen: f64) {
         let under_way = f64::from(self.under_way);
         if under_way * 1000.0 > FEW_MESSAGES.max(2.0 * seen) * SOON_MS as f64 {
@@ -176,7 +178,7 @@ mod tests {
 
     const START: u64 = 1_800_000_000_000;
 
-    /// A node that finishes so many logins per second, and how many come when.
+    /// A node that finishes a fixed number of logins per second, and the arrival times of clients.
     struct Crowd {
         admission: Arc<Admission>,
         per_second: f64,
@@ -206,7 +208,7 @@ mod tests {
             *self.coming.entry(START + at).or_default() += count;
         }
 
-        /// Until nobody is left, but not longer than that; answers after how long.
+        /// Runs until all clients are served, at most `longest`; answers the time it took.
         fn run(&mut self, longest: u64) -> u64 {
             let mut done = 0.0;
             let begin = self.now;
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_promised_a_moment_is_awaited_until_after_it() {
+    fn promised_clients_are_awaited_until_their_time_has_passed() {
         let mut crowd = Crowd::new(500.0);
         let awaits = |crowd: &Crowd, at: u64| crowd.admission.awaits_somebody(10_000, Timestamp(START + at));
         assert!(!awaits(&crowd, 0));
@@ -255,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_are_never_refused() {
+    fn a_few_logins_are_never_refused() {
         let mut crowd = Crowd::new(500.0);
         (1..20_000).step_by(10).for_each(|at| crowd.comes(4, at));
         crowd.run(60_000);
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_crowd_come_in_at_about_the_speed_of_the_node() {
+    fn a_crowd_is_admitted_at_about_the_rate_of_the_node() {
         for per_second in [300.0, 1_800.0, 15_000.0] {
             let mut crowd = Crowd::new(per_second);
             (1..=15_000).for_each(|at| crowd.comes(6, at));
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_let_in_is_here_soon() {
+    fn admitted_clients_are_signed_in_soon() {
         let mut crowd = Crowd::new(1_800.0);
         crowd.comes(50_000, 1);
         crowd.run(120_000);
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_stands_still_and_goes_on_is_found_out() {
+    fn a_stalled_store_is_detected() {
         let mut crowd = Crowd::new(0.001);
         (1..=30_000).for_each(|at| crowd.comes(1, at));
         crowd.run(30_000);
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_writes_is_refused_while_the_store_keeps_up() {
+    fn no_message_is_refused_while_the_store_keeps_up() {
         let mut writers = writers(70_000.0);
         (1..=20_000).for_each(|at| writers.comes(60, at));
         writers.run(30_000);
@@ -310,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_busy_for_a_moment_refuses_nobody() {
+    fn a_briefly_busy_disk_refuses_no_message() {
         let mut writers = writers(5_000.0);
         (1..=20_000).for_each(|at| writers.comes(2, at));
         for _ in 0..8 {
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_store_cannot_take_waits_in_a_line_and_says_so_seldom() {
+    fn excess_messages_queue_and_are_rarely_refused_again() {
         let mut writers = writers(1_500.0);
         (1..=120_000).for_each(|at| writers.comes(2 + u32::from(at % 2 == 0), at));
         writers.run(120_000);
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_slow_for_some_seconds_leaves_no_long_line() {
+    fn a_briefly_slow_store_leaves_no_long_queue() {
         let mut writers = writers(300.0);
         (1..=12_000).for_each(|at| writers.comes(4, at));
         writers.run(12_000);
@@ -352,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_are_refused_on_the_way_say_nothing_of_the_pace() {
+    fn refused_logins_do_not_change_the_rate() {
         let admission = Arc::new(Admission::of_logins());
         for millisecond in 0..5_000 {
             (0..50)
@@ -364,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_sends_nobody_away_for_long() {
+    fn a_clock_set_back_causes_no_long_retry_time() {
         let admission = Arc::new(Admission::of_logins());
         let _under_way: Vec<_> = (0..2_000).map(|_| admission.enter(Timestamp(START)).ok()).collect();
         let refused = |at| match admission.enter(Timestamp(at)) {

@@ -14,16 +14,16 @@ pub(crate) struct Asker {
     pub(crate) guest: bool,
     pub(crate) role: SiteRole,
     pub(crate) level: Level,
-    /// So new that raid mode means them.
+    /// New enough that raid mode applies to the user.
     pub(crate) recent: bool,
     pub(crate) shadowed: bool,
-    /// The user's choices about being seen.
+    /// The user's choices about their visibility.
     pub(crate) visibility: Visibility,
     pub(crate) site: Arc<LiveSite>,
 }
 
 impl Asker {
-    /// The site keeps a list of the user's devices.
+    /// Whether the site keeps a list of the user's devices.
     pub(crate) fn keeps_devices(&self) -> bool {
         self.site.site.settings.members.devices && !self.guest
     }

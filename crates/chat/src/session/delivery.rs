@@ -1,4 +1,4 @@
-//! Delivery of events: which sessions receive an event now, and for which it is held.
+//! Delivery of events: finds the sessions that receive an event now, and those for which it is held.
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use crate::session::Handles;
 use crate::{Delivery, Event, Position, Refusal, SessionHandle, SessionId, SiteId, UserId};
 
 impl Sessions {
-    /// Delivers an event that is not stored to one session, past the table.
+    /// Delivers an event that is not stored to one session, without the table.
     #[inline]
     pub(crate) fn send(&self, to: SessionHandle, event: impl Into<Event>) {
         self.outbox.deliver(&[to], Delivery::live(event.into()));
@@ -20,7 +20,7 @@ impl Sessions {
         self.outbox.deliver(&[to], Delivery::answer(Some(re), event.into()));
     }
 
-    /// As [`answer`](Self::answer), for a command that may have no number.
+    /// Like [`answer`](Self::answer), for a command that may have no number.
     #[inline]
     pub(crate) fn answer_if_asked(&self, to: SessionHandle, re: Option<u64>, event: impl Into<Event>) {
         self.outbox.deliver(&[to], Delivery::answer(re, event.into()));
@@ -40,7 +40,7 @@ impl Sessions {
         self.outbox.deliver_each(to, events.map(Delivery::live).collect());
     }
 
-    /// Delivers what was held for a session.
+    /// Delivers the events that were held for a session.
     pub(crate) fn send_held(&self, to: SessionHandle, held: Vec<Delivery>) {
         held.into_iter().for_each(|delivery| self.outbox.deliver(&[to], delivery));
     }
@@ -67,7 +67,8 @@ impl Sessions {
         self.deliver(&handles, delivery);
     }
 
-    /// As [`publish`](Self::publish), for both members of a conversation, except the session that caused it.
+    /// Like [`publish`](Self::publish), for both members of a conversation, except the session that caused
+    /// the event.
     pub(crate) fn publish_to_both(
         &self,
         from: SessionId,
@@ -105,7 +106,7 @@ impl Sessions {
         self.deliver(&handles, delivery);
     }
 
-    /// Answers a command with an event that is stored. `re`: the number of the request; a message has none.
+    /// Answers a command with a stored event. `re`: the number of the request; messages have none.
     pub(crate) fn reply(&self, to: SessionId, re: Option<u64>, position: Position, event: impl Into<Event>) {
         let mut answer = Delivery::stored(re, position, event.into());
         let _publishing = self.publishing();
@@ -115,7 +116,8 @@ impl Sessions {
         }
     }
 
-    /// Answers request number `re` with an event that is stored, and publishes the same event to the user's other sessions.
+    /// Answers request number `re` with a stored event, and publishes the same event to the user's other
+    /// sessions.
     pub(crate) fn reply_and_publish(
         &self,
         session: SessionId,
@@ -140,14 +142,14 @@ impl Sessions {
         self.send_all(&handles, event);
     }
 
-    /// Waits until what was planned for a session before it began to hold events has been handed over, so that
-    /// its changes come after it.
+    /// Waits until earlier planned events of a session are handed over, before it began to hold events. So
+    /// its changes come after them.
     pub(crate) fn wait_for_publishing(&self) {
         drop(self.publishing());
     }
 
-    /// Held while something that was committed is planned and handed over. Nearly always free: it is taken on
-    /// the store's one thread for completions of writes, and once per resume.
+    /// Held while a committed event is planned and handed over. Rarely contended: only the store's one
+    /// completion thread and each resume take it.
     #[inline]
     pub(crate) fn publishing(&self) -> MutexGuard<'_, ()> {
         self.publishing.lock().unwrap_or_else(PoisonError::into_inner)

@@ -9,13 +9,13 @@ use crate::limits::Due;
 use crate::session::StandingHere;
 use crate::{Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId, Timestamp, UserId, UserRow};
 
-/// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
-/// may outlive its token by so much.
+/// Milliseconds between searches of a shard for sessions with expired tokens. No session has a timer of its
+/// own, so it may outlive its token by this time.
 const ENDS_EVERY_MS: u64 = 5_000;
 
-/// A part of the domain that keeps state of its own for sessions and users who are here.
+/// A part of the domain with its own state for connected sessions and users.
 pub(crate) trait SessionObserver: Send + Sync + 'static {
-    /// The session is not in the table any more. `on_purpose`: it will not come back soon.
+    /// The session was removed from the table. `on_purpose`: it will not come back soon.
     fn session_gone(self: Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp);
     /// The user's last session has ended, and there is no grace time. `chosen`: the user's choice of presence.
     fn user_left(self: Arc<Self>, user: UserId, chosen: SetPresence, now: Timestamp);
@@ -32,18 +32,18 @@ impl Sessions {
         }
     }
 
-    /// Ends a session from our side.
+    /// Ends a session from the server's side.
     pub(crate) fn end_session(&self, session: SessionId, why: Refusal, now: Timestamp) {
-        // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now. Nor does who is
-        // signed out come back soon.
+        // When the node stops, or a user signs out, nobody returns within the grace time. At a stop, the time
+        // of the last connection must be stored now.
         let at_once = matches!(why, Refusal::GoingAway { .. } | Refusal::SignedOut);
         if self.remove_session(session, at_once, now) {
             self.bye(session.handle, why);
         }
     }
 
-    /// Takes a session out of the table; false where it is not there. `at_once`: the presence that hangs on
-    /// it gets no grace time.
+    /// Removes a session from the table; false if it is not there. `at_once`: its presence gets no grace
+    /// time.
     pub(crate) fn remove_session(&self, session: SessionId, at_once: bool, now: Timestamp) -> bool {
         let mut shard = self.lock(session.user);
         let Some(last) = shard.end(session, at_once, now) else { return false };
@@ -92,7 +92,7 @@ impl Sessions {
         self.end_user_with(user, |handle| self.bye(handle, why));
     }
 
-    /// Each of the user's sessions is told by `bye`. Nobody waits for the end of a grace time.
+    /// Ends all sessions of the user, each with `bye`. Their presence gets no grace time.
     pub(crate) fn end_user_with(&self, user: UserId, bye: impl Fn(SessionHandle)) {
         let sessions: Vec<SessionId> = self.lock(user).user(user).map(session_ids).unwrap_or_default();
         for session in sessions {
@@ -106,7 +106,7 @@ impl Sessions {
         self.end_each(which, |session| self.end_session(session, why(), self.last_tick()));
     }
 
-    /// At once, each told by `bye`.
+    /// Ends the sessions of matching users at once, each with `bye`.
     pub(crate) fn end_all_with(&self, which: impl Fn(&UserHere) -> bool, bye: impl Fn(SessionHandle)) {
         self.end_each(which, |session| {
             if self.remove_session(session, true, self.last_tick()) {
@@ -129,17 +129,17 @@ pub(crate) fn session_ids(user: &mut UserHere) -> Vec<SessionId> {
     user.sessions.iter().map(|session| SessionId { user: user.id, handle: session.handle }).collect()
 }
 
-/// Was it the user's last session?
+/// Whether a removed session was the user's last.
 enum Last {
     No,
-    /// Yes; presence stays for the grace time.
+    /// It was; the user stays visible for the grace time.
     Grace,
-    /// Yes, and the user has left.
+    /// It was, and the user has left.
     Left(SetPresence),
 }
 
 impl Shard {
-    /// Adds a session; answers those that it replaces.
+    /// Adds a session; answers the sessions that it replaces.
     pub(crate) fn begin(
         &mut self,
         row: &UserRow,
@@ -167,7 +167,7 @@ impl Shard {
         user.privacy = row.privacy;
         user.has_left = false;
         if user.guest != row.profile.guest {
-            // A guest who left a moment ago and is a member now.
+            // A guest who left a moment ago and has become a member.
             (user.guest, user.sub) = (row.profile.guest, row.profile.sub.clone());
         }
         let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();
@@ -183,14 +183,15 @@ impl Shard {
         replaced.iter().map(|session| session.handle).collect()
     }
 
-    /// Takes a session out; None where it is not there.
+    /// Removes a session; None if it is not there.
     fn end(&mut self, session: SessionId, at_once: bool, now: Timestamp) -> Option<Last> {
         let user = self.user(session.user)?;
         let at = user.sessions.iter().position(|here| here.handle == session.handle)?;
         let ended = user.sessions.remove(at);
         let last = match user.sessions.is_empty() {
             false => Last::No,
-            // Whom others see as offline anyway needs no grace, and leaves no trace of when he left.
+            // A user whom others see as offline needs no grace time, and their time of leaving must stay
+            // hidden.
             true if at_once || user.chosen == SetPresence::Invisible => {
                 user.has_left = true;
                 Last::Left(user.chosen)
@@ -209,7 +210,7 @@ impl Shard {
         Some(last)
     }
 
-    /// Sessions whose token ends now; notes when the next one does.
+    /// Sessions whose token expires now; stores the time of the next expiry.
     fn take_ends(&mut self, second: u32) -> Vec<SessionId> {
         let mut over = Vec::new();
         let mut next = u32::MAX;

@@ -12,17 +12,17 @@ use crate::{Changes, Refusal, Timestamp, Welcome};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
-    /// Answer to `Node::sign_in`.
+    /// The answer to `Node::sign_in`.
     Welcome(Box<Welcome>),
     /// `Node::sign_in` was refused, or the session is over. The gateway closes the connection after this event.
     Bye(Refusal),
-    /// As `Bye`, with the reason that a moderator gave, and the end of the sanction where it has one.
+    /// Like `Bye`, with a moderator's reason, and the end of the sanction if it has one.
     ByeWith {
         refusal: Refusal,
         until: Option<Timestamp>,
         reason: Arc<str>,
     },
-    /// A command was refused. Without a request number where the command had none.
+    /// A command was refused. Has no request number if the command had none.
     Refused(Refusal),
     /// A message was refused.
     SendRefused {
@@ -33,7 +33,7 @@ pub enum Event {
     TokenOk {
         expires: Timestamp,
     },
-    /// This session's queue was dropped; see `Node` on *behind*.
+    /// This session's queue was dropped; see [`Node::behind`](crate::Node::behind).
     Behind,
 }
 

@@ -46,9 +46,9 @@ pub(crate) struct Sessions {
     publishing: Mutex<()>,
     counters: Arc<Counters>,
     config: Arc<NodeConfig>,
-    /// The time, for what happens between ticks and brings none.
+    /// The time of the last tick, for code without a time of its own.
     last_tick: AtomicU64,
-    /// Of the store's positions; 0 before the first session.
+    /// The epoch of the store's positions; 0 before the first session.
     epoch: AtomicU32,
 }
 
@@ -72,7 +72,7 @@ impl Sessions {
         }
     }
 
-    /// The shard of this user. Hold it for a few look-ups, and never two.
+    /// Locks the shard of this user. Hold it for a few look-ups, and never two.
     #[inline]
     pub(crate) fn lock(&self, user: UserId) -> MutexGuard<'_, Shard> {
         self.table.lock(user)
@@ -89,19 +89,19 @@ impl Sessions {
         self.table.some(shards)
     }
 
-    /// Of some users of one site, those who are here.
+    /// The connected ones of these users, all of one site.
     #[inline]
     pub(crate) fn of(&self, users: &[UserId]) -> impl Iterator<Item = UserId> {
         self.table.of(users)
     }
 
-    /// Of some users of one site, whether each is here.
+    /// Whether each of these users, all of one site, is connected.
     #[inline]
     pub(crate) fn which(&self, users: impl Iterator<Item = UserId>) -> Vec<bool> {
         self.table.which(users)
     }
 
-    /// The user is connected with this device.
+    /// Whether the user is connected with this device.
     pub(crate) fn has_device(&self, user: UserId, device: u64) -> bool {
         let mut shard = self.lock(user);
         shard.user(user).is_some_and(|user| user.sessions.iter().any(|session| session.device == device))
@@ -121,7 +121,7 @@ impl Sessions {
         asked.unwrap_or(most).clamp(1, most)
     }
 
-    /// The device that asks, where the site keeps devices.
+    /// The device of the session, if the site keeps devices.
     pub(crate) fn kept_device(&self, asker: &Asker) -> Option<u64> {
         if asker.keeps_devices() { self.devices_here(asker.session).0 } else { None }
     }

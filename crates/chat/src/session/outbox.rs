@@ -1,9 +1,9 @@
-//! The way to the sessions of gateways.
+//! The port to the sessions of gateways.
 
 use crate::{Delivery, SessionHandle};
 
-/// The way to the sessions of gateways. Called from any thread, often inside the store's commit thread: must not
-/// block nor call back into the node, and must keep the order of calls for each session.
+/// Delivers events to the sessions of gateways. Called from any thread, often from the store's commit thread:
+/// must not block nor call back into the node. It must keep the order of calls for each session.
 pub trait Outbox: Send + Sync + 'static {
     /// Delivers one event to all these sessions; a gateway encodes it once.
     fn deliver(&self, to: &[SessionHandle], delivery: Delivery);

@@ -1,7 +1,9 @@
-//! The publication of a command: every text and every address in it that other members will see. All of it passes one gate.
+//! The publication of a command: every text and address in it that other members will see. One gate checks
+//! all of them.
 //!
-//! The gate asks the site's filters, its rule for the links of new members, and who may name an address. The `publication` of each
-//! command names every field: a new one does not compile until somebody has decided whether it is published.
+//! The gate applies the site's filters, its rule for links of new members, and the right to set addresses.
+//! The `publication` of each command lists every field, so that a new field does not compile without a
+//! decision.
 
 use crate::session::Asker;
 use crate::site::filters::FilterAct;
@@ -12,9 +14,10 @@ use crate::{Hit, Refusal, SiteRole, Timestamp};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Publication<'a> {
     pub(crate) texts: Vec<&'a str>,
-    /// From which the browsers of others would fetch a picture.
+    /// Addresses from which the browsers of others would fetch a picture.
     pub(crate) addresses: Vec<&'a str>,
-    /// It is a message that can wait for a moderator. What cannot wait is refused where a filter would hold it.
+    /// The command is a message that a moderator can check first. Other commands are refused if a filter
+    /// would hold them.
     pub(crate) can_wait: bool,
 }
 
@@ -25,7 +28,8 @@ impl<'a> Publication<'a> {
 }
 
 impl Asker {
-    /// Whether this may be publication, and what becomes of it: None, it is as any other. Moderators may write everything.
+    /// Whether this may be published, and the verdict of the filters; None: no filter matched. Moderators may
+    /// write everything.
     pub(crate) fn may_publish(
         &self,
         publication: &Publication<'_>,
