@@ -1,10 +1,10 @@
-//! Kith's domain: who is here, who may write to whom, what was said, and who must hear of it.
+//! Kith's domain: presence, rights, messages, and the receivers of each event.
 //!
-//! It knows no XML, JSON (but that of tokens), SQL or NATS, reads no clock and draws no randomness (`now` and `rng` are
-//! arguments). It meets the world through ports: [`Store`] keeps what must survive, [`Outbox`] carries
-//! events to the sessions of a gateway.
+//! It knows no XML, no JSON except that of tokens, no SQL and no NATS. It reads no clock and draws no
+//! randomness: `now` and `rng` are arguments. Two ports connect it to the world: [`Store`] keeps durable
+//! data, and [`Outbox`] carries events to the sessions of a gateway.
 //!
-//! Read first: [`Node`] (what gateways call), [`Event`] (what they hear back), [`Store`].
+//! Read first: [`Node`] (the calls of gateways), [`Event`] (the answers to them), [`Store`].
 
 pub mod account;
 mod call_entry;

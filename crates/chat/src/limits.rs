@@ -1,16 +1,16 @@
-//! How fast: the generic cell rate algorithm, 8 bytes per limit.
+//! Rate limits: the generic cell rate algorithm, 8 bytes per limit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Refusal, Timestamp};
 
-/// So many at once, then evenly so many per time.
+/// A burst, and then an even rate.
 ///
-/// As ITU-T I.371 Annex A has it (virtual scheduling): what is kept is the moment at which the next one would be
-/// due if all came evenly; one that is early by more than the burst allows is refused.
+/// The virtual scheduling of ITU-T I.371 Annex A: the state is the time at which the next item would be due
+/// at the even rate. An item that is earlier than the burst allows is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
-    /// Microseconds between two at the even rate; 0: no limit.
+    /// Microseconds between two items at the even rate; 0: no limit.
     interval: u64,
     burst: u64,
 }
@@ -26,12 +26,12 @@ impl Rate {
         Rate { interval: interval * u64::from(amount > 0), burst: amount }
     }
 
-    /// A second's worth may come at once.
+    /// The burst is one second's worth.
     pub(crate) fn per_second(count: u32) -> Rate {
         Rate { interval: 1_000_000 / u64::from(count.max(1)) * u64::from(count > 0), burst: count.into() }
     }
 
-    /// The limit with a share of the speed and of the burst.
+    /// The limit with its rate and burst divided by `by`.
     pub(crate) fn slowed(self, by: u32) -> Rate {
         Rate { interval: self.interval * u64::from(by), burst: (self.burst / u64::from(by)).max(1) }
     }
@@ -40,13 +40,13 @@ impl Rate {
         self.interval == 0
     }
 
-    /// Takes one, or answers when to come again.
+    /// Takes one item, or answers the time for a retry.
     pub(crate) fn take(self, due: &mut Due, now: Timestamp) -> Result<(), Refusal> {
         *due = self.next(*due, now)?;
         Ok(())
     }
 
-    /// As [`take`](Self::take), for a limit that threads share.
+    /// Like [`take`](Self::take), for a limit that threads share.
     pub(crate) fn take_shared(self, due: &AtomicU64, now: Timestamp) -> Result<(), Refusal> {
         let mut outcome = Ok(());
         let step = |before: u64| match self.next(Due(before), now) {
@@ -63,7 +63,7 @@ impl Rate {
         outcome
     }
 
-    /// Is anything of a budget left? Otherwise when to come again.
+    /// Whether a budget is not used up; otherwise the time for a retry.
     pub(crate) fn has_left(self, due: Due, now: Timestamp) -> Result<(), Refusal> {
         let now = now.0.saturating_mul(1000);
         let full = self.interval.saturating_mul(self.burst);
@@ -75,7 +75,8 @@ impl Rate {
         Err(Refusal::RateLimited { retry_after_ms: wait.min(u64::from(u32::MAX)) as u32 })
     }
 
-    /// Takes an amount that is known only afterwards. A budget can be overdrawn by its whole size, never by more.
+    /// Takes an amount that is known only afterwards. A budget can be overdrawn by its whole size, never by
+    /// more.
     pub(crate) fn spend(self, due: &mut Due, amount: u64, now: Timestamp) {
         let now = now.0.saturating_mul(1000);
         let full = self.interval.saturating_mul(self.burst);
@@ -83,7 +84,8 @@ impl Rate {
         *due = Due(now.saturating_add(owed.min(full.saturating_mul(2))));
     }
 
-    /// Microseconds until all of a budget is back. Further ahead than it can be: the clock went back, and all is forgiven.
+    /// Microseconds until the whole budget is available. A longer time than possible means that the clock was
+    /// set back, and resets the budget.
     fn owed(self, due: Due, now: u64) -> u64 {
         let owed = due.0.saturating_sub(now);
         let most =
@@ -91,7 +93,7 @@ impl Rate {
         if owed > most { 0 } else { owed }
     }
 
-    /// Takes so many at once: a large take is let through as soon as a single one would be, and delays those after it.
+    /// Takes `count` items at once. They pass as soon as a single one would, and delay later ones.
     pub(crate) fn take_many_shared(self, due: &AtomicU64, count: u64, now: Timestamp) -> Result<(), Refusal> {
         if count == 0 || self.interval == 0 {
             return Ok(());
@@ -126,8 +128,8 @@ impl Rate {
     }
 }
 
-/// Further ahead than any burst could bring it: the clock went back by more than threads may differ. Then
-/// all is forgiven, rather than somebody locked out for as long.
+/// A due time further ahead than any burst allows: the clock was set back by more than threads differ. The
+/// limit is then reset, because otherwise a user would be locked out for that time.
 const CLOCK_JUMP_MICROS: u64 = 60_000_000;
 
 /// State of a limit for one user or address: microseconds since the epoch.
@@ -135,7 +137,7 @@ const CLOCK_JUMP_MICROS: u64 = 60_000_000;
 pub(crate) struct Due(u64);
 
 impl Due {
-    /// Nothing is remembered that could be forgotten to somebody's advantage.
+    /// Forgetting this state gives no advantage to its owner.
     pub(crate) fn is_idle(self, now: Timestamp) -> bool {
         self.0 <= now.0.saturating_mul(1000)
     }
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_then_the_even_rate() {
+    fn a_burst_passes_and_then_the_even_rate() {
         let rate = Rate::per_minute(3, 60);
         let mut due = Due::default();
         let start = 1_000_000;
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_locks_nobody_out() {
+    fn a_clock_set_back_locks_nobody_out() {
         let rate = Rate::per_minute(2, 60);
         let mut due = Due::default();
         assert!(rate.take(&mut due, Timestamp(1_000_000_000)).is_ok());
@@ -209,10 +211,10 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the pattern, in no window pass more than burst + window × rate; and who is told to wait
-        /// so long and does is let through.
+        /// For every pattern of requests, no window passes more than burst + window × rate. A request that
+        /// waits for the answered time passes.
         #[test]
-        fn never_more_than_promised(
+        fn the_rate_is_never_exceeded(
             burst in 1u32..50,
             per_minute in 1u32..2000,
             gaps in proptest::collection::vec(0u64..3000, 1..300),

@@ -14,11 +14,11 @@ pub struct Stats {
     /// Sites with stored settings that cannot be read.
     pub sites_unreadable: u64,
     pub sign_ins: u64,
-    /// Guests who had never been here.
+    /// Guests on their first visit.
     pub new_guests: u64,
     /// New guests who were refused, because too many came from their address.
     pub guests_refused: u64,
-    /// Requests of REST, files and ICE that were refused by a limit of their user, address or site.
+    /// REST, file and ICE requests refused by a limit of their user, address or site.
     pub requests_refused: u64,
     /// Messages stored, each once.
     pub messages: u64,
@@ -30,9 +30,9 @@ pub struct Stats {
     pub deliveries: u64,
     /// Sessions whose queue was dropped.
     pub behind: u64,
-    /// Clients that had seen more than the store has: it has lost something, or they made it up.
+    /// Clients with a position beyond the store's: the store has lost data, or the client invented it.
     pub positions_ahead: u64,
-    /// Calls that ring or are under way now.
+    /// Calls that ring or are established now.
     pub calls: u64,
     /// Calls that have rung, and those of them that were accepted.
     pub calls_begun: u64,

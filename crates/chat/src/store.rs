@@ -1,13 +1,15 @@
-//! The port to storage: one slice for each part of the domain, declared in that part's folder, and their sum [`Store`]. Rows that
-//! several parts read are here.
+//! The port to storage: one slice for each part of the domain, declared in that part's folder, and their sum
+//! [`Store`]. Rows that several parts read are here.
 //!
-//! Requests with a [`Done`] never block: they are queued (the queue is bounded; when it is full, `done` gets
-//! [`StoreError::Overloaded`] at once on the caller's thread) and answered later on a thread of the store.
-//! Writes are applied in the order in which they were queued, in group commits; their `done` are called in
-//! the order of their positions, after the commit is on disk, on one thread. That order is what makes
-//! [`Position`] truthful: the domain plans deliveries inside `done`.
+//! Requests with a [`Done`] never block. They are queued and answered later on a thread of the store. The
+//! queue is bounded; if it is full, `done` gets [`StoreError::Overloaded`] at once on the caller's thread.
 //!
-//! After a crash: what was answered `Ok` is there; what was not may be there or not, whole in either case.
+//! Writes are applied in the order of the queue, in group commits. Their `done` are called on one thread, in
+//! the order of their positions, after the commit is on disk. [`Position`] relies on that order: the domain
+//! plans deliveries inside `done`.
+//!
+//! After a crash, every write that was answered `Ok` exists. A write without an answer may exist or not, but
+//! never in part.
 
 use std::sync::Arc;
 
@@ -35,7 +37,7 @@ use crate::{
 /// Called exactly once with the outcome.
 pub type Done<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
-/// Why the store could not do it. Nothing was changed.
+/// The reason of a failed request, which has changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     #[error("the queue of the store is full")]
@@ -46,8 +48,8 @@ pub enum StoreError {
     Failed(Arc<str>),
 }
 
-/// The port to durable storage: the sum of what the parts of the domain need. One conformance suite
-/// (`store/tests/conformance/main.rs`) holds every implementation to the comments of the slices.
+/// The port to durable storage: the sum of the slices of all parts. One conformance suite
+/// (`store/tests/conformance/main.rs`) tests every implementation against the comments of the slices.
 pub trait Store:
     SiteStore
     + UserStore
@@ -66,7 +68,7 @@ pub trait Store:
     fn flush(&self) -> Result<(), StoreError>;
 }
 
-/// The user whom a token names, with the role that it claims for them.
+/// The user of a token, with the role that the token claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenUser {
     pub profile: Profile,
@@ -96,7 +98,7 @@ pub struct UserRow {
     pub banned: bool,
     pub on_site: SiteStanding,
     pub privacy: Privacy,
-    /// The name is the user's own choice: what tokens say does not change it.
+    /// The user has chosen the name: tokens do not change it.
     pub named: bool,
     pub created: Timestamp,
     pub last_seen: Timestamp,
@@ -108,12 +110,12 @@ impl UserRow {
         if self.named { Profile { name: self.profile.name.clone(), ..profile } } else { profile }
     }
 
-    /// The role that the token claims is another one than the user has.
+    /// Whether the claimed role differs from the user's.
     pub fn differs_in_role(&self, claim: Option<RoleClaim>) -> bool {
         claim.is_some_and(|claim| claim.role != self.on_site.role)
     }
 
-    /// A token says nothing new.
+    /// Whether a token's profile changes nothing.
     pub fn is_as(&self, profile: &Profile) -> bool {
         let of_token = |own: &Profile| {
             own.sub == profile.sub && own.avatar == profile.avatar && own.guest == profile.guest
@@ -122,7 +124,7 @@ impl UserRow {
     }
 }
 
-/// The kind of a message. The store keeps it with the message; no client chooses it.
+/// The kind of a message. Stored with the message; clients cannot choose it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessageKind {
     /// A text of a user.
@@ -149,32 +151,32 @@ pub struct Append {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
-    /// The conversation of the first time, where it was repeated.
+    /// For a repetition, the conversation of the first send.
     pub conversation: ConversationId,
     pub seq: Seq,
     pub time: Timestamp,
     pub position: Position,
-    /// This (sender, client id) was stored before; nobody must be told again.
+    /// This (sender, client id) was stored before; no further notification is needed.
     pub repeated: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedMessage {
-    /// As it is now, and as who asked sees it.
+    /// The message after the change, as its author sees it.
     pub message: StoredMessage,
-    /// False: it was so already, and nobody must be told.
+    /// False: the change had no effect, and needs no notification.
     pub changed: bool,
     pub position: Position,
-    /// In a room, whom to tell: numbers of its members. Nobody where nothing changed.
+    /// In a room, the numbers of the members to notify. Empty if nothing changed.
     pub members: Arc<Vec<u32>>,
-    /// The others hear of it once it is published.
+    /// Other members get the change once it is published.
     pub gathered: bool,
 }
 
-/// A body that a message had.
+/// An earlier body of a message.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
-    /// When another one took its place.
+    /// When the next body replaced it.
     pub until: Timestamp,
     pub body: Box<str>,
 }
@@ -187,7 +189,7 @@ impl std::fmt::Debug for Revision {
     }
 }
 
-/// How `a` stands to `b` and `b` to `a`.
+/// The relation of two users, from both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Relation {
     pub of_a: ContactState,
@@ -197,7 +199,7 @@ pub struct Relation {
 impl Relation {
     pub const NONE: Relation = Relation { of_a: ContactState::None, of_b: ContactState::None };
     pub const CONTACTS: Relation = Relation { of_a: ContactState::Contact, of_b: ContactState::Contact };
-    /// Which of the two has blocked the other decides nothing.
+    /// The direction of a block does not matter for any rule.
     pub const BLOCKED: Relation = Relation { of_a: ContactState::Blocked, of_b: ContactState::None };
 
     /// One of the two has blocked the other.
@@ -206,7 +208,7 @@ impl Relation {
     }
 }
 
-/// A conversation of one of its members.
+/// A conversation, as one of its members sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationRow {
     pub id: ConversationId,
@@ -216,7 +218,8 @@ pub struct ConversationRow {
     pub read: Seq,
     pub their_received: Seq,
     pub their_read: Seq,
-    /// Of a direct one: one of the two has blocked the other. `their_…` are as stored; [`Visibility`](crate::Visibility) decides.
+    /// In a direct conversation: one of the two has blocked the other. The fields `their_…` are the stored
+    /// ones; [`Visibility`](crate::Visibility) decides what the user sees.
     pub blocked: bool,
     pub unread: u64,
     pub mentions: u64,
@@ -224,14 +227,14 @@ pub struct ConversationRow {
     pub pinned: bool,
     pub archived: bool,
     pub request: Option<MessageRequest>,
-    /// The member who asks the user into this room; the user is not a member yet.
+    /// The member who invites the user into this room; the user is not a member yet.
     pub requested_by: Option<Box<UserRow>>,
     pub marked_unread: bool,
     pub draft: Option<Box<str>>,
     pub active: Timestamp,
 }
 
-/// The other one's profile, or what the room is and one's own role there.
+/// The other user's row, or the room and the user's role there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConversationOf {
     Direct(UserRow),
@@ -239,7 +242,7 @@ pub enum ConversationOf {
 }
 
 impl ConversationOf {
-    /// The other one of a direct conversation.
+    /// The other user of a direct conversation.
     pub fn other(&self) -> Option<&UserRow> {
         match self {
             ConversationOf::Direct(other) => Some(other),
@@ -253,14 +256,14 @@ pub struct StoredMessage {
     pub conversation: ConversationId,
     pub seq: Seq,
     pub from: UserId,
-    /// Read along, so that nobody must look it up.
+    /// Read together with the message, to save a look-up.
     pub from_sub: Sub,
     pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
-    /// As in [`Message`](crate::Message), the next three too.
+    /// This and the next three fields: see [`Message`](crate::Message).
     pub version: u64,
     pub edited: Option<Timestamp>,
     pub deleted: bool,
@@ -271,7 +274,7 @@ pub struct StoredMessage {
 }
 
 impl StoredMessage {
-    /// As it is once it is deleted: only its place, also in threads, stays.
+    /// Turns the message into a deleted one: only its place stays, also in threads.
     pub fn take_back(&mut self) {
         (self.deleted, self.pinned) = (true, false);
         self.body = "".into();
@@ -296,7 +299,7 @@ pub struct ContactRow {
     pub state: ContactState,
 }
 
-/// Storage failed: the client tries again later. What went wrong is the store's to log.
+/// Storage failed: the client retries later. The store logs the cause.
 pub(crate) fn unavailable(_: StoreError) -> Refusal {
     Refusal::Unavailable
 }
@@ -306,10 +309,10 @@ pub(crate) fn unavailable(_: StoreError) -> Refusal {
 pub struct MemberChanged {
     pub member: MemberRow,
     pub position: Position,
-    /// The room as the user sees it, where something is new to a member.
+    /// The room as the user sees it, if its view has changed for a member.
     pub seen: Option<ConversationRow>,
-    /// The user was a member until now, or was asked to become one.
+    /// The user was a member until now, or had a pending invitation.
     pub left: Option<LeftReason>,
-    /// A room request waits for the user's answer, or is shown as if it did.
+    /// An invitation waits for the user's answer, or looks to others as if it did.
     pub requested: bool,
 }

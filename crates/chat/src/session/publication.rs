@@ -35,8 +35,8 @@ impl Asker {
         publication: &Publication<'_>,
         now: Timestamp,
     ) -> Result<Option<FilterAct>, Refusal> {
-        // A picture's address tells its owner the network address of everybody who looks; a path of the site's own would be asked for
-        // with the reader's cookies. So the site alone chooses one.
+        // A picture's address reveals the network address of every viewer to its owner. A path on the site
+        // itself would be fetched with the reader's cookies. So only the site sets addresses.
         if !publication.addresses.is_empty() && self.role < SiteRole::Admin {
             return Err(Refusal::NotAllowed);
         }
@@ -57,7 +57,7 @@ impl Asker {
         }
     }
 
-    /// As above for one text that cannot wait for a moderator.
+    /// Like [`may_publish`](Self::may_publish), for one text that cannot wait for a moderator.
     pub(crate) fn may_publish_text(&self, text: &str, now: Timestamp) -> Result<Option<FilterAct>, Refusal> {
         self.may_publish(&Publication::text(text), now)
     }
@@ -67,7 +67,7 @@ impl Asker {
         self.site.site.settings.filters.hits(&self.site.filters, body)
     }
 
-    /// The hits in all texts of a command. None where the filters flag nothing.
+    /// The hits in all texts of a command. None if no filter flags one.
     pub(crate) fn flagged_texts(&self, publication: &Publication<'_>) -> Option<Vec<Hit>> {
         let hits: Vec<Hit> =
             publication.texts.iter().filter_map(|text| self.flagged(text)).flatten().collect();

@@ -1,4 +1,4 @@
-//! A session as it is handed from one node to another.
+//! A session in the form in which one node hands it to another.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -10,7 +10,7 @@ use crate::session::Event as SessionEvent;
 use crate::session::{Session, Sessions, State};
 use crate::{Delivery, Event, Position, SessionId, Timestamp, UserId};
 
-/// A session that exists already, for a node that [adopts](crate::Node::adopt) it.
+/// An existing session, for a node that [adopts](crate::Node::adopt) it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRecord {
     pub session: SessionId,
@@ -18,20 +18,21 @@ pub struct SessionRecord {
     pub device: u64,
     /// The latest position that was delivered to the session.
     pub seen: Position,
-    /// When the session ends by its token.
+    /// The expiry of its token.
     pub ends: Timestamp,
     /// The id of the key that signed its token; empty: unknown.
     pub key: Box<str>,
-    /// It watches the presence of all contacts.
+    /// The session watches the presence of all contacts.
     pub watches_contacts: bool,
-    /// The users whose presence it watches beside. A front does not know them: it sends the client's last `watch` again.
+    /// The other users whose presence the session watches. A front does not know them: it sends the client's
+    /// last `watch` again.
     pub watched: Vec<UserId>,
-    /// Its queue was dropped, and its client has not resumed yet.
+    /// The queue of the session was dropped, and its client has not resumed yet.
     pub is_behind: bool,
 }
 
 impl SessionRecord {
-    /// Notes that an event was delivered. A front that may lose its node calls it for each event of the session.
+    /// Notes the delivery of an event. A front that may lose its node calls it for each event of the session.
     pub fn delivered(&mut self, delivery: &Delivery) {
         self.seen = delivery.position.unwrap_or(self.seen);
         match &delivery.event {
@@ -57,7 +58,7 @@ impl SessionRecord {
     }
 }
 
-/// A session that was taken out of the table.
+/// A session that was removed from the table.
 pub(crate) struct Taken {
     pub(crate) session: SessionId,
     pub(crate) device: u64,

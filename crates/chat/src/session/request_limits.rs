@@ -1,4 +1,5 @@
-//! Limits on requests outside of a session (REST, files, ICE) and budgets for what they cost, per user, address and site.
+//! Limits on requests outside a session (REST, files, ICE) and budgets for their cost, per user, address and
+//! site.
 //!
 //! Each limit keeps one [`Due`]. An address is an IPv4 address or the /64 network of an IPv6 address.
 
@@ -14,8 +15,9 @@ use crate::limits::{Due, Rate};
 use crate::stats::Counters;
 use crate::{Refusal, SiteId, Timestamp, UserId};
 
-/// Entries of a table, some 3 MB. At the bound, idle entries go; if that is not half of them, all go: somebody with so many
-/// addresses or accounts is not held by a limit for each, and nobody else shall suffer for it.
+/// Entries of a table, some 3 MB. At the bound, idle entries are removed; if those are less than half, all
+/// are. An attacker with so many addresses or accounts evades a limit for each anyway, and other users must
+/// not be refused for it.
 const MOST_ENTRIES: usize = 1 << 16;
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
@@ -27,14 +29,16 @@ pub enum RequestKind {
     Files,
     /// A tenth of the others' rate: one credential is enough for a call.
     Ice,
-    /// Commands of a session that read far: searches for messages and people, and pages of exports. Half of the others' rate.
+    /// Commands of a session that read much: searches for messages and people, and pages of exports. Half of
+    /// the others' rate.
     Search,
-    /// Commands of a session that may add to the record, which is kept for good. A quarter of the others' rate, for each user alone: a
-    /// crowd of members must not keep moderators from acting.
+    /// Commands of a session that may add to the record, which is kept forever. A quarter of the others'
+    /// rate, and per user only: a crowd of members must not keep moderators from acting.
     Recorded,
 }
 
-/// How many requests of a kind, and how much they may cost. A quarter of a minute's requests may come at once. 0: no limit.
+/// Rates of requests of each kind, and budgets for their cost. The burst is a quarter of a minute's requests.
+/// 0: no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestRates {
     /// Guests get a quarter.
@@ -116,7 +120,7 @@ impl RequestLimits {
         self.by_address.with(Limit::Requests(kind), household(address), now, |due| rate.take(due, now))
     }
 
-    /// First the user's: a user who is refused takes nothing of the site's.
+    /// Checks the user's limit first: a refused user uses up nothing of the site's limit.
     pub(crate) fn of_user(
         &self,
         kind: RequestKind,
@@ -169,7 +173,7 @@ fn requests(kind: RequestKind, per_minute: u32) -> Rate {
 }
 
 impl RequestLimits {
-    /// Counts a request of a user who is known by now.
+    /// Counts a request of an identified user.
     pub(crate) fn count_request(
         &self,
         kind: RequestKind,
@@ -181,7 +185,7 @@ impl RequestLimits {
         taken.inspect_err(|_| self.counters.requests_refused.add(1))
     }
 
-    /// Counts bytes of an import, where the site has some left today.
+    /// Counts bytes of an import, if the site's budget of the day allows them.
     pub(crate) fn take_import(&self, site: SiteId, bytes: u64, now: Timestamp) -> Result<(), Refusal> {
         let (rate, kib) = (self.import_kib(), bytes.div_ceil(1024));
         self.by_site.with(Limit::ImportKib, site, now, |due| {
@@ -193,7 +197,7 @@ impl RequestLimits {
 }
 
 impl RequestLimits {
-    /// Counts a request of an address, before anything else is known of it.
+    /// Counts a request of an address, before the request is read.
     pub(crate) fn take_request(
         &self,
         kind: RequestKind,
@@ -204,7 +208,7 @@ impl RequestLimits {
         taken.inspect_err(|_| self.counters.requests_refused.add(1))
     }
 
-    /// May this user upload more today? Only guests have a limit, which all guests of an address share.
+    /// Whether this user may upload more today. Only guests have a limit, shared by all guests of an address.
     pub(crate) fn may_upload(
         &self,
         is_guest: bool,
@@ -218,7 +222,7 @@ impl RequestLimits {
         self.by_address.with(Limit::GuestKib, household(address), now, |due| rate.has_left(*due, now))
     }
 
-    /// Counts bytes that have arrived.
+    /// Counts bytes that have arrived from a guest.
     pub(crate) fn uploaded(&self, is_guest: bool, address: Option<IpAddr>, bytes: u64, now: Timestamp) {
         let Some(address) = address.filter(|_| is_guest) else {
             return;
@@ -227,7 +231,7 @@ impl RequestLimits {
         self.by_address.with(Limit::GuestKib, household(address), now, |due| rate.spend(due, kib, now));
     }
 
-    /// Has this user, and the site, CPU time for pictures left?
+    /// Whether the user and the site have CPU time for pictures left.
     pub(crate) fn may_make_picture(
         &self,
         user: UserId,
@@ -239,7 +243,7 @@ impl RequestLimits {
         self.by_site.with(Limit::PictureMs, user.site, now, |due| of_site.has_left(*due, now))
     }
 
-    /// Counts the CPU time that a picture took, whatever became of it. Nothing gives it back.
+    /// Counts the CPU time that a picture took, also of a failed one.
     pub(crate) fn picture_made(&self, user: UserId, is_guest: bool, cpu_ms: u64, now: Timestamp) {
         let (of_user, of_site) = (self.user_picture_ms(is_guest), self.site_picture_ms());
         self.by_user.with(Limit::PictureMs, user, now, |due| of_user.spend(due, cpu_ms, now));
@@ -247,7 +251,8 @@ impl RequestLimits {
     }
 }
 
-/// The owner of an IPv6 address has at least the 2^64 addresses of its network (RFC 4291 §2.5.4).
+/// The key of an address. The owner of an IPv6 address has at least the 2^64 addresses of its network (RFC
+/// 4291 §2.5.4).
 pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
@@ -298,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_is_one_address() {
+    fn an_ipv6_network_counts_as_one_address() {
         let limits = limits();
         let address = |text: &str| text.parse::<IpAddr>().unwrap();
         let took = |text| passed(|| limits.of_address(RequestKind::Files, address(text), NOW));

@@ -1,4 +1,5 @@
-//! Who is here, as one bit for each user: most of a contact list is not, and here that is seen at a glance.
+//! The connected users, as one bit each. Most of a contact list is offline, and this shows it with few memory
+//! accesses.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -8,11 +9,11 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use crate::session::NumberHasher;
 use crate::{SiteId, UserId};
 
-/// The users who are in the table of sessions. To look for somebody there takes a lock and waits for memory up to three
-/// times. The store numbers the users of a site from 1 on, so that here a million of them are 125 kB.
+/// The users who are in the table of sessions. A look-up in the table takes a lock and up to three memory
+/// accesses. The store numbers the users of a site from 1 on, so a million of them take 125 kB here.
 ///
-/// Change it under the lock of the user's shard together with the table, on a sign-in before anything else: then it
-/// is as consistent for two threads as the table is.
+/// Change it under the lock of the user's shard together with the table, and before the table on a sign-in.
+/// Then two threads see it as consistently as the table.
 #[derive(Default)]
 pub(crate) struct Roll {
     bits_by_site: RwLock<BitsBySite>,
@@ -53,7 +54,7 @@ impl Roll {
             .is_some_and(|bits| bits.load(Ordering::Acquire) & bit != 0)
     }
 
-    /// Whether each of these is here, all of one site.
+    /// Whether each of these users, all of one site, is connected.
     pub(crate) fn which(&self, users: impl Iterator<Item = UserId>) -> Vec<bool> {
         let sites = self.read();
         let mut users = users.peekable();
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_site_has_its_own_and_nobody_is_here_who_has_not_come() {
+    fn sites_are_separate_and_absent_users_have_no_bit() {
         let roll = Roll::default();
         let user = |site, num| UserId { site: SiteId(site), num };
         let here = |site| -> Vec<u32> {

@@ -1,14 +1,14 @@
-//! The standing on the site of a user who is here.
+//! The standing on the site of a connected user.
 
 use crate::{Level, SiteRole, SiteStanding};
 
-/// [`SiteStanding`] of a user who is here, in a byte: a million of them are kept. `noticed` is left out, because the
-/// notice was sent at the sign-in.
+/// [`SiteStanding`] of a connected user in one byte, because a million of them are kept. `noticed` is left
+/// out: the notice was sent at the sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct StandingHere(u8);
 
 impl StandingHere {
-    /// `recent`: so new, when they came in, that raid mode means them.
+    /// `recent`: new enough at the sign-in that raid mode applies.
     pub(crate) fn new(standing: SiteStanding, recent: bool) -> StandingHere {
         let SiteStanding { role, muted, noticed: _, shadowed, level, fixed } = standing;
         let flags = [(muted, 16), (shadowed, 32), (fixed, 64), (recent, 128)];

@@ -1,4 +1,4 @@
-//! The table of users who are here and their sessions: what a node keeps in memory per person.
+//! The table of connected users and their sessions: all memory of a node per user.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -14,19 +14,20 @@ use crate::session::StandingHere;
 use crate::{Delivery, DeviceId, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
 
 pub(crate) const SHARDS: usize = 64;
-/// Events that wait for one session's snapshot; one more and the session is *behind*.
+/// Events held for the snapshot of one session; with one more the session is *behind*.
 const MAX_HELD: usize = 64;
 
-/// Commands of one session behind the one whose person is being read.
+/// Commands of one session that wait for the read of an earlier command.
 type Waiting = VecDeque<Box<dyn WaitingCommand>>;
 
 /// A command that waits for an earlier one of its session.
 pub(crate) trait WaitingCommand: Send {
-    /// True: it is done. False: it has asked the store for something, and the commands behind it wait for that.
+    /// True: the command is done. False: it reads from the store, and the commands behind it wait for the
+    /// read.
     fn attempt(self: Box<Self>) -> bool;
 }
 
-/// Sessions that one event goes to.
+/// The sessions that receive an event.
 pub(crate) type Handles = SmallVec<[SessionHandle; 4]>;
 
 /// Sharded by user. A shard is locked for a few look-ups, never while calling the store or an outbox, and
@@ -44,34 +45,34 @@ pub(crate) struct Shard {
     roll: Arc<Roll>,
     held: HashMap<SessionHandle, Held>,
     holds: u32,
-    /// Commands that wait until the person they are for is read from the store, by session.
+    /// Commands that wait for the read of another user, by session.
     pub(crate) waiting: HashMap<SessionHandle, Waiting>,
-    /// Users whose last session dropped, and when: ascending.
+    /// Users without a session, with the time of the disconnection; ascending.
     pub(crate) leaving: VecDeque<(Timestamp, UserId)>,
     /// Users whose presence may have to be published.
     pub(crate) changed: Vec<UserId>,
-    /// How many sessions watch their contacts.
+    /// Sessions that watch their contacts.
     watching_contacts: usize,
-    /// No session ends by its token before this second.
+    /// No token expires before this second.
     pub(crate) next_end: u32,
     pub(crate) ends_seen: Timestamp,
 }
 
-/// A user who is here, or was a moment ago. Name and avatar are in the store.
+/// A user who is connected, or was a moment ago. Name and avatar are in the store.
 pub(crate) struct UserHere {
     pub(crate) id: UserId,
     pub(crate) sub: Sub,
     pub(crate) sessions: SmallVec<[Session; 1]>,
     pub(crate) sends: Due,
     pub(crate) commands: Due,
-    /// Low bits of the moment at which the user was last seen by others.
+    /// Low 32 bits of the time at which others last saw the user, in milliseconds.
     pub(crate) seen: u32,
     pub(crate) chosen: SetPresence,
     /// The last published presence.
     pub(crate) told: Presence,
-    /// It is in `Shard::changed`.
+    /// The user is in `Shard::changed`.
     pub(crate) is_changed: bool,
-    /// Without sessions, and the grace time is over.
+    /// The user has no sessions, and the grace time is over.
     pub(crate) has_left: bool,
     pub(crate) guest: bool,
     pub(crate) standing: StandingHere,
@@ -79,35 +80,35 @@ pub(crate) struct UserHere {
 }
 
 impl UserHere {
-    /// Sessions that hear what comes now.
+    /// Sessions that receive events at once.
     pub(crate) fn live(&self) -> impl Iterator<Item = SessionHandle> {
         self.sessions.iter().filter(|one| one.state == State::Live).map(|one| one.handle)
     }
 }
 
-/// A device that is connected now. 32 bytes.
+/// A connected device. 32 bytes.
 pub(crate) struct Session {
     pub(crate) handle: SessionHandle,
-    /// Fingerprint of the device's name: enough to know the same one again.
+    /// Fingerprint of the device's name: enough to recognise it.
     pub(crate) device: u64,
-    /// Everything up to this commit was given out: in a welcome, in changes, or as an event.
+    /// The session has received everything up to this commit: in a welcome, in changes, or as an event.
     pub(crate) since: u64,
-    /// Second at which the token ends.
+    /// The second at which the token expires.
     pub(crate) ends: u32,
     pub(crate) state: State,
     pub(crate) contacts: ContactWatch,
     /// The slot of the key that signed its token, in `LiveSite::keys`; 0: none.
     pub(crate) key: u8,
-    /// A command waits for a person to be read; those after it queue up in `Shard::waiting`.
+    /// A command waits for the read of another user; later ones queue in `Shard::waiting`.
     pub(crate) is_waiting: bool,
 }
 
-/// Whether a session hears of the presence of all contacts. Set by `Shard::watch_contacts` alone, which counts.
+/// Whether a session watches the presence of all contacts. Set only by `Shard::watch_contacts`, which counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ContactWatch {
     No,
     AsRead,
-    /// Since it was read who they are: for the answer to be right it must be read again.
+    /// The contacts have changed since they were read: the answer must read them again.
     Changed,
 }
 
@@ -122,14 +123,14 @@ pub(crate) enum State {
     /// Its welcome is under way; events are held.
     Starting,
     Live,
-    /// Its queue was dropped; nothing is delivered until it resumes.
+    /// The session's queue was dropped; nothing is delivered until it resumes.
     Behind,
     /// Its changes are under way; events are held.
     Resuming,
 }
 
-/// Which snapshot a session waits for: an answer to an earlier question, from before it fell behind once more,
-/// must not be taken for it, because what happened between the two was not held.
+/// The snapshot that a session waits for. If the session fell behind again, the answer to an earlier request
+/// must not be used: events between the two were not held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Hold(u32);
 
@@ -149,7 +150,7 @@ pub(crate) enum Released {
     Behind,
     /// All delivered; the session is live.
     Live,
-    /// It is gone, or it began anew.
+    /// The session is gone, or a newer hold has replaced this one.
     Gone,
 }
 
@@ -160,13 +161,13 @@ impl UsersHere {
         UsersHere { shards: (0..SHARDS).map(shard).collect(), roll }
     }
 
-    /// Of some users of one site, those who are here.
+    /// The connected ones of these users, all of one site.
     pub(crate) fn of(&self, users: &[UserId]) -> impl Iterator<Item = UserId> {
         let which = self.which(users.iter().copied());
         users.iter().zip(which).filter(|(_, is_here)| *is_here).map(|(user, _)| *user)
     }
 
-    /// Of some users of one site, whether each is here.
+    /// Whether each of these users, all of one site, is connected.
     pub(crate) fn which(&self, users: impl Iterator<Item = UserId>) -> Vec<bool> {
         self.roll.which(users)
     }
@@ -174,7 +175,7 @@ impl UsersHere {
     pub(crate) fn lock(&self, user: UserId) -> MutexGuard<'_, Shard> {
         let mut hasher = NumberHasher::default();
         user.hash(&mut hasher);
-        // The table inside takes the low bits.
+        // The hash table inside uses the low bits.
         lock(&self.shards[(hasher.finish() >> 40) as usize % SHARDS])
     }
 
@@ -188,7 +189,7 @@ impl UsersHere {
 }
 
 fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    // After a panic in another worker the tables are still whole: steps on them are single assignments.
+    // After a panic in another worker the tables are still consistent: each step is a single assignment.
     shard.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -202,7 +203,7 @@ impl Shard {
         self.user(id)?.sessions.iter_mut().find(|session| session.handle == handle)
     }
 
-    /// The user's entry, made where it is not there yet.
+    /// The user's entry, created if missing.
     pub(crate) fn user_or_insert(
         &mut self,
         id: UserId,
@@ -226,7 +227,7 @@ impl Shard {
             self.roll.leave(id);
         }
         if self.slot_by_user.is_empty() {
-            // Memory goes back to where it was before a crowd came.
+            // Memory returns to its size before the crowd.
             self.slot_by_user.shrink_to_fit();
             self.users = Slots::default();
             self.leaving.shrink_to_fit();
@@ -245,8 +246,8 @@ impl Shard {
         }
     }
 
-    /// Adds to `to` the sessions of a user that receive now what was committed at `position`; for those whose
-    /// snapshot is under way it is held.
+    /// Adds to `to` the user's sessions that receive an event of `position` now. For sessions with a pending
+    /// snapshot it is held.
     pub(crate) fn plan(
         &mut self,
         id: UserId,
@@ -284,7 +285,7 @@ impl Shard {
         }
     }
 
-    /// Sessions of a user that hear what is not stored.
+    /// Sessions of a user that receive events that are not stored.
     pub(crate) fn live(&mut self, id: UserId, except: Option<SessionHandle>, to: &mut Handles) {
         let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
         to.extend(
@@ -294,7 +295,7 @@ impl Shard {
         );
     }
 
-    /// Begins or ends a session's watch of all its contacts.
+    /// Starts or ends a session's watch of all its contacts.
     pub(crate) fn watch_contacts(&mut self, id: UserId, handle: SessionHandle, on: bool) {
         let Some(session) = self.session(id, handle) else { return };
         let watch = if on { ContactWatch::AsRead } else { ContactWatch::No };
@@ -306,7 +307,7 @@ impl Shard {
         self.watching_contacts > 0
     }
 
-    /// Forgets what is kept beside a session that was taken out.
+    /// Removes the other data of a session that was removed.
     pub(crate) fn took_out(&mut self, session: &Session) {
         self.watching_contacts -= usize::from(session.contacts.is_on());
         self.held.remove(&session.handle);
@@ -316,7 +317,7 @@ impl Shard {
         }
     }
 
-    /// Sessions of a user that hear of its contacts' presence now.
+    /// Sessions of a user that receive the presence of its contacts now.
     pub(crate) fn contact_watchers(&mut self, id: UserId, to: &mut Handles) {
         let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
         to.extend(
@@ -326,7 +327,8 @@ impl Shard {
         );
     }
 
-    /// Begins to hold events for a session whose snapshot will be asked for. None: it may not now.
+    /// Starts to hold events for a session before its snapshot is read. None: not allowed in the session's
+    /// state.
     pub(crate) fn hold(&mut self, id: UserId, handle: SessionHandle) -> Option<Hold> {
         let session = self.session(id, handle)?;
         if !matches!(session.state, State::Live | State::Behind) {
@@ -339,7 +341,7 @@ impl Shard {
         Some(hold)
     }
 
-    /// The snapshot is there, at `position`. False: nobody waits for it any more.
+    /// The snapshot has arrived, of `position`. False: no session waits for it any more.
     pub(crate) fn settle(
         &mut self,
         id: UserId,
@@ -353,14 +355,14 @@ impl Shard {
             return false;
         }
         session.since = position.number;
-        // The welcome goes out now, and a client on the same machine can answer it before what was held is given
-        // out: from here on its commands are heard.
+        // The welcome is sent now, and a client on the same machine can answer before the held events are
+        // delivered. So its commands are accepted from here on.
         session.state = State::Resuming;
         true
     }
 
-    /// Gives out what was held since. The session becomes live only when nothing is left, so that what was
-    /// held is delivered before what comes now.
+    /// Takes the held events. The session becomes live only when none is left, so that held events are
+    /// delivered before new ones.
     pub(crate) fn release(&mut self, id: UserId, handle: SessionHandle) -> Released {
         let held = self.held.get_mut(&handle);
         let overflown = held.as_ref().is_some_and(|held| held.overflown);
@@ -378,13 +380,13 @@ impl Shard {
         if overflown { Released::Behind } else { Released::Live }
     }
 
-    /// The snapshot cannot be had; what was held for it is lost. True: the session is behind now.
+    /// The read of the snapshot failed; the held events are lost. True: the session is behind now.
     pub(crate) fn abandon(&mut self, id: UserId, handle: SessionHandle, hold: Hold) -> bool {
         self.held.get(&handle).is_some_and(|held| held.hold == hold) && self.fall_behind(id, handle)
     }
 
-    /// The session lacks something that no event will bring. True: tell it `behind` now; one whose snapshot is under way hears it
-    /// after that.
+    /// The session lacks data that no event will bring. True: send it `behind` now; a session with a pending
+    /// snapshot gets it afterwards.
     pub(crate) fn load_anew(&mut self, id: UserId, handle: SessionHandle) -> bool {
         match self.session(id, handle).map(|session| session.state) {
             Some(State::Live) => self.fall_behind(id, handle),
@@ -399,7 +401,7 @@ impl Shard {
     pub(crate) fn fall_behind(&mut self, id: UserId, handle: SessionHandle) -> bool {
         self.held.remove(&handle);
         match self.session(id, handle) {
-            // Without a welcome there is no queue that could have been dropped.
+            // Before the welcome, the session has no queue that could have been dropped.
             Some(session) if session.state != State::Starting => {
                 session.state = State::Behind;
                 true
@@ -410,8 +412,8 @@ impl Shard {
 }
 
 impl Session {
-    /// Notes that the event is delivered; false if the session has its content already. An answer is delivered in any case,
-    /// because the client waits for it, but its position is never less than that of the session.
+    /// Notes the delivery of an event; false if the session has its content already. An answer is always
+    /// delivered, because the client waits for it, but its position is never lower than the session's.
     fn advance(&mut self, delivery: &mut Delivery) -> bool {
         let is_answer = delivery.is_answer();
         let Some(position) = &mut delivery.position else { return true };
@@ -436,8 +438,9 @@ impl Held {
     }
 }
 
-/// Fingerprint by which a device is known again; never 0. It is stored where a moderator bans one, so it must stay as it is: FNV-1a.
-/// Collisions could only be made among one's own, or with a device whose random name one knows.
+/// Fingerprint by which a device is recognised; never 0. Bans of devices store it, so it must never change:
+/// FNV-1a. An attacker could only cause collisions among their own devices, or with a device whose random
+/// name they know.
 pub(crate) fn device_fingerprint(device: &DeviceId) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     device.as_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
@@ -496,8 +499,8 @@ impl Slots {
     }
 }
 
-/// For keys that are numbers of our own making (the store numbers users, a gateway its sessions): nobody
-/// outside chooses them, so speed and a fixed order in tests count more than secrecy.
+/// For keys that are our own numbers (the store numbers users, a gateway its sessions). Outsiders cannot
+/// choose them, so speed and a fixed order in tests matter more than secrecy.
 #[derive(Default)]
 pub(crate) struct NumberHasher(u64);
 
@@ -533,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_used_again_and_memory_goes_back() {
+    fn slots_are_reused_and_memory_is_returned() {
         let mut shard = Shard::default();
         let id = |num| UserId { site: SiteId(1), num };
         for num in 0..1000 {

@@ -1,4 +1,4 @@
-//! The author of a request over REST, by a token.
+//! The author of a REST request, by a token.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::store::unavailable;
 use crate::{Caller, Door, Refusal, RequestKind, SiteId, SiteRole, StoreError, Timestamp, Told, UserRow};
 
 impl SignIn {
-    /// The author of a request with this token: the site itself (role `service`), or an admin. Of an admin's token only the `sub` counts:
-    /// the user must have signed in before, not be banned, and be an admin by the role that is stored now.
-    /// `address`: of the client, for the log of refused tokens.
+    /// The author of a request with this token: the site itself (role `service`), or an admin. Of an admin's
+    /// token only the `sub` counts. The user must have signed in before, not be banned, and be an admin by
+    /// the stored role. `address`: the client's, for the log of refused tokens.
     pub(crate) fn caller(
         self: &Arc<Self>,
         site_key: &str,

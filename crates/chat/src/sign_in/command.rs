@@ -1,4 +1,4 @@
-//! The first command of a client, and those of its session.
+//! The first command of a client, and the commands of its session.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
@@ -19,13 +19,14 @@ use crate::{Agent, DeviceId, Position};
 pub struct Hello<'a> {
     #[serde(borrow)]
     pub site_key: Cow<'a, str>,
-    /// None: as a guest.
+    /// None: the client signs in as a guest.
     pub token: Option<Cow<'a, str>>,
     pub device: DeviceId,
     pub position: Option<Position>,
-    /// Origin header of the request, where there was one.
+    /// The Origin header of the request, if it had one.
     pub origin: Option<Cow<'a, str>>,
-    /// Of the client: for the limit of new guests per address, and for the log of sign-ins. None: not known, no limit.
+    /// The client's address, for the limit of new guests and for the log of sign-ins. None: unknown, no
+    /// limit.
     pub address: Option<IpAddr>,
     /// The client's description of itself, if the node [keeps devices](crate::Node::keeps_devices).
     pub agent: Agent,
@@ -33,9 +34,9 @@ pub struct Hello<'a> {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub enum Command {
-    /// Asks for the changes since a position. None: for a first page of everything.
+    /// Requests the changes since a position. None: a first page of everything.
     Resume { position: Option<Position> },
-    /// Goes on with a newer token.
+    /// Replaces the session's token by a newer one.
     RenewToken { token: String },
 }
 
@@ -51,7 +52,7 @@ impl Command {
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
             Command::Resume { position: _ }
-            // The site answers for the name and the picture in a token.
+            // The site is responsible for the name and the picture in a token.
             | Command::RenewToken { token: _ } => Publication::default(),
         }
     }

@@ -1,4 +1,4 @@
-//! Guests: users without an account, where a site lets them in.
+//! Guests: users without an account, on sites that allow them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,22 +13,23 @@ use crate::sign_in::SignIn;
 use crate::site::token::{self, Claims, MAX_LIFE_MS, Ticket};
 use crate::{Profile, Refusal, SecretKind, Site, Sub, Timestamp};
 
-/// A guest who comes back with a token older than this gets a new one, so that only who stays away becomes another.
+/// A guest with a token older than this gets a new one on return. So only guests who stay away lose their
+/// identity.
 const RENEWED_AFTER_MS: u64 = 24 * 3600 * 1000;
-/// Addresses that are remembered at a time, some 3 MB. Then those go that could send another guest at once; if that
-/// is not half of them, all are forgotten: who has so many addresses is not held by a limit per address, and nobody
-/// else shall suffer for it.
+/// Addresses in memory, some 3 MB. At the bound, addresses that may have another guest at once are removed;
+/// if those are less than half, all are. An attacker with so many addresses evades a limit per address
+/// anyway, and other users must not be refused for it.
 const MAX_ADDRESSES: usize = 1 << 16;
 
-/// How many new guests come from where.
+/// The rate of new guests per address.
 #[derive(Default)]
 pub(crate) struct GuestDoor {
     due_by_address: Mutex<HashMap<IpAddr, Due>>,
 }
 
 impl SignIn {
-    /// A guest whom nobody has seen before, and a token by which to come back as the same. Without a key of guests the server cannot sign
-    /// one, and the guest is another one next time.
+    /// A new guest, with a token to return as the same one. Without a key for guests the server cannot sign
+    /// one, and the guest is a new one next time.
     pub(crate) fn new_guest(
         &self,
         site: &Site,
@@ -51,7 +52,7 @@ impl SignIn {
         Ok(signed(site, profile, now))
     }
 
-    /// The guest with a token of longer validity, if the shown one is not of today.
+    /// The guest, with a token that is valid longer if the shown one is older than a day.
     pub(crate) fn known_guest(
         &self,
         site: &Site,
@@ -103,7 +104,7 @@ impl GuestDoor {
     }
 }
 
-/// 26 letters of 32: 130 bits that nobody guesses.
+/// 26 letters of 32: 130 bits, which cannot be guessed.
 fn random_sub(rng: &mut StdRng) -> Sub {
     Sub::parse(&format!("guest-{}", random_letters(rng, 26))).expect("32 letters are a sub")
 }
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_address_has_its_own_measure() {
+    fn each_address_has_its_own_limit() {
         let door = GuestDoor::default();
         let outcomes = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1", "192.0.2.2"]
             .map(|address| came(&door, address, NOW));
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_is_one_address() {
+    fn an_ipv6_network_counts_as_one_address() {
         let door = GuestDoor::default();
         let outcomes = ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:1::3", "2001:db8:0:2::1"]
             .map(|address| came(&door, address, NOW));
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn addresses_in_memory_are_bounded() {
         let door = GuestDoor::default();
         let rate = Rate::per_minute(1, 1);
         for number in 0..3 * MAX_ADDRESSES as u32 {
@@ -147,7 +148,7 @@ mod tests {
             assert!(door.take(rate, address, NOW).is_ok(), "{address}");
             assert!(door.due_by_address.lock().unwrap().len() <= MAX_ADDRESSES);
         }
-        // Those of a minute ago could all come again: only they go.
+        // Addresses from a minute ago may all send a new guest: only these are removed.
         let later = Timestamp(NOW.0 + 61_000);
         let last = IpAddr::from(Ipv4Addr::from_bits(u32::MAX));
         assert!(door.take(rate, last, later).is_ok() && door.take(rate, last, later).is_err());

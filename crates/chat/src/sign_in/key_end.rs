@@ -1,4 +1,4 @@
-//! The end of a key: the sessions that it let in are closed, and their users sign in again.
+//! The end of a key: closes the sessions that it opened, and their users sign in again.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::{Refusal, SessionId, Timestamp};
 /// Effect of a key change on the sessions of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
-    /// They end now.
+    /// The sessions end now.
     End,
-    /// They end at this second at the latest.
+    /// The sessions end at this second at the latest.
     Until(u32),
 }
 
 impl SignIn {
-    /// Whether a key that `site` had has ended since, or its holders were signed out.
+    /// Whether a key of `site` has ended since then, or its holders were signed out.
     pub(crate) fn key_is_over(&self, site: &LiveSite, kid: &str, now: Timestamp) -> bool {
         let Some(live) = self.sites.by_id(site.site.id) else { return false };
-        // The site has not changed since. A session ends by itself with the time of its key.
+        // The site is unchanged. Sessions end by themselves with the end of their key.
         if std::ptr::eq(&*live, site) {
             return false;
         }
@@ -30,8 +30,8 @@ impl SignIn {
         key.not_before > before.not_before || key.expires.is_some_and(|end| end <= now)
     }
 
-    /// Carries out what a change of a site's keys means for its sessions. It costs one look at each session of the site where keys have
-    /// changed, and nothing elsewhere.
+    /// Applies a change of a site's keys to its sessions. Visits each session of the site if keys have
+    /// changed; costs nothing otherwise.
     pub(crate) fn end_keys(self: &Arc<Self>, before: &LiveSite, after: &LiveSite) {
         let now = self.sessions.last_tick();
         let changes = changes(before, after, now);
@@ -63,7 +63,7 @@ impl SignIn {
     }
 }
 
-/// By slot.
+/// The changes by slot.
 fn changes(before: &LiveSite, after: &LiveSite, now: Timestamp) -> SmallVec<[(u8, Change); 2]> {
     let of = |kid: &str, slot: u8| {
         let (old, new) = (before.key(kid)?, after.key(kid));

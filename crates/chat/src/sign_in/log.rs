@@ -1,4 +1,4 @@
-//! A record of each sign-in and of each refused token, for an operator who wants to follow them.
+//! A record of each sign-in and of each refused token, for operators who monitor them.
 //!
 //! A record never contains a token: [`SignInRecord`] has no field for one.
 
@@ -19,20 +19,20 @@ pub trait SignInLog: Send + Sync + 'static {
 pub struct SignInRecord<'a> {
     pub time: Timestamp,
     pub door: Door,
-    /// The key of a site of this node; None where the client named no such site.
+    /// The key of a site of this node; None if the client named no such site.
     pub site: Option<&'a str>,
-    /// Of a token whose signature holds; None before that is known.
+    /// The user of a token with a valid signature; None before it was verified.
     pub user: Option<&'a str>,
-    /// Of the client, as the gateway knows it.
+    /// The client's address, as the gateway knows it.
     pub address: Option<IpAddr>,
     pub outcome: SignInOutcome,
 }
 
-/// The place where a token is shown.
+/// The entry point at which a token was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
     Hello,
-    /// A newer token inside a session.
+    /// A newer token within a session.
     Renewal,
     Rest,
     Files,
@@ -40,7 +40,7 @@ pub enum Door {
     Metrics,
 }
 
-/// Where sign-ins are recorded, once the node has a log.
+/// The records of sign-ins, once the node has a log.
 pub(crate) struct SignInRecords {
     log: OnceLock<Arc<dyn SignInLog>>,
     sites: Arc<Sites>,
@@ -54,9 +54,9 @@ impl SignInRecords {
 }
 
 impl SignInRecords {
-    /// Sign-ins are recorded from now on.
+    /// Records sign-ins from now on.
     pub(crate) fn begin(&self, log: Arc<dyn SignInLog>) {
-        // Set once, when the node is put together.
+        // Set once, in the wiring.
         let _ = self.log.set(log);
     }
 
@@ -81,14 +81,14 @@ impl Door {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInOutcome {
     Accepted,
-    /// Because of the token, the page, the user or the site.
+    /// Refused because of the token, the page, the user or the site.
     Refused(Refusal),
-    /// Because of the node's load or its limits: the client did nothing wrong.
+    /// Refused because of the node's load or limits: the client did nothing wrong.
     Deferred(Refusal),
 }
 
 impl SignInOutcome {
-    /// None: a refusal that concerns a command, not a token.
+    /// None: the refusal concerns a command, not a token.
     pub fn of(refusal: Refusal) -> Option<SignInOutcome> {
         match refusal {
             Refusal::NoSuchSite
@@ -157,7 +157,7 @@ impl SignInOutcome {
     }
 }
 
-/// A token that is shown at a door, as far as it is known.
+/// A token shown at an entry point, as far as it is known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SignInAttempt<'a> {
     pub(crate) door: Door,
@@ -177,7 +177,7 @@ impl SignInRecords {
         }
     }
 
-    /// As [`record_refused`](Self::record_refused), where only the id of the site is known.
+    /// Like [`record_refused`](Self::record_refused), if only the id of the site is known.
     pub(crate) fn record_refused_at(
         &self,
         site: SiteId,

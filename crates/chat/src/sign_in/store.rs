@@ -14,22 +14,23 @@ pub type Met = Box<dyn FnOnce(&UserRow) -> bool + Send>;
 
 /// A slice of [`Store`](crate::Store), whose promises about queues, order and crashes hold here too.
 pub trait SignInStore: UserStore + DeviceStore {
-    /// `put_user`, and the role that the token names, for a token that is renewed.
+    /// `put_user`, and the role in the token, for a renewed token.
     fn renew_user(&self, site: SiteId, user: TokenUser, now: Timestamp, done: Done<UserRow>);
-    /// `renew_user` and `snapshot` in one go, for the login path: 15,000 of them come in a second after a restart,
-    /// so a known user with an unchanged profile must cost reads only, and a new user no query for a view
-    /// that is empty anyway.
+    /// `renew_user` and `snapshot` in one call, for the login path. After a restart, 15,000 of them arrive in
+    /// a second. So a known user with an unchanged profile costs only reads, and a new user no query for
+    /// their empty view.
     ///
-    /// A role that the token names is stored and recorded in the same transaction as the user, where [`RoleClaim::holds`] says so and
-    /// the user is not banned. So the row that `met` sees decides about the user's first command, too.
+    /// A role in the token is stored and recorded in the transaction of the user, if [`RoleClaim::holds`]
+    /// allows it and the user is not banned. So the row that `met` receives decides about the user's first
+    /// command, too.
     ///
-    /// `met` is called once with the row, after the user exists and *before* the view's position is taken
-    /// (so whoever registers the session in it misses nothing after that position). Where it answers
-    /// false, nobody is interested any more and `done` is dropped uncalled.
+    /// `met` is called once with the row, after the user exists and *before* the view's position is taken. A
+    /// session that it registers misses nothing after that position. If it answers false, the sign-in is
+    /// abandoned and `done` is dropped uncalled.
     ///
-    /// Other reads are answered first, those that come later too, so that a crowd holds nobody up who is here.
+    /// Other reads are answered first, even later ones, so that a crowd does not delay connected users.
     ///
-    /// `met` and `done` may come on any thread, with no lock or transaction held that a call back into the
+    /// `met` and `done` may be called on any thread, without a lock or transaction that a call back into the
     /// store would need.
     fn sign_in(
         &self,
@@ -40,16 +41,16 @@ pub trait SignInStore: UserStore + DeviceStore {
         met: Met,
         done: Done<(UserRow, Snapshot)>,
     );
-    /// Everything for a user since a position, or a first page, all of one snapshot.
+    /// All data of a user since a position, or a first page, in one snapshot.
     fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>);
 }
 
-/// Where a resume begins.
+/// The start and the size of a resume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResumeFrom {
     /// None: a first page.
     pub position: Option<Position>,
-    /// Most conversations, and contacts; and most messages in all and per conversation.
+    /// Limits: conversations; contacts; messages in total and per conversation.
     pub page: u32,
     pub contacts: u32,
     pub messages: u32,
@@ -59,29 +60,29 @@ pub struct ResumeFrom {
 /// A user's view at one position.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// No position was asked for, or it was of another epoch, from the future, or too long ago to be worth a
-    /// difference: this is a first page.
+    /// This is a first page: no position was given, or it was of another epoch, in the future, or too old for
+    /// a difference.
     pub reset: bool,
     pub conversations: ConversationsPage,
-    /// Ascending by seq inside each conversation. Nothing on reset.
+    /// Ascending by seq within each conversation. Empty on reset.
     pub messages: Vec<StoredMessage>,
-    /// Messages that the device has and that have changed since, in the order of their changes; as many at most as of
-    /// `messages`. Nothing on reset.
+    /// Messages that the device has and that have changed since, in the order of their changes; at most as
+    /// many as `messages`. Empty on reset.
     pub updates: Vec<StoredMessage>,
     pub gaps: Vec<crate::Gap>,
-    /// Rooms of which the user ceased to be a member. Nothing on reset.
+    /// Rooms in which the user's membership has ended. Empty on reset.
     pub left: Vec<(ConversationId, LeftReason)>,
-    /// A difference also has those who were taken off, with state `None`.
+    /// A difference also contains removed contacts, with state `None`.
     pub contacts: ContactsPage,
-    /// Threads with replies that the device does not get because of a gap. Nothing on reset.
+    /// Threads with replies that the device does not get because of a gap. Empty on reset.
     pub threads: Vec<ThreadCount>,
-    /// Users in conversations with this one whose messages are getting new versions just now. Nothing on reset.
+    /// Users in this user's conversations whose messages are being renamed at the moment. Empty on reset.
     pub renamed: Vec<Renamed>,
     pub position: Position,
 }
 
 impl Snapshot {
-    /// The user's view has not changed since the position that was asked for.
+    /// Whether the user's view is unchanged since the given position.
     pub(crate) fn is_empty(&self) -> bool {
         let Snapshot {
             reset,

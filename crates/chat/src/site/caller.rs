@@ -1,13 +1,14 @@
-//! The author of a request over REST: the site's own server, or an admin.
+//! The author of a REST request: the site's own server, or an admin.
 
 use crate::{By, Refusal, SettingsError, SiteId, SiteNotChanged, Sub, UserId};
 
-/// The author of a request over REST. [`Node::caller`](crate::Node::caller) makes it from a token; the rights of a user are looked up for each request.
+/// The author of a REST request. [`Node::caller`](crate::Node::caller) makes it from a token; the rights of a
+/// user are read for each request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// The site's own server, by a token with the role `service`. It may do everything on its site.
+    /// The site's own server, with a token of the role `service`. It has all rights on its site.
     Site(SiteId),
-    /// A person. They may do what their stored role allows, and the record names them.
+    /// A person, with the rights of their stored role; the record contains their name.
     User(UserId, Sub),
 }
 
@@ -19,7 +20,7 @@ impl Caller {
         }
     }
 
-    /// As stores know it, which check the rights of a user in the transaction of the act.
+    /// The author for stores, which check the rights of a user in the transaction of the act.
     pub fn by(&self) -> By {
         match self {
             Caller::Site(_) => By::Site,
@@ -27,7 +28,7 @@ impl Caller {
         }
     }
 
-    /// The id of the user, where it is one.
+    /// The id of the user; None for the site's server.
     pub fn sub(&self) -> Option<Sub> {
         match self {
             Caller::Site(_) => None,
@@ -39,7 +40,7 @@ impl Caller {
 /// Called once, perhaps on a thread of the store.
 pub type Told<T> = Box<dyn FnOnce(Result<T, Refusal>) + Send>;
 
-/// Why settings were not changed.
+/// The reason why settings were not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotSet {
     #[error(transparent)]
@@ -48,7 +49,7 @@ pub enum NotSet {
     Refused(Refusal),
 }
 
-/// Why a site was not changed.
+/// The reason why a site was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SiteNotSet {
     #[error(transparent)]

@@ -1,6 +1,7 @@
-//! Changes of a site that is there: what its pages need to know, and the keys that sign its tokens.
+//! Changes of an existing site: the data that its pages need, and the keys that sign its tokens.
 //!
-//! A change is applied to the site as it is stored, in one transaction: two that come at once do not undo each other.
+//! A change is applied to the stored site in one transaction, so two simultaneous ones do not undo each
+//! other.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::json;
@@ -11,7 +12,7 @@ use crate::{By, Mode, Secret, SecretKind, Site, Timestamp};
 /// Longest reason, note, or text of a report, in bytes.
 pub const REASON_BYTES: usize = 1_000;
 
-/// Longer lists of words stand in the settings themselves.
+/// Shortens a text for the record. The settings themselves have the full lists of words.
 pub(crate) fn shortened(mut text: String) -> String {
     if text.len() > REASON_BYTES {
         let end = (0..=REASON_BYTES - 4).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
@@ -21,7 +22,7 @@ pub(crate) fn shortened(mut text: String) -> String {
     text
 }
 
-/// Keys of members, and of guests, that a site may have at a time.
+/// Keys for members, and keys for guests, of one site.
 pub const MOST_KEYS: usize = 16;
 const NAME_CHARS: usize = 200;
 const MOST_ORIGINS: usize = 50;
@@ -32,7 +33,7 @@ const KID_BYTES: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SiteChange {
     Profile(SiteProfile),
-    /// A key for the tokens of members. `others_end`: those that are there end then.
+    /// A key for the tokens of members. `others_end`: the time at which the existing ones end.
     AddKey {
         key: Secret,
         others_end: Option<Timestamp>,
@@ -42,12 +43,12 @@ pub enum SiteChange {
         key: Secret,
         others_end: Option<Timestamp>,
     },
-    /// In the past or now: at once.
+    /// Ends a key; a past time ends it at once.
     EndKey {
         kid: Box<str>,
         at: Timestamp,
     },
-    /// Tokens that were signed before are refused, and the sessions that they opened end.
+    /// Refuses tokens that were signed before, and ends their sessions.
     SignOut {
         whom: SignOut,
         at: Timestamp,
@@ -60,27 +61,28 @@ pub enum SignOut {
     Members,
     Guests,
     Everybody,
-    /// Those who hold a token of this key.
+    /// Holders of a token of this key.
     Key(Box<str>),
 }
 
-/// None: as it is.
+/// Fields that are None stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SiteProfile {
     pub name: Option<String>,
     pub mode: Option<Mode>,
     pub guests: Option<bool>,
     pub origins: Option<Vec<String>>,
-    /// The operator's to say: links in mails and in the page's tag begin with it. Inner None: that of the server.
+    /// Only the operator sets it: links in mails and in the page's tag begin with it. Inner None: the
+    /// server's own.
     pub public_url: Option<Option<String>>,
 }
 
-/// On whose word a site is changed.
+/// The author of a change of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteAuthor {
-    /// The command line of the server.
+    /// The operator, by the server's command line.
     Operator,
-    /// Its own server, or an admin, over REST.
+    /// The site's own server, or an admin, over REST.
     Tenant(By),
 }
 
@@ -93,7 +95,7 @@ impl SiteAuthor {
     }
 }
 
-/// Why a site was not changed.
+/// The reason why a site was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SiteNotChanged {
     #[error("there is no such site")]
@@ -132,11 +134,11 @@ pub enum SiteNotChanged {
 }
 
 impl SiteChange {
-    /// The site as it is afterwards. For stores, which have checked whether a user may configure the site.
+    /// The site after the change. For stores, which have checked that a user may configure the site.
     pub fn apply(&self, author: SiteAuthor, before: &Site, now: Timestamp) -> Result<Site, SiteNotChanged> {
         let mut site = before.clone();
         let is_over = |key: &Secret| key.expires.is_some_and(|end| end <= now);
-        // An admin who could register a key would be the site for ever, whatever becomes of the role.
+        // An admin who could register a key could act as the site forever, even after losing the role.
         if !matches!(self, SiteChange::Profile(_)) && author.by() != By::Site {
             return Err(SiteNotChanged::SiteOnly);
         }
@@ -192,7 +194,7 @@ impl SiteChange {
         Ok(site)
     }
 
-    /// As the record has it: a word and the rest. Never a key.
+    /// The entry in the record: a word and details. Never a key.
     pub fn recorded(&self) -> (&'static str, String) {
         match self {
             SiteChange::Profile(profile) => ("set_site", profile.recorded()),
@@ -295,7 +297,7 @@ const P256: &[u8] = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x
 const ED25519: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
 const PEM_BYTES: usize = 2_000;
 
-/// A public key as it stands in a PEM file (RFC 7468 §13), with its kind.
+/// A public key in a PEM file (RFC 7468 §13), with its kind.
 pub fn public_key(pem: &str, created: Timestamp) -> Result<Secret, SiteNotChanged> {
     if pem.contains("PRIVATE KEY") {
         return Err(SiteNotChanged::PrivateKey);
@@ -314,12 +316,13 @@ pub fn public_key(pem: &str, created: Timestamp) -> Result<Secret, SiteNotChange
         () if is_of(ED25519, 32) => SecretKind::EdDsa,
         () => return Err(SiteNotChanged::Key),
     };
-    // Written anew, so that the same key is the same bytes.
+    // Encoded anew, so that the same key always has the same bytes.
     let pem = format!("-----BEGIN PUBLIC KEY-----\n{inner}\n-----END PUBLIC KEY-----\n");
     Ok(Secret::new(kind, pem.into_bytes(), created))
 }
 
-/// As browsers write it in the Origin header (RFC 6454 §6.2), so that comparing is enough; or `*`.
+/// Whether the text is an origin in the form of the Origin header (RFC 6454 §6.2), so that string comparison
+/// is enough; or `*`.
 pub fn is_origin(origin: &str) -> bool {
     let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
     let exact = |host: &str| {
@@ -365,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_the_operator_is_no_tenants_to_set() {
+    fn tenants_cannot_set_the_operators_fields() {
         let url = |url: &str| SiteProfile { public_url: Some(Some(url.into())), ..SiteProfile::default() };
         let admin = By::User(crate::UserId { site: SiteId(1), num: 1 });
         for by in [By::Site, admin] {
@@ -398,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_and_go() {
+    fn keys_are_added_and_ended() {
         let add = |key: Secret, others_end| SiteChange::AddKey { key, others_end };
         let apply = |change: &SiteChange, site: &Site| change.apply(SITE, site, NOW);
         let public = Secret { kid: "2026-11".into(), ..Secret::new(SecretKind::Es256, ES256.into(), NOW) };
@@ -424,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn public_keys_say_of_which_kind_they_are() {
+    fn public_keys_contain_their_kind() {
         let kind = |pem: &str| public_key(pem, NOW).map(|key| key.kind);
         let (ec, ed) =
             (include_str!("../../tests/keys/es256.pub.pem"), include_str!("../../tests/keys/eddsa.pub.pem"));

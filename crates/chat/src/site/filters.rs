@@ -94,7 +94,7 @@ pub enum HitKind {
     Word,
     Link,
     Pattern,
-    /// The stored filters cannot be read, so everything waits.
+    /// The stored filters are unreadable, so every message is held.
     Unreadable,
 }
 
@@ -117,7 +117,7 @@ pub struct CompiledFilters(Compiled);
 #[derive(Debug, Clone)]
 enum Compiled {
     Patterns(Box<PatternTables>),
-    /// The site has filters that this program cannot read: every message waits for a moderator.
+    /// The site has filters that this program cannot read: every message is held for a moderator.
     Unreadable,
 }
 
@@ -148,7 +148,7 @@ impl CompiledFilters {
 }
 
 impl Filters {
-    /// In the form in which they are looked for.
+    /// The filters in the form that the search needs.
     pub(crate) fn tidied(mut self) -> Result<Filters, SettingsError> {
         for (name, entries) in [("words", &mut self.words), ("domains", &mut self.domains)] {
             entries.iter_mut().for_each(|entry| *entry = entry.trim().to_lowercase());
@@ -183,7 +183,7 @@ impl Filters {
         strongest
     }
 
-    /// The cost of matching a text, in characters times patterns; 0: there is no filter.
+    /// The cost of matching a text, in characters times patterns; 0: the site has no filters.
     pub(crate) fn cost(&self, compiled: &CompiledFilters, body: &str) -> u64 {
         if self.is_empty() && !compiled.is_unreadable() {
             return 0;
@@ -191,7 +191,7 @@ impl Filters {
         (body.len() as u64).saturating_mul(LIST_COST + self.patterns.len() as u64)
     }
 
-    /// All that fits, for who tries the filters, and for moderators who look at a message.
+    /// All matches, for tests of the filters, and for moderators who check a message.
     pub fn hits(&self, compiled: &CompiledFilters, body: &str) -> Vec<Hit> {
         let mut hits = Vec::new();
         self.look(compiled, body, |kind, what, act| {
@@ -208,7 +208,7 @@ impl Filters {
         words.is_empty() && domains.is_empty() && *links == Links::Allow && patterns.is_empty()
     }
 
-    /// Looks at each word once.
+    /// Visits each word once.
     fn look(&self, compiled: &CompiledFilters, body: &str, mut found: impl FnMut(HitKind, &str, FilterAct)) {
         let tables = match &compiled.0 {
             Compiled::Patterns(tables) => tables,
@@ -230,7 +230,7 @@ impl Filters {
             }
         }
         for at in tables.matches(body) {
-            // The settings and what is made of them are replaced together.
+            // The settings and the compiled filters are replaced together.
             if let Some(Pattern { pattern, act }) = self.patterns.get(at) {
                 found(HitKind::Pattern, pattern, *act);
             }
@@ -250,12 +250,14 @@ impl Filters {
 const MOST_HITS: usize = 50;
 /// The cost of words and domains, as a number of patterns.
 const LIST_COST: u64 = 20;
-/// So many characters times patterns take a microsecond at most, on the machine on which it was measured (docs/design/filters.md).
+/// Characters times patterns that are checked in a microsecond, at least, on the measured machine
+/// (docs/design/filters.md).
 pub(crate) const CHECKS_PER_MICRO: u64 = 400;
-/// So much of a second may the filters of one site take, on all threads together; more messages are refused as too fast.
+/// Microseconds per second that the filters of one site may use, on all threads together. Messages beyond it
+/// are refused as too fast.
 pub(crate) const FILTER_MICROS_PER_SECOND: u32 = 100_000;
 
-/// The text without the letters that nobody sees, which would hide a word in itself.
+/// The text without invisible characters, which would hide a word.
 fn seen(body: &str) -> Cow<'_, str> {
     let is_unseen =
         |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
@@ -300,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn domains_are_refused_with_what_is_below_them() {
+    fn domains_are_refused_with_their_subdomains() {
         let filters = filters(&[], Links::Allow, &["Evil.com"]);
         for body in ["https://evil.com/x", "see www.evil.com", "EVIL.COM", "(https://a.b.evil.com:8080)"] {
             assert!(refuses(&filters, body), "{body}");
@@ -311,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn where_links_are_denied_only_the_domains_pass() {
+    fn denied_links_pass_only_to_listed_domains() {
         let filters = filters(&[], Links::Deny, &["garden.example"]);
         for body in ["https://garden.example/thread/1", "https://www.garden.example", "no link"] {
             assert!(!refuses(&filters, body), "{body}");
@@ -322,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_of_what_fits_counts_and_all_of_it_is_told() {
+    fn the_strongest_match_counts_and_all_are_listed() {
         let (mut filters, compiled) =
             patterns(&[("vi[a4]gra", FilterAct::Hold), (r"\b\d{16}\b", FilterAct::Flag)]).expect("sound");
         let verdict = |body: &str| filters.verdict(&compiled, body);
@@ -342,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_cannot_be_kept_small_is_no_setting() {
+    fn patterns_with_large_tables_are_refused() {
         let why = |pattern: &str| match patterns(&[(pattern, FilterAct::Flag)]) {
             Err(why) => why.to_string(),
             Ok(_) => panic!("{pattern} is taken"),
@@ -359,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_is_no_setting() {
+    fn invalid_words_are_refused() {
         let wrong =
             |entry: &str| Filters { words: vec![entry.into()], ..Filters::default() }.tidied().is_err();
         assert!(wrong("") && wrong("two words") && wrong(&"x".repeat(ENTRY_BYTES + 1)));

@@ -1,10 +1,10 @@
-//! The proof that somebody is a guest of a site.
+//! The proof that a client is a certain guest of a site.
 
 use crate::site::token::Verifier;
 use crate::{Refusal, Site, SiteId, Sub, Timestamp, token};
 
-/// Proof of possession of a guest's token: whoever holds the token may act for the guest. Nothing else makes this value, so a public id is
-/// never enough.
+/// Proof that a client holds a guest's token: its holder may act for the guest. Nothing else creates this
+/// value, so a public id is never enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuestProof {
     site: SiteId,
@@ -12,8 +12,9 @@ pub struct GuestProof {
 }
 
 impl GuestProof {
-    /// Checks a guest's token of this site. Only the server's own keys for guests count, not the secrets of the site: the site's server
-    /// cannot make a proof, only pass one on. Every token of the guest counts until it expires.
+    /// Checks a guest's token of this site. Only the server's own keys for guests count, not the site's
+    /// secrets: the site's server can pass a proof on, but cannot make one. Every token of the guest counts
+    /// until it expires.
     pub fn verify(
         token: &str,
         site: &Site,

@@ -1,11 +1,12 @@
 //! Links in texts.
 
-/// Would a reader take something in it for an address to go to? A scheme, `www.`, or a name with an ending that people know.
+/// Whether readers would recognise an address in the text: a scheme, `www.`, or a name with a well-known
+/// ending.
 pub fn has_link(body: &str) -> bool {
     links(&body.to_lowercase()).next().is_some()
 }
 
-/// Where the links of a text in small letters lead to: names of hosts.
+/// The hosts of the links in a lower-case text.
 pub(crate) fn links(body: &str) -> impl Iterator<Item = &str> {
     body.split(|c: char| c.is_whitespace() || "()[]<>{}\"'`,;|*_~".contains(c)).filter(is_link).map(host_of)
 }
@@ -21,14 +22,14 @@ fn host_of(word: &str) -> &str {
     host.split(':').next().unwrap_or_default().trim_end_matches(['.', '!'])
 }
 
-/// Endings of names that are taken for an address without a scheme and a path.
+/// Endings that make a name an address even without a scheme and a path.
 const ENDINGS: [&str; 32] = [
     "com", "net", "org", "info", "biz", "io", "tv", "cc", "ws", "gg", "xyz", "top", "site", "online", "club",
     "shop", "store", "app", "link", "click", "vip", "icu", "ru", "cn", "de", "uk", "eu", "fr", "nl", "pl",
     "br", "us",
 ];
 
-/// `name.ending` with an ending that people know, or `name.anything/path`.
+/// `name.ending` with a well-known ending, or `name.anything/path`.
 fn is_address(word: &str) -> bool {
     let end = word.find(['/', '?', '#', ':']).unwrap_or(word.len());
     let (host, rest) = word.split_at(end);

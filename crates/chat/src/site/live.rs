@@ -1,4 +1,4 @@
-//! The sites as a running node has them: read from the store, with keys made ready and counters beside them.
+//! The sites of a running node: read from the store, with prepared keys and with counters.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -10,10 +10,10 @@ use crate::site::settings::Access;
 use crate::site::token::Verifier;
 use crate::{CompiledFilters, Refusal, Settings, Site, SiteId, Timestamp};
 
-/// All sites. Read on every command, replaced as a whole when something changed.
+/// All sites. Read on every command; a change replaces the whole table.
 #[derive(Default)]
 pub(crate) struct Sites {
-    /// Held while a new table is made of the one that is there. The table itself is locked within.
+    /// Held while a new table is built from the current one. The table itself has its own short lock.
     changing: Mutex<()>,
     table: RwLock<Table>,
 }
@@ -24,7 +24,7 @@ struct Table {
     by_id: HashMap<SiteId, Arc<LiveSite>>,
     /// All origins of all sites, in lower case.
     origins: HashSet<Box<str>>,
-    /// Some site has the rows of devices.
+    /// A site keeps its members' devices.
     keep_devices: bool,
 }
 
@@ -32,9 +32,10 @@ struct Table {
 pub(crate) struct LiveSite {
     pub(crate) site: Site,
     pub(crate) verifiers: Vec<Verifier>,
-    /// By which a session remembers its key in a byte, in the order of `verifiers`. A key keeps its slot as long as it is there.
+    /// The numbers of the keys, in the order of `verifiers`: a session stores its key's slot in a byte. A key
+    /// keeps its slot while it exists.
     slots: Vec<u8>,
-    /// Its filters, compiled.
+    /// The compiled filters of the site.
     pub(crate) filters: Arc<CompiledFilters>,
     pub(crate) counters: Arc<SiteCounters>,
 }
@@ -45,12 +46,12 @@ pub(crate) struct SiteCounters {
     sessions: AtomicU32,
     /// State of the limit on all messages of the site.
     pub(crate) sends: AtomicU64,
-    /// Budget of the filters, and rate of settings changes.
+    /// Budget of the filters, and rate limit of settings changes.
     filter_work: AtomicU64,
     pub(crate) changes: AtomicU64,
     /// New members within the counted time.
     pub(crate) newcomers: AtomicU64,
-    /// Until when a raid was begun from here.
+    /// End of the raid mode that this node has started.
     pub(crate) raid_until: AtomicU64,
 }
 
@@ -69,14 +70,14 @@ impl Sites {
         table.origins.contains("*") || table.origins.contains(&*origin.to_ascii_lowercase())
     }
 
-    /// Those that do not keep all messages.
+    /// Sites that remove old messages.
     pub(crate) fn that_forget(&self) -> Vec<SiteId> {
         let table = self.read();
         let forget = table.by_id.iter().filter(|(_, live)| live.site.settings.retention.is_on());
         forget.map(|(id, _)| *id).collect()
     }
 
-    /// Those that their owners have closed.
+    /// Sites that their owners have closed.
     pub(crate) fn closed(&self) -> Vec<Arc<LiveSite>> {
         let is_closed = |live: &&Arc<LiveSite>| live.site.settings.access == Access::Closed;
         self.read().by_id.values().filter(is_closed).cloned().collect()
@@ -86,7 +87,7 @@ impl Sites {
         self.read().keep_devices
     }
 
-    /// Those with settings that cannot be read.
+    /// Sites with unreadable settings.
     pub(crate) fn unreadable(&self) -> usize {
         let table = self.read();
         let is_unreadable = |live: &&Arc<LiveSite>| {
@@ -99,7 +100,7 @@ impl Sites {
         self.read().by_id.len()
     }
 
-    /// Takes over what the store has now; answers the sites that are gone.
+    /// Replaces all sites by the stored ones; answers the sites that no longer exist.
     pub(crate) fn replace(&self, sites: Vec<Site>) -> Vec<SiteId> {
         let _changing = self.changing();
         let mut table = Table::default();
@@ -115,7 +116,7 @@ impl Sites {
         before.by_id.into_keys().filter(|id| !now.by_id.contains_key(id)).collect()
     }
 
-    /// One site has other settings from now on. Answers it as it was and as it is.
+    /// Replaces the settings of one site. Answers the site before and after.
     pub(crate) fn set(&self, id: SiteId, settings: Settings) -> Option<[Arc<LiveSite>; 2]> {
         let _changing = self.changing();
         let before = self.by_id(id)?;
@@ -146,7 +147,7 @@ fn verifiers(site: &Site) -> Vec<Verifier> {
     ready
 }
 
-/// New keys get slots that no key had a moment ago, whose sessions may still be there.
+/// New keys get slots that no key had a moment ago, because its sessions may still exist.
 fn slots(keys: &[Verifier], before: Option<&LiveSite>) -> Vec<u8> {
     let mut taken: Vec<u8> = before.map(|before| before.slots.clone()).unwrap_or_default();
     let mut slot = |key: &Verifier| {
@@ -162,7 +163,7 @@ fn slots(keys: &[Verifier], before: Option<&LiveSite>) -> Vec<u8> {
 }
 
 impl LiveSite {
-    /// Makes a site, and takes state and reusable parts over from `before`.
+    /// Prepares a site, and takes counters and reusable parts from `before`.
     fn of(site: Site, before: &Sites) -> LiveSite {
         let old = before.by_id(site.id);
         let counters = old.as_ref().map(|old| old.counters.clone()).unwrap_or_default();
@@ -181,7 +182,8 @@ impl LiveSite {
         let filters = match old.filter(is_same) {
             Some(old) => old.filters.clone(),
             None if site.settings.is_unreadable("filters") => Arc::new(CompiledFilters::unreadable()),
-            // They were tried when they were set. Where they do not fit a newer program, no message passes unseen.
+            // They were checked when they were set. If a newer program cannot use them, every message is
+            // held.
             None => Arc::new(CompiledFilters::new(filters).unwrap_or_else(|why| {
                 tracing::error!(site = %site.key, %why, "cannot use the filters of a site; every message waits for a moderator");
                 CompiledFilters::unreadable()
@@ -190,12 +192,12 @@ impl LiveSite {
         LiveSite { verifiers, slots, filters, counters, site }
     }
 
-    /// A change of settings compiles filters, is written to disk and may be told to all who are here.
+    /// Limits changes of settings: each compiles filters, writes to disk, and may notify all connected users.
     pub(crate) fn take_change(&self, now: Timestamp) -> Result<(), Refusal> {
         Rate::per_minute(20, 60).take_shared(&self.counters.changes, now)
     }
 
-    /// Takes what it costs to look at a text from what the site may use in a second.
+    /// Takes the cost of filtering a text from the site's budget.
     pub(crate) fn take_checks(&self, text: &str, now: Timestamp) -> Result<(), Refusal> {
         let cost = self.site.settings.filters.cost(&self.filters, text);
         Rate::per_second(FILTER_MICROS_PER_SECOND).take_many_shared(
@@ -223,21 +225,21 @@ impl LiveSite {
         self.slots().find(|(known, _)| *known == kid).map_or(0, |(_, slot)| slot)
     }
 
-    /// May pages of this origin connect? Origins compare as ASCII without case (RFC 6454 §4: scheme and
-    /// host are lower case).
+    /// Whether pages of this origin may connect. Origins compare as ASCII without case (RFC 6454 §4: scheme
+    /// and host are lower case).
     pub(crate) fn allows_origin(&self, origin: &str) -> bool {
         self.site.origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
     }
 }
 
 impl SiteCounters {
-    /// Counts one more session; false where the site is full. 0: no limit.
+    /// Counts one more session; false if the site is full. 0: no limit.
     pub(crate) fn enter(&self, limit: u32) -> bool {
         let more = |count: u32| (limit == 0 || count < limit).then_some(count + 1);
         self.sessions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 
-    /// A cheap look before anything is done for a newcomer; `enter` decides.
+    /// A cheap check before any work for a new session; `enter` decides.
     pub(crate) fn is_full(&self, limit: u32) -> bool {
         limit > 0 && self.sessions.load(Ordering::Relaxed) >= limit
     }
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_a_site_are_counted_to_the_limit() {
+    fn sessions_of_a_site_are_limited() {
         let counters = SiteCounters::default();
         assert!(counters.enter(2) && counters.enter(2) && !counters.enter(2));
         counters.leave();

@@ -1,10 +1,10 @@
-//! Addresses for mail, as a token brings them.
+//! Mail addresses in tokens.
 
-/// Where a user's mail goes.
+/// A user's mail address, with the language of mails.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MailAddress {
     pub address: Box<str>,
-    /// In which it is worded: a tag of RFC 5646, or nothing.
+    /// The language of mails: a tag of RFC 5646, or empty.
     pub language: Box<str>,
 }
 
@@ -17,8 +17,8 @@ impl std::fmt::Debug for MailAddress {
 /// Longest `email` of a token: RFC 5321 §4.5.3.1.
 const ADDRESS_BYTES: usize = 254;
 
-/// Whether a text is an address to which mail can be sent. Strict enough that it fits into a header and an SMTP command as it is;
-/// whether it exists is for its server to say.
+/// Whether mail can be sent to this address. Strict enough that it fits unchanged into a header and an SMTP
+/// command. Only its server knows whether it exists.
 pub(crate) fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     let is_local = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&c);
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_an_address() {
+    fn valid_and_invalid_addresses() {
         for good in ["ann@example.com", "a.b+c@sub.example.co", "o'neil@example.org", "x@1-2.example"] {
             assert!(is_address(good), "{good}");
         }

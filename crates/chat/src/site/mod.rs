@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use crate::{Settings, SiteId, Timestamp};
 
-/// A community website. Read from the store at start and when the store says that sites changed.
+/// A community website. Read from the store at the start, and after the store reports changes of sites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     pub id: SiteId,
@@ -34,12 +34,13 @@ pub struct Site {
     /// Origins (`https://forum.example`) whose pages may connect; `*` allows any. Empty: none but the
     /// server's own pages.
     pub origins: Vec<String>,
-    /// Newest first; a token is valid with any that has not expired, so a secret can be rotated without
-    /// sending anyone away.
+    /// Newest first. A token is valid with any secret that has not expired, so that a secret can be rotated
+    /// without ending sessions.
     pub secrets: Vec<Secret>,
-    /// The server's own, for the tokens of guests: newest first, of kind HS256. A new secret of the site does not end guests.
+    /// The server's own keys for the tokens of guests: newest first, of kind HS256. A new secret of the site
+    /// does not end guests.
     pub guest_keys: Vec<Secret>,
-    /// Where pages and mails of this site find the server; None: as the server's configuration says.
+    /// The server's address for pages and mails of this site; None: the server's configuration decides.
     pub public_url: Option<String>,
     pub settings: Settings,
     pub created: Timestamp,
@@ -57,34 +58,36 @@ pub enum Mode {
 /// A key that checks tokens.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// Its name in the headers of tokens (RFC 7515 §4.1.4), in commands and in the record; one of its site has it.
+    /// Its name in the headers of tokens (RFC 7515 §4.1.4), in commands and in the record; unique within the
+    /// site.
     pub kid: Box<str>,
     pub kind: SecretKind,
     /// HS256: the raw secret. Otherwise: the public key, PEM.
     pub bytes: Vec<u8>,
     pub created: Timestamp,
-    /// After this moment the secret is dead; None: no end.
+    /// The secret is invalid after this time; None: no end.
     pub expires: Option<Timestamp>,
-    /// Tokens that were signed before, or do not say when, are refused: their holders were signed out then.
+    /// Tokens that were signed before, or have no time of signing, are refused: their holders were signed out
+    /// then.
     pub not_before: Option<Timestamp>,
 }
 
 impl Secret {
-    /// Its `kid` is the beginning of its SHA-256.
+    /// The start of the SHA-256 becomes the `kid`.
     pub fn new(kind: SecretKind, bytes: Vec<u8>, created: Timestamp) -> Secret {
         let digest = ring::digest::digest(&ring::digest::SHA256, &bytes);
         let kid = digest.as_ref()[..6].iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
         Secret { kid, kind, bytes, created, expires: None, not_before: None }
     }
 
-    /// Whether it checks tokens now.
+    /// Whether the secret is valid now.
     pub fn is_alive(&self, now: Timestamp) -> bool {
         self.expires.is_none_or(|end| now < end)
     }
 }
 
 impl SecretKind {
-    /// As RFC 7518 §3.1 and RFC 8037 §3.1 have it.
+    /// The names of RFC 7518 §3.1 and RFC 8037 §3.1.
     pub fn word(self) -> &'static str {
         match self {
             SecretKind::Hs256 => "HS256",
@@ -113,7 +116,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// The one algorithm that a secret is for. A token's header must name the same (no algorithm confusion).
+/// The only algorithm that a secret is for. A token's header must name the same (no algorithm confusion).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretKind {
     Hs256,

@@ -48,7 +48,7 @@ impl Retention {
         self.days > 0 || self.rooms.iter().any(|one| one.days > 0)
     }
 
-    /// The times before which messages are removed at this moment.
+    /// The times before which messages are removed now.
     pub fn trim(&self, site: SiteId, now: Timestamp) -> Trim {
         let room = |one: &RoomRetention| {
             Some((ConversationId { site, key: key_of(&one.room)? }, before(one.days, now)))
@@ -68,14 +68,14 @@ fn before(days: u32, now: Timestamp) -> Option<Timestamp> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trim {
-    /// None: they stay.
+    /// None: messages stay.
     pub before: Option<Timestamp>,
-    /// Rooms of which something else holds.
+    /// Rooms with another time.
     pub rooms: Vec<(ConversationId, Option<Timestamp>)>,
 }
 
 impl Trim {
-    /// Of this conversation.
+    /// The time for this conversation.
     pub fn of(&self, id: ConversationId) -> Option<Timestamp> {
         self.rooms.iter().find(|(room, _)| *room == id).map_or(self.before, |(_, before)| *before)
     }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_may_have_a_time_of_its_own() {
+    fn rooms_may_have_their_own_time() {
         let site = SiteId(1);
         let room = ConversationId { site, key: 0x8000_0000_0000_0001 };
         let other = ConversationId { site, key: 5 };
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said() {
+    fn invalid_values_are_refused_with_a_reason() {
         assert_eq!(rooms("8000000000000001", 36_500).check(), Ok(()));
         for wrong in [rooms("5", 1), rooms("x", 1), rooms("8000000000000001", 36_501)] {
             assert!(wrong.check().is_err(), "{wrong:?}");

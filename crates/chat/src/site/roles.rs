@@ -1,18 +1,18 @@
-//! Who keeps order on a whole site: roles, and a table of who may do what to whom.
+//! Moderation of a whole site: roles, and a table of rights.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Level, Refusal, Timestamp, UserId};
 
-/// Role of a user on the site; the greater may do more.
+/// Role of a user on the site; a greater role has more rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SiteRole {
     #[default]
     Member,
-    /// Looks after reports, and keeps order among members.
+    /// Handles reports, and moderates members.
     Moderator,
-    /// Moderates moderators, too, and changes the site's settings.
+    /// Also moderates moderators, and changes the site's settings.
     Admin,
 }
 
@@ -34,29 +34,29 @@ impl SiteRole {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoleClaim {
     pub role: SiteRole,
-    /// When the token was signed (`iat`), if it says so.
+    /// The time of signing (`iat`), if the token has it.
     pub made: Option<Timestamp>,
 }
 
 impl RoleClaim {
-    /// Whether the claim sets the role of a user whose role was last set by hand, or who was erased, at `decided`. A token from before
-    /// that moment does not undo the decision; nor does a token that does not say when it was signed. Tokens count in whole seconds: one
-    /// of the same second counts as older.
+    /// Whether the claim sets the role of a user whose role was last set by hand, or who was erased, at
+    /// `decided`. A token from before, or without a time of signing, does not undo the decision. Tokens count
+    /// in whole seconds: one of the same second counts as older.
     pub fn holds(self, decided: Option<Timestamp>) -> bool {
         decided.is_none_or(|decided| self.made.is_some_and(|made| made >= decided))
     }
 }
 
-/// The fields of a user that decide on the whole site, beside a ban. Read with the user's row, and kept while the
-/// user is here.
+/// The fields of a user that decide on the whole site, besides a ban. Read with the user's row, and kept
+/// while the user is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SiteStanding {
     pub role: SiteRole,
-    /// May read, and not write.
+    /// The user may read, but not write.
     pub muted: bool,
-    /// There is something to be told at the next sign-in: a sanction, a warning, a message that is kept apart.
+    /// The user gets notices at the next sign-in: a sanction, a warning, or a held message.
     pub noticed: bool,
-    /// Shadow ban: nobody else sees what the user writes, and the user gets no notice.
+    /// Shadow ban: others do not see what the user writes, and the user gets no notice.
     pub shadowed: bool,
     pub level: Level,
     /// A moderator has set the level.
@@ -64,23 +64,23 @@ pub struct SiteStanding {
 }
 
 impl SiteStanding {
-    /// Whether the user's level becomes one that was reached: one that a moderator has set stays, and none falls.
+    /// Whether a newly reached level applies. A level set by a moderator stays, and no level falls.
     pub fn rises_to(self, level: Level) -> bool {
         !self.fixed && self.level < level
     }
 
-    /// The stored state for a user who is here: a level that the user has reached by now stays.
+    /// The stored state for a connected user: a level that the user has reached meanwhile stays.
     pub(crate) fn for_who_was(self, before: SiteStanding) -> SiteStanding {
         let keeps = !self.fixed && !before.fixed;
         SiteStanding { level: if keeps { self.level.max(before.level) } else { self.level }, ..self }
     }
 }
 
-/// On whose word something is done.
+/// The author of an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum By {
     User(UserId),
-    /// The site's own server, or the operator of the node: they may everything.
+    /// The site's own server, or the operator of the node. Both have all rights.
     Site,
 }
 
@@ -96,22 +96,22 @@ impl By {
 /// An act on a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SiteAct {
-    /// Reports, and what was done about them.
+    /// Reads reports and their handling.
     Look,
-    /// Take a message away.
+    /// Deletes a message.
     Tidy,
-    /// Warn, mute, send away, ban, or take that back.
+    /// Warns, mutes, kicks or bans, or lifts a sanction.
     Sanction,
     SetRole(SiteRole),
-    /// Begin or end a raid mode.
+    /// Starts or ends raid mode.
     Guard,
-    /// The site's settings.
+    /// Changes the site's settings.
     Configure,
-    /// Erase another user.
+    /// Erases another user.
     Erase,
 }
 
-/// The table: may one with this role do this to a user with that role?
+/// The table: whether a user of one role may do this to a user of the other.
 pub fn may_on_site(who: SiteRole, act: SiteAct, of: SiteRole) -> Result<(), Refusal> {
     let allowed = match act {
         SiteAct::Look | SiteAct::Tidy | SiteAct::Guard => who >= SiteRole::Moderator,
@@ -130,7 +130,7 @@ mod tests {
     use SiteRole::{Admin, Member, Moderator};
 
     #[test]
-    fn who_may_do_what_to_whom() {
+    fn the_table_of_rights() {
         let table = [
             // by a member, a moderator, an admin; each to a member, a moderator, an admin
             (SiteAct::Look, ["---", "yyy", "yyy"]),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_holds_what_is_asked_of_who_is_here() {
+    fn a_standing_fits_in_a_byte() {
         for role in [Member, Moderator, Admin] {
             for level in Level::ALL {
                 for flags in 0u8..16 {

@@ -35,7 +35,7 @@ pub struct Settings {
 /// The parts of a stored document that this program does not know, or cannot read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unread {
-    /// Laid over what is written.
+    /// Merged over the written document.
     kept: Map<String, Value>,
     /// Parts whose stored value cannot be read, and why. Their values are in `kept`.
     parts: BTreeMap<String, String>,
@@ -136,12 +136,13 @@ impl Default for Requests {
 pub const NAME_BYTES: usize = 100;
 /// Longest text for members.
 pub const TEXT_BYTES: usize = 500;
-/// Raised when a stored setting changes its meaning. A document of a higher version is not read. New settings do not raise it.
+/// Raised when a stored setting changes its meaning. A document of a higher version is not read. New settings
+/// do not raise it.
 const VERSION: u64 = 1;
 /// Longest document that is read.
 pub const DOCUMENT_BYTES: usize = 256 * 1024;
 
-/// Why a change was not taken; in words for who made it.
+/// The reason why a change was refused, in words for its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     #[error("there is no setting `{0}`")]
@@ -153,8 +154,8 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// The settings of a new site: message requests and limits for new members are on. Existing sites keep theirs:
-    /// settings that their document does not name are as [`Settings::default`] says.
+    /// The settings of a new site: message requests and limits for new members are on. Existing sites are
+    /// unchanged: missing settings have the values of [`Settings::default`].
     pub fn of_new_site() -> Settings {
         Settings {
             requests: Requests { on: true, ..Requests::default() },
@@ -164,7 +165,8 @@ impl Settings {
         }
     }
 
-    /// A stored document. What cannot be read is closed: see [`unreadable`](Self::unreadable).
+    /// Parses a stored document. Unreadable parts get their strictest values: see
+    /// [`unreadable`](Self::unreadable).
     pub fn parse(document: &str) -> Settings {
         let stored = match serde_json::from_str(document) {
             Ok(Value::Object(stored)) => stored,
@@ -208,7 +210,8 @@ impl Settings {
         }
     }
 
-    /// Only moderators come in, and nothing that could be undone less is done, until somebody has looked.
+    /// The strictest settings: only moderators sign in, and nothing irreversible happens, until an operator
+    /// has repaired the document.
     fn closed(document: &str, why: &str) -> Settings {
         let mut settings = Settings::default();
         let Value::Object(names) = settings.values() else { unreachable!("settings are an object") };
@@ -217,7 +220,8 @@ impl Settings {
         settings
     }
 
-    /// The strictest values of a part. Filters that cannot be read hold every message, see [`CompiledFilters`](crate::CompiledFilters).
+    /// Sets a part to its strictest values. Unreadable filters hold every message, see
+    /// [`CompiledFilters`](crate::CompiledFilters).
     fn close(&mut self, part: &str) {
         match part {
             "access" => self.access = Access::Closed,
@@ -227,18 +231,18 @@ impl Settings {
             "calls" => self.calls = Calls { from: Some(CallsFrom::Nobody), group: 0 },
             "members" => self.members = Members::default(),
             "invitations" => self.invitations = Invitations { moderators_only: true },
-            // Nobody new comes in, and nobody is put out.
+            // No user can join, and no member is removed.
             "rooms" => self.rooms = Rooms { members: 1 },
             "previews" => self.previews = Previews { on: false },
-            // Nothing is removed that its owner may want to keep.
+            // No messages are removed that the owner may want to keep.
             "retention" => self.retention = Retention::default(),
-            // A text that cannot be shown, and filters, which have a state of their own for it.
+            // An unreadable text is not shown; filters have a state of their own for it.
             "access_text" | "filters" => {}
             other => unreachable!("`{other}` is a part of the settings"),
         }
     }
 
-    /// The parts whose stored value cannot be read, and why. Their strictest values hold until an admin replaces them.
+    /// The unreadable parts, and why. Their strictest values apply until an admin replaces them.
     pub fn unreadable(&self) -> Vec<(&str, &str)> {
         if let Some((_, why)) = &self.unread.document {
             return vec![("settings", why)];
@@ -246,12 +250,14 @@ impl Settings {
         self.unread.parts.iter().map(|(part, why)| (&**part, &**why)).collect()
     }
 
-    /// Whether the stored value of this part cannot be read. Then its strictest value holds, and nothing that ends with it is ended.
+    /// Whether the stored value of this part is unreadable. Its strictest value applies then, but existing
+    /// items are not ended because of it.
     pub fn is_unreadable(&self, part: &str) -> bool {
         self.unread.document.is_some() || self.unread.parts.contains_key(part)
     }
 
-    /// As it is shown: every setting with its value, and under `unreadable` what of the stored document cannot be read.
+    /// The document for admins: every setting with its value, and under `unreadable` the unreadable parts of
+    /// the stored document.
     pub fn document(&self) -> Value {
         let mut document = self.values();
         let unreadable = self.unreadable();
@@ -262,7 +268,7 @@ impl Settings {
         document
     }
 
-    /// As it is stored: with what this program does not know or cannot read, as it was.
+    /// The document for the store, with unknown and unreadable parts unchanged.
     pub fn stored_document(&self) -> String {
         if let Some((document, _)) = &self.unread.document {
             return document.clone();
@@ -283,8 +289,8 @@ impl Settings {
         serde_json::to_value(self).expect("settings have string keys only")
     }
 
-    /// With a JSON merge patch (RFC 7396) applied: what is named is replaced, `null` brings the default back.
-    /// `{"settings": null}` brings back what a new site has.
+    /// Applies a JSON merge patch (RFC 7396): named settings are replaced, and `null` restores the default.
+    /// `{"settings": null}` restores the settings of a new site.
     pub fn patched(&self, patch: &Value) -> Result<Settings, SettingsError> {
         if *patch == Settings::patch("settings", "null") {
             return Ok(Settings::of_new_site());
@@ -321,7 +327,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// With one setting changed, as in `requests.on` = `true`. What is no JSON is taken as a text.
+    /// Changes one setting, as in `requests.on` = `true`. A value that is no JSON is a text.
     pub fn with(&self, path: &str, value: &str) -> Result<Settings, SettingsError> {
         self.patched(&Settings::patch(path, value))
     }
@@ -358,7 +364,7 @@ impl Settings {
         if new_hours > 10_000 || trusted_days > 10_000 {
             return wrong("trust.new_hours, trust.trusted_days: at most 10000");
         }
-        // So many rows may be counted for one who signs in.
+        // The most rows that one sign-in may count.
         if new_messages.max(trusted_messages) > 1_000 {
             return wrong("trust.new_messages, trust.trusted_messages: at most 1000");
         }
@@ -403,7 +409,7 @@ fn lay_over(under: &mut Value, over: &Value) {
     }
 }
 
-/// `first` has the defaults, and every name that there is.
+/// `first` has the defaults, and all existing names.
 fn merge(
     now: &mut Map<String, Value>,
     first: &Map<String, Value>,
@@ -439,7 +445,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_patch_changes_what_it_names_and_nothing_else() {
+    fn a_patch_changes_only_the_named_settings() {
         let before = Settings { access_text: "Back at noon".into(), ..Settings::default() };
         let after =
             before.patched(&json!({"requests": {"on": true}, "access": "read_only"})).expect("it is sound");
@@ -497,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said_by_name() {
+    fn invalid_values_are_refused_by_name() {
         let why = |path, value| Settings::default().with(path, value).expect_err("it is wrong").to_string();
         assert_eq!(why("request.on", "true"), "there is no setting `request`");
         assert_eq!(why("requests.off", "true"), "there is no setting `requests.off`");
@@ -520,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_site_is_safe_and_one_that_was_there_keeps_what_it_has() {
+    fn new_sites_have_safe_settings_and_existing_ones_are_unchanged() {
         let new = Settings::of_new_site();
         assert!(new.requests.on && new.trust.on && new.raid.new_per_minute > 0);
         assert_eq!(Settings::parse(&new.document().to_string()), new);
@@ -529,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_newer_program_has_added_is_read_and_written_back() {
+    fn settings_of_newer_programs_are_kept() {
         assert_eq!(Settings::parse("{}"), Settings::default());
         let newer = r#"{"requests":{"on":true,"how":"politely"},"new":[1],"filters":{"words":["x"],"emoji":{"max":3}}}"#;
         let settings = Settings::parse(newer);
@@ -542,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_cannot_be_read_is_closed_and_never_overwritten_by_another_change() {
+    fn an_unreadable_part_is_closed_and_kept_by_other_changes() {
         let names = Settings::default().values();
         for part in names.as_object().expect("an object").keys().filter(|part| *part != "access_text") {
             let stored = json!({part.clone(): [{"of": "a newer kind"}], "access_text": "Back at noon"});
@@ -572,7 +578,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_cannot_be_read_closes_the_site_and_stays_as_it_is() {
+    fn an_unreadable_document_closes_the_site_and_is_kept() {
         for document in ["not JSON", "[1]", r#"{"version":2,"access":"open"}"#, r#"{"version":"x"}"#] {
             let settings = Settings::parse(document);
             assert_eq!((settings.access, settings.stored_document().as_str()), (Access::Closed, document));

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use crate::SiteId;
 
-/// May a site that has `of_site` of the `taken` places take `wanted` more? The last eighth of the places is for sites that have
-/// less than a 64th of all. Fewer than 64 places are not divided.
+/// Whether a site with `of_site` of the `taken` places may take `wanted` more. The last eighth of the places
+/// is for sites with less than a 64th of all. Fewer than 64 places are not divided.
 pub(crate) fn has_places(taken: usize, of_site: usize, wanted: usize, most: usize) -> bool {
     let (after, small) = (taken.saturating_add(wanted), most / 64);
     after <= most - 8 * small || after <= most && of_site.saturating_add(wanted) <= small
 }
 
-/// The places that are taken, in all and by site.
+/// The places taken, in total and by site.
 #[derive(Debug, Default)]
 pub(crate) struct SiteCounts {
     all: usize,
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_are_given_back_can_be_taken_again() {
+    fn returned_places_can_be_taken_again() {
         let mut counts = SiteCounts::default();
         fill(&mut counts, SiteId(1));
         counts.remove(SiteId(1));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_places_too() {
+    fn bytes_count_as_places() {
         assert!(has_places(0, 0, MOST / 8 * 7, MOST));
         assert!(!has_places(1, 1, MOST / 8 * 7, MOST));
         assert!(has_places(MOST / 8 * 7, 0, MOST / 64, MOST));

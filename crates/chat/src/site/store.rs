@@ -8,7 +8,7 @@ use crate::{
 ///
 /// Requests without a [`Done`] are administration: they may block, and no worker calls them.
 pub trait SiteStore: Send + Sync + 'static {
-    /// Notes a one-time token until it expires. Answers false if it was there.
+    /// Stores a one-time token until it expires. Answers false if it was used before.
     fn use_token(&self, site: SiteId, jti: &str, expires: Timestamp, now: Timestamp, done: Done<bool>);
     fn sites(&self) -> Result<Vec<Site>, StoreError>;
     /// Changes whenever another process may have changed sites or bans; cheap.
@@ -17,8 +17,8 @@ pub trait SiteStore: Send + Sync + 'static {
     fn add_site(&self, site: &Site) -> Result<Option<SiteId>, StoreError>;
     /// Replaces settings and secrets of a site.
     fn update_site(&self, site: &Site) -> Result<(), StoreError>;
-    /// Applies [`SiteChange::apply`] to the site as it is stored, records it, and answers the site as it is then. A user
-    /// must be allowed to configure the site.
+    /// Applies [`SiteChange::apply`] to the stored site, records it, and answers the new site. A user must be
+    /// allowed to configure the site.
     fn change_site(
         &self,
         site: SiteId,
@@ -26,9 +26,9 @@ pub trait SiteStore: Send + Sync + 'static {
         author: SiteAuthor,
         now: Timestamp,
     ) -> Result<Result<Site, SiteNotChanged>, StoreError>;
-    /// Replaces the site's [`Settings`] and nothing else; false where there is no such site.
+    /// Replaces only the site's [`Settings`]; false if the site does not exist.
     fn set_settings(&self, site: SiteId, settings: &Settings) -> Result<bool, StoreError>;
-    /// Removes the site with everything of it.
+    /// Removes the site with all its data.
     fn remove_site(&self, site: SiteId) -> Result<bool, StoreError>;
     fn add_secret(&self, site: SiteId, secret: &Secret) -> Result<(), StoreError>;
 }

@@ -1,8 +1,8 @@
-//! Tokens: the JWTs by which a site says who its member is.
+//! Tokens: the JWTs with which a site identifies its members.
 //!
-//! JSON Web Tokens as RFC 7519, signed as RFC 7515 in the compact form; RFC 8725 says what goes wrong with them.
-//! We take the signature arithmetic from a library and check everything else here, because the time is an
-//! argument and the one algorithm that a secret is for must never be the token's choice (RFC 8725 §3.1).
+//! JSON Web Tokens of RFC 7519, signed as in RFC 7515 in the compact form; RFC 8725 lists the known attacks.
+//! A library computes signatures, and this module checks everything else. The time is an argument here, and a
+//! token must never choose the algorithm of a secret (RFC 8725 §3.1).
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::{
     UserRow,
 };
 
-/// Longest token that is looked at, in bytes.
+/// Longest token that is parsed, in bytes.
 pub const MAX_BYTES: usize = 8 * 1024;
-/// A token may end at most so far ahead; what a site signs for ever it cannot take back.
+/// Longest remaining lifetime of a token: a site could not revoke one without an end.
 pub const MAX_LIFE_MS: u64 = 30 * 24 * 3600 * 1000;
 const MAX_NAME_CHARS: usize = 200;
 const MAX_AVATAR_BYTES: usize = 2000;
@@ -28,19 +28,19 @@ const MAX_JTI_BYTES: usize = 256;
 /// Claims of a token. Times are seconds since the epoch (RFC 7519 §2, NumericDate).
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Claims {
-    /// Id of the user on the site. A number is taken for its decimal text: many sites have numeric ids.
+    /// Id of the user on the site. A number becomes its decimal text: many sites have numeric ids.
     #[serde(deserialize_with = "text_or_number")]
     pub sub: String,
-    /// Left out: the same as `sub`.
+    /// Default: the `sub`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// `https:`, `http:` or a path from the root of the site; anything else is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
-    /// Where what the member has missed is mailed to; anything that is no address is ignored.
+    /// The address for digests of missed messages; invalid addresses are ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// The language of such mail: RFC 5646, as OpenID Connect Core §5.1 has it.
+    /// The language of these mails: RFC 5646, as in OpenID Connect Core §5.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,
     #[serde(serialize_with = "numeric_date")]
@@ -49,8 +49,8 @@ pub struct Claims {
     pub nbf: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "numeric_date_if_any")]
     pub iat: Option<f64>,
-    /// When the member has signed in on the site, as OpenID Connect Core §2 has it: a device that was signed out comes back with a token
-    /// of a later one. Without it `iat` counts.
+    /// The member's sign-in on the site (OpenID Connect Core §2): a device that was signed out needs a token
+    /// with a later one. Without it `iat` counts.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "numeric_date_if_any")]
     pub auth_time: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,11 +61,11 @@ pub struct Claims {
     /// A guest; only the server itself signs this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guest: bool,
-    /// Of a member: `moderator`, `admin`, or `member` for who is none any more; without it, what was said last holds. `service`: the
-    /// site's own server, for REST. Other words are of the site's own use.
+    /// Of a member: `moderator`, `admin`, or `member` for users who have no role any more; without it, the
+    /// last role stays. `service`: the site's own server, for REST. Other words are for the site's own use.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_if_any")]
     pub role: Option<String>,
-    /// Key of the site; checked where it is there, as `aud` is.
+    /// Key of the site; checked if present, as `aud` is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub enum Audience {
     Many(Vec<String>),
 }
 
-/// Signs with a secret of kind HS256; None for the others, whose private key only the site has.
+/// Signs with a secret of kind HS256. None for the other kinds, whose private key only the site has.
 pub fn sign(claims: &Claims, secret: &Secret) -> Option<String> {
     let SecretKind::Hs256 = secret.kind else { return None };
     let claims = serde_json::to_vec(claims).ok()?;
@@ -92,7 +92,7 @@ pub fn sign(claims: &Claims, secret: &Secret) -> Option<String> {
 
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
-/// A secret made ready once, so that a sign-in parses no keys.
+/// A secret that is parsed once, so that a sign-in parses no keys.
 pub(crate) struct Verifier {
     pub(crate) kid: Arc<str>,
     algorithm: Algorithm,
@@ -100,18 +100,18 @@ pub(crate) struct Verifier {
     created: Timestamp,
     pub(crate) expires: Option<Timestamp>,
     pub(crate) not_before: Option<Timestamp>,
-    /// It is the server's own, for guests.
+    /// The server's own key, for guests.
     of_guests: bool,
 }
 
 enum Key {
-    /// With the two blocks of the key hashed already (RFC 2104 §4).
+    /// Both blocks of the key are hashed already (RFC 2104 §4).
     Hmac(hmac::Key),
     Public(DecodingKey),
 }
 
 impl Verifier {
-    /// None where the bytes are no key of that kind.
+    /// None if the bytes are no key of that kind.
     pub(crate) fn of(secret: &Secret) -> Option<Verifier> {
         let (algorithm, key) = match secret.kind {
             // An empty secret would let anyone sign.
@@ -135,12 +135,14 @@ impl Verifier {
         Some(Verifier { of_guests: true, ..Verifier::of(key)? })
     }
 
-    /// Whether the key may sign this token: the one of guests for guests alone, those of the site for members.
+    /// Whether the key may sign this token: keys for guests only for guests, keys of the site only for
+    /// members.
     fn is_for(&self, claims: &Claims, all: &[Verifier]) -> bool {
         if claims.guest == self.of_guests {
             return true;
         }
-        // COMPAT(kith before guests had a key, 2026): their tokens are signed by a secret that is older than that key.
+        // COMPAT(kith before guests had a key, 2026): their tokens are signed by a secret that is older than
+        // the guests' key.
         let is_older = |key: &Verifier| key.of_guests && self.created <= key.created;
         claims.guest && self.algorithm == Algorithm::HS256 && all.iter().any(is_older)
     }
@@ -161,19 +163,19 @@ impl Verifier {
     }
 }
 
-/// A token that holds.
+/// The content of a valid token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) profile: Profile,
     pub(crate) expires: Timestamp,
-    /// When the member has signed in on the site, else when it was made, where it says so.
+    /// The member's sign-in on the site, else the time of signing; None if the token has neither.
     pub(crate) issued: Option<Timestamp>,
     /// `jti` of a one-time token.
     pub(crate) once: Option<Box<str>>,
     /// The user's role on the site, if the token names one.
     pub(crate) role: Option<RoleClaim>,
     pub(crate) mail: Option<MailAddress>,
-    /// The key that has signed it.
+    /// The key that signed the token.
     pub(crate) kid: Arc<str>,
     pub(crate) key_ends: Option<Timestamp>,
 }
@@ -183,14 +185,14 @@ impl Ticket {
         TokenUser { profile: self.profile.clone(), role: self.role }
     }
 
-    /// A guest's token ends when the guest becomes a member: it opens no member's account.
+    /// A guest's token ends when the guest becomes a member: it does not open the member's account.
     pub(crate) fn opens(&self, row: &UserRow) -> Result<(), Refusal> {
         let is_merged = self.profile.guest && !row.profile.guest;
         if is_merged { Err(Refusal::TokenExpired) } else { Ok(()) }
     }
 }
 
-/// Checks a token of the site with this key. `skew_ms`: how far clocks may differ.
+/// Checks a token of the site with this key. `skew_ms`: largest difference of the clocks.
 pub(crate) fn verify(
     token: &str,
     site_key: &str,
@@ -207,7 +209,7 @@ pub(crate) fn verify(
 pub(crate) enum Bearer {
     /// The site's own server (`"role":"service"`).
     Service,
-    /// A person whose token claims to be of an admin. The claim gives no right: the stored role decides.
+    /// A person whose token claims the role of an admin. The claim gives no right: the stored role decides.
     Admin(Sub),
 }
 
@@ -220,7 +222,7 @@ pub(crate) fn verify_caller(
     skew_ms: u64,
 ) -> Result<Bearer, Refusal> {
     let (claims, ..) = valid_claims(token, site_key, verifiers, now, skew_ms)?;
-    // A token for one sign-in could be shown here twice.
+    // REST requests do not use tokens up, so a one-time token could be shown twice.
     if claims.guest || claims.once {
         return Err(Refusal::NotAllowed);
     }
@@ -235,7 +237,7 @@ pub(crate) fn verify_caller(
 
 const SERVICE: &str = "service";
 
-/// Claims that the site has signed, of a token that is of it and of now.
+/// The signed claims of a token of this site that is valid now.
 fn valid_claims<'a>(
     token: &str,
     site_key: &str,
@@ -277,7 +279,7 @@ fn valid_claims<'a>(
     Ok((claims, expires, key))
 }
 
-/// Whether a token holds with this one secret. For fuzzing; a gateway asks `Node::sign_in`.
+/// Whether a token is valid with this one secret. For fuzzing; gateways call `Node::sign_in`.
 #[doc(hidden)]
 pub fn holds(token: &str, site_key: &str, secret: &Secret, now: Timestamp) -> Result<(), Refusal> {
     let verifier = Verifier::of(secret).ok_or(Refusal::BadToken)?;
@@ -306,19 +308,19 @@ fn signed_claims<'a>(
     let named = kid.and_then(|kid| alive().find(|verifier| *verifier.kid == *kid));
     let key = match named {
         Some(key) => Some(key).filter(|key| key.signed(message, signature)),
-        // Sites name keys as they like, and ours are few: all of them are tried.
+        // Sites choose the names of keys, and a site has few: all of them are tried.
         None => alive().find(|verifier| verifier.signed(message, signature)),
     }?;
     Some((serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?, key))
 }
 
-/// The algorithm and the name of the key, if we know the one and the header asks for nothing else.
+/// The algorithm and the name of the key, if the algorithm is known and the header requires nothing else.
 fn read_header(header: &str) -> Option<(Algorithm, Option<String>)> {
     if COMMON_HEADERS.contains(&header) {
         return Some((Algorithm::HS256, None));
     }
     let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
-    // RFC 7515 §4.1.11: extensions that must be understood; we understand none.
+    // RFC 7515 §4.1.11: extensions that must be understood. Kith understands none.
     if header.crit.is_some() {
         return None;
     }
@@ -339,7 +341,7 @@ struct Header {
     crit: Option<de::IgnoredAny>,
 }
 
-/// RFC 7518 §3.1, RFC 8037 §3.1. Names are case-sensitive, so that `nOnE` is nothing.
+/// RFC 7518 §3.1, RFC 8037 §3.1. Names are case-sensitive, so `nOnE` is invalid.
 fn spelled(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::HS256 => "HS256",
@@ -356,7 +358,7 @@ fn ticket(claims: Claims, expires: Timestamp, key: &Verifier) -> Option<Ticket> 
         (true, Some(jti)) if (1..=MAX_JTI_BYTES).contains(&jti.len()) => Some(jti.into()),
         (true, _) => return None,
     };
-    // A token with full rights over REST is not for browsers.
+    // A token with full rights over REST must not reach browsers.
     if claims.role.as_deref() == Some(SERVICE) {
         return None;
     }
@@ -374,7 +376,7 @@ fn ticket(claims: Claims, expires: Timestamp, key: &Verifier) -> Option<Ticket> 
 
 fn mail_address(email: Option<String>, locale: Option<String>, guest: bool) -> Option<MailAddress> {
     let address = email.filter(|address| !guest && crate::site::mail_address::is_address(address))?.into();
-    // `de_AT` is taken like `de-AT` (OpenID Connect Core 1.0 §5.1).
+    // `de_AT` is accepted like `de-AT` (OpenID Connect Core 1.0 §5.1).
     let is_tag = |tag: &String| {
         tag.len() <= 35 && tag.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c))
     };
@@ -390,8 +392,8 @@ pub fn profile(sub: Sub, name: Option<&str>, avatar: Option<String>, guest: bool
     Profile { sub, name, avatar, guest }
 }
 
-/// Removes everything from a name that misleads readers: control characters, and marks by which text claims to run
-/// backwards (Unicode UAX #9 §2).
+/// Removes characters that mislead readers from a name: control characters, and marks that reverse the text
+/// direction (Unicode UAX #9 §2).
 fn shown_name(name: &str) -> Option<Arc<str>> {
     let name: String = name.chars().filter(|c| !is_misleading(*c)).take(MAX_NAME_CHARS).collect();
     let name = name.trim();
@@ -411,12 +413,12 @@ fn is_shown_url(url: &str) -> bool {
         && !url.chars().any(|c| c.is_control() || c.is_whitespace())
 }
 
-/// None for what is no time: negative, not finite, or beyond the year 9999.
+/// None for an impossible time: negative, not finite, or beyond the year 9999.
 fn milliseconds(seconds: f64) -> Option<Timestamp> {
     (0.0..=253_402_300_799.0).contains(&seconds).then_some(Timestamp((seconds * 1000.0) as u64))
 }
 
-/// A whole number where it is one: many readers of tokens take nothing else.
+/// Writes whole seconds as an integer: many token libraries accept nothing else.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn numeric_date<S: Serializer>(seconds: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     let whole = *seconds as i64;
@@ -435,7 +437,7 @@ fn numeric_date_if_any<S: Serializer>(seconds: &Option<f64>, serializer: S) -> R
     }
 }
 
-/// Values that are not text belong to the site, and are no reason to refuse its token.
+/// A value that is no text belongs to the site, and does not invalidate its token.
 fn text_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

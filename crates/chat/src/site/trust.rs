@@ -1,7 +1,7 @@
-//! Trust: what a member may grows with the time that they have been here, and with what they have written.
+//! Trust: the rights of a member grow with the time of their membership and the number of their messages.
 //!
-//! A level is decided when somebody signs in, by their age, and by how much they have written where that matters; the store keeps it, so
-//! that it is asked once for each step up. Nobody falls back. A moderator may set one, which then stays.
+//! The level is computed at the sign-in, by age, and by the number of messages if that matters. The store
+//! keeps it, so that each step up is computed once. Levels never fall. A level set by a moderator is fixed.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::limits::Rate;
 use crate::site::settings::Settings;
 use crate::{Refusal, Timestamp, has_link};
 
-/// How well a member is known. The greater may do more.
+/// How well a member is known; a greater level has more rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -78,10 +78,11 @@ impl Default for Trust {
 
 const HOUR_MS: u64 = 3_600_000;
 pub(crate) const DAY_MS: u64 = 24 * HOUR_MS;
-/// A user who comes within the first days of a site was most likely in the community before.
+/// A user who joins within the first days of a site was most likely in the community before.
 const FIRST_DAYS_MS: u64 = 7 * DAY_MS;
 
-/// The level of one who came then and has written so much. `site`: when the site began.
+/// The level of a member who joined at `came` and has written `written` messages. `site`: creation of the
+/// site.
 pub fn level(trust: &Trust, site: Timestamp, came: Timestamp, written: u32, now: Timestamp) -> Level {
     let age = now.since(came);
     let was_there_before = came.since(site) < FIRST_DAYS_MS;
@@ -95,7 +96,7 @@ pub fn level(trust: &Trust, site: Timestamp, came: Timestamp, written: u32, now:
     }
 }
 
-/// Whether it would change anything to know how much they have written: then, as much as need be counted.
+/// The number of messages up to which counting can change the level; None if it cannot.
 pub(crate) fn worth_counting(trust: &Trust, now_at: Level, age: u64) -> Option<u32> {
     match now_at {
         Level::New if age >= u64::from(trust.new_hours) * HOUR_MS => {
@@ -106,25 +107,25 @@ pub(crate) fn worth_counting(trust: &Trust, now_at: Level, age: u64) -> Option<u
     }
 }
 
-/// Is this one of those whom raid mode means? By age alone.
+/// Whether raid mode applies to this member, by age only.
 pub(crate) fn is_recent(trust: &Trust, came: Timestamp, now: Timestamp) -> bool {
     now.since(came) < u64::from(trust.new_hours) * HOUR_MS
 }
 
-/// The rate at which one of this level writes: new ones as slowly as guests.
+/// The message rate for this level: new members have the rate of guests.
 pub(crate) fn paced(rate: Rate, settings: &Settings, level: Level, guest: bool) -> Rate {
     let is_slow = guest || settings.trust.on && level == Level::New;
     if is_slow { rate.slowed(GUEST_SHARE) } else { rate }
 }
 
-/// May one of this level write it?
+/// Whether a member of this level may write the text.
 pub(crate) fn may_say(settings: &Settings, level: Level, body: &str) -> Result<(), Refusal> {
     let trust = &settings.trust;
     let is_asked = trust.on && level == Level::New && !trust.new_links;
     if is_asked && has_link(body) { Err(Refusal::TooNew) } else { Ok(()) }
 }
 
-/// Requests to strangers in a day.
+/// Requests to strangers per day.
 pub(crate) fn requests_per_day(settings: &Settings, level: Level) -> u32 {
     let all = settings.requests.per_day;
     match level {
@@ -135,7 +136,7 @@ pub(crate) fn requests_per_day(settings: &Settings, level: Level) -> u32 {
     }
 }
 
-/// Rooms in 24 hours. None: no limit of this kind.
+/// Rooms per 24 hours. None: no such limit.
 pub(crate) fn rooms_per_day(settings: &Settings, level: Level) -> Option<u32> {
     match level {
         _ if !settings.trust.on => None,
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_is_known_by_age_and_by_what_they_have_written() {
+    fn the_level_follows_age_and_messages() {
         let trust = Trust::default();
         let came = Timestamp(SITE.0 + days(100));
         for (age, written, expected) in [
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn who_came_with_the_site_is_no_stranger_to_it() {
+    fn early_members_start_with_a_higher_level() {
         let trust = Trust::default();
         let first = Timestamp(SITE.0 + days(6));
         assert_eq!(level(&trust, SITE, first, 0, first), Level::Basic);
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_each_level_may() {
+    fn rights_of_each_level() {
         let mut settings = Settings::default();
         let may = |settings: &Settings, level| {
             (
@@ -215,9 +216,9 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is counted that could change nothing, and whatever is worth counting is counted.
+        /// Skipped counts never change a level, and counts that matter are never skipped.
         #[test]
-        fn what_is_not_counted_changes_nothing(age in 0..days(40), written in 0u32..300, stored in 0usize..3) {
+        fn skipped_counts_never_change_the_level(age in 0..days(40), written in 0u32..300, stored in 0usize..3) {
             let trust = Trust::default();
             let came = Timestamp(SITE.0 + days(100));
             let now = Timestamp(came.0 + age);

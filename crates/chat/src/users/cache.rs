@@ -1,4 +1,4 @@
-//! Users and relations that were read from the store a moment ago: what makes a second message cheap.
+//! A cache of users and relations that were read from the store recently. It makes a second message cheap.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, RandomState};
@@ -8,36 +8,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::session::NumberHasher;
 use crate::{ContactState, ConversationId, Relation, SiteId, Sub, Timestamp, UserId, UserRow};
 
-/// Those with whom somebody has agreed to be contacts, in no order.
+/// The accepted contacts of a user, unordered.
 pub(crate) type ContactIds = Arc<[UserId]>;
 
 const MAX_USERS: usize = 8_192;
 const MAX_RELATIONS: usize = 32_768;
 const MAX_CONTACT_LISTS: usize = 8_192;
-/// Longer lists are not kept: all together hold at most 16 MB.
+/// Longer lists are not cached: all lists together use at most 16 MB.
 const MAX_CONTACTS_KEPT: usize = 256;
 
 /// Entries that nobody requests for this time are removed, at the latest after twice the time. Two users in a chat
 /// request again within it. Without it, the entries of 15,000 users with one message each would hold 3 MB.
 const AGE_MS: u64 = 5_000;
 
-/// Bounded in number and in time. Filled by reads only, so that idle members cost nothing here.
+/// Bounded in number and in time. Only reads fill it, so idle members cost nothing here.
 pub(crate) struct Recent {
     rows: Cache<UserId, Arc<UserRow>, BuildHasherDefault<NumberHasher>>,
-    /// Subs come from outside: a hasher that nobody can foresee.
+    /// Subs come from outside: the hasher must be unpredictable.
     id_by_sub: Cache<(SiteId, Sub), UserId, RandomState>,
-    /// By the pair; states in the order of `ConversationId::pair`.
+    /// By pair; states in the order of `ConversationId::pair`.
     relations: Cache<ConversationId, [ContactState; 2], BuildHasherDefault<NumberHasher>>,
-    /// Those with whom a user has agreed to be contacts: who signs in reads them, watches them, and is told to them.
+    /// The accepted contacts of a user: a sign-in reads them, watches them, and publishes presence to them.
     contacts: Cache<UserId, ContactIds, BuildHasherDefault<NumberHasher>>,
-    /// Changes whenever something cached has changed. A read that began before may bring what was true
-    /// before, so it is kept only if this is the same as when it began.
+    /// Changes with every change of cached data. A read that began before may bring old data, so it is cached
+    /// only if this is unchanged.
     generation: AtomicU64,
-    /// When the tables have aged last.
+    /// The last ageing of the tables.
     aged: AtomicU64,
 }
 
-/// When a read began.
+/// The state of the cache at the start of a read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Generation(u64);
 
@@ -53,9 +53,9 @@ impl Recent {
         }
     }
 
-    /// Forgets what has not been asked for in a while. Called with every tick.
+    /// Removes entries that were not requested for a while. Called with every tick.
     pub(crate) fn age(&self, now: Timestamp) {
-        // A clock that jumps back ages them once too often, and no harm is done.
+        // A clock that was set back causes one additional ageing, which does no harm.
         if now.0.abs_diff(self.aged.load(Ordering::Relaxed)) >= AGE_MS {
             self.aged.store(now.0, Ordering::Relaxed);
             self.rows.age();
@@ -83,7 +83,7 @@ impl Recent {
         self.rows.keep(row.id, row.clone(), is_current);
     }
 
-    /// A row that is certainly the newest: replaces what is cached, and nothing else.
+    /// Replaces the cached row by one that is certainly the newest; does not add entries.
     pub(crate) fn user_is(&self, row: &UserRow) {
         if self.rows.peek(&row.id).is_some_and(|cached| *cached != *row) {
             self.generation.fetch_add(1, Ordering::AcqRel);
@@ -99,7 +99,7 @@ impl Recent {
         }
     }
 
-    /// How `a` stands to `b` and `b` to `a`.
+    /// The cached relation of two users, from both sides.
     pub(crate) fn relation(&self, a: UserId, b: UserId) -> Option<Relation> {
         let pair = ConversationId::direct(a, b)?;
         let [first, second] = self.relations.get(&pair)?;
@@ -116,7 +116,7 @@ impl Recent {
         }
     }
 
-    /// It has just been stored.
+    /// The relation was just stored.
     pub(crate) fn relation_is(&self, a: UserId, b: UserId, relation: Relation) {
         self.generation.fetch_add(1, Ordering::AcqRel);
         if let Some((pair, states)) = of_pair(a, b, relation) {
@@ -136,7 +136,7 @@ impl Recent {
         }
     }
 
-    /// Another process may have changed anything.
+    /// Another process may have changed anything: empties the cache.
     pub(crate) fn clear(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.rows.clear();
@@ -151,12 +151,12 @@ fn of_pair(a: UserId, b: UserId, relation: Relation) -> Option<(ConversationId, 
     Some((ConversationId::direct(a, b)?, states))
 }
 
-/// A table in shards, each in two halves. What is asked for is in the young half; a full or aged young half becomes the
-/// old one, and what nobody has asked for since it became old goes with it, memory and all.
+/// A sharded table; each shard has two halves. Requested entries move to the young half. A full or aged young
+/// half becomes the old one. The former old half is dropped with its memory.
 struct Cache<K, V, H> {
     shards: [Mutex<Halves<K, V, H>>; SHARDS],
     hasher: H,
-    /// Of a half.
+    /// Entries of one half.
     most: usize,
 }
 
@@ -165,7 +165,7 @@ struct Halves<K, V, H> {
     old: HashMap<K, V, H>,
 }
 
-/// Workers and the store's threads meet here with every message.
+/// Workers and the store's threads use the cache with every message.
 const SHARDS: usize = 16;
 
 impl<K: Eq + Hash, V: Clone, H: BuildHasher + Default> Cache<K, V, H> {
@@ -184,7 +184,7 @@ impl<K: Eq + Hash, V: Clone, H: BuildHasher + Default> Cache<K, V, H> {
         Some(value)
     }
 
-    /// The same, and it does not count as asked for.
+    /// Reads an entry, without counting as a request.
     fn peek(&self, key: &K) -> Option<V> {
         let halves = self.lock(key);
         halves.young.get(key).or_else(|| halves.old.get(key)).cloned()
@@ -194,8 +194,8 @@ impl<K: Eq + Hash, V: Clone, H: BuildHasher + Default> Cache<K, V, H> {
         self.keep(key, value, || true);
     }
 
-    /// Asks under the lock: whoever changes the generation and then this entry comes before the question or after the
-    /// entry is in.
+    /// Checks `is_current` under the lock. A thread that changes the generation and then this entry comes
+    /// either before the check, or after the insertion.
     fn keep(&self, key: K, value: V, is_current: impl FnOnce() -> bool) {
         let mut halves = self.lock(&key);
         if is_current() {
@@ -226,7 +226,7 @@ impl<K: Eq + Hash, V: Clone, H: BuildHasher + Default> Cache<K, V, H> {
     }
 
     fn lock(&self, key: &K) -> MutexGuard<'_, Halves<K, V, H>> {
-        // The tables inside take other bits.
+        // The hash tables inside use other bits.
         lock(&self.shards[(self.hasher.hash_one(key) >> 40) as usize % SHARDS])
     }
 
@@ -246,7 +246,7 @@ impl<K, V, H: Default> Halves<K, V, H> {
 }
 
 fn lock<T>(shard: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic in between leaves at worst an entry out, which is then read again.
+    // The worst result of a panic in between is a missing entry, which is then read again.
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relation_is_the_same_from_both_sides() {
+    fn relations_are_cached_for_both_sides() {
         let recent = Recent::new();
         let relation = Relation { of_a: ContactState::RequestSent, of_b: ContactState::RequestReceived };
         recent.keep_relation(id(9), id(3), relation, recent.generation());
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_began_before_a_change_is_not_kept() {
+    fn reads_from_before_a_change_are_not_cached() {
         let recent = Recent::new();
         let before = recent.generation();
         let blocked = Relation { of_a: ContactState::Blocked, ..NOTHING };
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn contacts_go_with_what_changes_them() {
+    fn changes_remove_cached_contacts() {
         let recent = Recent::new();
         let list = |nums: std::ops::Range<u32>| nums.map(id).collect::<Vec<_>>().into();
         let before = recent.generation();
@@ -329,14 +329,14 @@ mod tests {
     }
 
     #[test]
-    fn signing_in_alone_fills_nothing() {
+    fn a_sign_in_alone_adds_no_entry() {
         let recent = Recent::new();
         recent.user_is(&row(1, "Ann"));
         assert!(recent.user(id(1)).is_none());
     }
 
     #[test]
-    fn what_nobody_asks_for_goes_and_what_is_asked_for_stays() {
+    fn unused_entries_are_removed_and_used_ones_stay() {
         let recent = Recent::new();
         let mut now = Timestamp(1_800_000_000_000);
         recent.age(now);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_does_not_pass_the_bound() {
+    fn entries_are_bounded() {
         let cache: Cache<u32, u32, BuildHasherDefault<NumberHasher>> = Cache::new(1_024);
         for key in 0..10_000 {
             cache.insert(key, key);

@@ -2,15 +2,14 @@
 
 /// The form in which names are compared: lower case, letter by letter.
 ///
-/// Not `str::to_lowercase`, whose final sigma would hide `ΟΔΟΣ` from one who has typed only the start of
-/// `ΟΔΟΣΑ`.
+/// Not `str::to_lowercase`: its final sigma would hide `ΟΔΟΣΑ` from a user who has typed only `ΟΔΟΣ`.
 pub fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     fold_into(name, &mut folded);
     folded
 }
 
-/// The same, written behind what is in `folded`.
+/// Like [`fold`], but appends to `folded`.
 pub fn fold_into(name: &str, folded: &mut String) {
     if name.is_ascii() {
         let begin = folded.len();
@@ -25,11 +24,11 @@ pub fn fold_query(query: &str) -> String {
     fold(query).trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }
 
-/// Where words begin in a folded name.
+/// The starts of words in a folded name.
 pub fn word_starts(folded: &str) -> impl Iterator<Item = usize> + '_ {
     let mut inside = false;
     folded.char_indices().filter_map(move |(at, c)| {
-        // Combining accents belong to the letter before them, in names that are not composed.
+        // Combining accents belong to the preceding letter, in names that are not composed.
         let letter = c.is_alphanumeric() || (inside && ('\u{300}'..='\u{36f}').contains(&c));
         let start = letter && !inside;
         inside = letter;
@@ -37,12 +36,12 @@ pub fn word_starts(folded: &str) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// Does a word of the folded name start with the folded query?
+/// Whether a word of the folded name starts with the folded query.
 pub fn finds(folded: &str, query: &str) -> bool {
     query.is_empty() || word_starts(folded).any(|at| folded[at..].starts_with(query))
 }
 
-/// Does `body` name this user: `@sub`, followed by no letter, digit, `_` or `-`?
+/// Whether `body` mentions this user: `@sub`, followed by no letter, digit, `_` or `-`.
 pub fn mentions(body: &str, sub: &str) -> bool {
     body.match_indices('@').any(|(at, _)| {
         body[at + 1..].strip_prefix(sub).is_some_and(|rest| {

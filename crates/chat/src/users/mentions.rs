@@ -1,6 +1,6 @@
-//! Whom a message in a room names.
+//! The members that a message in a room mentions.
 
-/// Names all members, where one may.
+/// Mentions all members, if the author may do that.
 pub const EVERYBODY: &str = "room";
 
 /// Most members whom one message can mention.
@@ -8,8 +8,9 @@ pub const MOST_MENTIONED: usize = 20;
 
 /// The possible ids after an `@`, the longest first; the caller takes the first of each group that exists.
 ///
-/// An id may hold nearly anything, and a text goes on after it: so what stands until the next space is tried, then that without
-/// the punctuation at its end, then the letters and digits at its beginning. At most [`MOST_MENTIONED`] groups.
+/// An id may contain nearly any character, and text may follow it. So the candidates are the text up to the
+/// next space, that text without final punctuation, and its leading letters and digits. At most
+/// [`MOST_MENTIONED`] groups.
 pub fn mentioned(body: &str) -> impl Iterator<Item = Vec<&str>> {
     let after_at = body.match_indices('@').map(|(at, _)| &body[at + 1..]);
     after_at
@@ -40,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_an_id() {
+    fn candidates_for_an_id() {
         check("no one", &[]);
         check("@ben", &[&["ben"]]);
         check("hi @ben, and @carla!", &[&["ben,", "ben"], &["carla!", "carla"]]);
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_end() {
+    fn mentions_are_bounded() {
         assert_eq!(mentioned(&"@a ".repeat(1_000)).count(), MOST_MENTIONED);
         let long = format!("@{}", "é".repeat(1_000));
         assert!(mentioned(&long).all(|tries| tries.iter().all(|name| name.len() <= 128)));

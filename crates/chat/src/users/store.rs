@@ -9,24 +9,24 @@ use crate::{
 ///
 /// Requests without a [`Done`] are administration: they may block, and no worker calls them.
 pub trait UserStore: Send + Sync + 'static {
-    /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
-    /// and whether it is new. Does not bump the position where nothing changed.
+    /// Creates the user on first sight, or updates name and avatar if the profile differs. Answers the row
+    /// and whether it is new. The position changes only with the row.
     fn put_user(&self, site: SiteId, profile: Profile, now: Timestamp, done: Done<UserRow>);
     fn set_banned(&self, user: UserId, banned: bool, done: Done<bool>);
     fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>);
     fn users(&self, site: SiteId, subs: Vec<Sub>, done: Done<Vec<UserRow>>);
     fn users_by_id(&self, ids: Vec<UserId>, done: Done<Vec<UserRow>>);
-    /// The asking user is about to write, so the pages for a message of `a` to `b` are read along, and the writer
-    /// finds them in memory.
+    /// The user is about to write. So the store also loads the pages for a message of `a` to `b`, and the
+    /// writer finds them in memory.
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>);
     /// The relations of one user to many, in the order of `others`: for the presence of everyone on a page.
     fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>);
-    /// Of each user those with whom it has agreed to be contacts, in the order of `users`: one range each. For telling
-    /// presence: answered after other reads, as a sign-in is.
+    /// The accepted contacts of each user, in the order of `users`: one range each. For publishing presence:
+    /// answered after other reads, like sign-ins.
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>);
     fn conversation(&self, user: UserId, conversation: ConversationId, done: Done<Option<ConversationRow>>);
-    /// The numbers of a room's members, if `asker` may write there, slow mode aside;
-    /// [`Refusal::RoomTooLarge`] where they are more than `most`.
+    /// The numbers of a room's members, if `asker` may write there, without slow mode.
+    /// [`Refusal::RoomTooLarge`]: the room has more than `most` members.
     fn few_members(
         &self,
         room: ConversationId,

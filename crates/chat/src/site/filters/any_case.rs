@@ -1,7 +1,8 @@
-//! Rewrites a parsed pattern so that its letters fit in either case.
+//! Rewrites a parsed pattern so that its letters match in either case.
 //!
-//! The parser can do it itself, but tries each character of each class once: `[^a]` or `[\W_]` inside another class takes 7 ms, and a
-//! pattern may have sixty of them. Here only the letters and ranges that somebody wrote are looked at, before they are negated or joined.
+//! The parser can do this, but it tries each character of each class: `[^a]` or `[\W_]` inside another class
+//! takes 7 ms, and a pattern may have sixty of them. This code processes only the letters and ranges in the
+//! pattern, before they are negated or joined.
 
 use regex_syntax::ast::{
     Ast, ClassAscii, ClassAsciiKind, ClassBracketed, ClassSet, ClassSetItem, ClassSetRange, ClassSetUnion,
@@ -12,7 +13,7 @@ use regex_syntax::hir::{self, ClassUnicodeRange, Hir, HirKind};
 
 use crate::site::filters::patterns::Work;
 
-/// Reading a class of Unicode, in steps of [`Work`], as measured.
+/// Measured cost of reading a Unicode class, in steps of [`Work`].
 const UNICODE_CLASS: usize = 30_000;
 const PERL_CLASS: usize = 2_000;
 
@@ -26,7 +27,7 @@ struct Rewrite<'a> {
 }
 
 impl Rewrite<'_> {
-    /// The parser has bounded how deep it goes.
+    /// The parser has bounded the depth of the recursion.
     fn ast(&mut self, ast: &mut Ast) -> Result<(), String> {
         self.work.spend(1)?;
         match ast {
@@ -92,7 +93,7 @@ impl Rewrite<'_> {
         Ok(())
     }
 
-    /// None: they are in both cases as they are.
+    /// None: the characters have no other case, or both cases already.
     fn folded(
         &mut self,
         like: &Literal,
@@ -106,7 +107,7 @@ impl Rewrite<'_> {
         Ok((class != before).then(|| items_of(&class, like)))
     }
 
-    /// Most classes have both cases of all their letters; `\p{Lu}` has not.
+    /// Most classes contain both cases of all their letters; `\p{Lu}` does not.
     fn of_unicode(&mut self, class: &ClassUnicode) -> Result<Option<Vec<ClassSetItem>>, String> {
         self.work.spend(2 * UNICODE_CLASS)?;
         let ast = Ast::class_unicode(class.clone());
@@ -122,7 +123,7 @@ impl Rewrite<'_> {
         }
         let like = Literal { span: class.span, kind: regex_syntax::ast::LiteralKind::Verbatim, c: 'x' };
         let items = items_of(&unicode_class(&folded), &like);
-        // Each item is put in its place among all before it.
+        // Each item is inserted into its place among all earlier ones.
         self.work.spend(items.len() * items.len() / 8)?;
         Ok(Some(items))
     }
@@ -156,7 +157,7 @@ fn bracketed(span: Span, items: Vec<ClassSetItem>) -> Ast {
     Ast::class_bracketed(ClassBracketed { span, negated: false, kind })
 }
 
-/// A pattern fits in any case of letters, and is of characters: nothing in it says otherwise.
+/// A pattern always ignores case and matches characters: flags must not change that.
 fn check_flags(flags: &Flags) -> Result<(), String> {
     let mut is_negated = false;
     for item in &flags.items {

@@ -1,8 +1,9 @@
 //! Compiles a site's regular expressions into tables of states, so that no pattern can make a search slow.
 //!
-//! A search reads one table entry per character and pattern. A pattern whose table, or whose way to it, is larger than the bounds below is
-//! refused when it is set. The alphabet of the tables is not bytes but classes of characters that no pattern of the site tells apart: `\w`
-//! is then one entry instead of several hundred states of UTF-8, and `\b` may mean Unicode's words.
+//! A search reads one table entry per character and pattern. A pattern is refused when it is set, if its
+//! table or the compilation exceeds the bounds below. The alphabet of the tables is classes of characters
+//! that the site's patterns do not distinguish, instead of bytes. So `\w` is one entry instead of several
+//! hundred states of UTF-8, and `\b` can follow Unicode's words.
 
 use std::collections::HashMap;
 
@@ -12,22 +13,22 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use crate::site::filters::any_case::any_case;
 
-/// Table of one pattern.
+/// Bytes of one pattern's table.
 pub(super) const TABLE_BYTES: usize = 32 * 1024;
-/// Tables of all patterns of a site.
+/// Bytes of all tables of a site.
 pub(super) const SITE_BYTES: usize = 512 * 1024;
-/// States of one pattern before its table is made; it also bounds what a repetition unfolds to.
+/// States of one pattern before its table is built; also bounds unfolded repetitions.
 const MOST_STATES: usize = 4_000;
-/// Ranges of characters that the patterns of a site tell apart.
+/// Ranges of characters that the patterns of a site distinguish.
 const MOST_RANGES: usize = 16_384;
 /// Classes of characters in one site, and in one pattern: an entry of `PatternTable::class` is one byte.
 const MOST_CLASSES: usize = 2_048;
 const MOST_LOCAL_CLASSES: usize = 255;
-/// Steps that it may take to compile all patterns of a site: some 20 ms.
+/// Steps for the compilation of all patterns of a site: some 20 ms.
 const MOST_WORK: usize = 10_000_000;
 const NESTING: u32 = 20;
 
-/// The entry that ends a search: the pattern fits.
+/// The entry that ends a search with a match.
 const FITS: u16 = u16::MAX;
 
 /// The patterns of a site, compiled.
@@ -37,19 +38,20 @@ pub(super) struct PatternTables {
     tables: Vec<PatternTable>,
 }
 
-/// Why patterns are refused.
+/// The reason why patterns are refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refused {
-    /// None: all of them together.
+    /// None: all patterns together.
     pub(super) pattern: Option<usize>,
     pub(super) why: String,
 }
 
 #[derive(Debug, Clone)]
 struct PatternTable {
-    /// By class of the site, the class of this pattern.
+    /// The pattern's class for each class of the site.
     class: Box<[u8]>,
-    /// Rows of one entry per class and one for the end of the text: where the next state's row begins, or `FITS`.
+    /// Rows of one entry per class and one for the end of the text. An entry is the start of the next state's
+    /// row, or `FITS`.
     rows: Box<[u16]>,
     /// The entry for the end of the text in each row.
     end: u16,
@@ -90,9 +92,9 @@ impl PatternTables {
         Ok(PatternTables { alphabet, tables })
     }
 
-    /// The patterns that fit somewhere in the text, in order.
+    /// The patterns that match somewhere in the text, in order.
     pub(super) fn matches(&self, text: &str) -> impl Iterator<Item = usize> {
-        // One look at the text for all patterns.
+        // Classifies each character once for all patterns.
         let classes: Vec<u16> = if self.tables.is_empty() {
             Vec::new()
         } else {
@@ -116,7 +118,7 @@ impl PatternTable {
     }
 }
 
-/// The parser draws the place under the pattern; what is wrong stands in its last line.
+/// The parser prints a marker under the pattern; the last line describes the error.
 pub(super) fn error_line(text: &str) -> String {
     let line = text.lines().last().unwrap_or_default();
     line.trim_start_matches("error: ").to_owned()
@@ -132,11 +134,11 @@ impl Work {
     }
 }
 
-/// Characters by the class that they belong to.
+/// The class of each character.
 #[derive(Debug, Clone)]
 struct Alphabet {
     ascii: [u16; 128],
-    /// Where each range begins, in order, and its class.
+    /// The start of each range, ascending, and its class.
     ranges: Vec<(u32, u16)>,
     classes: usize,
 }
@@ -156,10 +158,10 @@ impl Alphabet {
     }
 }
 
-/// A set of characters: ranges in order, both ends in it.
+/// A set of characters: ascending ranges, both ends included.
 type CharSet = Box<[(u32, u32)]>;
 
-/// All sets of characters that the patterns of a site name, each once.
+/// All sets of characters in the patterns of a site, without duplicates.
 #[derive(Default)]
 struct SetTable {
     sets: Vec<CharSet>,
@@ -174,14 +176,15 @@ impl SetTable {
         })
     }
 
-    /// Divides all characters into classes of which each set has all or none; and says for each set which.
+    /// Divides all characters into classes, so that each set contains a class completely or not at all.
+    /// Answers the classes of each set.
     fn partition(&self, work: &mut Work) -> Result<(Alphabet, Vec<Vec<bool>>), String> {
         let mut ranges: Vec<(u32, u16)> = vec![(0, 0)];
         let mut classes = 1;
         for set in &self.sets {
             work.spend(ranges.len() + set.len())?;
             let mut divided = Vec::with_capacity(ranges.len() + 2 * set.len());
-            // By the class of before, the class of those that the set has.
+            // The class before the split, and the new class of its characters that are in the set.
             let mut inside: HashMap<u16, u16> = HashMap::new();
             let mut rest = set.iter().copied().peekable();
             for (at, &(start, class)) in ranges.iter().enumerate() {
@@ -208,7 +211,8 @@ impl SetTable {
                     begin = until;
                 }
             }
-            // A class of which the set has all keeps its number unused, which would let the numbers grow.
+            // A class that lies completely in the set leaves its old number unused; without renumbering the
+            // numbers would grow.
             (ranges, classes) = renumbered(divided);
             if ranges.len() > MOST_RANGES || classes > MOST_CLASSES {
                 return Err("they tell too many kinds of characters apart".into());
@@ -301,13 +305,14 @@ fn holds(look: Look, before: Beside, after: Beside) -> bool {
     }
 }
 
-/// One pattern as Thompson has it (R. Thompson, "Regular expression search algorithm", 1968): its states, each with the next ones.
+/// One pattern as a nondeterministic automaton (R. Thompson, "Regular expression search algorithm", 1968):
+/// its states, each with its successors.
 struct Program {
     states: Vec<State>,
     start: usize,
-    /// The sets of its characters, as numbered in the site's table.
+    /// The pattern's sets of characters, as numbers in the site's table.
     sets: Vec<usize>,
-    /// The questions of its assertions about a neighbour, each with the set that answers it.
+    /// Each assertion about a neighbouring character, with the set that decides it.
     asked: Vec<(u8, usize)>,
 }
 
@@ -319,13 +324,14 @@ enum State {
         chain: Option<Chain>,
     },
     Look(Look, usize),
-    /// Either.
+    /// Two alternatives.
     Fork(usize, usize),
     Fail,
     Fits,
 }
 
-/// The place in `x{0,n}`: who may still read more of it can do all that a later one can, so the later one need not be kept.
+/// The position in `x{0,n}`. An earlier position can match everything that a later one can, so the later one
+/// is dropped.
 #[derive(Clone, Copy)]
 struct Chain {
     of: usize,
@@ -357,7 +363,7 @@ impl Program {
         })
     }
 
-    /// Adds what comes before `next`; answers where it begins.
+    /// Adds the states of `hir` before `next`; answers the first one.
     fn add(
         &mut self,
         hir: &Hir,
@@ -406,7 +412,7 @@ impl Program {
                 let (sub, min) = (&repetition.sub, repetition.min);
                 let mut begin = match repetition.max {
                     None => {
-                        // The fork is there before what it leads to, which leads back to it.
+                        // The fork is added before its body, which leads back to it.
                         let fork = self.push(State::Fork(next, next), work)?;
                         let again = self.add(sub, fork, table, work)?;
                         self.states[fork] = State::Fork(again, next);
@@ -416,7 +422,7 @@ impl Program {
                         let of = self.states.len();
                         (min..max).rev().try_fold(next, |rest, place| {
                             let one = self.add(sub, rest, table, work)?;
-                            // Only where `x` is one character: what has more in it is in several places at once.
+                            // Only if `x` is one character: a longer one can be at several positions at once.
                             match &mut self.states[one] {
                                 State::Char { next, chain, .. } if *next == rest => {
                                     *chain = Some(Chain { of, place: (place - min) as usize });
@@ -461,9 +467,10 @@ impl Program {
         }
     }
 
-    /// All states that can be reached, as a table. `members`: by set of the site, which of its classes it has.
+    /// Builds the table of all reachable states. `members`: for each set of the site, the classes that it
+    /// contains.
     fn table(&self, members: &[Vec<bool>], classes: usize, work: &mut Work) -> Result<PatternTable, String> {
-        // Classes of the site that no set of this pattern tells apart are one class here.
+        // Classes of the site that this pattern does not distinguish become one.
         work.spend(classes * (self.sets.len() + 1))?;
         let mut local: HashMap<Vec<bool>, u8> = HashMap::new();
         let mut class_of = Vec::with_capacity(classes);
@@ -543,12 +550,12 @@ impl Program {
     }
 }
 
-/// The states that can be reached without reading a character, from some states and from the pattern's start.
+/// The states that are reachable from some states and the pattern's start without reading a character.
 struct Closure {
     seen: Vec<u32>,
     round: u32,
     stack: Vec<usize>,
-    /// Those that read a character next.
+    /// The states that read a character next.
     chars: Vec<u16>,
     fits: bool,
 }
@@ -606,7 +613,7 @@ fn char_set(class: &Class) -> CharSet {
         Class::Unicode(class) => {
             class.ranges().iter().map(|range| (range.start() as u32, range.end() as u32)).collect()
         }
-        // With UTF-8 wanted these are ASCII.
+        // In UTF-8 mode these are ASCII.
         Class::Bytes(class) => {
             class.ranges().iter().map(|range| (range.start().into(), range.end().into())).collect()
         }
@@ -624,7 +631,7 @@ mod tests {
         PatternTables::compile(patterns.iter().copied())
     }
 
-    /// The matches by another regex engine.
+    /// The matches of another regex engine, as the reference.
     fn judge(patterns: &[&str], text: &str) -> Vec<usize> {
         let set = RegexSetBuilder::new(patterns).case_insensitive(true).build().expect("we took it");
         set.matches(text).iter().collect()
@@ -699,7 +706,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_sites_write_fit() {
+    fn common_patterns_compile() {
         for pattern in [
             r"buy.{0,40}cheap",
             "buy.*cheap.*now",
