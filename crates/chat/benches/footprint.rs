@@ -1,5 +1,5 @@
-//! What the domain alone costs: memory per idle session, time per sign-in and per message, without sockets and
-//! without a disk. `cargo bench -p chat` (Linux: memory is read from /proc).
+//! The cost of the domain alone: memory per idle session, time per sign-in and per message, without sockets
+//! and without a disk. `cargo bench -p chat` (Linux: memory is read from /proc).
 
 #![allow(clippy::disallowed_methods, reason = "it measures time")]
 #![allow(clippy::print_stdout, reason = "a bench reports")]
@@ -18,7 +18,7 @@ const MESSAGES: u32 = 1_000_000;
 const CHANGES: u32 = 20_000;
 const CALLS: u32 = 50_000;
 const CONTACTS: u32 = 150;
-/// Of them.
+/// Connected contacts of each user.
 const HERE: u32 = 30;
 
 fn main() {
@@ -85,7 +85,7 @@ fn main() {
     println!("memory after all left and came again: {:.0} bytes each", again as f64 / f64::from(SESSIONS));
 }
 
-/// Everybody watches 150 contacts of whom 30 are here; then some change their presence.
+/// All sessions watch 150 contacts, of whom 30 are connected; then some change their presence.
 fn contacts(node: &Node, told: &Counted) {
     let later = Timestamp(NOW.0 + 1_000);
     node.tick(later);
@@ -222,7 +222,7 @@ fn config() -> NodeConfig {
     }
 }
 
-/// Of this thread (proc(5), schedstat): other work on the machine does not count.
+/// CPU time of this thread (proc(5), schedstat): other load on the machine does not count.
 fn cpu_nanos() -> u64 {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     schedstat.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0)
@@ -234,11 +234,11 @@ fn resident_bytes() -> u64 {
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
 }
 
-/// Delivers nothing, and counts what tells presence.
+/// Delivers nothing, and counts presence events.
 #[derive(Default)]
 struct Counted {
     presences: AtomicU64,
-    /// The call that rang last.
+    /// The last ringing call.
     ring: Mutex<Option<CallId>>,
 }
 
@@ -255,7 +255,7 @@ impl Outbox for Counted {
     }
 }
 
-/// Half of those who are here lie before the user and half after, so that it is mutual.
+/// Half of the connected contacts are before the user and half after, so that the relation is mutual.
 fn contacts_of(user: UserId) -> Vec<UserId> {
     let here = (1..=HERE / 2).flat_map(|n| {
         let step = n * 4_999 % SESSIONS;
@@ -265,7 +265,7 @@ fn contacts_of(user: UserId) -> Vec<UserId> {
     here.chain(away).map(|num| UserId { num, ..user }).collect()
 }
 
-/// A store that knows everybody and keeps nothing.
+/// A store that knows every user and keeps nothing.
 #[derive(Default)]
 struct Blank {
     number: AtomicU64,
@@ -572,7 +572,7 @@ impl RoomRequestStore for Blank {
     }
 }
 
-/// Nobody here is in a room.
+/// No user is in a room.
 impl RequestStore for Blank {
     fn append_request(&self, _: Append, _: RequestRules, done: Done<Result<Requested, Refusal>>) {
         done(Err(StoreError::Overloaded));
@@ -770,7 +770,7 @@ impl FileStore for Blank {
     }
 }
 
-/// Nor is there a room with threads.
+/// No room has threads.
 impl ThreadStore for Blank {
     fn thread_history(
         &self,
@@ -920,7 +920,7 @@ impl ExportStore for Blank {
     }
 }
 
-/// Nor has anybody a browser that takes notifications.
+/// No user has a browser with notifications.
 impl NotificationStore for Blank {
     fn put_push_device(
         &self,

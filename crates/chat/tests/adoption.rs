@@ -11,7 +11,7 @@ fn scene() -> Scene {
     Scene::new(Mode::Open)
 }
 
-/// The sessions of the scene's node go to a new one.
+/// Moves the sessions of the scene's node to a new one.
 fn move_all(scene: &mut Scene) -> Vec<SessionRecord> {
     let records = scene.node.release(scene.now());
     scene.replace_node();
@@ -36,7 +36,7 @@ fn refresh(scene: &Scene, change: impl FnOnce(&mut Site)) {
 }
 
 #[test]
-fn no_client_notices_a_move_in_mid_traffic() {
+fn clients_do_not_notice_a_move() {
     let mut scene = scene();
     let users = ["ann", "bob", "cat", "dan"];
     let devices = users.map(|user| scene.sign_in(user, &format!("{user}-1")));
@@ -62,7 +62,7 @@ fn no_client_notices_a_move_in_mid_traffic() {
     let stats = scene.node.stats();
     assert_eq!((stats.sessions, stats.users_online, stats.behind), (4, 4, 0));
 
-    // Presence did not flap, and is still watched: by contacts, and by name.
+    // Presence did not change, and is still watched: by contacts, and by name.
     scene.wait(5_000);
     let heard = [ann, cat].map(|device| scene::presences(&scene.take(device)));
     assert_eq!(heard, [vec![], vec![]]);
@@ -72,7 +72,8 @@ fn no_client_notices_a_move_in_mid_traffic() {
     scene.wait(1_000);
     let heard = [ann, cat].map(|device| scene::presences(&scene.take(device)));
     assert_eq!(heard, [vec![("bob".to_owned(), Presence::Busy)], vec![("dan".to_owned(), Presence::Busy)]]);
-    // After the grace time it comes once more, because nobody knows what the node before has still said.
+    // After the grace time presence is sent once more, because the new node does not know the last events of
+    // the old one.
     scene.wait(5_000);
     let again = scene.take(ann);
     let [event!(presence::Watching { here, more: false })] = &again[..] else { panic!("{again:?}") };
@@ -81,7 +82,7 @@ fn no_client_notices_a_move_in_mid_traffic() {
 }
 
 #[test]
-fn a_session_that_has_missed_something_resumes() {
+fn a_session_with_missed_events_resumes() {
     let mut scene = scene();
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let seen = bob.welcome.changes.position;
@@ -89,7 +90,7 @@ fn a_session_that_has_missed_something_resumes() {
     scene.send(&ann, to("bob"), "m1", "seen");
     scene.take(&ann).iter().for_each(|event| of_ann.delivered(event));
 
-    // The node has stored a message, and died before bob's front got it.
+    // The node has stored a message, and died before Bob's front received it.
     scene.take(&bob);
     scene.replace_node();
     scene.node.adopt(vec![bob.welcome.record.clone(), of_ann], scene.now());
@@ -168,7 +169,7 @@ fn a_connection_that_ends_during_the_move_leaves_no_session() {
 }
 
 #[test]
-fn only_sessions_that_may_go_on_are_adopted() {
+fn only_sessions_that_may_continue_are_adopted() {
     let bye = |scene: &Scene, device: &Device| match &scene.take(device)[..] {
         [event!(session::Bye(refusal)) | event!(session::ByeWith { refusal, .. })] => *refusal,
         other => panic!("{other:?}"),
@@ -191,7 +192,7 @@ fn only_sessions_that_may_go_on_are_adopted() {
     ended.node.adopt(records, ended.now());
     assert_eq!(bye(&ended, &ann), Refusal::KeyEnded);
 
-    // Nobody knows the user.
+    // The user does not exist.
     let mut unknown = scene();
     let ann = unknown.sign_in("ann", "a");
     let mut records = unknown.node.release(unknown.now());
@@ -200,7 +201,7 @@ fn only_sessions_that_may_go_on_are_adopted() {
     unknown.node.adopt(records, unknown.now());
     assert_eq!(bye(&unknown, &ann), Refusal::NoSession);
 
-    // The device has connected to the new node by itself.
+    // The device has connected to the new node on its own.
     let mut twice = scene();
     let ann = twice.sign_in("ann", "a");
     let records = twice.node.release(twice.now());
@@ -213,7 +214,7 @@ fn only_sessions_that_may_go_on_are_adopted() {
 }
 
 #[test]
-fn a_token_ends_on_the_new_node_as_it_would_have_on_the_old_one() {
+fn a_token_expires_on_the_new_node_at_the_same_time() {
     let mut scene = scene();
     let ann = scene.sign_in("ann", "a");
     let [record] = &move_all(&mut scene)[..] else { panic!("one session") };
@@ -239,7 +240,7 @@ fn a_user_who_left_during_the_move_is_offline_after_the_grace_time() {
 }
 
 #[test]
-fn nobody_signs_in_to_a_node_that_has_released_its_sessions() {
+fn sign_ins_are_refused_after_a_release() {
     let scene = scene();
     scene.sign_in("ann", "a");
     assert_eq!(scene.node.release(scene.now()).len(), 1);

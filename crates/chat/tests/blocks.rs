@@ -1,4 +1,4 @@
-//! Blocks: what becomes of rooms that the two share.
+//! Blocks: their effect on rooms of both users.
 
 mod scene;
 
@@ -36,7 +36,7 @@ fn rooms(device: &Device) -> Vec<String> {
 }
 
 #[test]
-fn a_block_leaves_the_blocked_ones_private_rooms_and_tells_nobody() {
+fn a_block_leaves_private_rooms_of_the_blocked_user_silently() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let phone = scene.sign_in("ann", "phone");
@@ -55,7 +55,7 @@ fn a_block_leaves_the_blocked_ones_private_rooms_and_tells_nobody() {
     assert_eq!(scene.take(&bob).len(), 0, "nobody is told of a block");
     assert_eq!(rooms(&scene.sign_in("ann", "fresh")), ["Own"]);
     assert_eq!(add(&scene, &bob, trap, "ann"), Err(Refusal::NotAllowed));
-    // Once the block is gone, he still has to ask.
+    // After the block has ended, he still needs an invitation.
     scene.contact(&ann, ContactAction::Unblock, "bob").expect("she may");
     assert_eq!(add(&scene, &bob, trap, "ann"), Ok(false));
     assert_eq!(rooms(&scene.sign_in("ann", "fresh")), ["Own"]);

@@ -20,7 +20,7 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
     scene.welcomed(scene.hello(Some(&token(scene, user, role)), &format!("{user}-1"), None))
 }
 
-/// The answer of a store that answers at once.
+/// The answer of a request to a store without delay.
 fn told<T: Send + 'static>(ask: impl FnOnce(Told<T>)) -> Result<T, Refusal> {
     let outcome = Arc::new(Mutex::new(None));
     let tell = outcome.clone();
@@ -93,20 +93,20 @@ fn an_admins_token_ends_with_the_admin() {
     assert_eq!(caller(&scene, &ada), Err(Refusal::Banned));
     assert_eq!(caller(&scene, &eve), Err(Refusal::NotAllowed));
     assert_eq!(caller(&scene, &ida), Err(Refusal::NotAllowed));
-    // Nor does a sign-in with the same token give the role back.
+    // A sign-in with the same token does not restore the role.
     for (user, token) in [("eve", &eve), ("ida", &ida)] {
         let device = scene.welcomed(scene.hello(Some(token), "d", None));
         assert_eq!(device.welcome.role, SiteRole::Member, "{user}");
         assert_eq!(caller(&scene, token), Err(Refusal::NotAllowed), "{user}");
     }
-    // The site may name them again.
+    // The site may make them an admin again.
     scene.wait(1_500);
     let newer = token(&scene, "eve", "admin");
     assert_eq!(sign_in_as(&scene, "eve", "admin").welcome.role, SiteRole::Admin);
     assert!(caller(&scene, &newer).is_ok());
 }
 
-/// The store works off one operation after the other, and the first command comes right behind the welcome.
+/// The store executes one operation after the other, and the first command follows the welcome directly.
 #[test]
 fn the_first_command_of_a_new_user_has_the_role_of_the_token() {
     let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
@@ -119,7 +119,7 @@ fn the_first_command_of_a_new_user_has_the_role_of_the_token() {
         scene.store.turn(0);
     };
     assert_eq!(welcome.role, SiteRole::Admin);
-    // Reads do not wait for writes: what was still to be written is not there for this one.
+    // Reads do not wait for writes: this one does not see pending writes.
     let page = PageOf { after: None, limit: None };
     scene.node.command(
         welcome.session,

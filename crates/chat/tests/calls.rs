@@ -1,4 +1,4 @@
-//! Calls, as two members and their devices live through them: from the invitation to what stays in the conversation.
+//! Calls, as two members and their devices see them: from the invitation to the entry in the conversation.
 
 mod scene;
 
@@ -6,7 +6,7 @@ use chat::*;
 use scene::*;
 use store::Sqlite;
 
-/// Ann and bob, who are contacts.
+/// Ann and Bob, who are contacts.
 fn friends() -> (Scene, Device, Device) {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
@@ -19,7 +19,7 @@ fn invite(scene: &Scene, from: &Device, to: &str) -> Vec<Delivery> {
     scene.ask(from, Request::new(1, calls::Command::Direct { action }))
 }
 
-/// It rings: the call, and the caller's ticket.
+/// Calls a user: the call, and the caller's ticket.
 fn call(scene: &Scene, from: &Device, to: &str) -> (CallId, CallTicket) {
     match &invite(scene, from, to)[..] {
         [event!(calls::Call(event))] => match event.news {
@@ -96,7 +96,7 @@ fn a_call_from_its_ring_to_its_entry() {
 }
 
 #[test]
-fn what_stays_is_a_message_in_history_resume_and_unread() {
+fn the_entry_is_a_message_in_history_resume_and_unread() {
     let (mut scene, ann, bob) = friends();
     let position = bob.welcome.changes.position;
     call(&scene, &ann, "bob");
@@ -130,7 +130,7 @@ fn what_stays_is_a_message_in_history_resume_and_unread() {
 }
 
 #[test]
-fn nobody_writes_an_entry_of_his_own() {
+fn clients_cannot_write_entries() {
     let (scene, ann, _) = friends();
     let forged = "call:000000000000feed:audio:ended:5";
     assert_eq!(scene.post(&ann, to("bob"), forged, "x"), Err(Refusal::BadValue));
@@ -167,7 +167,7 @@ fn both_call_at_once() {
     let (scene, ann, bob) = friends();
     let (call, _) = call(&scene, &ann, "bob");
     invite(&scene, &bob, "ann");
-    // The answer to his own invitation was the ring of hers.
+    // The answer to his own invitation is her incoming call.
     let glare = invite(&scene, &bob, "ann");
     let [event!(Some(1), calls::Call(event))] = &glare[..] else { panic!("{glare:?}") };
     assert!(matches!(event.news, CallNews::Ring { glare: true, .. }), "{event:?}");
@@ -178,7 +178,7 @@ fn both_call_at_once() {
 }
 
 #[test]
-fn a_reload_in_mid_call() {
+fn a_reload_during_a_call() {
     let (mut scene, ann, bob) = friends();
     let (call, ticket) = call(&scene, &ann, "bob");
     accept(&scene, &bob, call);
@@ -194,7 +194,7 @@ fn a_reload_in_mid_call() {
     assert_eq!(news(&scene, &bob), ["Back"]);
     assert_eq!(step(&scene, &bob, call, CallStep::Answer("a".into())), ["2: Done"]);
     assert_eq!(news(&scene, &ann), ["Answer"]);
-    // The device signs in again before anybody notices the end of its old session, which is replaced.
+    // The device signs in again before the end of its old session is noticed, and replaces that session.
     let ann = scene.sign_in("ann", "a");
     assert_eq!(news(&scene, &bob), ["Away"]);
     assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined after 20900 ms"]);
@@ -206,7 +206,7 @@ fn a_reload_in_mid_call() {
 }
 
 #[test]
-fn it_rings_at_a_device_that_comes_later() {
+fn a_later_device_rings_too() {
     let (scene, ann, bob) = friends();
     scene.leave(&bob);
     let (call, _) = call(&scene, &ann, "bob");
@@ -223,7 +223,7 @@ fn it_rings_at_a_device_that_comes_later() {
 }
 
 #[test]
-fn whom_one_cannot_call() {
+fn users_who_cannot_be_called() {
     let (scene, ann, bob) = friends();
     scene.sign_in("eve", "e");
     let refused = |to: &str| match &invite(&scene, &ann, to)[..] {
@@ -241,7 +241,7 @@ fn whom_one_cannot_call() {
 }
 
 #[test]
-fn where_everyone_may_call_strangers_do_but_not_those_who_are_blocked() {
+fn everyone_may_call_except_blocked_users() {
     let calls = CallConfig { from: CallsFrom::Everyone, burst: 2, per_minute: 6, ..CallConfig::default() };
     let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, Sqlite::in_memory());
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
@@ -258,7 +258,7 @@ fn where_everyone_may_call_strangers_do_but_not_those_who_are_blocked() {
 }
 
 #[test]
-fn a_site_says_whose_calls_ring() {
+fn the_site_decides_who_may_call() {
     let (scene, ann, _bob) = friends();
     let set = |from| {
         let mut site = scene.store.sites().expect("memory does not fail").remove(0);
@@ -311,7 +311,7 @@ fn the_servers_of_a_token() {
     };
     assert_eq!(turn.expires.0, scene.now + 20_000, "outside of a call only for a check");
     assert_eq!(*turn.username, *name(&turn, "check"));
-    // In a call, for that call, and no longer.
+    // During a call, the credentials are for that call, and expire with it.
     let bob = scene.sign_in("bob", "b");
     scene.befriend(&ann, &bob);
     let (call, _) = call(&scene, &ann, "bob");

@@ -1,5 +1,5 @@
-//! Members with several devices call each other while their connections come and go: every call ends, leaves one message,
-//! and whoever has heard its beginning and stayed hears its end.
+//! Members with several devices call each other while their connections come and go. Every call ends and
+//! leaves one message, and each connected participant receives its end.
 
 mod scene;
 
@@ -14,7 +14,7 @@ const USERS: [&str; 3] = ["ann", "bob", "cat"];
 /// The events that one session received.
 #[derive(Default)]
 struct Heard {
-    /// Calls that ring there, or in which it has a place.
+    /// Calls that ring on the session, or in which it has a place.
     open: HashSet<CallId>,
     tickets: HashMap<CallId, CallTicket>,
     outcomes: HashMap<CallId, (Outcome, u64)>,
@@ -23,20 +23,20 @@ struct Heard {
 
 struct Model {
     scene: Scene,
-    /// Those that are connected, by user and device.
+    /// The connected devices, by user and number.
     devices: HashMap<(usize, usize), (Device, Heard)>,
-    /// Of devices, over their sessions.
+    /// Tickets of devices, kept over their sessions.
     tickets: HashMap<(usize, usize), (CallId, CallTicket)>,
-    /// How each call ended: for all the same.
+    /// The end of each call, equal for all devices.
     ended: HashMap<CallId, (Outcome, u64)>,
     known: Vec<CallId>,
-    /// Those that rang.
+    /// Calls that rang.
     begun: HashSet<CallId>,
     entries: HashMap<Box<str>, CallEntry>,
 }
 
 #[test]
-fn whatever_happens_every_call_ends_for_all_alike() {
+fn every_call_ends_equally_for_all_devices() {
     for seed in 0..30 {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut model = Model::new();
@@ -99,7 +99,7 @@ impl Model {
         self.scene.command(device, Request::new(1, calls::Command::Direct { action }));
     }
 
-    /// Also while the session of before is there: then it is replaced.
+    /// May replace the device's previous session.
     fn connect(&mut self, place: (usize, usize)) {
         let name = format!("device-{}", place.1);
         let handle = self.scene.hello(Some(&self.scene.token(USERS[place.0])), &name, None);
@@ -149,7 +149,7 @@ impl Model {
         }
     }
 
-    /// All are there, and hear how it ends; then all leave.
+    /// All devices connect and receive the end of the calls; then all leave.
     fn end(mut self, seed: u64) {
         for place in (0..3).flat_map(|user| (0..2).map(move |device| (user, device))) {
             if !self.devices.contains_key(&place) {
@@ -183,7 +183,7 @@ impl Model {
         }
         let stats = self.scene.node.stats();
         assert_eq!(stats.calls_begun, self.begun.len() as u64, "seed {seed}");
-        // To somebody who is in another call it does not ring, and that is left too.
+        // A call to a busy user does not ring, but leaves an entry, too.
         let busy = self.ended.keys().filter(|call| !self.begun.contains(call)).count() as u64;
         assert_eq!(stats.messages, stats.calls_begun + busy, "seed {seed}");
         assert!(stats.calls_begun > 0, "seed {seed}");

@@ -1,4 +1,4 @@
-//! Messages that are edited, deleted and reacted to, as two members and their devices see them.
+//! Edits, deletions and reactions, as two members and their devices see them.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -16,7 +16,7 @@ struct Two {
     conversation: ConversationId,
 }
 
-/// Ann has said something to Bob, and everybody has heard it.
+/// Ann has sent Bob a message, and all devices have received it.
 fn two(mode: Mode, config: NodeConfig) -> Two {
     let scene = Scene::with(mode, config, Sqlite::in_memory());
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
@@ -32,7 +32,7 @@ fn two(mode: Mode, config: NodeConfig) -> Two {
 }
 
 impl Two {
-    /// The answer for the asking device.
+    /// The answer that the device receives.
     fn ask(&self, who: &Device, seq: u64, change: MessageChange) -> Result<Heard, Refusal> {
         let command = Request::new(
             5,
@@ -50,7 +50,7 @@ impl Two {
         }
     }
 
-    /// The message as this device's user reads it, which has the counts that it has just heard.
+    /// The message as this device's user reads it, which has the counts of the event.
     fn counted(&self, who: &Device, counts: &Counts) -> Message {
         let to = To::Conversation(counts.conversation);
         let after = Some(Seq(counts.seq.0 - 1));
@@ -110,7 +110,7 @@ fn an_edit_reaches_every_device_of_both_once() {
 }
 
 #[test]
-fn a_reaction_is_mine_to_me_alone() {
+fn only_its_author_sees_a_reaction_as_mine() {
     let two = two(Mode::Contacts, config());
     let mine = |(message, ..): &Heard| message.reactions.iter().map(|put| put.mine).collect::<Vec<_>>();
     assert_eq!(mine(&two.ask(&two.ann, 1, react(true)).unwrap()), [true]);
@@ -138,7 +138,7 @@ fn a_reaction_is_mine_to_me_alone() {
 }
 
 #[test]
-fn what_cannot_be_changed() {
+fn impossible_changes_are_refused() {
     let two = two(Mode::Open, config());
     let eve = two.scene.sign_in("eve", "e");
     let long = edit(&"x".repeat(8193));
@@ -165,7 +165,7 @@ fn what_cannot_be_changed() {
 }
 
 #[test]
-fn a_block_ends_changes_but_for_what_one_takes_back() {
+fn a_block_refuses_changes_except_removals() {
     let two = two(Mode::Open, config());
     two.ask(&two.ann, 1, react(true)).unwrap();
     two.scene.contact(&two.bob, ContactAction::Block, "ann").unwrap();
@@ -196,7 +196,7 @@ fn an_edit_counts_as_a_message_and_a_reaction_as_a_command() {
 }
 
 #[test]
-fn a_device_that_comes_back_learns_what_has_changed() {
+fn a_returning_device_receives_changes() {
     let two = two(Mode::Open, config());
     let position = two.bob.welcome.changes.position;
     two.scene.drop_connection(&two.bob);
@@ -216,7 +216,7 @@ fn a_device_that_comes_back_learns_what_has_changed() {
 }
 
 #[test]
-fn in_a_room_every_device_of_every_member_hears_of_it_once() {
+fn in_a_room_every_device_receives_a_change_once() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, carl] = ["ann", "bob", "carl"].map(|user| scene.sign_in(user, "d"));
     let bob_too = scene.sign_in("bob", "d2");
@@ -313,7 +313,7 @@ fn slow_mode_counts_edits() {
 }
 
 #[test]
-fn strangers_to_a_room_use_nothing_of_its_budget_for_edits() {
+fn outsiders_use_nothing_of_a_rooms_budget_for_edits() {
     let scene = Scene::new(Mode::Open);
     let (ann, eve) = (scene.sign_in("ann", "a"), scene.sign_in("eve", "e"));
     let id = room_of(&scene, &ann, &[]);

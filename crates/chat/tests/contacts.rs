@@ -1,4 +1,4 @@
-//! Contacts: what both sides hear, on open sites and on those where only contacts meet.
+//! Contacts: the events for both sides, on sites of both modes.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -8,7 +8,7 @@ use chat::*;
 use scene::*;
 use store::Sqlite;
 
-/// States of contact events, as a device hears them.
+/// States of contact events, as a device receives them.
 fn heard(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
     let events = scene.take(device);
     let state = |event: &Delivery| match event {
@@ -28,7 +28,7 @@ fn list(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
 }
 
 #[test]
-fn asking_and_agreeing() {
+fn a_request_is_accepted() {
     let scene = Scene::new(Mode::Contacts);
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     let ann_too = scene.sign_in("ann", "d2");
@@ -49,12 +49,12 @@ fn asking_and_agreeing() {
 }
 
 #[test]
-fn asking_each_other_is_agreeing() {
+fn mutual_requests_make_contacts() {
     let scene = Scene::with(Mode::Contacts, config(), Sqlite::by_turns());
     let handles = ["ann", "bob"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
     scene.store.run();
     let [ann, bob] = handles.map(|handle| scene.welcomed(handle));
-    // Both at once: neither request may overwrite the other.
+    // Two simultaneous requests: neither may overwrite the other.
     scene.command(&ann, Request::new(1, contacts::Command::Change { action: Ask, user: sub("bob") }));
     scene.command(&bob, Request::new(2, contacts::Command::Change { action: Ask, user: sub("ann") }));
     while scene.store.turns() > 0 {
@@ -68,7 +68,7 @@ fn asking_each_other_is_agreeing() {
 }
 
 #[test]
-fn a_declined_request_stays_sent_for_who_asked() {
+fn a_declined_request_stays_sent_for_its_author() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     scene.contact(&ann, Ask, "bob").unwrap();
@@ -103,7 +103,7 @@ fn a_block_cannot_be_told_from_a_removal_or_from_being_offline() {
     assert_eq!(contact.state, ContactState::None);
     assert_eq!(contact.person.presence, Some(Presence::Offline));
 
-    // Nothing passes, in neither direction; the answer is the one that everybody gets.
+    // No message passes in either direction; the answer is the usual one.
     assert_eq!(scene.post(&bob, to("ann"), "m1", "x"), Err(Refusal::NotAllowed));
     assert_eq!(scene.post(&ann, to("bob"), "m1", "x"), Err(Refusal::NotAllowed));
     scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(seq) });
@@ -112,7 +112,7 @@ fn a_block_cannot_be_told_from_a_removal_or_from_being_offline() {
     scene.wait(600);
     assert!(scene.take(&bob).is_empty());
     assert_eq!(scene.watch(&bob, &["ann"]), [("ann".into(), Presence::Offline)]);
-    // A request by the blocked one goes nowhere and says nothing.
+    // A request by the blocked user has no effect and shows no difference.
     assert_eq!(scene.contact(&bob, Ask, "ann"), Ok(ContactState::RequestSent));
     assert_eq!(heard(&scene, &ann), []);
     assert_eq!(scene.contact(&ann, Ask, "bob"), Err(Refusal::NotAllowed), "unblock first");
@@ -191,7 +191,7 @@ fn people_and_profiles() {
 }
 
 #[test]
-fn where_only_contacts_meet_there_is_no_directory() {
+fn mode_contacts_has_no_directory() {
     let mut scene = Scene::new(Mode::Contacts);
     let [ann, bob, cat] = ["ann", "bob", "cat"].map(|user| scene.sign_in(user, "d"));
     scene.befriend(&ann, &bob);
@@ -215,7 +215,7 @@ fn where_only_contacts_meet_there_is_no_directory() {
     assert_eq!(people(Some("cat")), Ok(vec![("cat".into(), None)]), "whoever knows the id may ask");
     assert_eq!(people(Some("bob")), Ok(vec![("bob".into(), Some(Presence::Online))]));
     assert_eq!(scene.watch(&ann, &["bob", "cat"]), [("bob".into(), Presence::Online)]);
-    // Becoming contacts brings the presence, parting takes it away.
+    // A new contact's presence is sent; after the removal it is hidden.
     scene.befriend_while_watched(&ann, &cat);
     assert_eq!(scene.contact(&cat, Remove, "ann"), Ok(ContactState::None));
     assert_eq!(presences(&scene.take(&ann)), [("cat".into(), Presence::Offline)]);

@@ -1,4 +1,4 @@
-//! Files in the domain: who may bring one, who may see one, and what a message with files tells whom.
+//! Files in the domain: the rights to upload and to download, and the receivers of messages with files.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -47,7 +47,7 @@ fn send(scene: &Scene, from: &Device, to: To, id: &str, files: Vec<FileId>) -> V
 }
 
 #[test]
-fn a_file_goes_from_one_member_to_all_devices_of_both() {
+fn a_file_reaches_all_devices_of_both_members() {
     let scene = Scene::new(Mode::Open);
     let (ann, phone, bob) = (scene.sign_in("ann", "a"), scene.sign_in("ann", "p"), scene.sign_in("bob", "b"));
     scene.post(&bob, to("ann"), "b-1", "hello").unwrap();
@@ -73,7 +73,7 @@ fn a_file_goes_from_one_member_to_all_devices_of_both() {
 }
 
 #[test]
-fn who_may_bring_a_file_and_to_whom() {
+fn uploads_require_the_right_to_post() {
     let scene = Scene::new(Mode::Open);
     let (_ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let token = scene.token("ann");
@@ -107,7 +107,7 @@ fn who_may_bring_a_file_and_to_whom() {
 }
 
 #[test]
-fn a_file_is_seen_by_its_owner_and_by_those_who_read_its_message() {
+fn only_the_owner_and_readers_of_the_message_may_see_a_file() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, _carl] = ["ann", "bob", "carl"].map(|name| scene.sign_in(name, "d"));
     let [as_ann, as_bob, as_carl] =
@@ -141,7 +141,7 @@ fn a_file_is_seen_by_its_owner_and_by_those_who_read_its_message() {
 }
 
 #[test]
-fn a_message_with_files_that_are_none_is_refused_whole() {
+fn a_message_with_invalid_files_is_refused() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.post(&bob, to("ann"), "b-1", "hello").unwrap();

@@ -1,5 +1,5 @@
-//! Reactions and votes in large rooms under seeded faults: whatever process dies when, every device ends with the counts that are
-//! stored. `SEED=n cargo test -p chat --test gathering` runs one seed.
+//! Reactions and votes in large rooms under seeded faults. Processes die at random, and every device ends
+//! with the stored counts. `SEED=n cargo test -p chat --test gathering` runs one seed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -11,13 +11,13 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use scene::*;
 use store::Sqlite;
 
-/// Members beside those with clients: enough for changes to be gathered.
+/// Members without clients: enough for changes to be gathered.
 const CROWD: usize = 52;
 const CLIENTS: usize = 4;
 const STEPS: usize = 120;
 const POLLS: u64 = 6;
 
-/// The drawn state of one message in a client.
+/// The displayed state of one message in a client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Shown {
     version: u64,
@@ -130,7 +130,7 @@ impl Room {
         (0..CLIENTS).for_each(|who| room.connect(who));
         (0..POLLS).for_each(|_| room.ask_poll());
         (0..CLIENTS).for_each(|who| room.receive(who));
-        // An acknowledgement does not bring one's own message; a client has it.
+        // An acknowledgement does not contain one's own message; a client has it.
         room.clients[0].shown = room.clients[1].shown.clone();
         room
     }
@@ -183,7 +183,7 @@ impl Room {
         self.clients.iter_mut().for_each(|client| client.device = None);
     }
 
-    /// All connections and the disk are well again, and a few intervals pass.
+    /// Repairs all connections and the disk, and waits a few intervals.
     fn calm_down(&mut self) {
         self.scene.store.fail_writes(None);
         for _ in 0..8 {
@@ -196,7 +196,7 @@ impl Room {
         (0..CLIENTS).for_each(|who| self.receive(who));
     }
 
-    /// Everybody shows of the polls what is stored.
+    /// Every client shows the stored counts of the polls.
     fn check(&mut self, seed: u64) {
         let shown: usize = self.clients.iter().map(|client| client.shown.len()).sum();
         assert!(shown >= CLIENTS, "SEED={seed}: nobody shows anything");
@@ -221,7 +221,7 @@ impl Room {
 }
 
 #[test]
-fn counts_converge_whatever_dies_when() {
+fn counts_converge_despite_crashes() {
     let seeds = match std::env::var("SEED") {
         Ok(seed) => vec![seed.parse().unwrap()],
         Err(_) => (0..60).collect(),
@@ -259,7 +259,7 @@ fn counts_converge_whatever_dies_when() {
 }
 
 #[test]
-fn a_vote_survives_a_killed_node_although_all_positions_are_beyond_it() {
+fn a_vote_survives_a_crash_with_later_positions() {
     let mut room = Room::new();
     room.change(1, 1, MessageChange::Vote(vec![0]));
     room.send(2, None);
@@ -273,7 +273,7 @@ fn a_vote_survives_a_killed_node_although_all_positions_are_beyond_it() {
 }
 
 #[test]
-fn a_vote_is_told_although_its_voter_has_left() {
+fn a_vote_is_published_after_its_voter_has_left() {
     let mut room = Room::new();
     room.change(1, 1, MessageChange::Vote(vec![0]));
     let device = room.clients[1].device.take().unwrap();

@@ -1,4 +1,4 @@
-//! Calls that stand in rooms, as members and their devices live through them: who hears of one, who may come, and what stays.
+//! Calls of rooms, as members and their devices see them: notifications, access, and the entry.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use scene::*;
 use store::Sqlite;
 
-/// A public room of ann's, and those who have joined it.
+/// A public room of Ann's, with the members who have joined it.
 fn room(scene: &Scene, owner: &Device, others: &[&Device]) -> ConversationId {
     room_of(scene, owner, others, RoomKind::Public)
 }
@@ -35,7 +35,7 @@ fn join(scene: &Scene, device: &Device, room: ConversationId) -> Vec<String> {
     say(scene, device, room, GroupAction::Join { media: Media::Audio })
 }
 
-/// One's own place, and those of the others.
+/// The device's own place, and the places of the others.
 fn places(scene: &Scene, device: &Device, room: ConversationId) -> (Place, Vec<Place>) {
     let join = GroupAction::Join { media: Media::Audio };
     let heard =
@@ -77,7 +77,7 @@ fn news(scene: &Scene, device: &Device) -> Vec<String> {
 }
 
 #[test]
-fn a_call_stands_in_a_room_and_leaves_an_entry() {
+fn a_call_of_a_room_leaves_an_entry() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
     let outsider = scene.sign_in("dan", "dan");
@@ -118,7 +118,7 @@ fn a_call_stands_in_a_room_and_leaves_an_entry() {
 }
 
 #[test]
-fn who_was_alone_leaves_nothing() {
+fn a_call_of_one_participant_leaves_no_entry() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann, &[&bob]);
@@ -130,7 +130,7 @@ fn who_was_alone_leaves_nothing() {
 }
 
 #[test]
-fn signals_pass_between_two_and_nobody_else_hears_them() {
+fn signals_reach_only_their_receiver() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann, &[&bob, &cat]);
@@ -149,7 +149,7 @@ fn signals_pass_between_two_and_nobody_else_hears_them() {
     let answer = GroupAction::Signal { to: cats, signal: GroupSignal::Answer("a".into()) };
     assert_eq!(say(&scene, &ann, room, answer), ["answer Done"]);
     assert_eq!(news(&scene, &cat), ["Answer"]);
-    // Without a number nobody waits for *done*.
+    // A request without a number gets no *done*.
     let action = GroupAction::Signal { to: cats, signal: GroupSignal::Candidate("c".into()) };
     assert!(scene.ask(&bob, calls::Command::Group { conversation: room, action }).is_empty());
     assert_eq!(news(&scene, &cat), ["Candidate"]);
@@ -158,7 +158,7 @@ fn signals_pass_between_two_and_nobody_else_hears_them() {
 }
 
 #[test]
-fn the_next_one_is_told_that_it_is_full() {
+fn a_full_call_refuses_participants() {
     let scene = Scene::new(Mode::Open);
     let set = |value: &str| {
         let site = scene.store.sites().unwrap().remove(0);
@@ -187,7 +187,7 @@ fn the_next_one_is_told_that_it_is_full() {
 }
 
 #[test]
-fn who_may_not_write_may_not_come_nor_learn_of_it() {
+fn users_without_write_access_cannot_see_or_join_calls() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, cat, dan] = ["ann", "bob", "cat", "dan"].map(|name| scene.sign_in(name, name));
     let news_room = room_of(&scene, &ann, &[&bob], RoomKind::Announcement);
@@ -214,7 +214,7 @@ fn who_may_not_write_may_not_come_nor_learn_of_it() {
 }
 
 #[test]
-fn removed_muted_and_leaving_members_are_out() {
+fn removed_muted_and_leaving_members_leave_the_call() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, cat, dan] = ["ann", "bob", "cat", "dan"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann, &[&bob, &cat, &dan]);
@@ -242,14 +242,14 @@ fn removed_muted_and_leaving_members_are_out() {
 }
 
 #[test]
-fn who_is_removed_or_banned_is_out_at_once() {
+fn removed_and_banned_members_leave_the_call_at_once() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann, &[&bob, &cat]);
     for device in [&ann, &bob, &cat] {
         join(&scene, device, room);
     }
-    // His connection is lost, and his place is kept; removing him takes it.
+    // His connection is lost and his place is kept; the removal ends it.
     scene.drop_connection(&bob);
     scene.take(&ann);
     let action = MemberAction::Remove;
@@ -260,7 +260,7 @@ fn who_is_removed_or_banned_is_out_at_once() {
     assert_eq!(news(&scene, &ann), ["Went", "Standing: ann cat"]);
     let bob = scene.sign_in("bob", "bob");
     assert_eq!(join(&scene, &bob, room), ["NotAMember"]);
-    // Nobody waits for somebody whom the site has banned.
+    // The place of a banned user is not kept.
     scene.store.set_banned(cat.session.user, true, Box::new(|_| ()));
     scene.node.refresh_sites().unwrap();
     assert_eq!(news(&scene, &ann), ["Went", "Standing: ann"]);
@@ -269,7 +269,7 @@ fn who_is_removed_or_banned_is_out_at_once() {
 }
 
 #[test]
-fn a_room_that_is_frozen_lets_nobody_new_in_and_those_there_go_on() {
+fn a_frozen_room_refuses_new_participants_and_keeps_the_others() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob, cat, dan] = ["ann", "bob", "cat", "dan"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann, &[&bob, &cat, &dan]);
@@ -290,7 +290,7 @@ fn a_room_that_is_frozen_lets_nobody_new_in_and_those_there_go_on() {
     let offer = GroupAction::Signal { to: place, signal: GroupSignal::Offer("o".into()) };
     assert_eq!(say(&scene, &bob, room, offer), ["answer Done"]);
     assert_eq!(news(&scene, &cat).len(), 1, "they go on");
-    // Also with another connection, while the place is kept, and not after it.
+    // A new connection is allowed while the place is kept, but not later.
     scene.drop_connection(&cat);
     scene.wait(AWAY_MS - 1_000);
     let cat = scene.sign_in("cat", "cat");
@@ -302,9 +302,9 @@ fn a_room_that_is_frozen_lets_nobody_new_in_and_those_there_go_on() {
     assert_eq!(join(&scene, &cat, room)[0], "answer Joined [bob ann]");
 }
 
-/// The room of a page takes whoever writes there; what is left of a call does not.
+/// Writing in a page's room joins it; the entry of a call does not.
 #[test]
-fn the_last_one_who_leaves_the_room_of_a_page_stays_out() {
+fn the_entry_of_a_call_does_not_join_a_pages_room() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
     let page = || To::Page(PageKey::parse("/thread/42").unwrap());
@@ -322,7 +322,7 @@ fn the_last_one_who_leaves_the_room_of_a_page_stays_out() {
 }
 
 #[test]
-fn a_user_is_in_one_call() {
+fn a_user_is_in_at_most_one_call() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
     scene.befriend(&ann, &bob);
@@ -349,7 +349,7 @@ fn a_user_is_in_one_call() {
 }
 
 #[test]
-fn two_of_whom_one_has_blocked_the_other_are_apart() {
+fn a_block_separates_two_participants() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann, &[&bob, &cat]);
@@ -386,7 +386,7 @@ fn a_lost_connection_keeps_the_place_for_twenty_seconds() {
     scene.wait(AWAY_MS + 1_000);
     assert_eq!(scene.node.stats().calls, 0);
     assert_eq!(scene.node.stats().messages, 1);
-    // A session that ends on purpose gives its place back at once.
+    // A session that ends on purpose gives up its place at once.
     let ann = scene.sign_in("ann", "ann");
     join(&scene, &ann, room);
     scene.leave(&ann);
@@ -394,7 +394,7 @@ fn a_lost_connection_keeps_the_place_for_twenty_seconds() {
 }
 
 #[test]
-fn large_rooms_have_no_calls_and_comers_have_a_pace() {
+fn large_rooms_have_no_calls_and_joins_are_rate_limited() {
     let calls = CallConfig { burst: 2, per_minute: 1, ..CallConfig::default() };
     let config = NodeConfig { calls, ..config() };
     let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
@@ -415,9 +415,10 @@ fn large_rooms_have_no_calls_and_comers_have_a_pace() {
     assert_eq!(join(&scene, &bob, room), ["RoomTooLarge"]);
 }
 
-/// Of whatever members, lost connections, moderators and time do, nothing is left: no call, and nobody who is busy for ever.
+/// Members, lost connections, moderators and time act at random. At the end no call is left, and no user is
+/// busy forever.
 #[test]
-fn whatever_happens_every_call_ends() {
+fn every_call_ends() {
     const NAMES: [&str; 5] = ["ann", "bob", "cat", "dan", "eve"];
     for seed in 0..20 {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -478,7 +479,7 @@ fn whatever_happens_every_call_ends() {
         }
         scene.wait(AWAY_MS + 1_000);
         assert_eq!(scene.node.stats().calls, 0, "seed {seed}");
-        // Nobody is in a call any more: each may begin one.
+        // No user is in a call any more: each may start one.
         for name in NAMES {
             let device = scene.sign_in(name, "second");
             scene.ask(&device, Request::new(2, rooms::Command::Join { to: To::Conversation(rooms[0]) }));

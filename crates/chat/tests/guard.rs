@@ -1,4 +1,5 @@
-//! What keeps strangers and raids off: held messages, the shadow, new members, raids, devices, and an admin who sets all of it.
+//! Protection against strangers and raids: held messages, shadow bans, new members, raid mode, devices, and
+//! their settings by an admin.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -32,7 +33,7 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
     scene.welcomed(handle)
 }
 
-/// Signs in, and what comes after the welcome.
+/// Signs in, and answers the events after the welcome.
 fn sign_in_and_hear(scene: &Scene, user: &str) -> (Device, Vec<Delivery>) {
     let handle = scene.hello(Some(&scene.token(user)), "again", None);
     let mut heard = scene.inbox.take(handle);
@@ -58,7 +59,7 @@ fn sanction(user: &str, kind: SanctionKind, until: u64) -> Moderate {
     Moderate::Sanction { user, room: None, kind, until, reason }
 }
 
-/// Sends, and answers how it is kept beside the log.
+/// Sends a message, and answers how it is held.
 fn held(scene: &Scene, device: &Device, whom: To, id: &str, body: &str) -> Held {
     scene.send(device, whom, id, body);
     let heard = scene.take(device);
@@ -117,7 +118,7 @@ fn a_held_message_is_delivered_when_a_moderator_approves_it() {
 }
 
 #[test]
-fn a_refused_message_says_why_until_it_is_seen() {
+fn a_refused_message_shows_its_reason_until_it_is_seen() {
     let scene = with(&[CASINO]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -150,7 +151,7 @@ fn a_refused_message_says_why_until_it_is_seen() {
 }
 
 #[test]
-fn a_flagged_message_is_delivered_and_put_before_moderators() {
+fn a_flagged_message_is_delivered_and_reported() {
     let scene = with(&[("filters.words", r#"["fool"]"#), ("filters.words_act", "flag")]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -184,7 +185,7 @@ fn a_flagged_message_is_delivered_and_put_before_moderators() {
 }
 
 #[test]
-fn who_is_in_the_shadow_is_seen_by_nobody_and_sees_nothing_of_it() {
+fn a_shadow_ban_is_invisible_to_the_user() {
     let scene = Scene::new(Mode::Open);
     let (ann, tom) = (scene.sign_in("ann", "a"), scene.sign_in("tom", "t"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -222,7 +223,7 @@ fn who_is_in_the_shadow_is_seen_by_nobody_and_sees_nothing_of_it() {
 }
 
 #[test]
-fn what_is_held_in_a_room_is_posted_there_later() {
+fn a_held_message_of_a_room_is_posted_after_approval() {
     let scene = with(&[CASINO]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -238,7 +239,7 @@ fn what_is_held_in_a_room_is_posted_there_later() {
 }
 
 #[test]
-fn new_members_have_less_to_say_until_they_are_known() {
+fn new_members_have_limits() {
     let mut scene = with(&[("trust.on", "true")]);
     let old = scene.sign_in("old", "o");
     scene.post(&old, to("mia"), "0", "x").unwrap_err();
@@ -277,7 +278,7 @@ fn new_members_have_less_to_say_until_they_are_known() {
 }
 
 #[test]
-fn in_a_raid_new_members_write_to_nobody_first_and_in_no_room() {
+fn raid_mode_stops_first_messages_and_rooms_of_new_members() {
     let mut scene = Scene::new(Mode::Open);
     let old = scene.sign_in("old", "o");
     scene.now = START + 30 * DAY;
@@ -310,7 +311,7 @@ fn in_a_raid_new_members_write_to_nobody_first_and_in_no_room() {
 }
 
 #[test]
-fn many_new_members_at_once_begin_a_raid_mode() {
+fn many_new_members_at_once_start_raid_mode() {
     let scene = with(&[("raid.new_per_minute", "3"), ("raid.minutes", "5")]);
     let mia = sign_in_as(&scene, "mia", "moderator");
     scene.take(&mia);
@@ -330,7 +331,7 @@ fn many_new_members_at_once_begin_a_raid_mode() {
 }
 
 #[test]
-fn a_ban_with_devices_keeps_everybody_off_them() {
+fn a_ban_with_devices_refuses_all_users_of_them() {
     let mut scene = Scene::new(Mode::Open);
     scene.sign_in("tom", "laptop");
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -359,7 +360,7 @@ fn a_ban_with_devices_keeps_everybody_off_them() {
 }
 
 #[test]
-fn an_admin_sets_what_holds_and_all_see_it_at_once() {
+fn changed_settings_apply_to_all_sessions_at_once() {
     let scene = Scene::new(Mode::Open);
     let (ann, ada) = (scene.sign_in("ann", "a"), sign_in_as(&scene, "ada", "admin"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -396,7 +397,7 @@ fn an_admin_sets_what_holds_and_all_see_it_at_once() {
 }
 
 #[test]
-fn a_stranger_calls_once_they_were_answered() {
+fn strangers_may_call_after_an_answer() {
     let scene = with(&[("requests.on", "true"), ("calls.from", "everyone")]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let call = || {

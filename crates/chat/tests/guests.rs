@@ -1,4 +1,4 @@
-//! Guests who become members: the proof that it takes, and what ends with the guest.
+//! Guests who become members: the required proof, and the end of the guest.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -29,7 +29,7 @@ fn merge(scene: &Scene, token: &str, user: &str) -> Result<(), Refusal> {
     begin_merge(scene, token, user).lock().unwrap().take().expect("it is answered at once")
 }
 
-/// A guest, and the token to come back with.
+/// A guest, and the token for their return.
 fn guest(scene: &Scene) -> (Device, String) {
     let guest = scene.sign_in_guest("g-1");
     let token = guest.welcome.guest_token.clone().unwrap();
@@ -47,7 +47,7 @@ fn a_guests_sessions_and_tokens_end_with_the_merge() {
     let (guest, first) = guest(&scene);
     scene.send(&guest, to("tom"), "g-1", "Hello");
     scene.now += 3 * 24 * 3600 * 1000;
-    // An older token of the guest that is still valid proves as much as the newest.
+    // An older valid token of the guest is as good a proof as the newest.
     let again = scene.welcomed(scene.hello(Some(&first), "g-2", None));
     let newer = again.welcome.guest_token.clone().expect("the first is older than a day");
     scene.take(&again);
@@ -63,7 +63,7 @@ fn a_guests_sessions_and_tokens_end_with_the_merge() {
 }
 
 #[test]
-fn a_member_who_comes_right_after_the_merge_is_no_guest_any_more() {
+fn a_sign_in_right_after_the_merge_is_a_members() {
     let scene = Scene::new(Mode::Open);
     let tom = scene.sign_in("tom", "t-1");
     let (_guest, token) = guest(&scene);
@@ -88,10 +88,10 @@ fn a_sign_in_that_the_merge_overtakes_is_refused() {
     let token = guest.welcome.guest_token.clone().unwrap();
     scene.store.run();
     let late = scene.hello(Some(&token), "g-2", None);
-    // The guest's row is read, and the answer is under way.
+    // The guest's row was read, and the answer is pending.
     scene.store.turn(0);
     let merged = begin_merge(&scene, &token, "gina");
-    // Now it is committed and told, and only then the answer arrives.
+    // The merge is committed and published before the answer arrives.
     scene.store.turn(1);
     scene.store.turn(0);
     assert_eq!(*merged.lock().unwrap(), Some(Ok(())));
@@ -116,7 +116,7 @@ fn a_merge_by_another_process_ends_the_guests_sessions() {
 }
 
 #[test]
-fn a_ban_of_the_guest_is_one_of_the_member() {
+fn a_ban_of_the_guest_applies_to_the_member() {
     let scene = Scene::new(Mode::Open);
     let (guest, token) = guest(&scene);
     let ban = Moderate::Sanction {

@@ -1,4 +1,4 @@
-//! Invitations into rooms by a link: who makes them, who comes by them, and how they end.
+//! Invite links of rooms: creation, use, and end.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -108,7 +108,7 @@ fn settings(scene: &Scene, change: impl FnOnce(&mut Settings)) {
 }
 
 #[test]
-fn who_has_the_code_sees_the_room_and_joins() {
+fn the_code_shows_the_room_and_allows_joining() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let phone = scene.sign_in("bob", "p");
@@ -150,7 +150,7 @@ fn who_has_the_code_sees_the_room_and_joins() {
 }
 
 #[test]
-fn one_refusal_for_whatever_is_no_invitation() {
+fn all_invalid_codes_get_the_same_refusal() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let id = room(&scene, &ann, RoomKind::Private);
@@ -181,7 +181,7 @@ fn one_refusal_for_whatever_is_no_invitation() {
 }
 
 #[test]
-fn of_two_who_come_for_the_last_place_one_gets_in() {
+fn only_one_of_two_users_gets_the_last_place() {
     for order in 0..24 {
         let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
         let enter = |user: &str| {
@@ -222,7 +222,7 @@ fn of_two_who_come_for_the_last_place_one_gets_in() {
 }
 
 #[test]
-fn what_join_refuses_a_link_refuses_too() {
+fn links_refuse_what_joining_refuses() {
     let mut config = config();
     config.limits.rooms = RoomLimits { members: 3, per_user: 2, owned: 0 };
     let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
@@ -254,7 +254,7 @@ fn what_join_refuses_a_link_refuses_too() {
 }
 
 #[test]
-fn who_keeps_order_sees_all_links_and_others_their_own() {
+fn moderators_list_all_links_and_members_their_own() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, carl, dora] = ["ann", "bob", "carl", "dora"].map(|name| scene.sign_in(name, "d"));
     let id = room(&scene, &ann, RoomKind::Public);
@@ -290,7 +290,7 @@ fn who_keeps_order_sees_all_links_and_others_their_own() {
 }
 
 #[test]
-fn a_link_ends_with_the_right_of_who_has_made_it() {
+fn links_are_removed_when_their_author_loses_the_right() {
     use MemberAction::{Ban, Invite, Remove, SetRole, Unban};
     let scene = Scene::new(Mode::Open);
     let (ann, bob, dora) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("dora", "d"));
@@ -343,7 +343,7 @@ fn a_link_ends_with_the_right_of_who_has_made_it() {
 }
 
 #[test]
-fn a_site_may_leave_it_to_those_who_keep_order() {
+fn a_site_may_restrict_links_to_moderators() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob, dora) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("dora", "d"));
     let id = room(&scene, &ann, RoomKind::Public);
@@ -359,7 +359,7 @@ fn a_site_may_leave_it_to_those_who_keep_order() {
 }
 
 #[test]
-fn a_room_has_so_many_and_each_has_its_bounds() {
+fn links_are_bounded_in_number_time_and_uses() {
     let mut scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");
     let id = room(&scene, &ann, RoomKind::Public);

@@ -1,4 +1,4 @@
-//! The keys of a site: what they let in, and what ends with them.
+//! The keys of a site: the tokens that they allow, and the sessions that end with them.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -21,7 +21,7 @@ fn sign_in(scene: &Scene, user: &str, key: &[u8]) -> Device {
     scene.welcomed(scene.hello(Some(&token(scene, user, key)), &format!("{user}-1"), None))
 }
 
-/// As the command line does it; the node looks a moment later.
+/// Changes the site like the command line does; the node notices it a moment later.
 fn change(scene: &Scene, change: SiteChange) -> Result<Site, SiteNotChanged> {
     let changed = scene.store.change_site(SiteId(1), change, SiteAuthor::Operator, scene.now()).unwrap();
     scene.node.refresh_sites().unwrap();
@@ -42,7 +42,7 @@ fn is_ended(scene: &Scene, device: &Device, why: Refusal) -> bool {
 }
 
 #[test]
-fn a_rotation_without_overlap_ends_what_the_old_secret_let_in() {
+fn a_rotation_without_overlap_ends_sessions_of_the_old_secret() {
     let mut scene = Scene::new(Mode::Open);
     scene.wait(1_000);
     let (ann, guest) = (sign_in(&scene, "ann", OLD), scene.sign_in_guest("g"));
@@ -57,7 +57,7 @@ fn a_rotation_without_overlap_ends_what_the_old_secret_let_in() {
 }
 
 #[test]
-fn after_an_overlap_only_those_with_a_newer_token_are_still_here() {
+fn after_an_overlap_only_sessions_with_newer_tokens_remain() {
     let mut scene = Scene::new(Mode::Open);
     scene.wait(1_000);
     let (ann, bob) = (sign_in(&scene, "ann", OLD), sign_in(&scene, "bob", OLD));
@@ -96,7 +96,7 @@ fn a_sign_out_ends_sessions_and_the_tokens_from_before() {
 }
 
 #[test]
-fn a_key_that_ends_takes_its_own_sessions_with_it_and_no_others() {
+fn the_end_of_a_key_ends_only_its_own_sessions() {
     let mut scene = Scene::new(Mode::Open);
     scene.wait(1_000);
     let added = SiteChange::AddKey { key: secret(NEW), others_end: None };
@@ -111,7 +111,7 @@ fn a_key_that_ends_takes_its_own_sessions_with_it_and_no_others() {
     assert!(is_ended(&scene, &ann, Refusal::KeyEnded));
     assert!(scene.take(&bob).is_empty());
     assert_eq!(change(&scene, end(secret(NEW).kid)), Err(SiteNotChanged::LastKey));
-    // A key that comes where another one was does not get its sessions.
+    // A new key does not take over the sessions of a removed one.
     change(&scene, SiteChange::AddKey { key: secret(&[5; 32]), others_end: None }).unwrap();
     change(&scene, end(secret(&[5; 32]).kid)).unwrap();
     assert!(scene.take(&bob).is_empty());
@@ -131,7 +131,7 @@ fn guests_and_members_have_keys_of_their_own() {
     change(&scene, SiteChange::AddKey { key: later.clone(), others_end: None }).unwrap();
     let by_new_secret = sign(&claims(true), &later).unwrap();
     assert_eq!(scene.refused_hello(Some(&by_new_secret)), Refusal::BadToken, "a newer secret signs no guest");
-    // COMPAT: a token from before guests had a key is exchanged for one of that key.
+    // COMPAT: a token from before guests had a key is replaced by one of that key.
     let by_old_secret = sign(&claims(true), &secret(OLD)).unwrap();
     let back = scene.welcomed(scene.hello(Some(&by_old_secret), "d", None));
     assert!(back.welcome.me.guest && back.welcome.guest_token.is_some());
@@ -158,7 +158,7 @@ fn a_token_that_names_its_key_is_checked_by_that_key() {
 }
 
 #[test]
-fn a_site_changes_at_once_and_by_the_hand_of_who_may() {
+fn changes_of_a_site_apply_at_once_and_require_rights() {
     let scene = Scene::new(Mode::Open);
     let page = "https://other.example";
     assert_eq!(scene.node.origin_allowed(SITE, page), Ok(false));

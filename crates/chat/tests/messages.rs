@@ -48,7 +48,7 @@ fn a_message_reaches_every_device_of_both_once() {
 }
 
 #[test]
-fn the_same_id_again_is_acknowledged_as_then_and_told_to_nobody() {
+fn a_repeated_id_gets_the_first_answer_and_is_not_published() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let first = scene.post(&ann, to("bob"), "m1", "hello").unwrap();
@@ -58,14 +58,14 @@ fn the_same_id_again_is_acknowledged_as_then_and_told_to_nobody() {
     assert_eq!(scene.post(&ann, to("bob"), "m1", "hello"), Ok(first));
     let other_device = scene.sign_in("ann", "a2");
     assert_eq!(scene.post(&other_device, to("bob"), "m1", "hello"), Ok(first));
-    // An id belongs to its sender: another's is another message.
+    // An id belongs to its sender: the same id of another user is another message.
     assert_eq!(scene.post(&bob, to("ann"), "m1", "own"), Ok((first.0, Seq(3))));
     assert_eq!(scene.bodies(&bob), [""; 0]);
     assert_eq!((scene.node.stats().messages, scene.node.stats().repeated), (3, 2));
 }
 
 #[test]
-fn whom_one_cannot_write_to() {
+fn users_to_whom_writing_is_refused() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| scene.sign_in(user, "d"));
     let (ours, _) = scene.post(&ann, to("bob"), "m1", "hello").unwrap();
@@ -94,7 +94,7 @@ fn whom_one_cannot_write_to() {
 }
 
 #[test]
-fn a_full_disk_refuses_sends_and_leaves_reading() {
+fn a_full_disk_refuses_sends_and_allows_reads() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.post(&ann, to("bob"), "m1", "hello").unwrap();
@@ -103,7 +103,7 @@ fn a_full_disk_refuses_sends_and_leaves_reading() {
     scene.store.fail_writes(Some(StoreError::DiskFull));
     assert_eq!(scene.post(&ann, to("bob"), "m2", "lost?"), Err(Refusal::Unavailable));
     assert_eq!(history(&scene, &ann, to("bob")), ["hello"]);
-    // A member whose profile has not changed needs no write to come in.
+    // A member with an unchanged profile signs in without a write.
     scene.sign_in("bob", "b2");
 
     scene.store.fail_writes(None);
@@ -122,7 +122,7 @@ fn commands_of_a_session_keep_their_order_while_people_are_looked_up() {
     for number in 0..5 {
         scene.send(&ann, to("bob"), &format!("m{number}"), &number.to_string());
     }
-    // The look-ups of all could come back in any order; the last queued first is the worst.
+    // The look-ups could return in any order; the reverse order is the worst.
     while scene.store.turns() > 0 {
         scene.store.turn(scene.store.turns() - 1);
     }
@@ -130,7 +130,7 @@ fn commands_of_a_session_keep_their_order_while_people_are_looked_up() {
 }
 
 #[test]
-fn more_commands_than_may_wait_for_a_person_are_refused() {
+fn commands_waiting_for_a_look_up_are_bounded() {
     let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let handle = scene.hello(Some(&scene.token("ann")), "d", None);
     scene.store.run();
@@ -149,7 +149,7 @@ fn more_commands_than_may_wait_for_a_person_are_refused() {
 }
 
 #[test]
-fn markers_are_told_to_both_and_unread_only_to_oneself() {
+fn markers_reach_both_members_and_unread_counts_only_their_user() {
     let scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");
     let [bob, tablet] = ["b1", "b2"].map(|device| scene.sign_in("bob", device));
@@ -179,7 +179,7 @@ fn markers_are_told_to_both_and_unread_only_to_oneself() {
     mark(MarkerSet::Read(Seq(3)));
     assert_eq!(heard(&ann), [(4, 3, None)]);
     assert_eq!(heard(&tablet), [(4, 3, Some(1))]);
-    // Never back, never beyond the newest, and nothing is said where nothing moves.
+    // Markers never move back nor beyond the newest message, and an unchanged marker is not published.
     mark(MarkerSet::Read(Seq(2)));
     mark(MarkerSet::Received(Seq(1)));
     assert_eq!((heard(&ann), heard(&tablet)), (vec![], vec![]));
@@ -195,7 +195,7 @@ fn markers_are_told_to_both_and_unread_only_to_oneself() {
 }
 
 #[test]
-fn typing_is_told_in_passing() {
+fn typing_is_delivered_and_not_stored() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let ann_too = scene.sign_in("ann", "a2");
@@ -210,7 +210,7 @@ fn typing_is_told_in_passing() {
         assert_eq!((user, *heard), (&sub("ann"), on));
         assert_eq!(conversation.other(ann.session.user), Some(bob.session.user));
     }
-    // Not to oneself, and no word about whom one cannot write to.
+    // The author gets no event, and no typing goes to users to whom they may not write.
     assert!(scene.take(&ann_too).is_empty());
     assert!(scene.ask(&ann, messages::Command::Typing { to: to("zoe"), on: true }).is_empty());
     scene.contact(&bob, ContactAction::Block, "ann").unwrap();
@@ -282,7 +282,7 @@ fn history_by_pages() {
 }
 
 #[test]
-fn the_conversation_list_and_how_one_sees_one() {
+fn the_conversation_list_and_its_settings() {
     let mut scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");
     let ann_too = scene.sign_in("ann", "a2");
@@ -354,7 +354,7 @@ fn the_conversation_list_and_how_one_sees_one() {
 }
 
 #[test]
-fn a_site_and_a_member_have_their_pace() {
+fn members_and_sites_have_rate_limits() {
     let mut config = config();
     config.limits.send_burst = 4;
     config.limits.send_per_minute = 60;
@@ -379,7 +379,7 @@ fn a_site_and_a_member_have_their_pace() {
     scene.command(&ann, messages::Command::Typing { to: to("bob"), on: true });
     assert!(scene.take(&ann).is_empty() && scene.take(&bob).is_empty(), "typing is dropped in silence");
 
-    // Leaving and coming back is no way around it.
+    // A reconnect does not reset the rate.
     scene.leave(&ann);
     scene.leave(&ann_too);
     scene.wait(600);
@@ -398,7 +398,7 @@ fn a_site_and_a_member_have_their_pace() {
 }
 
 #[test]
-fn a_site_has_its_pace() {
+fn a_site_has_a_rate_limit() {
     let mut config = config();
     config.limits.site_sends_per_second = 3;
     let mut scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
@@ -426,7 +426,7 @@ fn history(scene: &Scene, device: &Device, to: To) -> Vec<String> {
 }
 
 #[test]
-fn words_are_searched_for_in_what_one_may_read() {
+fn a_search_covers_readable_messages() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| scene.sign_in(user, "d"));
     let (conversation, _) = scene.post(&ann, to("bob"), "m1", "Motor oil?").unwrap();

@@ -1,5 +1,5 @@
-//! Whatever a client says, in whatever order and with whatever numbers: the node answers each request once, panics never,
-//! and goes on serving others.
+//! Random commands in random order with random numbers: the node answers each request once, never panics, and
+//! continues to serve others.
 
 mod scene;
 
@@ -177,7 +177,7 @@ fn any_command(rng: &mut StdRng, re: u64) -> Request {
     }
 }
 
-/// Polls, votes, forwarded messages and threads, most of them of what is not there.
+/// Polls, votes, forwarded messages and threads, most of them on missing messages.
 fn any_rich(rng: &mut StdRng, re: u64) -> Request {
     let (conversation, seq) = (any_conversation(rng), any_seq(rng));
     let bytes = |rng: &mut StdRng| (0..rng.random_range(0..4)).map(|_| any_number(rng) as u8).collect();
@@ -223,7 +223,7 @@ fn any_rich(rng: &mut StdRng, re: u64) -> Request {
     }
 }
 
-/// Rooms that are made, and invitations, most of them into rooms that are not there.
+/// New rooms, and invitations, most of them into missing rooms.
 fn any_link(rng: &mut StdRng, re: u64) -> Request {
     let conversation = match rng.random_bool(0.5) {
         true => ConversationId::room(SiteId(1), rng.random_range(0..3)),

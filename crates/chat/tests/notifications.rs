@@ -1,4 +1,4 @@
-//! Who is away is told once, with what they have chosen, and reading anywhere takes it back.
+//! An absent user gets one notice, with the chosen content; reading on any device clears it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use chat::*;
 use scene::*;
 
-/// Keeps what it was to carry.
+/// Keeps the notices that it receives.
 #[derive(Default)]
 struct Carrier {
     pushes: Mutex<Vec<Push>>,
@@ -78,7 +78,7 @@ fn subscribe(scene: &Scene, device: &Device, name: &str) {
     assert!(change(scene, device, NotifyChange { subscribe, ..NotifyChange::default() }).is_ok());
 }
 
-/// Ann has a phone that takes notifications, and is away; Bob is here.
+/// Ann has a phone with notifications, and is away; Bob is here.
 fn ann_is_away() -> (Scene, Arc<Carrier>, Device) {
     let mut scene = Scene::new(Mode::Open);
     let carrier = Carrier::begin(&scene);
@@ -94,7 +94,7 @@ fn told(name: &str, text: &str) -> (String, String) {
 }
 
 #[test]
-fn several_messages_are_one_notice_with_the_newest_words() {
+fn several_messages_become_one_notice_with_the_newest_text() {
     let (mut scene, carrier, bob) = ann_is_away();
     scene.send(&bob, to("ann"), "1", "Hello");
     scene.wait(2_000);
@@ -102,7 +102,7 @@ fn several_messages_are_one_notice_with_the_newest_words() {
     assert_eq!(carrier.told(), []);
     scene.wait(4_000);
     assert_eq!(carrier.told(), [told("phone", "The bob: Are you there? (2)")]);
-    // The next one comes when the member may want to know of it, and not with each line.
+    // The next notice waits for the pause, instead of one per message.
     scene.send(&bob, to("ann"), "3", "Well");
     scene.wait(10_000);
     assert_eq!(carrier.told(), []);
@@ -112,7 +112,7 @@ fn several_messages_are_one_notice_with_the_newest_words() {
 }
 
 #[test]
-fn who_is_here_or_comes_back_at_once_is_not_told() {
+fn present_and_returning_users_get_no_notice() {
     let (mut scene, carrier, bob) = ann_is_away();
     let ann = scene.sign_in("ann", "laptop");
     scene.send(&bob, to("ann"), "1", "Hello");
@@ -131,7 +131,7 @@ fn who_is_here_or_comes_back_at_once_is_not_told() {
 }
 
 #[test]
-fn reading_anywhere_takes_it_back_once() {
+fn reading_on_any_device_clears_the_notice_once() {
     let (mut scene, carrier, bob) = ann_is_away();
     let (conversation, seq) = scene.post(&bob, to("ann"), "1", "Hello").unwrap();
     scene.wait(5_000);
@@ -152,7 +152,7 @@ fn reading_anywhere_takes_it_back_once() {
 }
 
 #[test]
-fn every_browser_is_told_until_it_is_not_wanted_any_more() {
+fn every_browser_gets_notices_until_it_unsubscribes() {
     let (mut scene, carrier, bob) = ann_is_away();
     let ann = scene.sign_in("ann", "laptop");
     subscribe(&scene, &ann, "laptop");
@@ -174,13 +174,13 @@ fn every_browser_is_told_until_it_is_not_wanted_any_more() {
 }
 
 #[test]
-fn a_device_that_is_signed_out_is_told_no_more() {
+fn a_signed_out_device_gets_no_notices() {
     let (mut scene, carrier, bob) = ann_is_away();
     let site = scene.store.sites().unwrap().remove(0);
     let settings = site.settings.with("members.devices", "true").unwrap();
     scene.store.set_settings(site.id, &settings).unwrap();
     scene.node.refresh_sites().unwrap();
-    // Her phone says it again, now that it is known which one it is.
+    // Her phone subscribes again, now with a known device.
     let phone = scene.sign_in("ann", "phone");
     subscribe(&scene, &phone, "phone");
     let ann = scene.sign_in("ann", "laptop");
@@ -209,7 +209,7 @@ fn a_device_that_is_signed_out_is_told_no_more() {
 }
 
 #[test]
-fn a_browser_tells_of_whom_it_belongs_to_now() {
+fn a_browser_belongs_to_its_latest_user() {
     let (mut scene, carrier, bob) = ann_is_away();
     let cat = scene.sign_in("cat", "phone");
     subscribe(&scene, &cat, "phone");
@@ -221,7 +221,7 @@ fn a_browser_tells_of_whom_it_belongs_to_now() {
 }
 
 #[test]
-fn what_is_muted_quiet_or_busy_is_not_told() {
+fn muted_quiet_and_busy_users_get_no_notices() {
     let (mut scene, carrier, bob) = ann_is_away();
     let (conversation, _) = scene.post(&bob, to("ann"), "0", "Hello").unwrap();
     let set = |scene: &mut Scene, what: NotifyChange| {
@@ -232,7 +232,7 @@ fn what_is_muted_quiet_or_busy_is_not_told() {
         scene.wait(60_000);
         carrier.told();
     };
-    // Nearly all of the day.
+    // Nearly the whole day.
     set(&mut scene, NotifyChange { quiet: Some(QuietHours::new(0, 1_439, 0)), ..NotifyChange::default() });
     scene.send(&bob, to("ann"), "1", "in the night");
     scene.wait(60_000);
@@ -262,7 +262,7 @@ fn what_is_muted_quiet_or_busy_is_not_told() {
 }
 
 #[test]
-fn in_a_crowd_only_who_is_named_is_told() {
+fn large_rooms_notify_only_mentioned_members() {
     let mut scene = Scene::new(Mode::Open);
     let carrier = Carrier::begin(&scene);
     let bob = scene.sign_in("bob", "laptop");
@@ -313,7 +313,7 @@ fn in_a_crowd_only_who_is_named_is_told() {
 }
 
 #[test]
-fn refusals_say_why_and_change_nothing() {
+fn refused_changes_have_a_reason_and_no_effect() {
     let scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "phone");
     let subscribe = |device: PushDevice| {
@@ -351,7 +351,7 @@ fn browsers_are_known_after_a_restart() {
 }
 
 #[test]
-fn a_blocked_member_of_a_room_raises_no_notice_and_repeats_none() {
+fn a_blocked_member_of_a_room_causes_no_notice() {
     let (mut scene, carrier, bob) = ann_is_away();
     let kind = RoomKind::Public;
     let heard =
@@ -386,7 +386,7 @@ fn a_blocked_member_of_a_room_raises_no_notice_and_repeats_none() {
     assert_eq!(carrier.told(), [told("phone", "The bob in Bikers: Peace? (5)")]);
 }
 
-/// Ann has a phone that takes notifications, and is away; Bob is here, and a contact of hers.
+/// Ann has a phone with notifications, and is away; Bob is here, and is her contact.
 fn ann_can_be_called() -> (Scene, Arc<Carrier>, Device) {
     let mut scene = Scene::new(Mode::Open);
     let carrier = Carrier::begin(&scene);
@@ -416,7 +416,7 @@ const RINGS: &str = "The bob rings (Audio)";
 const NO_LONGER: &str = "The bob no longer rings";
 
 #[test]
-fn a_call_that_nobody_answers_rings_by_push_and_becomes_a_missed_call() {
+fn an_unanswered_call_rings_by_push_and_becomes_a_missed_call() {
     let (mut scene, carrier, bob) = ann_can_be_called();
     call(&scene, &bob, "ann").unwrap();
     scene.wait(1_900);
@@ -467,7 +467,7 @@ fn a_call_that_is_answered_or_declined_elsewhere_no_longer_rings() {
 }
 
 #[test]
-fn a_call_of_a_moment_and_a_callee_who_is_here_are_not_pushed() {
+fn short_calls_and_calls_of_present_users_are_not_pushed() {
     let (mut scene, carrier, bob) = ann_can_be_called();
     let id = call(&scene, &bob, "ann").unwrap();
     scene.wait(1_000);
@@ -494,7 +494,7 @@ fn a_call_of_a_moment_and_a_callee_who_is_here_are_not_pushed() {
 }
 
 #[test]
-fn a_call_that_would_not_ring_rings_by_no_push() {
+fn a_refused_call_is_not_pushed() {
     let (mut scene, carrier, _) = ann_can_be_called();
     let eve = scene.sign_in("eve", "laptop");
     for _ in 0..5 {
@@ -512,7 +512,7 @@ fn a_call_that_would_not_ring_rings_by_no_push() {
 }
 
 #[test]
-fn muted_busy_and_quiet_hold_for_calls_too() {
+fn muted_busy_and_quiet_apply_to_calls_too() {
     let (mut scene, carrier, bob) = ann_can_be_called();
     let rings = |scene: &mut Scene, bob: &Device| {
         call(scene, bob, "ann").unwrap();

@@ -1,5 +1,5 @@
-//! The port between gateways and the domain: everything that a gateway hands over can be written down and read again, and stays
-//! out of logs.
+//! The port between gateways and the domain: everything that a gateway passes can be serialized and read
+//! again, and stays out of logs.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -11,7 +11,7 @@ use scene::{Scene, event, sub};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// In every text of every command.
+/// Part of every text of every command.
 const TEXT: &str = "hush \"🤫\"\n";
 
 /// A pattern and examples for each command. The `match` has no wildcard, so a new command does not compile without a row.
@@ -273,7 +273,7 @@ commands! {
     Command::SignIn(sign_in::Command::RenewToken { .. }) => [sign_in::Command::RenewToken { token: TEXT.into() }],
 }
 
-/// Values without `PartialEq` are compared as they are written; no field is left out when they are written.
+/// Values without `PartialEq` are compared in serialized form, which contains every field.
 fn round_trip<T: Serialize + DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).unwrap();
     let read: T = serde_json::from_str(&text).unwrap();
@@ -282,7 +282,7 @@ fn round_trip<T: Serialize + DeserializeOwned>(value: &T) -> T {
 }
 
 #[test]
-fn every_command_is_read_as_it_was_written() {
+fn every_command_round_trips() {
     for (pattern, command) in examples() {
         assert_eq!(row(&command), pattern);
         for re in [None, Some(0), Some(u64::MAX)] {
@@ -293,7 +293,7 @@ fn every_command_is_read_as_it_was_written() {
 }
 
 #[test]
-fn a_change_to_nothing_is_not_taken_for_no_change() {
+fn removing_a_value_differs_from_no_change() {
     let changed = |status| {
         let change = Box::new(ProfileChange { status, ..ProfileChange::default() });
         match round_trip(&account::Command::ChangeProfile { change }) {
@@ -323,7 +323,7 @@ fn names_are_checked_again_when_they_are_read() {
 }
 
 #[test]
-fn a_hello_is_read_as_it_was_written() {
+fn a_hello_round_trips() {
     let hello = Hello {
         site_key: TEXT.into(),
         token: Some(TEXT.into()),
@@ -341,7 +341,7 @@ fn a_hello_is_read_as_it_was_written() {
 }
 
 #[test]
-fn sessions_are_read_as_they_were_written() {
+fn sessions_round_trip() {
     let user = UserId { site: SiteId(1), num: 7 };
     let record = SessionRecord {
         session: SessionId { user, handle: SessionHandle(u64::MAX) },
@@ -357,7 +357,7 @@ fn sessions_are_read_as_they_were_written() {
 }
 
 #[test]
-fn logs_name_a_command_and_nothing_in_it() {
+fn logs_contain_only_the_name_of_a_command() {
     let mut names = BTreeSet::new();
     for (pattern, command) in examples() {
         let shown = format!("{:?}", Request { re: Some(7), command });
@@ -369,7 +369,7 @@ fn logs_name_a_command_and_nothing_in_it() {
     assert_eq!((names.len(), shown.len()), (patterns.len(), patterns.len()), "each has a name of its own");
 }
 
-/// A gateway that forgets the number gets a refusal, never an answer that no client can assign.
+/// A gateway that forgets the number gets a refusal, instead of an answer that no client can assign.
 #[test]
 fn a_command_that_is_answered_by_its_number_is_refused_without_one() {
     let scene = Scene::new(Mode::Open);

@@ -1,4 +1,4 @@
-//! Presence in virtual time: grace, collecting, invisibility, watching.
+//! Presence in virtual time: grace, collected changes, invisibility, watches.
 
 mod scene;
 
@@ -15,7 +15,7 @@ fn of(user: &str, presence: Presence) -> Vec<(String, Presence)> {
 }
 
 #[test]
-fn watchers_hear_of_coming_and_going() {
+fn watchers_receive_arrivals_and_departures() {
     let mut scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");
     let bob = scene.sign_in("bob", "b");
@@ -26,7 +26,7 @@ fn watchers_hear_of_coming_and_going() {
     let bob = scene.sign_in("bob", "b");
     scene.wait(600);
     assert_eq!(told(&scene, &ann), of("bob", Presence::Online));
-    // On purpose: no grace, only the next telling.
+    // On purpose: no grace time, only the wait for the next round.
     let left = scene.now();
     scene.leave(&bob);
     scene.wait(600);
@@ -41,7 +41,7 @@ fn watchers_hear_of_coming_and_going() {
 }
 
 #[test]
-fn a_drop_is_forgiven_for_the_grace_time() {
+fn a_short_disconnect_is_not_published() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.wait(600);
@@ -50,7 +50,7 @@ fn a_drop_is_forgiven_for_the_grace_time() {
     scene.drop_connection(&bob);
     scene.wait(9_900);
     let bob = scene.sign_in("bob", "b");
-    // He drops again: the first drop's time must not end the second's grace.
+    // A second disconnect: the grace time of the first must not end that of the second.
     scene.drop_connection(&bob);
     let dropped = scene.now();
     scene.wait(9_900);
@@ -67,7 +67,7 @@ fn a_drop_is_forgiven_for_the_grace_time() {
 }
 
 #[test]
-fn what_many_hear_is_collected_for_longer() {
+fn rounds_with_many_receivers_take_longer() {
     let mut scene = Scene::new(Mode::Open);
     let names: Vec<String> = (0..200).map(|n| format!("u{n}")).collect();
     let devices: Vec<Device> = names.iter().map(|name| scene.sign_in(name, "d")).collect();
@@ -89,7 +89,7 @@ fn what_many_hear_is_collected_for_longer() {
     scene.wait(100);
     let heard = last(&scene);
     assert!(heard.len() == 100 && heard.iter().all(|(_, presence)| *presence == Presence::Online));
-    // The next telling is for one: those after it are on time again.
+    // The next round is for one session; later rounds are on time again.
     scene.wait(1_000);
     scene.command(&devices[0], presence::Command::Set(SetPresence::Away));
     scene.wait(500);
@@ -100,7 +100,7 @@ fn what_many_hear_is_collected_for_longer() {
 }
 
 #[test]
-fn a_mass_reconnect_shows_nobody_anything() {
+fn a_mass_reconnect_publishes_nothing() {
     let mut scene = Scene::new(Mode::Open);
     let names: Vec<String> = (0..300).map(|n| format!("u{n}")).collect();
     let mut devices: Vec<Device> = names.iter().map(|name| scene.sign_in(name, "d")).collect();
@@ -120,7 +120,7 @@ fn a_mass_reconnect_shows_nobody_anything() {
 }
 
 #[test]
-fn while_a_crowd_stands_in_line_nobody_in_it_has_left() {
+fn deferred_users_of_a_crowd_stay_present() {
     let mut scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let enter = |scene: &Scene, user: &str| {
         let handle = scene.hello(Some(&scene.token(user)), "d", None);
@@ -138,7 +138,7 @@ fn while_a_crowd_stands_in_line_nobody_in_it_has_left() {
         told(scene, &ann)
     };
 
-    // All of these come at once, and the last are told when to come back.
+    // All of these sign in at once, and the last get a time for a retry.
     let crowd: Vec<String> = (0..2_100).map(|n| scene.token(&format!("u{n}"))).collect();
     let crowd: Vec<_> = crowd.iter().map(|token| scene.hello(Some(token), "d", None)).collect();
     let refused = scene.inbox.take(*crowd.last().unwrap());
@@ -147,13 +147,13 @@ fn while_a_crowd_stands_in_line_nobody_in_it_has_left() {
     scene.wait(10_500);
     assert_eq!(heard(&scene), [], "their grace time is over, but it is not their fault");
     enter(&scene, "bob");
-    // The line has been walked to its end, and a grace time after it is over, too.
+    // The queue of retries is empty, and a grace time has passed since.
     scene.wait(1_500);
     assert_eq!(heard(&scene), of("zoe", Presence::Offline));
 }
 
 #[test]
-fn quick_changes_are_told_once() {
+fn quick_changes_are_published_once() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.wait(600);
@@ -176,7 +176,7 @@ fn quick_changes_are_told_once() {
 }
 
 #[test]
-fn the_choice_is_of_the_user_and_is_remembered() {
+fn the_chosen_presence_belongs_to_the_user_and_is_stored() {
     let mut scene = Scene::new(Mode::Open);
     let [phone, laptop] = ["p", "l"].map(|device| scene.sign_in("bob", device));
     scene.command(&phone, presence::Command::Set(SetPresence::Busy));
@@ -193,7 +193,7 @@ fn the_choice_is_of_the_user_and_is_remembered() {
 }
 
 #[test]
-fn the_invisible_looks_gone_in_every_way() {
+fn invisible_users_appear_offline_everywhere() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.wait(600);
@@ -250,7 +250,7 @@ fn a_watch_replaces_the_one_before_and_ends_with_the_session() {
 }
 
 #[test]
-fn contacts_are_watched_without_being_named() {
+fn contacts_are_watched_without_a_list() {
     for mode in [Mode::Open, Mode::Contacts] {
         let mut scene = Scene::new(mode);
         let [ann, bob, cat, dan] = ["ann", "bob", "cat", "dan"].map(|user| scene.sign_in(user, "d"));
@@ -285,7 +285,7 @@ fn contacts_are_watched_without_being_named() {
 }
 
 #[test]
-fn who_becomes_a_contact_enters_the_watch_and_who_is_blocked_leaves_it() {
+fn new_contacts_are_watched_and_blocked_ones_are_not() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     scene.wait(600);
@@ -306,7 +306,7 @@ fn who_becomes_a_contact_enters_the_watch_and_who_is_blocked_leaves_it() {
 }
 
 #[test]
-fn a_contact_who_is_named_too_is_told_once() {
+fn a_contact_watched_by_name_too_is_published_once() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     scene.befriend(&ann, &bob);
@@ -318,7 +318,7 @@ fn a_contact_who_is_named_too_is_told_once() {
 }
 
 #[test]
-fn what_the_store_could_not_answer_is_told_later() {
+fn changes_wait_while_the_store_fails() {
     let mut scene = Scene::with(Mode::Open, config(), store::Sqlite::by_turns());
     let handles = ["ann", "bob"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
     scene.store.run();
@@ -345,7 +345,7 @@ fn what_the_store_could_not_answer_is_told_later() {
 }
 
 #[test]
-fn an_earlier_watch_that_is_looked_up_late_does_not_win() {
+fn an_earlier_watch_with_a_late_look_up_is_dropped() {
     let mut scene = Scene::with(Mode::Open, config(), store::Sqlite::by_turns());
     let handles = ["ann", "bob", "cat"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
     scene.store.run();
@@ -374,7 +374,7 @@ fn conversations_and_welcomes_carry_presence() {
 }
 
 #[test]
-fn a_login_never_sees_somebody_offline_who_has_come_a_moment_before() {
+fn a_login_sees_a_recent_arrival_as_online() {
     let mut scene = Scene::new(Mode::Contacts);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.befriend(&ann, &bob);
@@ -383,7 +383,7 @@ fn a_login_never_sees_somebody_offline_who_has_come_a_moment_before() {
     scene.wait(60_000);
     for comes_back in [true, false] {
         let ann = scene.sign_in("ann", "a");
-        // No time has passed: nothing was published yet.
+        // No time has passed: no round was published yet.
         let bob = scene.sign_in("bob", "b");
         let contact = &bob.welcome.changes.contacts[0];
         assert_eq!(contact.person.presence, Some(Presence::Online));
@@ -404,7 +404,7 @@ fn a_login_never_sees_somebody_offline_who_has_come_a_moment_before() {
 }
 
 #[test]
-fn others_hear_of_an_arrival_that_somebody_has_seen_before_its_round() {
+fn an_arrival_seen_before_its_round_is_published_to_others() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob, cat) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("cat", "c"));
     scene.leave(&ann);

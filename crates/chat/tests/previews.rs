@@ -1,4 +1,4 @@
-//! Which links are asked what they lead to: those of messages that others see, on sites that want it, and no other.
+//! Links that get a preview: those in messages that others see, on sites with previews, and no others.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -40,7 +40,7 @@ fn moderate(scene: &Scene, moderator: &Device, act: Moderate) {
     );
 }
 
-/// Keeps what was wished for.
+/// Keeps the requested previews.
 #[derive(Default)]
 struct Wishes(Mutex<Vec<PreviewWanted>>);
 
@@ -61,7 +61,7 @@ impl Previewer for Wishes {
 }
 
 #[test]
-fn a_link_is_previewed_where_the_site_wants_it() {
+fn links_are_previewed_on_sites_with_previews() {
     let (scene, wishes) = with(&[]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let link = "https://example.org/lake";
@@ -110,7 +110,7 @@ fn a_link_is_previewed_where_the_site_wants_it() {
 }
 
 #[test]
-fn what_a_filter_holds_is_asked_for_once_a_moderator_has_let_it_through() {
+fn held_links_are_fetched_after_approval() {
     let (scene, wishes) = with(&[ON, ("filters.words", r#"["casino"]"#), ("filters.words_act", "hold")]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let mia = moderator(&scene);
@@ -132,7 +132,7 @@ fn what_a_filter_holds_is_asked_for_once_a_moderator_has_let_it_through() {
 }
 
 #[test]
-fn what_is_written_in_the_shadow_is_never_asked_for() {
+fn links_of_shadow_banned_users_are_never_fetched() {
     let (scene, wishes) = with(&[ON]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let mia = moderator(&scene);
@@ -152,7 +152,7 @@ fn what_is_written_in_the_shadow_is_never_asked_for() {
 }
 
 #[test]
-fn what_strangers_write_is_not_asked_for_until_they_were_answered() {
+fn links_of_strangers_are_not_fetched_before_an_answer() {
     let (scene, wishes) = with(&[ON, ("requests.on", "true")]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let link = "https://example.org";
@@ -167,7 +167,7 @@ fn what_strangers_write_is_not_asked_for_until_they_were_answered() {
 }
 
 #[test]
-fn a_link_that_a_filter_names_is_asked_for_by_nobody() {
+fn filtered_links_are_never_fetched() {
     let domains = [ON, ("filters.domains", r#"["bad.example"]"#), ("filters.links_act", "flag")];
     let (scene, wishes) = with(&domains);
     let (ann, _bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));

@@ -1,4 +1,4 @@
-//! Profiles in virtual time: status and name, and who may write, see and know what.
+//! Profiles in virtual time: status and name, and the rights to write and to see presence.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -63,7 +63,7 @@ fn a_status_is_shown_until_its_end() {
 }
 
 #[test]
-fn who_is_blocked_sees_no_status_and_the_sites_words_hold_for_it() {
+fn blocked_users_see_no_status_and_filters_apply_to_it() {
     let mut scene = Scene::new(Mode::Open);
     set(&mut scene, "filters.words", r#"["casino"]"#);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
@@ -78,7 +78,7 @@ fn who_is_blocked_sees_no_status_and_the_sites_words_hold_for_it() {
 }
 
 #[test]
-fn a_name_is_ones_own_where_the_site_lets_it_be() {
+fn members_choose_names_where_the_site_allows_it() {
     let mut scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");
     let name =
@@ -96,7 +96,7 @@ fn a_name_is_ones_own_where_the_site_lets_it_be() {
 }
 
 #[test]
-fn presence_is_hidden_from_whom_it_is_not_for() {
+fn presence_is_hidden_outside_its_audience() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob, cat) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("cat", "c"));
     scene.befriend(&ann, &bob);
@@ -117,14 +117,14 @@ fn presence_is_hidden_from_whom_it_is_not_for() {
     };
     assert_eq!(shown(&cat), (Some(Presence::Offline), false));
     assert_eq!(shown(&bob), (Some(Presence::Online), false));
-    // She goes: only who may see it hears of it, and may know when.
+    // She leaves: only users who may see her presence are notified, and may know the time.
     scene.leave(&ann);
     scene.wait(600);
     assert_eq!(presences(&scene.take(&cat)), []);
     assert_eq!(presences(&scene.take(&bob)), offline);
     let shown = |device: &Device| profile(&scene, device, Some("ann")).unwrap().last_seen.is_some();
     assert!(shown(&bob) && !shown(&cat));
-    // It holds for the next session too, and can be taken back.
+    // The choice applies to the next session too, and can be undone.
     let ann = scene.sign_in("ann", "a");
     scene.wait(600);
     assert_eq!((presences(&scene.take(&bob)), presences(&scene.take(&cat))), (online.clone(), vec![]));
@@ -138,7 +138,7 @@ fn presence_is_hidden_from_whom_it_is_not_for() {
 }
 
 #[test]
-fn last_seen_is_told_to_whom_it_is_for() {
+fn last_seen_is_shown_only_to_its_audience() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob, cat) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("cat", "c"));
     scene.befriend(&ann, &bob);
@@ -163,7 +163,7 @@ fn last_seen_is_told_to_whom_it_is_for() {
 }
 
 #[test]
-fn only_whom_one_lets_begins_a_conversation_and_what_is_there_goes_on() {
+fn the_audience_may_start_conversations_and_existing_ones_continue() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob, cat) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("cat", "c"));
     scene.befriend(&ann, &bob);
@@ -175,7 +175,7 @@ fn only_whom_one_lets_begins_a_conversation_and_what_is_there_goes_on() {
     change(&scene, &ann, lets(Audience::Nobody)).unwrap();
     assert_eq!(write(&scene, &bob, "ann", "b-1"), Err(Refusal::NotAllowed));
     assert_eq!(write(&scene, &cat, "ann", "c-3"), Ok(()));
-    // It holds while she is away, and after a restart.
+    // The choice applies while she is away, and after a restart.
     scene.leave(&ann);
     scene.wait(600);
     assert_eq!(write(&scene, &bob, "ann", "b-2"), Err(Refusal::NotAllowed));
@@ -199,7 +199,7 @@ fn remove(scene: &Scene, device: &Device, messages: MessagesAfterErasure) -> Vec
 }
 
 #[test]
-fn a_member_removes_the_account_and_all_who_knew_them_are_told() {
+fn removing_an_account_notifies_all_who_knew_the_member() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob, cat) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("cat", "c"));
     let phone = scene.sign_in("ann", "phone");
@@ -261,7 +261,7 @@ fn a_member_removes_the_account_and_all_who_knew_them_are_told() {
 }
 
 #[test]
-fn what_a_killed_node_has_left_the_next_one_does() {
+fn an_erasure_continues_after_a_crash() {
     let mut scene = Scene::new(Mode::Open);
     set(&mut scene, "members.remove", "true");
     set(&mut scene, "members.deleted_name", "Somebody");
@@ -292,7 +292,7 @@ fn what_a_killed_node_has_left_the_next_one_does() {
     assert_eq!(&*chat.with.person().unwrap().name, "Somebody");
 }
 
-/// The one conversation there is.
+/// The only conversation.
 fn scene_to(device: &Device) -> To {
     To::Conversation(device.welcome.changes.conversations[0].id)
 }
@@ -352,7 +352,7 @@ fn a_device_that_was_signed_out_needs_a_newer_token() {
     let handle = scene.hello(Some(&fresh), "phone", None);
     scene.welcomed(handle);
     assert_eq!(devices(&scene, &ann, Request::new(6, account::Command::ListDevices)).unwrap().len(), 3);
-    // One's own: the end of the session is the answer.
+    // The own device: the end of the session is the answer.
     let own = devices(&scene, &ann, Request::new(6, account::Command::ListDevices)).unwrap();
     let own = own.iter().find(|one| one.this).unwrap().row.id;
     let heard = scene.ask(&ann, sign_out(own));

@@ -1,4 +1,5 @@
-//! The one gate for what others will see: filters, the rule for links of new members, addresses of pictures, and what looking may cost.
+//! The one gate for all published texts: filters, the rule for links of new members, addresses of pictures,
+//! and the cost of the checks.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -45,7 +46,7 @@ fn make_room(
     }
 }
 
-/// All commands that put a text before others, each with this text in each place.
+/// All commands that publish a text, with this text in each of their fields.
 fn commands_with(
     text: &str,
     room: ConversationId,
@@ -93,7 +94,7 @@ fn commands_with(
 }
 
 #[test]
-fn every_text_that_others_see_passes_the_filters_and_the_rule_for_links() {
+fn every_published_text_passes_the_filters_and_the_rule_for_links() {
     let scene = Scene::new(Mode::Open);
     set(&scene, &[("members.rename", "true")]);
     let ann = scene.sign_in("ann", "a");
@@ -117,7 +118,7 @@ fn every_text_that_others_see_passes_the_filters_and_the_rule_for_links() {
             assert_eq!(refusal, Some(expected), "{name}: {text}");
         }
     }
-    // Later than the first days of the site, where nobody is new.
+    // Later than the first days of the site, so that new accounts are new members.
     set(&scene, &[("filters", "null"), ("trust.on", "true"), ("trust.new_rooms_per_day", "100")]);
     let mut scene = scene;
     scene.now += 10 * 86_400_000;
@@ -130,7 +131,7 @@ fn every_text_that_others_see_passes_the_filters_and_the_rule_for_links() {
 }
 
 #[test]
-fn filters_that_hold_refuse_what_cannot_wait() {
+fn holding_filters_refuse_texts_that_cannot_wait() {
     let scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");
     set(&scene, &[("filters.words", r#"["casino"]"#), ("filters.words_act", "hold")]);
@@ -139,9 +140,9 @@ fn filters_that_hold_refuse_what_cannot_wait() {
     make_room(&scene, &mia, "No casino", None).unwrap();
 }
 
-/// The address of a room's picture would tell its owner who looks at it, and from where.
+/// The owner of a room picture's address would learn the network addresses of its viewers.
 #[test]
-fn only_the_site_names_the_address_of_a_rooms_picture() {
+fn only_the_site_sets_the_address_of_a_rooms_picture() {
     let scene = Scene::new(Mode::Open);
     let (ann, ada) = (scene.sign_in("ann", "a"), sign_in_as(&scene, "ada", "admin"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -164,7 +165,7 @@ fn only_the_site_names_the_address_of_a_rooms_picture() {
     assert_eq!(avatar(&ada, room, "https://cdn.example/news.png"), None);
 }
 
-/// Four patterns cost 4 s of CPU per message.
+/// Without bounds, four patterns cost 4 s of CPU per message.
 #[test]
 fn patterns_that_need_large_tables_are_refused_when_they_are_set() {
     let slow = [r"(?:.{1,90}x){8}", r"(?:a|b)*a(?:a|b){14}", r"(?:\w{1,80}\s){25}", r"(?:.{0,100}){100}~"];
@@ -179,7 +180,7 @@ fn patterns_that_need_large_tables_are_refused_when_they_are_set() {
     assert!(why.starts_with("filters.patterns: ") && why.contains("512 KiB"), "{why}");
 }
 
-/// The cost of one site's filters is counted in characters times patterns; another site does not notice.
+/// The cost of one site's filters is counted in characters times patterns; other sites are not affected.
 #[test]
 fn a_site_uses_no_more_than_its_share_for_filters() {
     let mut scene = Scene::new(Mode::Open);
@@ -233,13 +234,13 @@ fn settings_change_at_a_bounded_rate() {
 }
 
 #[test]
-fn filters_that_cannot_be_read_hold_every_message_until_an_admin_replaces_them() {
+fn unreadable_filters_hold_every_message_until_an_admin_replaces_them() {
     let scene = Scene::new(Mode::Open);
     let site = scene.store.sites().unwrap().remove(0);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let (mia, ada) = (sign_in_as(&scene, "mia", "moderator"), sign_in_as(&scene, "ada", "admin"));
     let newer = Settings::parse(r#"{"filters":{"words":{"casino":3}},"requests":{"on":true}}"#);
-    // A pattern that an older program took, and this one cannot hold in a table.
+    // A pattern that an older program accepted, and that exceeds this one's table.
     let slow = Settings::parse(r#"{"filters":{"patterns":[{"pattern":"(?:.{1,90}x){8}","act":"flag"}]}}"#);
     for (number, settings) in [newer, slow].into_iter().enumerate() {
         scene.store.set_settings(site.id, &settings).unwrap();
@@ -270,7 +271,7 @@ fn filters_that_cannot_be_read_hold_every_message_until_an_admin_replaces_them()
     assert_eq!(sub("ann"), ann.welcome.me.sub);
 }
 
-/// A filter that flags lets a name through, and moderators see it as they see a flagged message.
+/// A flagging filter allows a name, and moderators get it like a flagged message.
 #[test]
 fn flagged_names_topics_and_statuses_are_reported() {
     let scene = Scene::new(Mode::Open);
@@ -307,13 +308,13 @@ fn flagged_names_topics_and_statuses_are_reported() {
     let found = reports();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].0, ReportAbout::User(ann.session.user));
-    // A repetition while the report is open makes no second one.
+    // A repetition while the report is open creates no second one.
     let name = ProfileChange { name: Some(NameChange::Own("casino".into())), ..ProfileChange::default() };
     scene.ask(&ann, Request::new(1, account::Command::ChangeProfile { change: Box::new(name) }));
     assert_eq!(reports(), []);
 }
 
-/// Anybody makes the room of any page key, and invites others into it by its name.
+/// Every visitor can create the room of any page key, and invite others to it by its name.
 #[test]
 fn a_page_key_that_filters_refuse_is_no_name() {
     let scene = Scene::new(Mode::Open);

@@ -1,5 +1,5 @@
-//! Contacts and presence under random interleavings: whatever happened in between, at the end every device shows
-//! the contact list that is stored and the presence that is true.
+//! Contacts and presence under random interleavings: at the end every device shows the stored contact list
+//! and the true presence.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -24,7 +24,7 @@ const CHOICES: [SetPresence; 4] =
     [SetPresence::Online, SetPresence::Away, SetPresence::Busy, SetPresence::Invisible];
 
 #[test]
-fn every_device_ends_with_the_truth() {
+fn every_device_ends_with_the_stored_state() {
     for seed in 0..200 {
         let run = std::panic::catch_unwind(|| {
             let mode = if seed % 2 == 0 { Mode::Open } else { Mode::Contacts };
@@ -42,7 +42,7 @@ struct Community {
     chosen: BTreeMap<&'static str, SetPresence>,
 }
 
-/// The screen of a device.
+/// The display of a device.
 struct Screen {
     user: &'static str,
     device: String,
@@ -51,7 +51,7 @@ struct Screen {
     position: Option<Position>,
     contacts: BTreeMap<String, ContactState>,
     watches_contacts: bool,
-    /// Presence of contacts; a user who is no contact any more leaves it.
+    /// Presence of contacts; entries end with the contact.
     roster: BTreeMap<String, Presence>,
     watched: Vec<&'static str>,
     presence: BTreeMap<String, Presence>,
@@ -131,7 +131,7 @@ impl Community {
                 if self.screens[who].session.is_some() {
                     self.chosen.insert(self.screens[who].user, set);
                     self.say(who, presence::Command::Set(set));
-                    // A device that leaves and comes back sooner than this is stored has its former choice.
+                    // A device that reconnects before the choice is stored gets the former one.
                     self.scene.store.run();
                 }
             }
@@ -197,7 +197,7 @@ impl Community {
                 }
                 event!(presence::Watching { here, more }) => {
                     assert!(!more);
-                    // Users who are not named are offline.
+                    // Users who are not listed are offline.
                     screen.roster = here.into_iter().map(|(user, seen)| (user.to_string(), seen)).collect();
                 }
                 event!(presence::Presence { user, presence, .. }) => {
@@ -246,14 +246,14 @@ impl Community {
             let expected = self.true_presence(session.user, other, &stored);
             let shown = screen.presence.get(*other).copied();
             match (self.mode, expected) {
-                // An invisible user is not mentioned, or became offline when that began.
+                // An invisible user is not listed, or became offline when the invisibility began.
                 (Mode::Contacts, None) => assert!(matches!(shown, None | Some(Presence::Offline)), "{other}"),
                 (_, expected) => assert_eq!(shown, expected, "{} sees {other}", screen.user),
             }
         }
     }
 
-    /// A device that watches contacts knows the presence of each, without naming anybody.
+    /// A device that watches contacts knows the presence of each, without a list.
     fn check_roster(&self, who: usize, user: UserId, stored: &BTreeMap<String, ContactState>) {
         let screen = &self.screens[who];
         let agreed = |user: &&str| stored.get(*user) == Some(&ContactState::Contact);
@@ -284,7 +284,7 @@ impl Community {
         }
     }
 
-    /// None: `user` may not see it, on a site where only contacts meet.
+    /// None: `user` may not see it, in mode *contacts*.
     fn true_presence(
         &self,
         user: UserId,

@@ -1,5 +1,5 @@
-//! A user gets another id in thousands of messages, under seeded faults: devices that are connected, that come back and that are
-//! new end with the same picture of each message. `SEED=n cargo test -p chat --test renaming` runs one seed.
+//! A user gets another id in thousands of messages, under seeded faults. Connected, returning and new devices
+//! end with the same state of each message. `SEED=n cargo test -p chat --test renaming` runs one seed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -12,10 +12,10 @@ use scene::*;
 
 const CLIENTS: usize = 4;
 const STEPS: usize = 160;
-/// Of the user who is renamed: several slices.
+/// Messages of the renamed user: several slices.
 const WRITTEN: u64 = 130;
 
-/// The drawn state of one message in a client.
+/// The displayed state of one message in a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shown {
     from: String,
@@ -117,7 +117,7 @@ impl Client {
 }
 
 impl Room {
-    /// `tom` writes, others do too, he reacts to theirs; then everybody loads pages.
+    /// `tom` and others write, and he reacts to their messages; then every device loads pages.
     fn new(written: u64) -> Room {
         let scene = Scene::new(Mode::Open);
         let tom = scene.sign_in("tom", "d");
@@ -147,7 +147,7 @@ impl Room {
         }
         (0..CLIENTS).for_each(|who| {
             room.receive(who);
-            // An acknowledgement does not bring one's own message.
+            // An acknowledgement does not contain one's own message.
             room.clients[who].shown.clear();
             for page in 0..4 {
                 room.load(who, Seq(page * 50));
@@ -250,7 +250,7 @@ impl Room {
 }
 
 #[test]
-fn pictures_converge_whatever_dies_when() {
+fn clients_converge_despite_crashes() {
     let seeds = match std::env::var("SEED") {
         Ok(seed) => vec![seed.parse().unwrap()],
         Err(_) => (0..40).collect(),

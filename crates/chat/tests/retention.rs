@@ -1,4 +1,4 @@
-//! Retention in virtual time: what is old goes, as the owner wants it.
+//! Retention in virtual time: messages older than the owner's limit are removed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -29,7 +29,7 @@ fn bodies(scene: &Scene, device: &Device, to: To) -> Vec<String> {
 }
 
 #[test]
-fn messages_go_when_they_are_older_than_the_owner_wants() {
+fn messages_beyond_the_retention_time_are_removed() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.post(&ann, to("bob"), "a-1", "old").unwrap();

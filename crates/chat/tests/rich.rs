@@ -1,4 +1,5 @@
-//! Polls, forwarded messages and threads in the domain: who hears what, and what strangers of an author learn of them.
+//! Polls, forwarded messages and threads in the domain: the receivers of events, and the visibility of
+//! authors.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -68,7 +69,7 @@ fn join(scene: &Scene, who: &Device, room: ConversationId) {
 }
 
 #[test]
-fn a_vote_is_told_to_all_and_what_is_ones_own_to_oneself() {
+fn votes_reach_all_members_and_own_choices_only_the_voter() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob, phone) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("bob", "p"));
     let (id, seq) = ask_poll(&scene, &ann, to("bob"), "a-1", &["lake", "town"]).unwrap();
@@ -91,7 +92,7 @@ fn a_vote_is_told_to_all_and_what_is_ones_own_to_oneself() {
 }
 
 #[test]
-fn what_is_no_poll_is_refused() {
+fn invalid_polls_are_refused() {
     let scene = Scene::new(Mode::Open);
     let (ann, _bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let many: Vec<String> = (0..11).map(|number| number.to_string()).collect();
@@ -120,7 +121,7 @@ fn votes_in_a_large_room_are_gathered() {
     let crowd: Vec<Device> = (0..60).map(|number| scene.sign_in(&format!("m{number}"), "d")).collect();
     crowd.iter().for_each(|member| join(&scene, member, room));
     let (_, seq) = ask_poll(&scene, &ann, To::Conversation(room), "a-1", &["lake", "town"]).unwrap();
-    // The new number of members goes out first.
+    // The new number of members is published first.
     scene.wait(1_200);
     crowd.iter().chain([&ann]).for_each(|member| _ = scene.take(member));
     for (at, member) in crowd.iter().take(10).enumerate() {
@@ -139,7 +140,7 @@ fn votes_in_a_large_room_are_gathered() {
 }
 
 #[test]
-fn an_anonymous_vote_names_nobody() {
+fn an_anonymous_vote_contains_no_user() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob, phone) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("bob", "p"));
     let room = room(&scene, &ann);
@@ -182,7 +183,7 @@ fn origin(scene: &Scene, device: &Device) -> Option<String> {
 }
 
 #[test]
-fn a_forwarded_message_names_whom_its_readers_may_see() {
+fn a_forwarded_message_shows_its_author_only_to_permitted_readers() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob, carl) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
     let said = scene.post(&ann, to("bob"), "a-1", "secret of ann").unwrap();
@@ -194,7 +195,7 @@ fn a_forwarded_message_names_whom_its_readers_may_see() {
     scene.take(&bob);
     forward(&scene, &carl, own, to("ann"), "c-2").unwrap();
     assert_eq!(origin(&scene, &ann).as_deref(), Some("carl"), "one's own");
-    // A user whom the author blocked does not see the author.
+    // A user whom the author has blocked does not see the author.
     scene.contact(&ann, ContactAction::Block, "carl").unwrap();
     scene.take(&carl);
     forward(&scene, &bob, said, to("carl"), "b-2").unwrap();
@@ -209,7 +210,7 @@ fn a_forwarded_message_names_whom_its_readers_may_see() {
 }
 
 #[test]
-fn where_only_contacts_meet_a_room_does_not_name_others() {
+fn in_mode_contacts_forwards_into_rooms_hide_authors() {
     let scene = Scene::new(Mode::Contacts);
     let (ann, bob, carl) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
     scene.befriend(&ann, &bob);
@@ -226,7 +227,7 @@ fn where_only_contacts_meet_a_room_does_not_name_others() {
 }
 
 #[test]
-fn what_is_not_forwarded() {
+fn some_messages_cannot_be_forwarded() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob, _carl) =
         (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
@@ -249,7 +250,7 @@ fn what_is_not_forwarded() {
 }
 
 #[test]
-fn a_reply_in_a_thread_is_told_once_to_all_members() {
+fn a_reply_in_a_thread_reaches_all_members_once() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob, carl) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
     let room = room(&scene, &ann);

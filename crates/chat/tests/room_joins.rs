@@ -44,7 +44,7 @@ fn a_join_is_seen_by_the_others_within_a_second() {
     let room = write(&scene, &ann, "1");
     scene.wait(2_000);
     scene.take(&ann);
-    // Writing in a page's room is joining, and so is asking to.
+    // Writing in a page's room is joining, like the command to join.
     write(&scene, &bob, "1");
     scene.ask(&carl, Request::new(1, rooms::Command::Join { to: page() }));
     scene.wait(1_000);
@@ -54,14 +54,14 @@ fn a_join_is_seen_by_the_others_within_a_second() {
     scene.wait(1_000);
     assert_eq!(counts(&scene.take(&ann)), [(2, vec![])]);
     assert_eq!(counts(&scene.take(&carl)), [], "a user who left hears nothing");
-    // One who writes again has joined before.
+    // The author of a second message has joined before.
     write(&scene, &bob, "2");
     scene.wait(2_000);
     assert_eq!(counts(&scene.take(&ann)), []);
 }
 
 #[test]
-fn joining_and_leaving_again_and_again_is_one_line() {
+fn repeated_joins_and_leaves_become_one_event() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
     let room = write(&scene, &ann, "1");
@@ -80,7 +80,7 @@ fn joining_and_leaving_again_and_again_is_one_line() {
 }
 
 #[test]
-fn a_large_room_hears_the_number_alone() {
+fn large_rooms_receive_only_the_number() {
     let mut scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");
     write(&scene, &ann, "1");
@@ -93,9 +93,9 @@ fn a_large_room_hears_the_number_alone() {
     assert_eq!(counts(&scene.take(&ann)).last(), Some(&(51, vec![])));
 }
 
-/// A contact who was added is named; a user with a pending request is not.
+/// An added contact is listed; a user with a pending invitation is not.
 #[test]
-fn who_is_added_is_named_and_who_is_asked_is_not() {
+fn added_users_are_listed_and_invited_ones_are_not() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob, carl] = ["ann", "bob", "carl"].map(|name| scene.sign_in(name, name));
     scene.befriend(&ann, &bob);

@@ -1,11 +1,12 @@
-//! Bringing others into rooms: who becomes a member at once, who is asked, and what a "no" is worth.
+//! Adding others to rooms: users who become members at once, users who are invited, and the effect of
+//! declining.
 
 mod scene;
 
 use chat::*;
 use scene::{Device, Scene, event, sub, to};
 
-/// With the settings of a new site, but members are trusted as far as a site trusts everybody.
+/// A scene with the settings of a new site, but without limits for new members.
 fn scene_with(change: impl FnOnce(&mut Settings)) -> Scene {
     let scene = Scene::new(Mode::Open);
     let site = scene.store.sites().expect("the store is here").remove(0);
@@ -34,7 +35,7 @@ fn room(scene: &Scene, owner: &Device) -> ConversationId {
     room_named(scene, owner, "Bikers")
 }
 
-/// The member that the answer names: whether they are one, and whether they were asked.
+/// The added member in the answer: whether they are a member, and whether they were invited.
 fn add(scene: &Scene, by: &Device, room: ConversationId, user: &str) -> Result<(bool, bool), Refusal> {
     let action = MemberAction::Invite;
     let command =
@@ -49,7 +50,7 @@ fn add(scene: &Scene, by: &Device, room: ConversationId, user: &str) -> Result<(
 const ADDED: Result<(bool, bool), Refusal> = Ok((true, false));
 const ASKED: Result<(bool, bool), Refusal> = Ok((false, true));
 
-/// The rooms into which the user is asked, as a new device sees them: name, and by whom.
+/// The rooms with an invitation of the user, as a new device sees them: name, and author.
 fn requests(scene: &Scene, user: &str) -> Vec<(String, String)> {
     let device = scene.sign_in(user, "fresh");
     let rows = &device.welcome.changes.conversations;
@@ -76,7 +77,7 @@ fn may_write(scene: &Scene, who: &Device, write: Audience) {
 }
 
 #[test]
-fn a_stranger_asks_and_the_user_decides() {
+fn invitations_of_strangers_wait_for_the_user() {
     let scene = scene();
     let (mallory, bob) = (scene.sign_in("mallory", "m"), scene.sign_in("bob", "b"));
     let id = room(&scene, &mallory);
@@ -128,7 +129,7 @@ fn say(room: ConversationId, client_id: &str) -> messages::Command {
 }
 
 #[test]
-fn contacts_and_moderators_add_at_once_and_nobody_whom_the_user_excludes() {
+fn contacts_and_moderators_add_at_once_unless_excluded() {
     let scene = scene();
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let id = room(&scene, &ann);
@@ -184,7 +185,7 @@ fn no_user_is_added_again_after_leaving_or_declining() {
 }
 
 #[test]
-fn requests_into_rooms_count_with_those_of_the_day() {
+fn invitations_count_against_the_daily_requests() {
     let scene = scene_with(|settings| settings.requests.per_day = 3);
     let mallory = scene.sign_in("mallory", "m");
     let id = room(&scene, &mallory);
@@ -209,7 +210,7 @@ fn requests_into_rooms_count_with_those_of_the_day() {
 }
 
 #[test]
-fn without_message_requests_the_day_has_an_end_all_the_same() {
+fn invitations_have_a_daily_limit_without_message_requests() {
     let scene = scene_with(|settings| (settings.requests.on, settings.requests.per_day) = (false, 2));
     let mallory = scene.sign_in("mallory", "m");
     let id = room(&scene, &mallory);
@@ -237,7 +238,7 @@ fn a_rooms_name_follows_the_rule_for_first_words() {
 }
 
 #[test]
-fn a_block_a_withdrawal_and_a_ban_end_what_is_pending() {
+fn a_block_a_withdrawal_and_a_ban_end_pending_invitations() {
     let scene = scene();
     let [mallory, bob] = ["mallory", "bob"].map(|name| scene.sign_in(name, name));
     let (first, second) = (room(&scene, &mallory), room(&scene, &mallory));
@@ -266,7 +267,7 @@ fn a_block_a_withdrawal_and_a_ban_end_what_is_pending() {
 }
 
 #[test]
-fn a_device_that_was_away_hears_of_requests_and_of_their_end() {
+fn a_returning_device_receives_invitations_and_their_end() {
     let scene = scene();
     let [mallory, bob] = ["mallory", "bob"].map(|name| scene.sign_in(name, name));
     let id = room(&scene, &mallory);
@@ -281,7 +282,7 @@ fn a_device_that_was_away_hears_of_requests_and_of_their_end() {
 }
 
 #[test]
-fn muted_members_of_the_site_ask_nobody() {
+fn muted_members_of_the_site_cannot_invite() {
     let scene = scene();
     let (mallory, _bob) = (scene.sign_in("mallory", "m"), scene.sign_in("bob", "b"));
     let id = room(&scene, &mallory);

@@ -1,4 +1,4 @@
-//! A room owner's mutes and bans: with an end, with a reason, and what others learn of them.
+//! Mutes and bans by a room's owner: their end, their reason, and the events for others.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -67,7 +67,7 @@ fn writes(scene: &Scene, device: &Device, room: ConversationId, id: &str) -> Res
 }
 
 #[test]
-fn a_muted_member_is_told_why_and_writes_again_when_it_ends() {
+fn a_muted_member_gets_the_reason_and_writes_again_after_the_end() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob, carl] = ["ann", "bob", "carl"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann);
@@ -95,7 +95,7 @@ fn a_muted_member_is_told_why_and_writes_again_when_it_ends() {
 }
 
 #[test]
-fn a_banned_member_comes_back_when_it_ends() {
+fn a_banned_member_may_return_after_the_end() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann);
@@ -112,9 +112,9 @@ fn a_banned_member_comes_back_when_it_ends() {
     assert_eq!(join(&scene, room, &bob), Ok(Role::Member));
 }
 
-/// A reason is no way to write to a user who never came to the room, or who has blocked its author.
+/// A reason must not become a message to a user who was never in the room, or who has blocked its author.
 #[test]
-fn a_reason_reaches_nobody_who_did_not_ask_for_it() {
+fn a_reason_reaches_only_former_members_without_a_block() {
     let scene = Scene::new(Mode::Open);
     let [mallory, bob, carl] = ["mallory", "bob", "carl"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &mallory);
@@ -137,7 +137,7 @@ fn a_reason_reaches_nobody_who_did_not_ask_for_it() {
 }
 
 #[test]
-fn a_reason_passes_the_gate_and_an_end_lies_ahead() {
+fn a_reason_is_filtered_and_an_end_must_be_in_the_future() {
     let scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
     let room = room(&scene, &ann);

@@ -1,5 +1,5 @@
-//! Rooms in the domain: whatever the store's threads interleave, seqs are gap-free and each member who is here gets each message
-//! once, from the moment in which they joined until the one in which they left; who was away finds the rest.
+//! Rooms in the domain, under random interleavings of the store's threads. Seqs are gap-free, and each
+//! connected member gets each message once, from the join to the leave; absent members get the rest later.
 
 mod scene;
 
@@ -16,14 +16,14 @@ use store::Sqlite;
 
 const USERS: [&str; 5] = ["ann", "bob", "carl", "dora", "eve"];
 
-/// A device, and what it has heard: kept over its connections, as a client keeps it.
+/// A device and its received data, kept over connections as a client keeps it.
 #[derive(Default)]
 struct Heard {
     session: Option<SessionId>,
     position: Option<Position>,
     /// Body by seq.
     messages: BTreeMap<u64, String>,
-    /// It is a member, and from this seq on it must have everything.
+    /// Set for members: the device must have everything from this seq on.
     since: Option<u64>,
     asked: u64,
 }
@@ -41,7 +41,7 @@ struct Play {
 }
 
 #[test]
-fn each_member_gets_each_message_once_whatever_the_order() {
+fn each_member_gets_each_message_once() {
     let mut said = 0;
     for seed in 0..30 {
         let mut play = Play::new(seed);
@@ -163,7 +163,7 @@ impl Play {
                     device.messages.insert(message.seq.0, message.body.to_string());
                 }
                 for row in &welcome.changes.conversations {
-                    // Joined or left on a connection that was lost before the answer came.
+                    // The join or leave was on a connection that was lost before the answer.
                     let newest = row.last.as_ref().map_or(0, |last| last.seq.0);
                     device.since.get_or_insert(newest + 1);
                 }
@@ -197,7 +197,7 @@ impl Play {
         }
     }
 
-    /// All come back and everything is told: who is a member has all since they joined.
+    /// All reconnect and receive everything: members have all messages since they joined.
     fn end(&mut self) {
         for who in 0..USERS.len() {
             self.scene.store.run();
@@ -222,7 +222,7 @@ impl Play {
         }
     }
 
-    /// Acknowledgements may be lost with a connection: the log is what history says.
+    /// Acknowledgements may be lost with a connection: history is the reference.
     fn history(&mut self, reader: usize) {
         let Some(session) = self.devices[reader].session else { return };
         let mut after = 0;

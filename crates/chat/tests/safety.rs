@@ -1,4 +1,5 @@
-//! Order on a site as its members and moderators live it: requests, reports, sanctions, and what the owner has switched.
+//! Moderation of a site, as members and moderators see it: requests, reports, sanctions, and the owner's
+//! settings.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -86,7 +87,7 @@ fn a_stranger_is_a_request_until_answered() {
 }
 
 #[test]
-fn what_is_put_away_is_told_to_nobody() {
+fn a_dismissed_request_is_not_published() {
     let scene = with(&[("requests.on", "true")]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let (conversation, _) = scene.post(&ann, to("bob"), "1", "Hello").unwrap();
@@ -101,7 +102,7 @@ fn what_is_put_away_is_told_to_nobody() {
 }
 
 #[test]
-fn who_knows_each_other_asks_nobody() {
+fn contacts_need_no_request() {
     let scene = with(&[("requests.on", "true")]);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.befriend(&ann, &bob);
@@ -118,7 +119,7 @@ fn who_knows_each_other_asks_nobody() {
 }
 
 #[test]
-fn without_the_setting_nothing_is_asked() {
+fn without_the_setting_there_are_no_requests() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     for number in 0..5 {
@@ -128,7 +129,7 @@ fn without_the_setting_nothing_is_asked() {
 }
 
 #[test]
-fn a_role_comes_by_the_token_and_stays_until_the_next_word() {
+fn a_role_in_a_token_stays_until_it_is_changed() {
     let scene = Scene::new(Mode::Open);
     assert_eq!(sign_in_as(&scene, "mia", "moderator").welcome.role, SiteRole::Moderator);
     let again = scene.sign_in("mia", "other");
@@ -149,7 +150,7 @@ fn a_role_comes_by_the_token_and_stays_until_the_next_word() {
 }
 
 #[test]
-fn a_moderator_does_not_hear_who_has_reported_them() {
+fn a_reported_moderator_does_not_see_the_report() {
     let scene = Scene::new(Mode::Open);
     let (ann, _tom) = (scene.sign_in("ann", "a"), scene.sign_in("tom", "t"));
     let (mia, moe) = (sign_in_as(&scene, "mia", "moderator"), sign_in_as(&scene, "moe", "moderator"));
@@ -165,7 +166,7 @@ fn a_moderator_does_not_hear_who_has_reported_them() {
 }
 
 #[test]
-fn acts_that_are_recorded_for_good_have_a_rate() {
+fn recorded_acts_are_rate_limited() {
     let rates = RequestRates { user_per_minute: 80, ..RequestRates::UNLIMITED };
     let mut config = scene::config();
     config.limits.requests = rates;
@@ -189,7 +190,7 @@ fn acts_that_are_recorded_for_good_have_a_rate() {
 }
 
 #[test]
-fn a_report_reaches_moderators_who_are_here_and_is_looked_after() {
+fn a_report_reaches_connected_moderators_and_is_handled() {
     let scene = Scene::new(Mode::Open);
     let (ann, tom) = (scene.sign_in("ann", "a"), scene.sign_in("tom", "t"));
     let (mia, moe) = (sign_in_as(&scene, "mia", "moderator"), sign_in_as(&scene, "moe", "moderator"));
@@ -237,7 +238,7 @@ fn a_report_reaches_moderators_who_are_here_and_is_looked_after() {
     assert_eq!(words, ["close_report", "delete", "take_report", "set_role", "set_role"]);
 }
 
-/// With what comes after the welcome.
+/// Signs in, and answers the events after the welcome.
 fn sign_in_and_hear(scene: &Scene) -> (Device, Vec<Delivery>) {
     let handle = scene.hello(Some(&scene.token("tom")), "t", None);
     let mut heard = scene.inbox.take(handle);
@@ -248,7 +249,7 @@ fn sign_in_and_hear(scene: &Scene) -> (Device, Vec<Delivery>) {
 }
 
 #[test]
-fn who_is_muted_reads_and_does_not_write_until_it_ends() {
+fn a_muted_user_reads_but_cannot_write_until_the_end() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, tom) = (scene.sign_in("ann", "a"), scene.sign_in("tom", "t"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -282,7 +283,7 @@ fn who_is_muted_reads_and_does_not_write_until_it_ends() {
 }
 
 #[test]
-fn a_ban_ends_sessions_and_says_why_and_until_when() {
+fn a_ban_ends_sessions_with_its_reason_and_end() {
     let mut scene = Scene::new(Mode::Open);
     let tom = scene.sign_in("tom", "t");
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -308,7 +309,7 @@ fn a_ban_ends_sessions_and_says_why_and_until_when() {
 }
 
 #[test]
-fn a_warning_is_told_until_it_is_seen() {
+fn a_warning_is_sent_until_it_is_seen() {
     let scene = Scene::new(Mode::Open);
     scene.sign_in("tom", "t");
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -330,7 +331,7 @@ fn a_warning_is_told_until_it_is_seen() {
 }
 
 #[test]
-fn a_site_that_is_read_only_or_closed_is_so_at_once() {
+fn read_only_and_closed_apply_at_once() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -399,7 +400,7 @@ fn the_sites_own_server_changes_settings_and_acts() {
 }
 
 #[test]
-fn words_and_ends_have_bounds() {
+fn reasons_and_ends_are_bounded() {
     let scene = Scene::new(Mode::Open);
     scene.sign_in("tom", "t");
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -423,7 +424,7 @@ fn words_and_ends_have_bounds() {
 }
 
 #[test]
-fn what_a_site_does_not_want_is_refused_wherever_it_is_written() {
+fn filters_apply_to_every_text() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let mia = sign_in_as(&scene, "mia", "moderator");
@@ -445,7 +446,7 @@ fn what_a_site_does_not_want_is_refused_wherever_it_is_written() {
 }
 
 #[test]
-fn a_muted_member_who_removes_the_account_and_comes_back_is_muted() {
+fn a_mute_outlasts_the_removal_of_the_account() {
     let mut scene = with(&[("members.remove", "true")]);
     let mia = sign_in_as(&scene, "mia", "moderator");
     let (tom, _) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));

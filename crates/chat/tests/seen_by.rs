@@ -1,4 +1,4 @@
-//! Members of a small room see who has received and read a message, as far as each of them lets them.
+//! Members of a small room see who has received and read a message, as far as each of them allows it.
 
 mod scene;
 
@@ -20,7 +20,7 @@ fn join(scene: &Scene, device: &Device, room: ConversationId) {
     scene.ask(device, Request::new(2, rooms::Command::Join { to: To::Conversation(room) }));
 }
 
-/// Received and read of each member, as this one is told.
+/// The received and read markers of each member, as the asker sees them.
 fn seen_by(scene: &Scene, asker: &Device, room: ConversationId) -> Vec<(String, Option<(u64, u64)>)> {
     let command = Request::new(
         3,
@@ -66,7 +66,7 @@ fn told(name: &str, markers: Option<(u64, u64)>) -> (String, Option<(u64, u64)>)
 }
 
 #[test]
-fn members_see_how_far_each_other_member_is() {
+fn members_see_the_markers_of_the_others() {
     let (scene, [ann, bob, _], room) = room_of_three();
     let all = [told("ann", Some((3, 3))), told("bob", Some((2, 2))), told("cat", Some((1, 0)))];
     assert_eq!(seen_by(&scene, &ann, room), all);
@@ -85,7 +85,7 @@ fn members_see_how_far_each_other_member_is() {
 }
 
 #[test]
-fn who_hides_or_is_blocked_is_not_seen_reading() {
+fn markers_of_hidden_and_blocked_members_are_not_shown() {
     let (scene, [ann, bob, cat], room) = room_of_three();
     let change = ProfileChange { presence: Some(Audience::Nobody), ..ProfileChange::default() };
     scene.ask(&bob, Request::new(4, account::Command::ChangeProfile { change: Box::new(change) }));
@@ -99,7 +99,7 @@ fn who_hides_or_is_blocked_is_not_seen_reading() {
 }
 
 #[test]
-fn nobody_is_seen_reading_in_a_room_that_has_grown() {
+fn large_rooms_show_no_markers() {
     let (scene, [ann, ..], room) = room_of_three();
     for number in 3..=MOST_SEEN_BY {
         assert!(seen_by(&scene, &ann, room).iter().all(|(_, markers)| markers.is_some()), "{number} members");

@@ -1,4 +1,5 @@
-//! Every event is the same after it was written and read: a front on another node receives what one in this process does.
+//! Every event is unchanged after serialization: a front on another node receives the same as one in this
+//! process.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -7,7 +8,8 @@ use std::sync::Arc;
 
 use chat::*;
 
-/// Lists the variants of each part. A new one does not compile until it is here, and then the test asks for an example.
+/// Lists the variants of each part. A new variant does not compile until it is listed, and then the test
+/// requires an example.
 macro_rules! variants {
     ($($part:ident $event:ident: $($variant:ident)+;)+) => {
         const VARIANTS: &[&str] = &[$($(concat!(stringify!($part), "::", stringify!($variant)),)+)+];
@@ -36,7 +38,7 @@ variants! {
 }
 
 #[test]
-fn every_event_comes_back_as_it_was() {
+fn every_event_round_trips() {
     let mut seen = BTreeSet::new();
     for delivery in deliveries() {
         let name = variant(&delivery.event);
@@ -391,7 +393,7 @@ fn group_news() -> Vec<GroupNews> {
     ]
 }
 
-/// The number and the position are those that the event must have.
+/// Each delivery has the number and the position that its event requires.
 fn deliveries() -> Vec<Delivery> {
     let live = events_for_sessions().into_iter().map(|event| Delivery { re: None, position: None, event });
     let answers = answers().into_iter().map(|event| Delivery { re: Some(9), position: None, event });

@@ -1,4 +1,4 @@
-//! Sessions: beginning, being replaced, catching up, falling behind, ending.
+//! Sessions: start, replacement, resume, falling behind, and end.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -37,7 +37,7 @@ fn a_first_welcome_and_a_later_one() {
     assert_eq!(changes.contacts[0].state, ContactState::RequestReceived);
     assert!(changes.gaps.is_empty());
 
-    // Of another database, or from the future: a first page.
+    // Positions of another database, or from the future, lead to a first page.
     for position in [Position { epoch: 9, ..seen }, Position { number: 1 << 40, ..seen }] {
         let changes = scene.sign_in_from("bob", "b", Some(position)).welcome.changes;
         assert!(changes.reset && changes.messages.is_empty() && changes.conversations.len() == 1);
@@ -45,7 +45,7 @@ fn a_first_welcome_and_a_later_one() {
 }
 
 #[test]
-fn a_long_absence_leaves_a_gap_that_is_named() {
+fn a_long_absence_leaves_a_listed_gap() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.post(&ann, to("bob"), "m0", "0").unwrap();
@@ -61,7 +61,7 @@ fn a_long_absence_leaves_a_gap_that_is_named() {
 }
 
 #[test]
-fn who_is_not_let_in() {
+fn refused_sign_ins() {
     let scene = Scene::new(Mode::Open);
     let device = || DeviceId::parse("d").unwrap();
     let token = scene.token("ann");
@@ -104,7 +104,7 @@ fn the_same_device_again_replaces_itself() {
     let new = scene.sign_in("ann", "phone");
     assert!(matches!(scene.take(&old)[..], [event!(session::Bye(Refusal::Replaced))]));
     assert!(scene.take(&laptop).is_empty() && scene.take(&new).is_empty());
-    // The gateway closes the old connection; that does not touch the new session.
+    // The gateway closes the old connection, which does not affect the new session.
     scene.drop_connection(&old);
     scene.command(&old, presence::Command::Set(SetPresence::Busy));
     assert!(matches!(scene.take(&old)[..], [event!(session::Bye(Refusal::NoSession))]));
@@ -135,7 +135,7 @@ fn limits_of_sessions() {
 }
 
 #[test]
-fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
+fn the_welcome_comes_first_and_no_event_is_lost() {
     let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let run = |hello: SessionHandle| {
         scene.store.run();
@@ -148,7 +148,8 @@ fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
     let seen = position(&scene.take(&bob));
     scene.drop_connection(&bob);
 
-    // A message is committed and told at every moment of bob's sign-in, which has four turns of the store.
+    // A message is committed and published at every moment of Bob's sign-in, which takes four turns of the
+    // store.
     for moment in 0..5 {
         let id = format!("m{}", moment + 1);
         let handle = scene.hello(Some(&scene.token("bob")), "b", Some(seen));
@@ -157,7 +158,7 @@ fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
             scene.store.turn(last);
         }
         scene.send(&ann, to("bob"), &id, &id);
-        // Writes first, so that the message overtakes the sign-in, which stands at a read.
+        // Writes first, so that the message overtakes the sign-in, which waits for a read.
         while scene.store.turns() > 0 {
             scene.store.turn(0);
         }
@@ -175,7 +176,7 @@ fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
     }
 }
 
-/// A client that answers its welcome while it is still being handed out, as one on the same machine can.
+/// A client that answers its welcome during its delivery, as a client on the same machine can.
 #[derive(Default)]
 struct Eager {
     node: OnceLock<Arc<Node>>,
@@ -197,7 +198,7 @@ impl Outbox for Eager {
 }
 
 #[test]
-fn a_session_is_heard_as_soon_as_its_welcome_goes_out() {
+fn commands_are_accepted_as_soon_as_the_welcome_is_sent() {
     let scene = Scene::new(Mode::Open);
     let eager = Arc::new(Eager::default());
     let node = Arc::new(Node::new(config(), scene.store.clone(), eager.clone(), [3; 32]));
@@ -222,7 +223,7 @@ fn a_session_is_heard_as_soon_as_its_welcome_goes_out() {
 }
 
 #[test]
-fn too_much_while_waiting_for_the_welcome_makes_it_behind() {
+fn too_many_events_before_the_welcome_make_a_session_behind() {
     let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let ann = scene.hello(Some(&scene.token("ann")), "a", None);
     scene.hello(Some(&scene.token("bob")), "b0", None);
@@ -232,7 +233,7 @@ fn too_much_while_waiting_for_the_welcome_makes_it_behind() {
     scene.store.run();
 
     let bob = scene.hello(Some(&scene.token("bob")), "b", None);
-    // The row is read and the session registered; the snapshot is taken but not told.
+    // The row is read and the session registered; the snapshot is taken but not delivered.
     for _ in 0..3 {
         scene.store.turn(0);
     }
@@ -257,7 +258,7 @@ fn too_much_while_waiting_for_the_welcome_makes_it_behind() {
 }
 
 #[test]
-fn behind_hears_nothing_until_it_resumes() {
+fn a_session_behind_receives_nothing_until_it_resumes() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.watch(&bob, &["ann"]);
@@ -267,7 +268,7 @@ fn behind_hears_nothing_until_it_resumes() {
     scene.node.behind(bob.session);
     scene.post(&ann, to("bob"), "m1", "1").unwrap();
     scene.command(&ann, messages::Command::Typing { to: to("bob"), on: true });
-    // Own messages are stored; their acknowledgement would let the position jump over m1.
+    // Own messages are stored; an acknowledgement would move the position beyond m1.
     scene.send(&bob, to("ann"), "b1", "mine");
     assert!(scene.take(&bob).is_empty());
 
@@ -282,7 +283,7 @@ fn behind_hears_nothing_until_it_resumes() {
 }
 
 #[test]
-fn one_resume_at_a_time_and_one_that_fails_can_be_tried_again() {
+fn resumes_are_exclusive_and_can_be_retried() {
     let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let handle = scene.hello(Some(&scene.token("ann")), "a", None);
     scene.store.run();
@@ -291,7 +292,7 @@ fn one_resume_at_a_time_and_one_that_fails_can_be_tried_again() {
     resume(1);
     resume(2);
     assert!(matches!(scene.take(&ann)[..], [event!(Some(2), session::Refused(Refusal::RateLimited { .. }))]));
-    // Behind once more while the answer is on its way: it comes too late, also when the next one is asked for.
+    // Behind again while the answer is pending: that answer is late, even after the next request.
     scene.node.behind(ann.session);
     scene.store.run();
     assert!(scene.take(&ann).is_empty());
@@ -326,7 +327,7 @@ fn bans_and_removed_sites_end_sessions() {
 }
 
 #[test]
-fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
+fn goodbye_spreads_the_reconnects() {
     let mut scene = Scene::new(Mode::Open);
     let devices: Vec<Device> = (0..200).map(|n| scene.sign_in(&format!("u{n}"), "d")).collect();
     scene.wait(5_000);
@@ -347,7 +348,7 @@ fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
 }
 
 #[test]
-fn a_crowd_is_let_in_as_fast_as_the_store_answers_and_told_when_to_come_back() {
+fn a_crowd_is_admitted_at_the_rate_of_the_store() {
     let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let token = scene.token("ann");
     let under_way: Vec<_> = (0..2_000).map(|_| scene.hello(Some(&token), "d", None)).collect();
@@ -362,7 +363,7 @@ fn a_crowd_is_let_in_as_fast_as_the_store_answers_and_told_when_to_come_back() {
     assert!(moments[99] > moments[0] + 40, "not all in one moment: {moments:?}");
     assert!(scene.inbox.take(first).is_empty(), "under way");
     scene.store.run();
-    // All were one device, each replaced by the next.
+    // All had the same device, and each replaced the one before.
     assert!(matches!(scene.inbox.take(first).last(), Some(event!(session::Bye(Refusal::Replaced)))));
     assert_eq!(scene.refused_hello(Some("not a token")), Refusal::BadToken, "there is room again");
 }
@@ -381,7 +382,7 @@ fn refusals_are_counted_by_kind() {
     assert_eq!(Refusal::NoSuchSite.word(), "no_such_site");
 }
 
-/// The last position that these events had.
+/// The last position of these events.
 fn position(events: &[Delivery]) -> Position {
     let position = |event: &Delivery| match event {
         event!(_, Some(position), messages::Message(_))
@@ -393,7 +394,7 @@ fn position(events: &[Delivery]) -> Position {
 }
 
 #[test]
-fn a_client_that_has_seen_more_than_the_store_has_begins_anew_and_is_counted() {
+fn a_client_ahead_of_the_store_gets_a_first_page_and_is_counted() {
     let scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");
     let known = ann.welcome.changes.position;

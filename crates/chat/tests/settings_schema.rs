@@ -1,4 +1,5 @@
-//! The schema of a site's settings for the widget: found out from the settings themselves, and held equal to the committed file.
+//! The schema of a site's settings for the widget: generated from the settings, and compared with the
+//! committed file.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::fmt::{self, Write};
@@ -12,7 +13,7 @@ const COMMITTED: &str =
 
 /// `UPDATE=1 cargo test -p chat --test settings_schema` writes the file.
 #[test]
-fn the_schema_of_the_widget_is_that_of_the_settings() {
+fn the_committed_schema_matches_the_settings() {
     let generated = file();
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(COMMITTED, &generated).unwrap();
@@ -25,7 +26,7 @@ fn the_schema_of_the_widget_is_that_of_the_settings() {
 }
 
 #[test]
-fn ranges_and_words_are_found_by_what_the_settings_take() {
+fn ranges_and_words_are_found_by_trial() {
     assert_eq!(kind("requests.messages", &json!(3)), "{ is: 'number', least: 1, most: 100, default: 3 }");
     assert_eq!(
         kind("raid.until", &json!(0)),
@@ -56,7 +57,7 @@ fn file() -> String {
     for (path, default) in leaves("", parts) {
         let name = if path.contains('.') { format!("'{path}'") } else { path.clone() };
         let line = format!("  {name}: {},\n", kind(&path, &default));
-        // As the formatter of the widget breaks lines.
+        // The widget's formatter breaks lines like this.
         if line.trim_end().len() <= 110 {
             out.push_str(&line);
         } else {
@@ -68,7 +69,7 @@ fn file() -> String {
     out + "} as const;\n"
 }
 
-/// What the setting takes: the type is that of its default, and its bounds and words are tried out.
+/// The values of a setting: the default determines the type; bounds and words are found by trial.
 fn kind(path: &str, default: &Value) -> String {
     let takes = |value: &Value| Settings::default().with(path, &value.to_string()).is_ok();
     let default_text = default.to_string().replace('"', "'");
@@ -86,7 +87,7 @@ fn kind(path: &str, default: &Value) -> String {
         Value::String(_) | Value::Null => {
             let mut words = words(path);
             let first = if default.is_null() { "null" } else { &*default_text };
-            // The default comes first.
+            // The default is first.
             words.retain(|word| word != first);
             words.insert(0, first.to_owned());
             format!("{{ is: 'choice', values: [{}], default: {default_text} }}", words.join(", "))
@@ -95,7 +96,7 @@ fn kind(path: &str, default: &Value) -> String {
     }
 }
 
-/// Limits are upper bounds: what lies between is taken too.
+/// Limits are upper bounds: all values below are accepted, too.
 fn most(takes: &impl Fn(&Value) -> bool) -> u64 {
     let (mut taken, mut refused) = (2_u64, 1_u64 << 60);
     assert!(takes(&taken.into()) && !takes(&refused.into()));
@@ -106,7 +107,7 @@ fn most(takes: &impl Fn(&Value) -> bool) -> u64 {
     taken
 }
 
-/// The words of an enum, as serde names them where it meets another.
+/// The words of an enum, from the error text of serde.
 fn words(path: &str) -> Vec<String> {
     let why = Settings::default().with(path, "\"none of them\"").unwrap_err().to_string();
     let (_, expected) = why.split_once("expected").unwrap_or_else(|| panic!("{path}: {why}"));

@@ -1,6 +1,7 @@
-//! A community with bad luck: members send, edit, delete, react, mark, drop, reconnect, retry and fall behind at random over a store whose
-//! every interleaving is drawn by lot, the node is killed now and then, and all is compared with what must hold. The seed of a failure is printed;
-//! `SEED=n cargo test -p chat --test simulation` runs it alone.
+//! Members of a community send, edit, delete, react, mark, drop, reconnect, retry and fall behind at random.
+//! The interleaving of the store is random, and the node is killed now and then; all results are compared
+//! with the invariants. A failure prints its seed; `SEED=n cargo test -p chat --test simulation` runs it
+//! alone.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -18,7 +19,7 @@ const DEVICES: [&str; 2] = ["phone", "laptop"];
 const STEPS: usize = 500;
 
 #[test]
-fn no_acknowledged_message_is_lost_or_doubled_or_out_of_order() {
+fn acknowledged_messages_are_kept_once_and_in_order() {
     let seeds = match std::env::var("SEED") {
         Ok(seed) => vec![seed.parse().unwrap()],
         Err(_) => (0..250).collect(),
@@ -30,7 +31,7 @@ fn no_acknowledged_message_is_lost_or_doubled_or_out_of_order() {
 }
 
 #[test]
-fn nor_when_the_disk_is_full_now_and_then() {
+fn messages_are_kept_once_with_a_full_disk() {
     for seed in 1000..1100 {
         let run = std::panic::catch_unwind(|| Simulation::new(seed, Faults::NetworkAndDisk).run());
         assert!(run.is_ok(), "seed {seed}");
@@ -48,9 +49,9 @@ struct Simulation {
     rng: StdRng,
     faults: Faults,
     clients: Vec<Client>,
-    /// By id: every message that a member ever wrote, and whether somebody was told that it is stored.
+    /// By id: every message that a member ever wrote, and whether it was acknowledged.
     written: BTreeMap<String, Written>,
-    /// Every picture of a message that anybody was shown, by its version: all are shown the same.
+    /// Every state of a message that a client received, by version: equal for all.
     shown: BTreeMap<(ConversationId, u64, u64), Line>,
 }
 
@@ -60,7 +61,7 @@ struct Written {
     acknowledged: Option<(ConversationId, u64)>,
 }
 
-/// A widget: what it knows survives its connections.
+/// A widget; its data survives its connections.
 struct Client {
     user: usize,
     device: &'static str,
@@ -76,17 +77,17 @@ struct Client {
 struct Link {
     handle: SessionHandle,
     session: Option<SessionId>,
-    /// As a front keeps it, for the case that its node dies.
+    /// The record that a front keeps in case its node dies.
     record: Option<SessionRecord>,
-    /// On its way to the client.
+    /// Events on their way to the client.
     queue: VecDeque<Delivery>,
-    /// The gateway dropped the queue and lets nothing with a position pass before `changes`.
+    /// The gateway dropped the queue, and drops everything with a position before `changes`.
     dropping: bool,
     asked_to_resume: bool,
     closed: bool,
 }
 
-/// A conversation as a client has it: everything from `from` to `newest`.
+/// A conversation in a client: everything from `from` to `newest`.
 #[derive(Default, Debug)]
 struct Log {
     messages: BTreeMap<u64, Line>,
@@ -162,7 +163,7 @@ impl Simulation {
         self.check();
     }
 
-    /// Everyone exists; where only contacts meet, all are contacts.
+    /// All users exist; in mode *contacts* all are contacts.
     fn meet(&mut self) {
         let devices: Vec<Device> = USERS
             .iter()
@@ -230,7 +231,7 @@ impl Simulation {
         }
     }
 
-    /// A node takes over from another one. Links stay, and clients notice nothing.
+    /// Another node takes over. Links stay, and clients notice nothing.
     fn move_to_a_new_node(&mut self) {
         self.scene.store.run();
         let records = self.scene.node.release(self.scene.now());
@@ -241,8 +242,8 @@ impl Simulation {
         self.adopt(&records);
     }
 
-    /// The node dies; the links stay, because another process holds them. It knows what it has delivered, and refuses what was
-    /// not answered.
+    /// The node dies. The links stay, because another process holds them. That process knows the delivered
+    /// positions, and refuses commands without an answer.
     fn lose_the_node(&mut self) {
         self.scene.store.crash();
         let mut records = Vec::new();
@@ -251,7 +252,8 @@ impl Simulation {
             let client = &mut self.clients[who];
             let is_sending = !client.outbox.is_empty();
             let Some(link) = client.link.as_mut().filter(|link| !link.closed) else { continue };
-            // Nobody answers its hello. And messages keep their order only if the client sends them again before new ones.
+            // A hello stays unanswered. Messages keep their order only if the client resends them before new
+            // ones.
             let Some(record) = link.record.as_ref().filter(|_| !is_sending) else {
                 client.link = None;
                 continue;
@@ -265,7 +267,7 @@ impl Simulation {
         self.adopt(&records);
     }
 
-    /// Another process wrote the records down. What clients send meanwhile waits.
+    /// Another process has serialized the records. Commands of clients wait meanwhile.
     fn adopt(&mut self, records: &[SessionRecord]) {
         let written = serde_json::to_string(records).unwrap();
         let read: Vec<SessionRecord> = serde_json::from_str(&written).unwrap();
@@ -302,7 +304,7 @@ impl Simulation {
         self.gateway(who);
         let on_purpose = self.rng.random_bool(0.3);
         let client = &mut self.clients[who];
-        // Before its welcome the gateway could not name the session.
+        // Before its welcome the gateway does not know the session.
         if let Some(session) = client.link.as_ref().and_then(|link| link.session) {
             self.scene.node.disconnected(session, on_purpose, self.scene.now());
             client.link = None;
@@ -358,14 +360,14 @@ impl Simulation {
         self.scene.node.command(session, command.into(), self.scene.now());
     }
 
-    /// A change of a message that the client shows. Nobody says it again if it is lost.
+    /// Changes a message that the client shows. A lost change is not repeated.
     fn change(&mut self, who: usize) {
         let client = &self.clients[who];
         let Some(session) = client.ready() else { return };
         let known = client.logs.iter().flat_map(|(id, log)| log.messages.iter().map(move |line| (*id, line)));
         let known: Vec<(ConversationId, u64, bool)> =
             known.map(|(id, (seq, line))| (id, *seq, self.written[&line.id].from == client.user)).collect();
-        // Mostly new ones, as people do; then changes of one message meet.
+        // Mostly recent ones, as people do, so that changes of one message meet.
         let known = &known[known.len().saturating_sub(6)..];
         let Some((conversation, seq, is_own)) = known.choose(&mut self.rng).copied() else { return };
         let reaction = Reaction::parse(["👍", ":party:", "❤️"].choose(&mut self.rng).unwrap()).unwrap();
@@ -379,7 +381,7 @@ impl Simulation {
         self.scene.node.command(session, command, self.scene.now());
     }
 
-    /// The gateway drops what it had queued for the client, and says so to both.
+    /// The gateway drops its queue for the client, and notifies both sides.
     fn fall_behind(&mut self, who: usize) {
         self.gateway(who);
         let client = &mut self.clients[who];
@@ -409,7 +411,7 @@ impl Simulation {
         self.scene.node.command(link.session.unwrap(), command, self.scene.now());
     }
 
-    /// Moves what the node has said into the link's queue, as a gateway does.
+    /// Moves events of the node into the link's queue, like a gateway.
     fn gateway(&mut self, who: usize) {
         let Some(link) = self.clients[who].link.as_mut() else { return };
         for event in self.scene.inbox.take(link.handle) {
@@ -438,7 +440,7 @@ impl Simulation {
         }
     }
 
-    /// The client reads some of what is on its way.
+    /// The client reads some of the queued events.
     fn receive(&mut self, who: usize) {
         self.gateway(who);
         let some = self.rng.random_range(1..8);
@@ -498,7 +500,7 @@ impl Simulation {
             }
             event!(session::Behind) => self.resume(who),
             event!(Some(1), session::Refused(_)) => {
-                // A resume failed or came while another was under way.
+                // A resume failed, or another one was pending.
                 client.link.as_mut().unwrap().asked_to_resume = false;
                 self.resume(who);
             }
@@ -541,7 +543,7 @@ impl Simulation {
         }
         client.move_on(at);
         let log = client.logs.entry(conversation).or_default();
-        // A repeated send is answered with its old place; a first one is news like any other.
+        // A repeated send gets the first seq; the answer to a first send is a new message.
         if seq > log.newest {
             let message = Message {
                 conversation,
@@ -564,7 +566,7 @@ impl Simulation {
         }
     }
 
-    /// Luck returns: everybody connects, retries and reads all.
+    /// Faults end: every client connects, retries and reads everything.
     fn calm_down(&mut self) {
         self.scene.store.fail_writes(None);
         for _ in 0..20 {
@@ -582,7 +584,7 @@ impl Simulation {
         }
     }
 
-    /// A marker may have been said to a session that was over: nobody answers a marker.
+    /// A marker may have been sent in a session that had ended: markers get no answer.
     fn mark_again(&mut self, who: usize) {
         let client = &self.clients[who];
         let Some(session) = client.ready() else { return };
@@ -630,7 +632,7 @@ impl Simulation {
         self.check_unread();
     }
 
-    /// Both devices of a user and the server count the same, and everyone's list is whole.
+    /// Both devices of a user and the server have the same counts, and every list is complete.
     fn check_unread(&self) {
         for client in &self.clients {
             let link = client.link.as_ref().expect("all are connected");
@@ -661,7 +663,7 @@ impl Simulation {
         }
     }
 
-    /// The messages of one device to a conversation keep their order, unless the disk refused some of them.
+    /// The messages of one device in a conversation keep their order, unless the disk refused some.
     fn check_order(&self, log: &Log) {
         if self.faults == Faults::NetworkAndDisk {
             return;
@@ -728,9 +730,9 @@ fn all_of(changes: &Changes) -> Vec<Arc<Message>> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nearness {
-    /// Nothing may lie between what is known and this.
+    /// No message may be missing between the known ones and this one.
     Next,
-    /// The server said that something does, or that all begins anew.
+    /// The server has announced a gap, or a first page.
     AfterGap,
 }
 
@@ -804,7 +806,7 @@ impl Client {
         }
     }
 
-    /// In the place of the one that is known. What others have done says nothing of one's own reactions.
+    /// Replaces the known message. Changes of others do not contain one's own reactions.
     fn take_update(&mut self, message: &Message, mine_is_right: bool) {
         let log = self.logs.get_mut(&message.conversation);
         let Some(known) = log.and_then(|log| log.messages.get_mut(&message.seq.0)) else { return };

@@ -1,7 +1,7 @@
-//! The parts of the domain use each other in one direction: `docs/design/house.md` has the order.
+//! The parts of the domain depend on each other in one direction: `docs/design/house.md` has the order.
 //!
-//! Read from the sources, because Cargo keeps no walls inside of a crate. An import of the crate's root counts for the part that
-//! the name comes from. Tests inside of a file may use what they like.
+//! The test reads the sources, because Cargo enforces no walls inside a crate. An import from the crate's
+//! root counts as one from the part of that name. Tests inside a file may use any part.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the lowest to the highest: a part uses only those before it.
+/// From the lowest to the highest: a part uses only earlier ones.
 const PARTS: [&str; 13] = [
     "site",
     "session",
@@ -48,7 +48,7 @@ fn each_part_uses_only_lower_ones() {
     assert!(from_above.is_empty(), "a part uses a higher one, which makes a circle: {from_above:#?}");
 }
 
-/// Words that all parts share, and the wiring of parts. They keep no state of a part.
+/// Vocabulary of all parts, and their wiring. These files keep no state of a part.
 const SHARED: [&str; 16] = [
     "call_entry.rs",
     "command.rs",

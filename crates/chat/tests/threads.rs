@@ -1,4 +1,5 @@
-//! Several workers at once: no dead lock, no session lost count of, every session hears in order and once.
+//! Several workers at once: no deadlock, no session missing from the counts, and every session receives
+//! events in order and once.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -14,7 +15,7 @@ const USERS: u64 = 12;
 const STEPS: u64 = 1_500;
 
 #[test]
-fn workers_at_once() {
+fn workers_in_parallel() {
     let scene = Scene::new(Mode::Open);
     for user in 0..USERS {
         let device = scene.sign_in(&name(user), "first");
@@ -68,7 +69,7 @@ fn workers_at_once() {
     assert_eq!((scene.node.stats().sessions, scene.node.stats().users_online), (0, 0));
 }
 
-/// Its own random numbers and users: a session is only ever touched by one worker.
+/// The worker's own random numbers and users: each session belongs to one worker.
 fn worker_of(worker: u64) -> (StdRng, Vec<u64>) {
     (StdRng::seed_from_u64(worker), (0..USERS).filter(|user| user % WORKERS == worker).collect())
 }
@@ -110,7 +111,7 @@ fn work(scene: &Scene, (mut rng, users): (StdRng, Vec<u64>)) -> (Vec<Device>, He
                 );
             }
             18 => {
-                // Only when nothing is under way, so that every acknowledgement finds its session.
+                // Only without pending work, so that every acknowledgement finds its session.
                 while !scene.idle() {
                     std::thread::yield_now();
                 }
@@ -128,7 +129,7 @@ fn work(scene: &Scene, (mut rng, users): (StdRng, Vec<u64>)) -> (Vec<Device>, He
     (devices.into_values().collect(), heard)
 }
 
-/// Another thread may be the one that does this worker's work.
+/// Another thread may execute this worker's work.
 fn wait_for_welcome(scene: &Scene, handle: SessionHandle) -> Device {
     loop {
         let mut events = scene.inbox.take(handle);

@@ -1,4 +1,4 @@
-//! Which tokens let somebody in, and which do not: the known attacks on JWTs, time, rotation, one-time tokens.
+//! Valid and refused tokens: the known attacks on JWTs, time, rotation, one-time tokens.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -10,11 +10,11 @@ use jsonwebtoken::{Algorithm, EncodingKey};
 use scene::*;
 use store::Sqlite;
 
-// Keys made for these tests; they open nothing else.
+// Keys made for these tests; they are used for nothing else.
 const ES256_PUBLIC: &[u8] = include_bytes!("keys/es256.pub.pem");
 const EDDSA_PUBLIC: &[u8] = include_bytes!("keys/eddsa.pub.pem");
 
-/// A scene whose site takes all three kinds.
+/// A scene whose site accepts all three kinds.
 fn scene() -> Scene {
     let scene = Scene::new(Mode::Open);
     let key = |kind, bytes: &[u8]| Secret::new(kind, bytes.to_vec(), Timestamp(START));
@@ -28,7 +28,7 @@ fn claims() -> Claims {
     Claims { sub: "ann".into(), exp: (START / 1000 + 600) as f64, ..Claims::default() }
 }
 
-/// Any header, any claims, any key.
+/// A token with any header, claims and key.
 fn forge(header: &str, claims: &str, key: &EncodingKey, algorithm: Algorithm) -> String {
     let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
     let signature = jsonwebtoken::crypto::sign(message.as_bytes(), key, algorithm).unwrap();
@@ -49,7 +49,7 @@ fn outcome(scene: &Scene, token: &str) -> Result<Person, Refusal> {
 }
 
 #[test]
-fn each_kind_of_key_lets_its_own_tokens_in() {
+fn each_kind_of_key_accepts_its_own_tokens() {
     let scene = scene();
     let body = format!(r#"{{"sub":"ann","exp":{}}}"#, START / 1000 + 600);
     let ec = EncodingKey::from_ec_pem(include_bytes!("keys/es256.pem")).unwrap();
@@ -66,7 +66,7 @@ fn each_kind_of_key_lets_its_own_tokens_in() {
 }
 
 #[test]
-fn forgeries() {
+fn forged_tokens_are_refused() {
     let scene = scene();
     let body = format!(r#"{{"sub":"ann","exp":{}}}"#, START / 1000 + 600);
     let good = hs256(r#"{"alg":"HS256"}"#, &body);
@@ -149,9 +149,9 @@ fn forgeries() {
 }
 
 proptest::proptest! {
-    /// No text is taken for a token, and no byte of a good one can be changed.
+    /// No random text is a valid token, and no byte of a valid one can be changed.
     #[test]
-    fn nothing_else_is_a_token(text in ".{0,200}", parts in "[A-Za-z0-9_-]{0,40}(\\.[A-Za-z0-9_-]{0,40}){0,4}",
+    fn random_and_changed_tokens_are_refused(text in ".{0,200}", parts in "[A-Za-z0-9_-]{0,40}(\\.[A-Za-z0-9_-]{0,40}){0,4}",
                                at in 0usize..1000, byte in proptest::num::u8::ANY) {
         let scene = Scene::new(Mode::Open);
         proptest::prop_assert_eq!(outcome(&scene, &text), Err(Refusal::BadToken));
@@ -169,7 +169,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn claims_out_of_order() {
+fn invalid_claims_are_refused() {
     let scene = scene();
     let now = START / 1000;
     let with = |more: &str| format!(r#"{{"sub":"ann","exp":{}{more}}}"#, now + 600);
@@ -194,10 +194,10 @@ fn claims_out_of_order() {
         (with(&format!(r#","nbf":{}"#, now + 61)), Err(Refusal::TokenExpired)),
         (with(&format!(r#","iat":{}"#, now + 61)), Err(Refusal::TokenExpired)),
         (with(r#","nbf":-1"#), Err(Refusal::BadToken)),
-        // Thirty days at most: what is signed for ever cannot be taken back.
+        // Thirty days at most: a site cannot revoke a token without an end.
         (format!(r#"{{"sub":"ann","exp":{}}}"#, now + 30 * 86_400), Ok("ann")),
         (format!(r#"{{"sub":"ann","exp":{}}}"#, now + 31 * 86_400), Err(Refusal::BadToken)),
-        // A token for another site is none of ours, even with our secret.
+        // A token for another site is refused, even with our secret.
         (with(r#","aud":"forum""#), Ok("ann")),
         (with(r#","aud":["x","forum"]"#), Ok("ann")),
         (with(r#","aud":"other""#), Err(Refusal::BadToken)),
@@ -249,7 +249,7 @@ fn names_and_avatars_are_made_harmless() {
 }
 
 #[test]
-fn secrets_are_rotated_without_sending_anyone_away() {
+fn secrets_are_rotated_without_ending_sessions() {
     let mut scene = Scene::new(Mode::Open);
     let old = scene.token("ann");
     let new_secret = secret(b"the new secret");
@@ -271,7 +271,7 @@ fn secrets_are_rotated_without_sending_anyone_away() {
 }
 
 #[test]
-fn a_one_time_token_is_good_once() {
+fn a_one_time_token_works_once() {
     let scene = Scene::new(Mode::Open);
     let claims = Claims { jti: Some("n1".into()), once: true, ..claims() };
     let token = scene.signed(&claims);
@@ -279,7 +279,7 @@ fn a_one_time_token_is_good_once() {
     assert_eq!(outcome(&scene, &token), Err(Refusal::TokenUsed));
     let again = scene.signed(&Claims { jti: Some("n2".into()), ..claims });
     assert!(outcome(&scene, &again).is_ok());
-    // One that may be used again does not care for its name.
+    // A reusable token ignores its `jti`.
     let many = scene.signed(&Claims {
         jti: Some("n1".into()),
         aud: Some(Audience::One(SITE.into())),
@@ -289,7 +289,7 @@ fn a_one_time_token_is_good_once() {
 }
 
 #[test]
-fn a_session_ends_with_its_token_unless_a_newer_one_came() {
+fn a_session_ends_with_its_token_unless_it_is_renewed() {
     let mut scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     assert_eq!(ann.welcome.expires, Timestamp(START + 3_600_000));
@@ -311,7 +311,7 @@ fn a_session_ends_with_its_token_unless_a_newer_one_came() {
     let end = Timestamp(START + 6_600_000);
     assert!(matches!(answer, event!(Some(6), session::TokenOk { expires }) if expires == end), "{answer:?}");
 
-    // Ends come with the skew that a sign-in would be granted, and are looked for every 5 s.
+    // The end includes the clock skew of a sign-in, and is checked every 5 s.
     scene.wait(659_000);
     assert!(scene.take(&bob).is_empty());
     scene.wait(6_100);
@@ -324,7 +324,7 @@ fn a_session_ends_with_its_token_unless_a_newer_one_came() {
 }
 
 #[test]
-fn guests_come_back_as_the_same_where_the_site_lets_them_in() {
+fn guests_keep_their_identity_on_sites_that_allow_them() {
     let mut scene = Scene::new(Mode::Open);
     let guest = scene.sign_in_guest("g");
     let other = scene.sign_in_guest("g");
@@ -338,7 +338,7 @@ fn guests_come_back_as_the_same_where_the_site_lets_them_in() {
     let back = outcome(&scene, &token).unwrap();
     assert_eq!((&back.sub, &back.name), (&guest.welcome.me.sub, &guest.welcome.me.name));
 
-    // They write and are written to, but have no contact list to fill.
+    // They write and are written to, but have no contact list.
     let ann = scene.sign_in("ann", "a");
     assert!(scene.post(&other, to("ann"), "m1", "may I ask?").is_ok());
     assert_eq!(scene.contact(&other, ContactAction::Request, "ann"), Err(Refusal::NotAllowed));
@@ -355,7 +355,7 @@ fn guests_come_back_as_the_same_where_the_site_lets_them_in() {
 }
 
 #[test]
-fn a_guest_who_comes_again_gets_a_newer_token() {
+fn a_returning_guest_gets_a_newer_token() {
     let mut scene = Scene::new(Mode::Open);
     let first = scene.sign_in_guest("g").welcome;
     let token = first.guest_token.unwrap();
@@ -374,12 +374,12 @@ fn a_guest_who_comes_again_gets_a_newer_token() {
     assert_eq!(come_again(&scene, &newer).me.sub, first.me.sub, "five weeks later");
     assert_eq!(outcome(&scene, &token), Err(Refusal::TokenExpired));
 
-    // A member's token is the site's to renew.
+    // Only the site renews a member's token.
     assert_eq!(scene.sign_in("ann", "a").welcome.guest_token, None);
 }
 
 #[test]
-fn new_guests_of_one_address_are_limited_and_nobody_else_is() {
+fn only_new_guests_of_one_address_are_limited() {
     let limits = Limits { guest_burst: 2, guest_per_minute: 1, ..limits() };
     let mut scene = Scene::with(Mode::Open, NodeConfig { limits, ..config() }, Sqlite::in_memory());
     let guest = scene.sign_in_guest("a");

@@ -1,4 +1,4 @@
-//! Whoever hides from others sends them nothing that tells "I am here".
+//! Users who hide from others send them no signal of their presence.
 
 mod scene;
 
@@ -10,7 +10,8 @@ fn welcome(device: Device) -> Delivery {
     Delivery { re: None, position: None, event }
 }
 
-/// Everything that others hear of somebody who does all that a client does by itself: coming, typing, receiving, reading, being in a call.
+/// Every signal that others receive of a user whose client does everything that it does by itself: sign-in,
+/// typing, receiving, reading, being in a call.
 fn signals_of_all_that_clients_do(hide: impl Fn(&mut Scene, &Device), are_contacts: bool) -> Vec<Signal> {
     let mut scene = Scene::new(Mode::Open);
     let (tom, ann) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
@@ -109,28 +110,28 @@ fn invisible(scene: &mut Scene, ann: &Device) {
 }
 
 #[test]
-fn others_hear_nothing_of_who_hides_from_them() {
+fn hidden_users_send_no_signals() {
     assert_eq!(signals_of_all_that_clients_do(hide_from(Audience::Nobody), true), []);
     assert_eq!(signals_of_all_that_clients_do(hide_from(Audience::Contacts), false), []);
 }
 
 #[test]
-fn contacts_hear_what_contacts_may() {
+fn contacts_receive_permitted_signals() {
     let heard = signals_of_all_that_clients_do(hide_from(Audience::Contacts), true);
     for signal in [Signal::Presence, Signal::LastSeen, Signal::Typing, Signal::Marker, Signal::RoomTyping] {
         assert!(heard.contains(&signal), "{signal:?} of {heard:?}");
     }
 }
 
-/// When they were here last is of the time before they hid.
+/// The time of the last connection is from before they became invisible.
 #[test]
-fn whoever_is_invisible_is_not_found_out() {
+fn invisible_users_send_no_signals() {
     let heard = signals_of_all_that_clients_do(invisible, true);
     assert_eq!(heard.into_iter().filter(|signal| *signal != Signal::LastSeen).collect::<Vec<_>>(), []);
 }
 
 #[test]
-fn strangers_type_to_nobody_who_has_not_accepted() {
+fn typing_of_strangers_requires_an_accepted_conversation() {
     let scene = Scene::new(Mode::Open);
     let site = scene.store.sites().unwrap().remove(0);
     let mut settings = site.settings;
@@ -176,7 +177,7 @@ fn a_hidden_callee_is_not_busy() {
 }
 
 #[test]
-fn stored_markers_of_somebody_who_blocked_do_not_show_in_lists() {
+fn lists_hide_stored_markers_after_a_block() {
     for mode in [Mode::Open, Mode::Contacts] {
         let scene = Scene::new(mode);
         let (tom, ann) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));

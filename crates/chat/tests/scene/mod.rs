@@ -1,4 +1,4 @@
-//! One community in memory: a node, its store, and devices whose events are collected.
+//! A community in memory: a node, its store, and devices whose events are collected.
 #![allow(dead_code, unreachable_pub, reason = "every test file uses its own part of it")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -10,14 +10,15 @@ use chat::token::{Claims, sign};
 use chat::*;
 use store::Sqlite;
 
-/// When every scene begins, milliseconds since the epoch.
+/// The start of every scene, in milliseconds since the epoch.
 pub const START: u64 = 1_800_000_000_000;
 pub const SITE: &str = "forum";
-/// Where everybody is.
+/// The address of all clients.
 pub const ADDRESS: std::net::Ipv4Addr = std::net::Ipv4Addr::new(192, 0, 2, 1);
 
-/// The pattern of a [`Delivery`]: `event!(rooms::Left { reason, .. })`. In front of the event may stand patterns of its request
-/// number and of its position: `event!(Some(9), rooms::Links { .. })`, `event!(_, Some(position), messages::Message(message))`.
+/// The pattern of a [`Delivery`]: `event!(rooms::Left { reason, .. })`. Patterns of its request number and
+/// its position may precede the event: `event!(Some(9), rooms::Links { .. })`, `event!(_, Some(position),
+/// messages::Message(message))`.
 macro_rules! event {
     (@session::$($event:tt)+) => { chat::Event::Session(chat::session::Event::$($event)+) };
     (@presence::$($event:tt)+) => { chat::Event::Presence(chat::presence::Event::$($event)+) };
@@ -140,13 +141,13 @@ impl Scene {
         Scene { store, inbox, node, now: START, config, next_handle: AtomicU64::new(1) }
     }
 
-    /// The process is killed and begins anew on the same disk.
+    /// The process is killed, and a new one starts on the same disk.
     pub fn restart(&mut self) {
         self.store.crash();
         self.node = Node::new(self.config.clone(), self.store.clone(), self.inbox.clone(), [8; 32]);
     }
 
-    /// Another node on the same store, whose process did not die.
+    /// Another node on the same store; the process did not die.
     pub fn replace_node(&mut self) {
         self.node = Node::new(self.config.clone(), self.store.clone(), self.inbox.clone(), [9; 32]);
     }
@@ -155,7 +156,7 @@ impl Scene {
         Timestamp(self.now)
     }
 
-    /// Time passes in ticks of 100 ms.
+    /// Lets time pass in ticks of 100 ms.
     pub fn wait(&mut self, ms: u64) {
         let end = self.now + ms;
         while self.now < end {
@@ -182,7 +183,7 @@ impl Scene {
         sign(claims, &secret(b"a secret of this site")).unwrap()
     }
 
-    /// Says hello; whatever comes of it is in the inbox.
+    /// Sends a hello; the outcome goes to the inbox.
     pub fn hello(&self, token: Option<&str>, device: &str, position: Option<Position>) -> SessionHandle {
         let handle = self.handle();
         let device = DeviceId::parse(device).unwrap();
@@ -227,7 +228,7 @@ impl Scene {
         self.node.command(device.session, command.into(), self.now());
     }
 
-    /// Carries out a command and answers what the device hears of it.
+    /// Carries out a command, and answers the events for the device.
     pub fn ask(&self, device: &Device, command: impl Into<Request>) -> Vec<Delivery> {
         self.take(device);
         self.command(device, command);
@@ -246,7 +247,7 @@ impl Scene {
         self.command(from, command);
     }
 
-    /// Sends, and answers the acknowledgement.
+    /// Sends a message, and answers the acknowledgement.
     pub fn post(
         &self,
         from: &Device,
@@ -297,7 +298,7 @@ impl Scene {
         presences(&self.ask(device, presence::Command::Watch { contacts: false, users }))
     }
 
-    /// All contacts; answers those who are here.
+    /// Watches all contacts, and answers the present ones.
     pub fn watch_contacts(&self, device: &Device) -> Vec<(String, Presence)> {
         match self.ask(device, presence::Command::Watch { contacts: true, users: vec![] }).as_slice() {
             [event!(presence::Watching { here, more: false })] => {
@@ -307,7 +308,7 @@ impl Scene {
         }
     }
 
-    /// The store has nothing left to do or to tell.
+    /// Whether the store has no work and no answers left.
     pub fn idle(&self) -> bool {
         self.store.is_idle()
     }
@@ -335,7 +336,7 @@ impl Scene {
 }
 
 impl Inbox {
-    /// In front of what has come since.
+    /// Puts the events before the ones that arrived since.
     pub fn put_back(&self, handle: SessionHandle, mut events: Vec<Delivery>) {
         let mut inbox = self.events.lock().unwrap();
         let since = inbox.entry(handle).or_default();
