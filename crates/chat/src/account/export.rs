@@ -1,7 +1,7 @@
-//! Export: everything that was said to a member or by them, page by page, for a file of their own.
+//! Export: all messages that a member has written or could read, page by page, for a file.
 //!
-//! Direct conversations whole, which the member can read anyway; of rooms what they have written themselves. The rest of what there is
-//! of them (profile, contacts, conversations) other commands give.
+//! Direct conversations completely, because the member can read them anyway; of rooms only the member's own
+//! messages. Other commands return the rest of the member's data: profile, contacts, conversations.
 
 use crate::account::Event;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{Done, PageOf, StoreError, StoredMessage, UserId};
 
-/// The part of the port to storage that is about exports. See [`Store`](crate::Store), of which it is a part.
+/// The slice of the port to storage for exports. See [`Store`](crate::Store).
 pub trait ExportStore: Send + Sync + 'static {
-    /// Each message once: direct conversations one after the other, ascending by seq, then what the user has written in rooms.
-    /// A page may have fewer than `limit`, or none, with more to come. Answered after other reads. What is written while the
-    /// pages are read may be in them or not.
+    /// Each message once: direct conversations one after the other, ascending by seq, then the user's
+    /// messages in rooms. A page may have fewer than `limit` messages, or none, although more pages follow.
+    /// Answered after other reads. Messages written during the export may be missing.
     fn export(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ExportPage>);
 }
 

@@ -1,8 +1,9 @@
-//! A guest becomes a member: what they said, whom they know and where they are goes on under the id of their new account.
+//! A guest becomes a member: their messages, contacts and memberships continue under the id of the new
+//! account.
 //!
-//! The site asks for it when somebody registers, before it signs the first token of the account, and shows the guest's own token
-//! ([`GuestProof`]). The guest's row gets the new id, so nothing has to be carried from one user to another: bans, mutes and blocks stay.
-//! An account that has been here already cannot take a guest in.
+//! The site requests it at the registration, before it signs the account's first token, and shows the guest's
+//! own token ([`GuestProof`]). The guest's row gets the new id, so no data is copied from one user to
+//! another: bans, mutes and blocks stay. An account that has signed in before cannot take over a guest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,16 +12,20 @@ use crate::account::Account;
 use crate::store::unavailable;
 use crate::{By, Done, GuestProof, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
-/// The part of the port to storage that is about guests who become members. See [`Store`](crate::Store), of which it is a part.
+/// The slice of the port to storage for guests who become members. See [`Store`](crate::Store).
 ///
-/// After a merge the guest's public id stays taken: [`put_user`](crate::UserStore::put_user) and a sign-in with a guest's profile of that id
-/// answer the member's row and change nothing.
+/// After a merge the guest's public id stays taken: [`put_user`](crate::UserStore::put_user), and a sign-in
+/// with a guest's profile of that id, answer the member's row and change nothing.
 pub trait MergeStore: Send + Sync + 'static {
-    /// Answers the guest as they were; None where it was done before. [`Refusal::NoSuchUser`]: there is no such guest, or the guest is
-    /// another member already. [`Refusal::NotAllowed`]: it is no guest. [`Refusal::UserExists`]: somebody has the new id. It is written
-    /// into the record.
+    /// Merges a guest, and records it. Answers the former guest; None for a repetition.
+    ///
+    /// * [`Refusal::NoSuchUser`]: the guest does not exist, or is another member already.
+    ///
+    /// * [`Refusal::NotAllowed`]: the user is no guest.
+    ///
+    /// * [`Refusal::UserExists`]: the new id is taken.
     fn merge_guest(&self, merge: Merge, done: Done<Result<Option<UserRow>, Refusal>>);
-    /// Of these users, those who are no guests any more. Blocks, and costs one look at each.
+    /// Those of these users who are no guests any more. Blocks, and costs one read for each.
     fn no_guests(&self, of: &[UserId]) -> Result<Vec<UserId>, StoreError>;
 }
 
@@ -33,7 +38,7 @@ pub struct Merge {
     pub time: Timestamp,
 }
 
-/// Counts merges. A guest's sign-in that began before one may have read the guest's row, and is refused.
+/// Counts merges. A guest's sign-in that began before a merge may have read the guest's row, and is refused.
 #[derive(Default)]
 pub(crate) struct Merges(AtomicU64);
 
@@ -44,7 +49,8 @@ impl Merges {
 }
 
 impl Account {
-    /// The guest's sessions end: the page brings the token of the account, and they come back as it.
+    /// Merges a guest and ends the guest's sessions: the page gets the token of the account, and the user
+    /// signs in with it.
     pub(crate) fn merge_guest(
         self: &Arc<Self>,
         merge: Merge,
@@ -63,8 +69,8 @@ impl Account {
         self.store.merge_guest(merge, Box::new(done));
     }
 
-    /// Ends the sessions of guests whom another process has merged. It asks for guests who are here only: they are bounded by the
-    /// sessions of the node, and all merges that there ever were are not. Blocks.
+    /// Ends the sessions of guests whom another process has merged. Checks only connected guests: their
+    /// number is bounded, the number of all merges is not. Blocks.
     pub(crate) fn end_merged_guests(self: &Arc<Self>) -> Result<(), StoreError> {
         let mut guests = Vec::new();
         for mut shard in self.sessions.each() {
@@ -79,7 +85,8 @@ impl Account {
         Ok(())
     }
 
-    /// First the count, then the sessions: a sign-in that is under way sees the one or is among the others.
+    /// Counts first, then ends the sessions. A sign-in under way either sees the new count, or its session is
+    /// among the ended ones.
     fn end_guest(self: &Arc<Self>, user: UserId) {
         self.merges.0.fetch_add(1, Ordering::AcqRel);
         self.sessions.end_user(user, Refusal::TokenExpired);

@@ -1,4 +1,4 @@
-//! Carries out what clients want of calls, and what time and lost sessions do to them.
+//! Carries out clients' actions in direct calls, and the effects of time and lost sessions.
 
 use crate::calls::Event;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::{
     SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
 };
 
-/// May one call the other? Whoever may not write may not call either, and hears the same.
+/// Whether a user may call another. Users who may not write may not call either, and get the same refusal.
 pub(crate) fn may_call(from: CallsFrom, mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
     let known = match from {
         CallsFrom::Nobody => false,
@@ -35,7 +35,7 @@ pub(crate) fn may_call(from: CallsFrom, mode: Mode, peer_is_banned: bool, relati
     known && may_write(mode, peer_is_banned, relation)
 }
 
-/// An invitation on its way to the one it is for.
+/// An invitation to a call, before its callee is known.
 pub(crate) struct Invite {
     pub(crate) re: Option<u64>,
     pub(crate) user: Sub,
@@ -112,7 +112,7 @@ impl Calls {
         if !is_raid && rules(&site.settings, site.mode, peer.relation).is_none() {
             return self.ring(asker, peer, invite, now);
         }
-        // A stranger's request waits without a sound: nobody rings before there was an answer.
+        // A stranger's pending request must not ring before an answer.
         let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
         let (this, asker, peer) = (self.clone(), asker.clone(), *peer);
         let done = move |row: Result<Option<ConversationRow>, StoreError>| match row {
@@ -153,7 +153,7 @@ impl Calls {
             Ok(Invited::Glare(id, ring)) => to_caller(id, ring),
             Ok(Invited::Busy) => {
                 drop(shard);
-                // That the callee is in a call shows that they are here.
+                // A busy callee reveals that they are connected.
                 let chosen =
                     self.sessions.lock(peer.id).user(peer.id).map(|user| user.chosen).unwrap_or_default();
                 let of = Visibility { privacy: peer.privacy, chosen };
@@ -171,7 +171,7 @@ impl Calls {
         }
     }
 
-    /// A session is out of the table of those who are here.
+    /// Handles the end of a session, after its removal from the table of sessions.
     pub(crate) fn call_lost(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
         self.group_lost(session, on_purpose, now);
         if self.table.live() == 0 {
@@ -184,7 +184,7 @@ impl Calls {
         self.finish(after, now);
     }
 
-    /// A session has come, or has caught up: if somebody calls its user, it rings there too.
+    /// Rings on a session that has just signed in or caught up, if its user has an incoming call.
     pub(crate) fn ring_late(&self, session: SessionId, now: Timestamp) {
         if !self.table.any_rings() {
             return;
@@ -196,7 +196,7 @@ impl Calls {
         }
     }
 
-    /// Ends what has lasted too long.
+    /// Ends calls that rang or lacked a party for too long.
     pub(crate) fn end_calls(self: &Arc<Self>, now: Timestamp) {
         self.end_groups(now);
         for mut shard in self.table.each() {
@@ -210,8 +210,8 @@ impl Calls {
         }
     }
 
-    /// Hands over what a step leads to, while the shard is locked: both hear of the next one after it. The rest is done when the
-    /// shard is free.
+    /// Hands over the effects of a step while the shard is locked, so that both parties receive them before
+    /// those of the next step. The rest follows after the unlock.
     fn carry_on(
         &self,
         _locked: &mut Shard,
@@ -266,8 +266,8 @@ impl Calls {
         self.sessions.publish_transient(user, except, Event::Call(Arc::new(event)));
     }
 
-    /// Writes the entry of a call that is over into the conversation, as a message of the caller, and replaces the notice of the
-    /// ringing. Where storing fails nobody waits for it: the call itself is over.
+    /// Stores the entry of a finished call in the conversation, as a message of the caller, and replaces the
+    /// notice of the ringing. A failure has no further effect: the call itself is over.
     fn finish(self: &Arc<Self>, after: After, now: Timestamp) {
         let After { left, pushed } = after;
         let Some(Left { entry, caller, from, callee }) = left else {
@@ -305,10 +305,10 @@ impl Calls {
     }
 }
 
-/// Work for after the shard of the call is unlocked.
+/// Work that follows after the call's shard is unlocked.
 struct After {
     left: Option<Left>,
-    /// The call rings no more, and this notice of it is on screens.
+    /// The notice of the ringing that browsers still show.
     pushed: Option<PushedRing>,
 }
 
@@ -329,10 +329,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_call_whom() {
+    fn the_relation_decides_who_may_call() {
         use ContactState::{Blocked, Contact, None as Nothing, RequestSent};
         let table = [
-            // how the two stand; contacts only, everyone; the same where the site is for contacts
+            // The relation; contacts only, everyone; the same two in mode *contacts*
             ((Nothing, Nothing), [false, true], [false, false]),
             ((RequestSent, Nothing), [false, true], [false, false]),
             ((Contact, Contact), [true, true], [true, true]),

@@ -10,11 +10,11 @@ use crate::users::person;
 use crate::{Caller, Mode, PageOf, PeoplePage, Person, Refusal, StoreError, Sub, Told, UserRow};
 use std::sync::Arc;
 
-/// Longest start of a name that is searched for.
+/// Longest query, in bytes.
 pub(crate) const MAX_QUERY_BYTES: usize = 256;
 
 impl Contacts {
-    /// A page of all members, banned ones too, whatever the mode of the site: by name.
+    /// A page of all members by name, including banned ones, in every mode of the site.
     pub(crate) fn users_over_rest(
         &self,
         caller: &Caller,
@@ -30,7 +30,7 @@ impl Contacts {
         self.store.people(caller.site(), query, page.after, limit, Box::new(done));
     }
 
-    /// On sites of mode *contacts* there is no directory: a user is found only by the exact id.
+    /// Sites of mode *contacts* have no directory: a user is found only by the exact id.
     pub(crate) fn list_people(self: &Arc<Self>, asker: Asker, re: u64, query: Option<String>, page: PageOf) {
         let site = asker.site.site.id;
         if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {

@@ -1,9 +1,10 @@
-//! Message requests: what a stranger may write before the other one has answered.
+//! Message requests: the messages that a stranger may write before an answer.
 //!
-//! Where a site has them, the first message to somebody who is no contact makes the conversation a *request*: the other one finds it
-//! among the requests, without a sound; who has written it sees it as sent, and never as read. Until it is accepted, or answered, there
-//! are only so many messages in it, without links. What decides is in the conversation's row, which the store's writer has at hand with each
-//! message; two who know each other pay nothing for it.
+//! On sites with requests, the first message to a user who is no contact makes the conversation a *request*.
+//! The receiver finds it among the requests, without a notice; its author sees it as sent, and never as read.
+//! Until it is accepted or answered, it may have a bounded number of messages, without links. All data for
+//! the decision is in the conversation's row, which the store's writer reads for each message anyway.
+//! Conversations between contacts cost nothing more.
 
 use std::sync::Arc;
 
@@ -22,13 +23,15 @@ use crate::{
     Relation, SiteRole, StoreError, Timestamp, To, UserId, has_link,
 };
 
-/// The part of the port to storage that is about requests. See [`Store`](crate::Store), of which it is a part.
+/// The slice of the port to storage for message requests. See [`Store`](crate::Store).
 pub trait RequestStore: Send + Sync + 'static {
-    /// As [`MessageStore::append`](crate::MessageStore::append), between two who are no contacts: the first message makes a request, and the other
-    /// one's own message accepts it. Asks [`first_contact`] and the rules as long as it is one.
+    /// Like [`MessageStore::append`](crate::MessageStore::append), between users who are no contacts. The
+    /// first message makes a request, and the other user's own message accepts it. Checks [`first_contact`]
+    /// and the rules while it is a request.
     fn append_request(&self, append: Append, rules: RequestRules, done: Done<Result<Requested, Refusal>>);
-    /// Accepting makes it a conversation as any other; dismissing puts it away, and tells nobody. Only who was asked may; where it is
-    /// none, nothing changes.
+    /// Accepts or dismisses a request. An accepted one becomes a normal conversation; a dismissed one is
+    /// hidden, and its author is not notified. Only the receiver may answer. Changes nothing if the
+    /// conversation is no request.
     fn answer_request(
         &self,
         conversation: ConversationId,
@@ -40,19 +43,19 @@ pub trait RequestStore: Send + Sync + 'static {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestRules {
-    /// Most messages until it is accepted.
+    /// Most messages of a request before it is accepted.
     pub messages: u32,
-    /// Most new ones of a user in a day.
+    /// Most new requests of a user per day (UTC).
     pub per_day: u32,
     pub links: LinkRule,
-    /// Whether one may write first at all now; else why not.
+    /// Whether the user may write to strangers at all now, or the refusal.
     pub begin: Result<(), Refusal>,
 }
 
-/// Requests that a user began on one day (UTC).
+/// The number of requests that a user began on one day (UTC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestDay {
-    /// Since 1970.
+    /// Days since 1970.
     pub day: u32,
     pub count: u32,
 }
@@ -62,48 +65,48 @@ impl RequestDay {
         (now.0 / 86_400_000) as u32
     }
 
-    /// How many count at this moment.
+    /// The requests of the current day.
     pub fn begun(self, now: Timestamp) -> u32 {
         if self.day == RequestDay::of(now) { self.count } else { 0 }
     }
 
-    /// With one that begins now.
+    /// The count with one more request, which begins now.
     pub fn and_one(self, now: Timestamp) -> RequestDay {
         RequestDay { day: RequestDay::of(now), count: self.begun(now) + 1 }
     }
 }
 
 impl RequestRules {
-    /// Whether one who began so many requests today may begin another.
+    /// Whether a user with this number of new requests today may begin another.
     pub fn may_begin(&self, begun: u32) -> Result<(), Refusal> {
         self.begin?;
         if begun >= self.per_day { Err(Refusal::TooManyRequests) } else { Ok(()) }
     }
 
-    /// Whether a request with so many messages takes another.
+    /// Whether a request with this number of messages may get another.
     pub fn may_go_on(&self, messages: u64) -> Result<(), Refusal> {
         if messages >= u64::from(self.messages) { Err(Refusal::RequestPending) } else { Ok(()) }
     }
 
-    /// Where strangers need not ask, and for a time may not begin.
+    /// Rules for sites without requests, where a user may be kept from starting conversations for a time.
     pub(crate) fn of_strangers(begin: Result<(), Refusal>) -> RequestRules {
         RequestRules { messages: u32::MAX, per_day: u32::MAX, links: LinkRule::Allowed, begin }
     }
 }
 
-/// May one who is a stranger write links?
+/// Whether a stranger may write links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkRule {
     Refused,
     Allowed,
 }
 
-/// A conversation that waits for an answer, as one of its members sees it.
+/// A pending request, as one of its two users sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessageRequest {
-    /// One has asked.
+    /// The user has sent it.
     Sent,
-    /// One was asked.
+    /// The user has received it.
     Received,
 }
 
@@ -116,21 +119,21 @@ pub enum RequestAnswer {
 #[derive(Debug, Clone)]
 pub struct Requested {
     pub appended: Appended,
-    /// It waits for an answer.
+    /// The request waits for an answer.
     pub pending: bool,
     pub told: RequestTold,
-    /// Those that came along with what was forwarded.
+    /// Files of the forwarded message.
     pub files: Vec<File>,
 }
 
-/// How the other one hears of a message between strangers.
+/// The notification of the other user about a message between strangers.
 #[derive(Debug, Clone)]
 pub enum RequestTold {
-    /// As of any message.
+    /// Like any message.
     Message,
-    /// As of a new request: the conversation as they see it.
+    /// A new request: the conversation as the other user sees it.
     Request(Box<ConversationRow>),
-    /// Not at all: they have put it away.
+    /// None: the other user has dismissed the request.
     Nothing,
 }
 
@@ -138,12 +141,13 @@ pub enum RequestTold {
 pub struct RequestAnswered {
     pub row: ConversationRow,
     pub position: Position,
-    /// As the one who has asked sees it now, where that changed for them.
+    /// The conversation as the author of the request now sees it, if that changed.
     pub theirs: Option<ConversationRow>,
     pub changed: bool,
 }
 
-/// The rules for a message to somebody to whom one stands like this; None: they know each other, or the site has no requests.
+/// The rules for a message to a user with this relation. None: they are contacts, or the site has no
+/// requests.
 pub(crate) fn rules(settings: &Settings, mode: Mode, relation: Relation) -> Option<RequestRules> {
     let requests = &settings.requests;
     let is_asked = requests.on && mode == Mode::Open && is_stranger(relation);
@@ -155,7 +159,7 @@ pub(crate) fn rules(settings: &Settings, mode: Mode, relation: Relation) -> Opti
     })
 }
 
-/// A user who asked to be a contact waits for messages.
+/// Whether the other user is a stranger. A user who has sent a contact request expects messages.
 pub fn is_stranger(relation: Relation) -> bool {
     !matches!(relation.of_a, ContactState::Contact | ContactState::RequestReceived)
 }
@@ -169,7 +173,7 @@ pub fn first_contact(body: &str, attachments: usize, links: LinkRule) -> Result<
     Ok(())
 }
 
-/// None: the two know each other, or nothing is asked of strangers here, or a moderator writes.
+/// None: the two are contacts, the site has no rules for strangers, or the author is a moderator.
 pub(crate) fn request_rules(asker: &Asker, peer: &Peer, now: Timestamp) -> Option<RequestRules> {
     let site = &asker.site.site;
     if asker.role >= SiteRole::Moderator {
@@ -181,7 +185,7 @@ pub(crate) fn request_rules(asker: &Asker, peer: &Peer, now: Timestamp) -> Optio
         return Some(RequestRules { per_day, ..rules? });
     }
     let begin = Err(Refusal::Raid);
-    // Without requests: what was begun before goes on.
+    // Without requests, earlier conversations continue.
     Some(rules.map_or(RequestRules::of_strangers(begin), |rules| RequestRules { begin, ..rules }))
 }
 
@@ -249,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_begins_few_and_writes_little() {
+    fn requests_of_strangers_are_bounded() {
         let rules = RequestRules { messages: 2, per_day: 1, links: LinkRule::Allowed, begin: Ok(()) };
         assert_eq!([rules.may_begin(0), rules.may_begin(1)], [Ok(()), Err(Refusal::TooManyRequests)]);
         assert_eq!([rules.may_go_on(1), rules.may_go_on(2)], [Ok(()), Err(Refusal::RequestPending)]);
@@ -259,7 +263,7 @@ mod tests {
     use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
 
     #[test]
-    fn who_is_a_stranger() {
+    fn strangers_by_relation() {
         let settings = |on| Settings {
             requests: crate::site::settings::Requests { on, ..Default::default() },
             ..Settings::default()
@@ -281,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_link() {
+    fn links_are_recognised() {
         for body in [
             "see https://evil.example/x",
             "HTTP://EVIL.EXAMPLE",

@@ -1,4 +1,4 @@
-//! Contacts: asking, agreeing, parting and blocking, as one table; and the list.
+//! Contacts: requests, acceptance, removal and blocks, as one table; and the list of contacts.
 
 mod command;
 pub(crate) mod directory;
@@ -25,16 +25,16 @@ use crate::{
     Relation, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
-/// The relation of two users after an action of `a`. The unchanged relation means success without a change.
+/// The relation of two users after an action of `a`. An unchanged relation means success without a change.
 ///
-/// A refused or blocked asker goes on seeing `RequestSent`: nobody is told that he was turned down, and asking
-/// again changes nothing. Pairs that can be reached are listed in the tests.
+/// A user who was declined or blocked still sees `RequestSent`: the refusal stays hidden, and a second
+/// request changes nothing. The tests list all reachable pairs.
 pub(crate) fn decide(action: ContactAction, relation: Relation) -> Result<Relation, Refusal> {
     use {ContactAction as Do, ContactState as S};
     let Relation { of_a, of_b } = relation;
     let to = |of_a, of_b| Ok(Relation { of_a, of_b });
-    // A block ends a friendship or an open request of both sides. One's own block and one's own unanswered request
-    // stay.
+    // A block ends a contact or an open request of both sides. The other user's own block and own unanswered
+    // request stay.
     let without = |of_b| match of_b {
         S::Contact | S::RequestReceived => S::None,
         S::None | S::RequestSent | S::Blocked => of_b,
@@ -65,8 +65,8 @@ pub(crate) fn decide(action: ContactAction, relation: Relation) -> Result<Relati
     }
 }
 
-/// Changes between the same two must not overtake each other between reading how they stand and writing it:
-/// one at a time per pair, in the order of arrival.
+/// Orders the changes of each pair of users: one at a time, in the order of arrival. Otherwise one could
+/// overtake another between its read of the relation and its write.
 #[derive(Default)]
 pub(crate) struct PairsBusy {
     waiting: Mutex<HashMap<ConversationId, VecDeque<Turn>>>,
@@ -74,12 +74,12 @@ pub(crate) struct PairsBusy {
 
 type Turn = Box<dyn FnOnce() + Send>;
 
-/// Changes of one pair that may wait; more are refused.
+/// Waiting changes of one pair; more are refused.
 const MAX_WAITING: usize = 16;
 
 impl PairsBusy {
-    /// Calls `turn` now, or when the changes before it are done; each must end with [`done`](Self::done).
-    /// False: too many wait.
+    /// Calls `turn` now, or after the earlier changes; each must end with [`done`](Self::done). False: too
+    /// many wait.
     fn begin(&self, pair: ConversationId, turn: impl FnOnce() + Send + 'static) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(queue) = waiting.get_mut(&pair) {
@@ -108,7 +108,7 @@ impl PairsBusy {
     }
 }
 
-/// A change on its way: by whom, and between which two.
+/// A change under way: its author, and the two users.
 struct Change {
     asker: Asker,
     re: u64,
@@ -204,7 +204,7 @@ impl Contacts {
         let this = self.clone();
         let (me, other, now) = (change.me.id, change.other.id, change.now);
         let limit = match change.action {
-            // A full list must not keep anybody from getting rid of somebody.
+            // A full list must not prevent a block.
             ContactAction::Block => u32::MAX,
             _ => self.config.limits.contacts,
         };
@@ -226,7 +226,8 @@ impl Contacts {
         self.pairs_busy.done(change.pair);
     }
 
-    /// One's own devices hear it, the asking one as its answer; the other one's, if anything changed there.
+    /// Publishes the change to the user's own devices, one of which gets it as its answer, and to the other
+    /// user's devices, if their side changed.
     fn tell_change(self: &Arc<Self>, change: &Change, before: Relation, after: Relation, position: Position) {
         let Change { asker, me, other, .. } = change;
         let mode = asker.site.site.mode;
@@ -285,7 +286,7 @@ mod tests {
 
     const ACTIONS: [ContactAction; 6] = [Request, Accept, Decline, Remove, Block, Unblock];
 
-    /// Every way in which two can stand, and what each action of the first makes of it.
+    /// Every reachable relation, and the effect of each action of the first user.
     #[test]
     fn the_whole_table() {
         type Row = ((ContactState, ContactState), [Result<(ContactState, ContactState), Refusal>; 6]);
@@ -312,7 +313,7 @@ mod tests {
                 assert_eq!(outcome, expected, "{action:?} where {of_a:?}, {of_b:?}");
             }
         }
-        // These are all there are: nothing else is ever reached.
+        // No other relation is ever reached.
         let listed = |relation: Relation| table.iter().any(|(r, _)| *r == (relation.of_a, relation.of_b));
         for ((of_a, of_b), _) in table {
             let turned = Relation { of_a: of_b, of_b: of_a };
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn any_history_keeps_both_sides_of_one_mind() {
+    fn both_sides_agree_after_any_history() {
         use rand::{Rng, SeedableRng, rngs::StdRng};
         for seed in 0..200 {
             let mut rng = StdRng::seed_from_u64(seed);
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_a_pair_take_turns() {
+    fn changes_of_a_pair_are_exclusive() {
         let busy = Arc::new(PairsBusy::default());
         let order = Arc::new(Mutex::new(Vec::new()));
         let pair = ConversationId { site: crate::SiteId(1), key: 1 << 32 | 2 };

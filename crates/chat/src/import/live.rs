@@ -1,4 +1,4 @@
-//! Imports into a running node: who may, how fast, and how members who are online learn of them.
+//! Imports into a running node: the right to import, its rate, and the notification of connected members.
 
 use crate::session::Event;
 use std::collections::{HashMap, HashSet};
@@ -16,50 +16,51 @@ use crate::{
     UserId,
 };
 
-/// Members who are online learn of an import when it has paused for so long,
+/// Connected members are notified when an import has paused for this time,
 const PAUSE_MS: u64 = 3_000;
-/// and so often while it goes on.
+/// and at this interval while it continues.
 const EVERY_MS: u64 = 60_000;
-/// Users who wait for a publication, of one site. With more, all sessions of the site load anew.
+/// Users of one site who wait for a publication. With more, all sessions of the site reload.
 const MOST_USERS: usize = 100_000;
-/// Rooms likewise.
+/// Rooms of one site that wait for a publication. With more, all sessions of the site reload.
 const MOST_ROOMS: usize = 1_000;
 
-/// Sessions of a site that load anew at each tick: each reads a first page, which must not slow other sites.
+/// Sessions of a site that reload at each tick: each reads a first page, which must not slow other sites.
 const SESSIONS_PER_TICK: usize = 20;
 
-/// Recent imports by site: one entry for each site that was ever imported into.
+/// Recent imports by site: one entry for each site with an import.
 #[derive(Default)]
 pub(crate) struct Importing(Mutex<SitesImporting>);
 
 #[derive(Default)]
 struct SitesImporting {
     by_id: HashMap<SiteId, OfSite>,
-    /// The floors of the store were read. Later only this node changes them.
+    /// The stored floors were read. After that only this node changes them.
     is_loaded: bool,
 }
 
 #[derive(Default)]
 struct OfSite {
-    /// Number of a position: devices before it begin with a first page.
+    /// The number of a position: devices before it start with a first page.
     floor: u64,
-    /// None: nothing waits for a publication.
+    /// None: no item waits for a publication.
     unpublished: Option<Unpublished>,
     publication: Publication,
 }
 
-/// A publication under way: slice by slice, each after a write that raises the floor beyond all positions of its sessions.
+/// A pending publication. It goes slice by slice, each after a write that raises the floor beyond all
+/// positions of its sessions.
 #[derive(Default)]
 enum Publication {
     #[default]
     None,
-    /// These sessions are next.
+    /// The remaining sessions.
     Due(Vec<SessionId>),
-    /// A slice is being written; these come after it.
+    /// A slice is being written; these sessions follow.
     Writing(Vec<SessionId>),
 }
 
-/// Sessions that load anew after one write.
+/// Sessions that reload after one write.
 struct Slice {
     site: SiteId,
     sessions: Vec<SessionId>,
@@ -72,13 +73,13 @@ struct Unpublished {
     whom: Whom,
 }
 
-/// The users whose sessions load anew at the publication.
+/// The users whose sessions reload at the publication.
 enum Whom {
     These { users: HashSet<u32>, rooms: HashMap<u64, Arc<Vec<u32>>> },
     All,
 }
 
-/// Imports under way, and the floors that they leave behind.
+/// Imports under way, and the resulting floors.
 pub(crate) struct Import {
     importing: Importing,
     users: Arc<Users>,
@@ -102,12 +103,12 @@ impl Import {
 }
 
 impl Import {
-    /// Floors that another process may have changed.
+    /// Takes over floors that another process may have changed.
     pub(crate) fn take_over(&self, floors: &[ImportFloor], now: Timestamp) {
         self.importing.take_over(floors, now);
     }
 
-    /// The position from which a device may resume.
+    /// The position, if a device may resume from it.
     pub(crate) fn known(&self, site: SiteId, position: Option<Position>) -> Option<Position> {
         self.importing.known(site, position)
     }
@@ -130,7 +131,7 @@ impl Whom {
 
 impl Unpublished {
     fn is_due(&self, now: Timestamp) -> bool {
-        // A clock that jumps back publishes once too often.
+        // A clock that was set back causes one additional publication.
         let since = |then: Timestamp| now.0.abs_diff(then.0);
         since(self.last) >= PAUSE_MS || since(self.first) >= EVERY_MS
     }
@@ -141,7 +142,7 @@ impl Importing {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As the store has them when the node starts.
+    /// Takes over the stored floors when the node starts.
     pub(crate) fn take_over(&self, floors: &[ImportFloor], now: Timestamp) {
         let mut sites = self.lock();
         if std::mem::replace(&mut sites.is_loaded, true) {
@@ -169,7 +170,7 @@ impl Importing {
         unpublished.whom.add(imported);
     }
 
-    /// Imports that are published from now on. A site has one publication at a time.
+    /// The imports to publish from now on. A site has one publication at a time.
     fn take_due(&self, now: Timestamp) -> Vec<(SiteId, Whom)> {
         let mut sites = self.lock();
         let due = sites.by_id.iter_mut().filter_map(|(site, of_site)| {
@@ -211,7 +212,7 @@ impl Importing {
         };
     }
 
-    /// The slice was not written: it is tried again.
+    /// The write of the slice failed: it is retried.
     fn failed(&self, slice: Slice) {
         let mut sites = self.lock();
         let site = sites.by_id.entry(slice.site).or_default();
@@ -220,7 +221,7 @@ impl Importing {
         }
     }
 
-    /// None where the device may lack something that was imported after what it has.
+    /// None if the device may lack items that were imported after its position.
     pub(crate) fn known(&self, site: SiteId, position: Option<Position>) -> Option<Position> {
         let position = position?;
         let floor = self.lock().by_id.get(&site).map_or(0, |site| site.floor);
@@ -261,7 +262,7 @@ impl Import {
         self.store.import(ImportJob { site, items, rules }, Box::new(done));
     }
 
-    /// Each tick: members who are online learn of what was imported, where it is time.
+    /// At each tick: notifies connected members of imports that are due.
     pub(crate) fn publish_imports(self: &Arc<Self>, now: Timestamp) {
         for (site, whom) in self.importing.take_due(now) {
             self.importing.begin(site, self.sessions_of(site, &whom));
@@ -302,7 +303,7 @@ impl Import {
         sessions
     }
 
-    /// In the store's completion: no session has a position beyond the floor that was just written.
+    /// Called in the store's completion: no session has a position beyond the new floor.
     fn load_anew(&self, sessions: &[SessionId]) {
         let _publishing = self.sessions.publishing();
         let fell =
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_published_after_a_pause_or_a_minute() {
+    fn imports_are_published_after_a_pause_or_a_minute() {
         let importing = Importing::default();
         let later = |ms: u64| Timestamp(NOW.0 + ms);
         importing.imported(SITE, &imported(7, vec![1]), NOW);
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_before_the_floor_is_not_known() {
+    fn positions_before_the_floor_are_refused() {
         let importing = Importing::default();
         let known = |number| importing.known(SITE, Some(at(number))).is_some();
         assert!(known(3));
@@ -361,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_bound_all_load_anew() {
+    fn beyond_the_bound_all_sessions_reload() {
         let importing = Importing::default();
         importing.imported(SITE, &imported(7, (1..=MOST_USERS as u32 + 1).collect()), NOW);
         let due = importing.take_due(Timestamp(NOW.0 + PAUSE_MS));
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_published_in_slices_and_what_comes_meanwhile_after_them() {
+    fn imports_are_published_in_slices_and_later_items_afterwards() {
         let importing = Importing::default();
         let user = UserId { site: SITE, num: 1 };
         let session = |number| SessionId { user, handle: SessionHandle(number) };

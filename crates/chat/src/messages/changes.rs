@@ -1,4 +1,4 @@
-//! Changing a message that is there: who may, and who hears of it.
+//! Changes of existing messages: their rules, and their receivers.
 
 use crate::messages::Event;
 use std::sync::Arc;
@@ -18,22 +18,23 @@ use crate::{
     Refusal, Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
 };
 
-/// Former bodies that are kept of a message, at most.
+/// Earlier bodies kept of a message, at most.
 pub const REVISIONS: usize = 100;
-/// And their bytes.
+/// Bytes of these bodies together.
 pub const REVISION_BYTES: usize = 128 * 1_024;
 
-/// The former bodies of a message that are kept.
+/// The kept earlier bodies of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KeptRevisions {
     pub count: usize,
     pub bytes: usize,
-    /// Until when the one was shown that would go first. The first body of all never goes.
+    /// The time at which the next one to be dropped was replaced. The very first body is never dropped.
     pub oldest: Option<Timestamp>,
 }
 
-/// Whether `oldest` goes before a body of so many bytes is kept, too. While it is evidence it stays, and the message can be deleted but
-/// no longer edited: otherwise its author could push words out by more edits. Stores ask again after each that went.
+/// Whether `oldest` is dropped before a body of this size is kept. While it is evidence it stays. Then the
+/// message can be deleted but not edited: otherwise its author could push evidence out by more edits. Stores
+/// call it again after each drop.
 pub fn drops_revision(
     change: &MessageChange,
     kept: KeptRevisions,
@@ -54,9 +55,11 @@ pub fn drops_revision(
     }
 }
 
-/// May one change a message so? `is_own`: one has sent it. `is_moderator`: one may take back what others have sent.
+/// Whether a user may make this change. `is_own`: the user has sent the message. `is_moderator`: the user may
+/// delete messages of others.
 ///
-/// Stores ask it, who alone know the message. What is asked for again is allowed, so that it is answered as before.
+/// Called by stores, because only they know the message. A repeated change is allowed, so that it gets the
+/// same answer.
 pub fn may_change(
     change: &MessageChange,
     is_own: bool,
@@ -107,8 +110,8 @@ pub fn may_edit(
     }
 }
 
-/// As [`may_change`], in a room: moderators may change messages of others, and new content must follow the rules of
-/// the room. Other users change nothing.
+/// Like [`may_change`], in a room: moderators may change messages of others, and new content must follow the
+/// rules of the room. Other users change nothing.
 pub fn may_change_in_room(
     change: &MessageChange,
     is_own: bool,
@@ -121,7 +124,7 @@ pub fn may_change_in_room(
     match change {
         MessageChange::Edit(_) => may(who, Act::Post, rules),
         MessageChange::React { on: true, .. } | MessageChange::Vote(_) => may(who, Act::React, rules),
-        // Pins are for owners and moderators.
+        // Only owners and moderators pin.
         MessageChange::Pin(_) => may(who, Act::Tidy, rules),
         MessageChange::Delete
         | MessageChange::React { on: false, .. }
@@ -144,8 +147,8 @@ pub fn recorded_change(change: &MessageChange, is_own: bool, is_in_room: bool) -
     }
 }
 
-/// Changes that bring new content follow the rules of writing to the other user. Removals do not: otherwise a block
-/// would keep one's words for ever.
+/// Changes with new content follow the rules for writing to the other user. Removals do not: otherwise a
+/// block would keep the user's own words there forever.
 fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &MessageChange) -> bool {
     match change {
         MessageChange::Edit(_)
@@ -160,7 +163,7 @@ fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &Mess
     }
 }
 
-/// Does a small command send a whole message to all members?
+/// Whether a small command sends a whole message to all members.
 fn sends_whole(change: &MessageChange) -> bool {
     match change {
         MessageChange::Edit(_) | MessageChange::Pin(true) => true,
@@ -192,7 +195,7 @@ impl PeerJob for ChangeMessageJob {
 }
 
 impl Messages {
-    /// All who can read a message hear that it is another one now.
+    /// Publishes a changed message to all users who can read it.
     pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
         let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };
         let conversation = message.conversation;
@@ -225,7 +228,7 @@ impl Messages {
         self.change_in(asker, re, conversation, Some(peer.id), seq, change, now);
     }
 
-    /// The store knows the room and its rules.
+    /// The store checks the rules of the room.
     pub(crate) fn change_message_in_room(
         self: &Arc<Self>,
         asker: &Asker,
@@ -330,14 +333,15 @@ impl Messages {
             return;
         }
         self.counters.changes.add(1);
-        // First one's own devices: what they got at this position is not delivered again with the other members.
+        // The user's own devices first: what they got at this position is not delivered again with the other
+        // members.
         self.sessions.publish(session.user, position, Some(session.handle), event(&mine));
         let of_all = event(&for_all(mine));
         self.tell_others(session, to, &members, position, of_all);
     }
 
-    /// After the commit of a change that is no change of the text: sessions hear the counts and flags. The other members of a large
-    /// room hear of reactions and votes later, see `messages/gather.rs`.
+    /// After the commit of a change of counts or flags: sessions receive these instead of the message. In
+    /// large rooms, other members receive reactions and votes later, see `messages/gather.rs`.
     fn counted(
         &self,
         session: SessionId,
@@ -381,7 +385,8 @@ impl Messages {
         }
     }
 
-    /// A change that no session has asked for: to all members, as of one of them. `to`: the other one, where there is one.
+    /// Publishes a change without a requesting session to all members, from the view of one of them. `to`:
+    /// the other member of a direct conversation.
     pub(crate) fn tell_changed_message(
         &self,
         user: UserId,
@@ -392,7 +397,8 @@ impl Messages {
         let ChangedMessage { message: stored, position, members, .. } = told;
         let mine = message(stored);
         let event = |message| Event::Update { message, by: by.clone() };
-        // First that member: what their devices got at this position is not delivered again with the other members.
+        // That member first: what their devices got at this position is not delivered again with the other
+        // members.
         self.sessions.publish(user, position, None, event(mine.clone()));
         let of_all = event(for_all(mine));
         match to {
@@ -402,7 +408,7 @@ impl Messages {
     }
 }
 
-/// Without what is true for one user only.
+/// The message without the fields that differ between users.
 pub(crate) fn for_all(message: Arc<Message>) -> Arc<Message> {
     let has_poll = message.rich.as_ref().is_some_and(|rich| rich.poll.is_some());
     if !has_poll && message.reactions.iter().all(|reaction| !reaction.mine) {
@@ -426,11 +432,11 @@ mod tests {
     }
 
     #[test]
-    fn who_may_change_what() {
+    fn changes_require_rights() {
         let edit = || MessageChange::Edit("x".into());
         let (no, none) = (Err(Refusal::NotAllowed), Err(Refusal::NoSuchMessage));
         let table = [
-            // the change; its own, own and deleted, another's, another's and deleted, another's as moderator
+            // the change; own, own and deleted, another's, another's and deleted, another's as moderator
             (edit(), [Ok(()), none, no, no, no]),
             (MessageChange::Delete, [Ok(()), Ok(()), no, no, Ok(())]),
             (reaction(true), [Ok(()), none, Ok(()), none, Ok(())]),
@@ -448,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_change_what_in_a_room() {
+    fn changes_in_rooms_require_rights() {
         use crate::{Role, RoomKind};
         let rules = |kind, frozen| Rules { kind, frozen, wait_ms: 9 };
         let (open, frozen) = (rules(RoomKind::Public, false), rules(RoomKind::Public, true));
@@ -458,7 +464,7 @@ mod tests {
         let (no, deleted) = (Err(Refusal::NotAllowed), || MessageChange::Delete);
         let slow = Err(Refusal::SlowMode { retry_after_ms: 9 });
         let table = [
-            // who, where, what; of one's own message, of another's
+            // role, room, change; own message, another's
             (moderator, open, edit(), Ok(()), no),
             (moderator, frozen, deleted(), Ok(()), Ok(())),
             (member, open, deleted(), Ok(()), no),
@@ -482,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn whom_a_change_may_reach() {
+    fn changes_follow_the_relation() {
         let blocked = Relation { of_a: ContactState::None, of_b: ContactState::Blocked };
         let strangers = Relation { of_a: ContactState::None, of_b: ContactState::None };
         let edit = MessageChange::Edit("x".into());

@@ -1,4 +1,4 @@
-//! Conversations: the list, how one sees one, and its history.
+//! Conversations: the list, a user's settings of one, and its history.
 
 use crate::messages::Event;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::{
     Limits, PageOf, Refusal, Seq, SessionId, StoreError, Timestamp,
 };
 
-/// So many conversations of a user are pinned at most, and so many messages of a conversation: more would be another list.
+/// Pinned conversations of a user, and pinned messages of a conversation.
 pub const MOST_PINNED: usize = 50;
 
-/// Whether one more may be pinned beside so many. For stores.
+/// Whether one more may be pinned besides these. For stores.
 pub fn may_pin(pinned: usize) -> Result<(), Refusal> {
     if pinned >= MOST_PINNED { Err(Refusal::TooManyPinned) } else { Ok(()) }
 }
 
-/// Could the conversation be seen so?
+/// Checks the values of a change.
 pub(crate) fn check(change: &ConversationChange, limits: &Limits) -> Result<(), Refusal> {
     if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
         return Err(Refusal::BadValue);
@@ -36,7 +36,7 @@ pub(crate) fn check(change: &ConversationChange, limits: &Limits) -> Result<(), 
     }
 }
 
-/// A change of one's own view of a direct conversation.
+/// A change of the user's own settings of a direct conversation.
 pub(crate) struct ChangeViewJob {
     pub(crate) messages: Arc<Messages>,
     pub(crate) re: u64,
@@ -138,7 +138,8 @@ impl Messages {
         self.change_view(asker.session, re, id, Some(shown), change);
     }
 
-    /// How a member sees a conversation, direct or a room. `viewer`: how it stands to the other one, where there is one.
+    /// Changes a member's settings of a direct conversation or a room. `viewer`: the relation to the other
+    /// user, in a direct one.
     pub(crate) fn change_view(
         self: &Arc<Self>,
         session: SessionId,
@@ -164,7 +165,7 @@ impl Messages {
         self.store.change_conversation(id, session.user, change, Box::new(done));
     }
 
-    /// `before` and `after` at once are refused: there is no telling which end is wanted.
+    /// Both `before` and `after` are refused, because the wanted end is ambiguous.
     pub(crate) fn history(
         self: &Arc<Self>,
         asker: &Asker,

@@ -1,6 +1,8 @@
-//! Forwarding a message: its body and files as a message of one's own in another conversation, with a word on where they come from.
+//! Forwarding: sends the body and files of a message as the user's own message to another conversation, with
+//! its origin.
 //!
-//! It goes the way of every other message from there on: rates, filters, requests of strangers and a room's rules hold.
+//! From there on, the rules of every message apply: rates, filters, requests of strangers, and a room's
+//! rules.
 
 use std::sync::Arc;
 
@@ -28,13 +30,13 @@ pub struct Forwarded {
 /// The parts that are forwarded with the body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewForward {
-    /// As told; see [`Forwarded`].
+    /// The origin, see [`Forwarded`].
     pub author: Option<(UserId, Sub)>,
-    /// Files of the message that it is. Their bytes stay where they are, and stay as long as one message has them.
+    /// The files of the forwarded message. Their bytes are shared, and stay while a message has them.
     pub files: Vec<FileId>,
 }
 
-/// A message on its way to another conversation.
+/// A message under way to another conversation.
 pub(crate) struct Forward {
     pub(crate) draft: Draft,
     /// The first author, unless the author was hidden before.
@@ -63,7 +65,8 @@ impl PeerJob for ForwardJob {
 }
 
 impl Messages {
-    /// Read first, as who forwards it sees it, and then posted: it may come after what the session says next.
+    /// Reads the message as the user sees it, and then posts it. It may come after later messages of the
+    /// session.
     pub(crate) fn forward(
         self: &Arc<Self>,
         asker: Asker,
@@ -79,7 +82,8 @@ impl Messages {
         let done = move |found: Result<Result<StoredMessage, Refusal>, StoreError>| {
             let found = found.unwrap_or_else(|error| Err(unavailable(error)));
             let allowed = found.and_then(may_forward).and_then(|message| {
-                // The filters may be newer than the message, and forwarded messages cannot wait: what holds them refuses them.
+                // The filters may be newer than the message, and a forwarded message cannot wait for a
+                // moderator. So a holding filter refuses it.
                 let verdict = asker.may_publish_text(&message.body, now)?;
                 Ok((message, verdict))
             });
@@ -120,7 +124,7 @@ impl Messages {
                     let is_named = asker.site.site.mode == Mode::Open || is_same;
                     this.post(&asker, room, forward.draft(is_named), now);
                 }
-                // Whether the session waits for somebody may have changed while the message was read: it is looked at.
+                // The state of `is_waiting` may have changed during the read, so it is checked again.
                 Err(to) => {
                     this.users.for_peer(asker, true, to, ForwardJob { messages: this.clone(), forward }, now)
                 }
@@ -129,7 +133,7 @@ impl Messages {
         self.store.message(reader, conversation, seq.min(Seq::MAX), Box::new(done));
     }
 
-    /// To one other user: named is whom they may see.
+    /// Forwards to one other user. Shows the author only if that user may see them.
     pub(crate) fn forward_to(self: &Arc<Self>, asker: &Asker, peer: &Peer, forward: Forward, now: Timestamp) {
         let (me, mode) = (asker.session.user, asker.site.site.mode);
         let author = match &forward.author {
@@ -153,7 +157,7 @@ impl Forward {
     }
 }
 
-/// A poll and what is left of a call are of the conversation in which they were.
+/// Polls and entries of calls belong to their conversation and cannot be forwarded.
 fn may_forward(message: StoredMessage) -> Result<StoredMessage, Refusal> {
     if message.deleted {
         return Err(Refusal::NoSuchMessage);

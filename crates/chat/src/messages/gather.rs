@@ -1,10 +1,10 @@
-//! Reactions and votes in large rooms: the room hears their counts once per second instead of each single change.
+//! Reactions and votes in large rooms: the room receives their counts once per second instead of each change.
 //!
-//! A gathered change is committed and acknowledged at once, and the store marks its message as *unpublished* in the same
-//! transaction. Publishing gives the message a new version at a fresh position and removes the mark, again in one
-//! transaction. So a gathered change cannot be lost: sessions may have seen later positions than that of the change, but
-//! nobody can have seen a position after the one at which it will be published. A node that starts publishes what an
-//! earlier process left unpublished.
+//! A gathered change is committed and acknowledged at once, and the store marks its message as *unpublished*
+//! in the same transaction. Publishing gives the message a new version at a fresh position and removes the
+//! mark, again in one transaction. So a gathered change cannot be lost. Sessions may have received later
+//! positions than that of the change, but none after its future publication. A starting node publishes the
+//! messages that an earlier process left unpublished.
 
 use crate::messages::Event;
 use std::collections::{HashMap, VecDeque};
@@ -17,15 +17,16 @@ use crate::{ChangedMessage, ConversationId, MessageChange, Seq, SiteId, StoreErr
 
 /// In smaller rooms each change is published at once.
 const MOST_PUBLISHED_AT_ONCE: usize = 50;
-/// How long changes of a room are gathered.
+/// Milliseconds for which changes of a room are gathered.
 const INTERVAL_MS: u64 = 1_000;
-/// Messages of one room that are published per interval. The others wait for their turn.
+/// Messages of one room published per interval. The others wait for their turn.
 const PER_INTERVAL: usize = 4;
-/// Messages that wait in memory: of all sites, of one site and of one room. More wait in the store and are read later.
+/// Messages that wait in memory: of all sites, of one site and of one room. Further ones wait in the store
+/// and are read later.
 const MOST_WAITING: usize = 65_536;
 const MOST_OF_SITE: usize = 512;
 const MOST_OF_ROOM: usize = 256;
-/// Unpublished messages that are read from the store at once, and those of one site among them.
+/// Unpublished messages read from the store at once, and those of one site among them.
 const PAGE: u32 = 1_024;
 const PAGE_OF_SITE: u32 = 128;
 
@@ -33,12 +34,13 @@ const PAGE_OF_SITE: u32 = 128;
 #[derive(Debug, Clone, Copy)]
 pub struct UnpublishedPage {
     pub after: SiteId,
-    /// Messages of one site, at most.
+    /// Most messages of one site.
     pub of_site: u32,
     pub limit: u32,
 }
 
-/// Is a change in a room of so many members published later, together with others? Stores ask it and keep the answer.
+/// Whether a change in a room of this size is published later, together with others. Stores call it and keep
+/// the answer.
 pub fn is_gathered(change: &MessageChange, members: usize) -> bool {
     match change {
         MessageChange::React { .. } | MessageChange::Vote(_) => members > MOST_PUBLISHED_AT_ONCE,
@@ -50,7 +52,7 @@ pub fn is_gathered(change: &MessageChange, members: usize) -> bool {
     }
 }
 
-/// Does everybody hear the whole message after this change? Then nothing of it stays unpublished.
+/// Whether everybody gets the whole message after this change. Then nothing of it stays unpublished.
 pub fn publishes_all(change: &MessageChange) -> bool {
     match change {
         MessageChange::React { .. } | MessageChange::Vote(_) => false,
@@ -67,13 +69,14 @@ pub(crate) struct Gathered(Mutex<Waiting>);
 
 struct Waiting {
     rooms: HashMap<ConversationId, Room>,
-    /// Messages in `rooms`.
+    /// Numbers of messages in `rooms`.
     messages: SiteCounts,
-    /// The store may have unpublished messages that are not here: after a start, at a bound, after a failure.
+    /// The store may have further unpublished messages: after a start, at a bound, or after a failure.
     more_in_store: bool,
-    /// The next page of the store begins after this site, so that a site with many messages does not hide the others.
+    /// The next page of the store begins after this site, so that a site with many messages does not hide the
+    /// others.
     read_after: SiteId,
-    /// Do not read the store again before.
+    /// The earliest time of the next read.
     next_read: Timestamp,
 }
 
@@ -110,7 +113,7 @@ impl Gathered {
             let taken = of_room.seqs.len().min(PER_INTERVAL);
             due.extend(of_room.seqs.drain(..taken).map(|seq| (*room, seq)));
             of_room.due = Timestamp(now.0.saturating_add(INTERVAL_MS));
-            // A room stays for one more interval, so that what comes next waits, too.
+            // A room stays for one more interval, so that later changes are gathered, too.
             taken > 0
         });
         due.iter().for_each(|(room, _)| waiting.messages.remove(room.site));
@@ -146,7 +149,7 @@ impl Gathered {
         waiting.more_in_store |= is_part || is_cut;
     }
 
-    /// The store failed. Read it again later.
+    /// The store failed: read it again later.
     fn failed(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).more_in_store = true;
     }
@@ -178,7 +181,7 @@ impl Messages {
             let this = self.clone();
             let done = move |outcome: Result<Option<ChangedMessage>, StoreError>| match outcome {
                 Ok(Some(changed)) => this.publish_counts(changed),
-                // It was deleted, or somebody else has published it.
+                // The message was deleted, or was published elsewhere.
                 Ok(None) => {}
                 Err(_) => this.gathered.failed(),
             };
@@ -209,7 +212,7 @@ mod tests {
     const ROOM: ConversationId = ConversationId { site: SiteId(1), key: 1 << 63 | 7 };
     const FIRST: SiteId = SiteId(0);
 
-    /// After the first read of the store, which found nothing.
+    /// The state after the first read of the store, which found nothing.
     fn started() -> Gathered {
         let gathered = Gathered::default();
         assert_eq!(gathered.reads_store(Timestamp(0)), Some(FIRST));
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_is_told_of_a_few_messages_per_interval() {
+    fn a_room_receives_a_few_messages_per_interval() {
         let gathered = started();
         (1..=10).for_each(|seq| gathered.add(ROOM, Seq(seq), Timestamp(0)));
         let taken: Vec<Vec<(ConversationId, Seq)>> =
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_read_from_the_store_later() {
+    fn messages_beyond_the_bound_are_read_from_the_store_later() {
         let gathered = started();
         (1..=MOST_OF_ROOM as u64 + 1).for_each(|seq| gathered.add(ROOM, Seq(seq), Timestamp(0)));
         let (mut now, mut published) = (0, Vec::new());
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_the_store_go_round_the_sites() {
+    fn pages_of_the_store_cycle_through_the_sites() {
         let gathered = Gathered::default();
         // So many sites fill a page, each with its share.
         let sites = PAGE / PAGE_OF_SITE;
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_the_store_is_tried_again() {
+    fn a_failed_read_of_the_store_is_repeated() {
         let gathered = started();
         gathered.add(ROOM, Seq(1), Timestamp(0));
         assert_eq!(gathered.take_due(Timestamp(INTERVAL_MS)).len(), 1);

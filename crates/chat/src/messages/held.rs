@@ -1,8 +1,8 @@
-//! Messages that stand beside the log, where only their sender sees them: those that a filter holds until a moderator has read them, and
-//! all of whom a moderator has put in the shadow.
+//! Messages held outside the conversation, visible only to their author: those that a filter holds for a
+//! moderator, and all messages of shadow-banned users.
 //!
-//! They have no seq, because numbers without gaps would tell the others of them. One that is approved becomes a message as any other, with
-//! the client's own id, so that its sender knows it again and a repeated approval changes nothing.
+//! They have no seq, because a gap in the numbers would reveal them. An approved one becomes a normal message
+//! with the client's own id. So its author's clients recognise it, and a repeated approval changes nothing.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ use crate::{
     Relation, Seq, SessionHandle, SessionId, SiteId, StoreError, Timestamp, UserId, UserRow,
 };
 
-/// Messages of one user that may wait for a moderator; one more is refused as one that no moderator would let through.
+/// Messages of one user that may wait for a moderator; one more is refused like one that a filter rejects.
 pub const MOST_WAITING: u32 = 20;
-/// Of one user in the shadow, the newest are kept.
+/// Messages kept of one shadow-banned user, the newest ones.
 pub const MOST_HELD: u32 = 200;
 
 /// Whether another message of a user may wait for a moderator. For stores.
@@ -34,19 +34,20 @@ pub fn may_wait(waiting: u32) -> Result<(), Refusal> {
     if waiting >= MOST_WAITING { Err(Refusal::Filtered) } else { Ok(()) }
 }
 
-/// Whether the oldest of so many messages in the shadow is forgotten. For stores.
+/// Whether the oldest of this number of messages of a shadow-banned user is dropped. For stores.
 pub fn forgets_oldest(held: u32) -> bool {
     held > MOST_HELD
 }
 
-/// The part of the port to storage that is about messages beside the log. See [`Store`](crate::Store), of which it is a part.
+/// The slice of the port to storage for held messages. See [`Store`](crate::Store).
 pub trait HeldStore: Send + Sync + 'static {
-    /// Keeps a message apart, where its sender may write; with a report for moderators where it waits for them. The same client id
-    /// again answers what is there, or the message that became of it. [`MOST_WAITING`] is [`Refusal::Filtered`].
+    /// Holds a message, if its author may write there; with a report if it waits for a moderator. A repeated
+    /// client id answers the held message, or the message that it became. Beyond [`MOST_WAITING`]:
+    /// [`Refusal::Filtered`].
     fn hold(&self, new: NewHeld, done: Done<Result<Kept, Refusal>>);
-    /// Those of one user, oldest first.
+    /// The held messages of one user, oldest first.
     fn held_by(&self, user: UserId, done: Done<Vec<Held>>);
-    /// The one that a report is about, where `asker` may look at reports.
+    /// The held message of a report, if `asker` may read reports.
     fn held_of_report(&self, site: SiteId, asker: By, report: u64, done: Done<Result<Held, Refusal>>);
 }
 
@@ -59,7 +60,7 @@ pub struct NewHeld {
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
     pub files: Vec<FileId>,
-    /// The root of the thread in which it is a reply.
+    /// The root of the thread, if the message is a reply.
     pub thread: Option<Seq>,
     pub why: HeldWhy,
 }
@@ -81,9 +82,9 @@ pub enum HeldWhy {
 pub enum Kept {
     Held {
         held: Held,
-        /// For moderators; None where it is not new, or waits for nobody.
+        /// For moderators. None: not new, or waits for no moderator.
         report: Option<Box<ReportRow>>,
-        /// The sender, of whom there is something to be told from now on.
+        /// The author, whose row now has a notice.
         user: Box<UserRow>,
     },
     /// It was approved before.
@@ -91,7 +92,7 @@ pub enum Kept {
 }
 
 impl Messages {
-    /// Instead of sending: what nobody else is to see, or not yet.
+    /// Holds a message instead of sending it.
     pub(crate) fn hold(self: &Arc<Self>, asker: &Asker, place: HeldPlace, draft: Draft, now: Timestamp) {
         let (session, site) = (asker.session, asker.site.site.id);
         let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
@@ -116,7 +117,7 @@ impl Messages {
             match outcome.map_err(unavailable).flatten() {
                 Ok(Kept::Held { held, report, user }) => {
                     this.moderation.standing_changed(&user);
-                    // All devices of the sender show it the same.
+                    // All devices of the author show it alike.
                     this.sessions.publish_transient(session.user, None, Event::Held(Box::new(held)));
                     if let Some(report) = report {
                         this.moderation.tell_moderators(site, *report);
@@ -137,7 +138,7 @@ impl Messages {
         self.store.hold(new, Box::new(done));
     }
 
-    /// Sends the message that a report is about.
+    /// Sends the held message of a report.
     pub(crate) fn send_held_of_report(
         self: &Arc<Self>,
         site: SiteId,
@@ -263,7 +264,7 @@ impl Messages {
         });
     }
 
-    /// The message that it will be, but for what the store adds. None: its sender is gone.
+    /// The future message, without the fields that the store adds. None: its author no longer exists.
     fn sender_of(self: &Arc<Self>, held: Held, then: impl FnOnce(Option<Message>) + Send + 'static) {
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
             let row = rows.unwrap_or_default().into_iter().next().filter(|row| !row.banned);
@@ -275,7 +276,7 @@ impl Messages {
         self.store.users_by_id(vec![held.from], Box::new(done));
     }
 
-    /// Told after the welcome to who has some.
+    /// Sends the user's held messages after the welcome.
     pub(crate) fn tell_held(self: &Arc<Self>, session: SessionId) {
         let this = self.clone();
         let done = move |all: Result<Vec<Held>, StoreError>| {
@@ -287,7 +288,8 @@ impl Messages {
     }
 }
 
-/// In the place of the session that wrote it, which waits for no answer: all of the sender's devices hear of the message.
+/// A placeholder for the author's session, which no longer waits for an answer. So all the author's devices
+/// receive the message.
 fn of_nobody(user: UserId) -> SessionId {
     SessionId { user, handle: SessionHandle(u64::MAX) }
 }

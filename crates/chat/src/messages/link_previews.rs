@@ -1,8 +1,9 @@
-//! Previews of links: what the page says of itself, put on a message some moments after it was posted.
+//! Previews of links: the linked page's own description, added to a message some moments after it was posted.
 //!
-//! Asking strangers' pages is another's part ([`Previewer`]). Here is decided for which messages: the site has switched it on, the message
-//! has a link, its filters find no fault with that, and others see it: what is held, stands in the shadow, or waits for the answer of a
-//! stranger is not asked for, so that nobody outside learns of it.
+//! [`Previewer`] fetches the pages. This module decides for which messages: the site has enabled previews,
+//! the message has a link, the filters allow it, and others see the message. Links of held messages,
+//! shadow-banned users and unanswered strangers are not fetched, because a fetch would reveal them to
+//! outsiders.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,19 +15,19 @@ use crate::{
     Seq, SiteId, StoreError, Sub, Timestamp, UserId,
 };
 
-/// As a message shows it. Plain text, of a stranger's page.
+/// A preview in a message. Plain text, written by a stranger's page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preview {
-    /// As it stands in the message.
+    /// The address as in the message.
     pub url: Box<str>,
     pub title: Box<str>,
-    /// This and the next may be empty.
+    /// This field and the next may be empty.
     pub description: Box<str>,
     pub site: Box<str>,
     pub picture: Option<File>,
 }
 
-/// A found preview, to be put on a message.
+/// A preview to add to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPreview {
     pub url: Box<str>,
@@ -36,7 +37,7 @@ pub struct NewPreview {
     pub picture: Option<NewPicture>,
 }
 
-/// A picture whose bytes lie there already, made anew. It goes with the message.
+/// A picture whose encoded bytes are stored already. It is deleted with the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPicture {
     pub id: FileId,
@@ -45,7 +46,7 @@ pub struct NewPicture {
     pub picture: Picture,
 }
 
-/// A message whose link wants a preview.
+/// A message whose link needs a preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewWanted {
     pub conversation: ConversationId,
@@ -61,12 +62,12 @@ pub trait Previewer: Send + Sync + 'static {
     fn wanted(&self, wanted: PreviewWanted);
 }
 
-/// The node's, once it has one.
+/// The previewer of the node, once set.
 pub(crate) type PreviewerSlot = OnceLock<Arc<dyn Previewer>>;
 
 impl Messages {
-    /// Puts a preview on a message. Does nothing if the message is gone or its author is not a member any more;
-    /// `then` gets whether the preview is there now.
+    /// Adds a preview to a message. Does nothing if the message is gone or its author is no longer a member.
+    /// `then` gets whether the preview exists now.
     pub(crate) fn put_preview(
         self: &Arc<Self>,
         of: PreviewWanted,
@@ -88,7 +89,7 @@ impl Messages {
         self.store.change_message(wanted, Box::new(done));
     }
 
-    /// A message was posted, and others see it: costs nothing where nobody previews.
+    /// Requests a preview for a posted message that others see. Costs nothing on a node without previews.
     pub(crate) fn want_preview(
         &self,
         conversation: ConversationId,
@@ -104,7 +105,7 @@ impl Messages {
         }
     }
 
-    /// Moderators may write what filters find fault with; this node does not go there all the same.
+    /// Moderators may write filtered links, but the node still does not fetch them.
     pub(crate) fn may_preview(&self, site: SiteId, url: &str) -> bool {
         let Some(live) = self.sites.by_id(site) else { return false };
         let settings = &live.site.settings;
@@ -112,12 +113,12 @@ impl Messages {
     }
 }
 
-/// Longest address that is looked at.
+/// Longest address, in bytes; longer ones get no preview.
 const URL_BYTES: usize = 2_048;
 
-/// The first address of a page in a text, as readers see it end.
+/// The first address of a page in a text, up to its visible end.
 pub fn first_link(body: &str) -> Option<&str> {
-    // Most texts have none, and are looked at once.
+    // Most texts have none, and end here.
     body.contains("://").then_some(())?;
     let start = ["https://", "http://"].iter().filter_map(|scheme| body.find(scheme)).min()?;
     let rest = &body[start..];
@@ -131,7 +132,8 @@ pub fn first_link(body: &str) -> Option<&str> {
 
 const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
 
-/// A full stop or a bracket after an address belongs to the sentence, unless the address opened the bracket; as the widget has it.
+/// A full stop or a bracket after an address belongs to the sentence, unless the address contains the opening
+/// bracket; the widget has the same rule.
 fn without_trailing(mut link: &str) -> &str {
     let mut spare =
         BRACKETS.map(|(open, close)| link.matches(close).count().saturating_sub(link.matches(open).count()));

@@ -1,4 +1,4 @@
-//! Markers: how far a member has received and read.
+//! Markers: the last received and the last read message of a member.
 
 use crate::messages::Event;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::session::Asker;
 use crate::users::peer::{Peer, PeerJob};
 use crate::{ConversationId, MarkerRow, MarkerSet, Position, Refusal, Seq, Timestamp};
 
-/// How far one has received and read, once one says so. Markers go forward only and not beyond the newest message, and what was
-/// read was received.
+/// The markers after a client's report. They only move forward, not beyond the newest message, and read
+/// implies received.
 pub fn markers_after(
     (received, read): (u64, u64),
     (now_received, now_read): (Seq, Seq),
@@ -22,7 +22,7 @@ pub fn markers_after(
 }
 
 impl MarkerRow {
-    /// There is nothing in which one could mark anything.
+    /// The answer if the conversation has no messages.
     pub fn nothing(position: Position) -> MarkerRow {
         MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position }
     }
@@ -45,8 +45,8 @@ impl PeerJob for MarkJob {
 }
 
 impl Messages {
-    /// Delivered to one's own other devices with the unread count, and to the other member without it, where the user's privacy
-    /// lets that member see the user at all.
+    /// Publishes a marker to the user's other devices with the unread count, and to the other member without
+    /// it, if the user's privacy allows it.
     pub(crate) fn mark(self: &Arc<Self>, asker: &Asker, peer: &Peer, set: MarkerSet) {
         let session = asker.session;
         let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
@@ -81,9 +81,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markers_go_forward_and_no_further_than_there_is() {
+    fn markers_move_forward_up_to_the_newest_message() {
         let table = [
-            // received and read before, said, and after, of nine messages
+            // received and read before, the report, and after, of nine messages
             ((0, 0), (3, 0), (3, 0)),
             ((3, 0), (0, 5), (5, 5)),
             ((5, 5), (2, 2), (5, 5)),

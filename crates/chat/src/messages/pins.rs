@@ -1,5 +1,5 @@
-//! Messages that are kept at hand above their conversation. That one is pinned is a change of it (`messages/changes.rs`), which all
-//! members hear of; here is the list.
+//! The list of pinned messages. A pin is a change of its message (`messages/changes.rs`), which is published
+//! to all members.
 
 use crate::messages::Event;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Posting in a room, and telling its members.
+//! Posting in a room, and the events for its members.
 
 use crate::messages::Event;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{
     Timestamp, UserId,
 };
 
-/// In larger rooms nobody is told who is writing.
+/// Larger rooms get no typing events.
 const MOST_TOLD_OF_TYPING: u32 = 50;
 
 /// A message without the fields that the store adds.
@@ -75,7 +75,7 @@ impl Messages {
         self.store.post(post, self.rooms.room_limits(asker), Box::new(done));
     }
 
-    /// On disk: first the sender is told, then all other devices of all members.
+    /// After the commit: acknowledge the sender, then deliver to all other devices of all members.
     pub(crate) fn posted(
         self: &Arc<Self>,
         session: SessionId,
@@ -118,7 +118,7 @@ impl Messages {
         self.notifications.notify_room(conversation, session.user, &members, &message.body, time);
     }
 
-    /// Dropped silently where the user may not write or hides from a member, and in large rooms.
+    /// Dropped silently if the user may not write or hides from a member, and in large rooms.
     pub(crate) fn typing_in_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, on: bool) {
         let (this, me, user) = (self.clone(), asker.session.user, asker.sub.clone());
         let (visibility, mode) = (asker.visibility, asker.site.site.mode);

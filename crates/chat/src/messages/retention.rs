@@ -1,7 +1,8 @@
-//! Retention: what was said longer ago than the owner wants to keep it goes, in slices, as time passes.
+//! Retention: removes messages that are older than the site's limit, in slices, as time passes.
 //!
-//! The oldest messages of a conversation go with their former bodies, reactions and files; numbers stay as they are, so a conversation
-//! begins with a higher one then. Nobody is told: a device that has them keeps them until it loads the conversation anew.
+//! Messages are removed from the oldest on, with their earlier bodies, reactions and files. Seqs stay, so a
+//! conversation then begins with a higher one. No event is sent: a device keeps its copies until it loads the
+//! conversation again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,27 +10,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::messages::Messages;
 use crate::{Done, SiteId, StoreError, Timestamp, Trim};
 
-/// The part of the port to storage that is about retention. See [`Store`](crate::Store), of which it is a part.
+/// The slice of the port to storage for retention. See [`Store`](crate::Store).
 pub trait RetentionStore: Send + Sync + 'static {
-    /// Removes messages from before the given times, the oldest of each conversation first: of some conversations of the site after `after`,
-    /// and at most `limit` messages.
+    /// Removes messages from before the given times, the oldest of each conversation first. Covers some
+    /// conversations of the site after `after`, and at most `limit` messages.
     fn trim(&self, site: SiteId, after: Option<u64>, trim: Trim, limit: u32, done: Done<Trimmed>);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Trimmed {
     pub removed: u32,
-    /// Go on after this one; None: the site is done.
+    /// Where the next slice starts; None: the site is finished.
     pub next: Option<u64>,
 }
 
 /// Messages of one slice, at most: a few milliseconds of the writer's time.
 pub const TRIM_SLICE: u32 = 100;
-/// Between two slices, and between two rounds over all sites.
+/// Milliseconds between two slices, and between two rounds over all sites.
 const SLICE_EVERY_MS: u64 = 500;
 const ROUND_EVERY_MS: u64 = 600_000;
 
-/// How far the round is. A node that dies begins anew.
+/// The progress of the round. After a crash, a new round starts.
 #[derive(Default)]
 pub(crate) struct Retaining {
     under_way: AtomicBool,
@@ -38,7 +39,7 @@ pub(crate) struct Retaining {
 
 #[derive(Default)]
 struct Round {
-    /// Sites that are still to be gone over, and the conversation in the last of them.
+    /// The remaining sites, and the conversation in the last of them.
     sites: Vec<SiteId>,
     after: Option<u64>,
     due: Timestamp,
@@ -47,7 +48,7 @@ struct Round {
 impl Messages {
     pub(crate) fn trim_what_is_old(self: &Arc<Self>, now: Timestamp) {
         let mut round = self.retaining.round();
-        // A clock that jumps back must not stop it for as long.
+        // A clock that was set back must not stop it for that time.
         if now < round.due && round.due.since(now) <= ROUND_EVERY_MS {
             return;
         }
@@ -83,7 +84,7 @@ impl Retaining {
 }
 
 impl Round {
-    /// The site whose turn it is. When all were, the next round begins after a while.
+    /// The next site. After all sites, the next round starts after a pause.
     fn next(&mut self, this: &Messages, now: Timestamp) -> Option<(SiteId, Trim)> {
         self.due = Timestamp(now.0 + SLICE_EVERY_MS);
         if self.sites.is_empty() {
@@ -92,7 +93,7 @@ impl Round {
             self.due = Timestamp(now.0 + if self.sites.is_empty() { ROUND_EVERY_MS } else { SLICE_EVERY_MS });
         }
         while let Some(site) = self.sites.last() {
-            // It may have gone, or keeps everything by now.
+            // The site may be gone, or may keep all messages now.
             let live = this.sites.by_id(*site).filter(|live| live.site.settings.retention.is_on());
             if let Some(live) = live {
                 return Some((*site, live.site.settings.retention.trim(*site, now)));

@@ -11,7 +11,7 @@ use crate::store::unavailable;
 use crate::{ConversationId, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError};
 
 impl Messages {
-    /// `before` and `after` at once are refused: there is no telling which end is wanted.
+    /// Both `before` and `after` are refused, because the wanted end is ambiguous.
     pub(crate) fn room_history(
         self: &Arc<Self>,
         asker: &Asker,
@@ -39,8 +39,8 @@ impl Messages {
         self.store.room_history(room, session.user, before, after, limit, Box::new(done));
     }
 
-    /// Published to one's own other devices only. Members of small rooms read each other's markers with the list of members, when
-    /// they look (`seen_by.rs`), so reading costs a room nothing.
+    /// Published only to the user's other devices. Members of small rooms read each other's markers with the
+    /// list of members, on request (`rooms/seen_by.rs`), so a read message costs the room nothing.
     pub(crate) fn mark_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, set: MarkerSet) {
         let session = asker.session;
         let (received, read) = set.both();

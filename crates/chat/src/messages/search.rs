@@ -1,4 +1,4 @@
-//! Searching one's own conversations for words.
+//! Searching the user's own conversations for words.
 
 use crate::messages::Event;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use crate::{ConversationId, FoundPage, PageOf, Refusal, Search, StoreError};
 
 /// Longest query, in bytes.
 const QUERY_BYTES: usize = 256;
-/// Words beyond are not looked for.
+/// Further words are ignored.
 const WORDS: usize = 8;
-/// A start of a word has at least so many letters: shorter ones are starts of too many.
+/// Fewest letters of the start of a word: shorter ones match too many words.
 const START: usize = 3;
 
-/// A word that is looked for: whole, or as the start of one.
+/// A search word: whole, or the start of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     pub text: Box<str>,
     pub is_start: bool,
 }
 
-/// The words of a query; all of them must be in a message. The last one may still be being typed.
+/// The words of a query; a message must contain all of them. The user may still be typing the last one.
 pub fn words(query: &str) -> Vec<Word> {
     let is_open = query.chars().next_back().is_some_and(char::is_alphanumeric);
     let mut words: Vec<Word> = query
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_for() {
+    fn words_of_a_query() {
         check("", &[]);
         check(" \"*()- ", &[]);
         check("motor", &["motor*"]);

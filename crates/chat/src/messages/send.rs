@@ -1,4 +1,4 @@
-//! Sending a message: what is accepted, and who hears of it.
+//! Sending a message: its checks, and its delivery.
 
 use crate::messages::Event;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::{
     NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
 };
 
-/// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
-/// text functions nor PostgreSQL can hold it.
+/// Checks that a message is well formed. The body is stored unchanged; only NUL is refused, because neither
+/// SQLite's text functions nor PostgreSQL can hold it.
 pub(crate) fn check(client_id: &str, body: &str, files: usize, limits: &Limits) -> Result<(), Refusal> {
     let id_byte = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     if !(1..=64).contains(&client_id.len()) || !client_id.bytes().all(id_byte) {
@@ -44,7 +44,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Whether it is well formed. `is_room`: where it is to go.
+    /// Checks the draft. `is_room`: it goes to a room.
     pub(crate) fn check(&self, is_room: bool, limits: &Limits, now: Timestamp) -> Result<(), Refusal> {
         let rich = self.rich.as_ref();
         rich.map_or(Ok(()), |rich| rich.check(is_room, now))?;
@@ -98,14 +98,14 @@ impl Messages {
             reply_to,
             rich: rich.clone(),
         };
-        // The store drops a reply that names no earlier message; so do receivers, by the same rule.
+        // The store drops a reply to no earlier message; receivers apply the same rule.
         let message =
             Message { reply_to, ..Message::fresh(conversation, asker.sub.clone(), client_id, body, now) };
         let this = self.clone();
         let to = peer.id;
         let is_request = request_rules(asker, peer, now);
         if !files.is_empty() || rich.is_some() && is_request.is_none() {
-            // Strangers bring files once they were answered; who was asked accepts by answering, whatever the answer is.
+            // Strangers may send files after an answer. The receiver of a request accepts it by any answer.
             if is_request.is_some() {
                 self.store.answer_request(
                     conversation,
@@ -225,7 +225,7 @@ impl Messages {
             }
             RequestTold::Request(row) => {
                 self.sessions.publish(session.user, position, Some(session.handle), event);
-                // The asking user sees everybody's presence; the asked one sees it when they look.
+                // The author sees the presence of everybody; the receiver sees it on opening the request.
                 let conversation = Box::new(crate::presence::shown::conversation(*row, Shown::default()));
                 self.sessions.publish(to, position, None, Event::Conversation(conversation));
             }
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_a_message() {
+    fn messages_are_checked() {
         let limits = Limits {
             body_bytes: 8,
             page: 1,

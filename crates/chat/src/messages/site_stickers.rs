@@ -15,7 +15,7 @@ impl Messages {
         self.store.stickers(caller.site(), Box::new(done));
     }
 
-    /// Adds a sticker that [`NewSticker::check`] accepted. Its site is the caller's. It is recorded.
+    /// Adds a sticker that [`NewSticker::check`] accepted to the caller's site, and records it.
     pub(crate) fn add_sticker(
         self: &Arc<Self>,
         caller: &Caller,
@@ -37,7 +37,7 @@ impl Messages {
         self.store.add_sticker(new, Box::new(done));
     }
 
-    /// It is recorded.
+    /// Removes a sticker, and records it.
     pub(crate) fn remove_sticker(
         self: &Arc<Self>,
         caller: &Caller,
@@ -55,7 +55,7 @@ impl Messages {
         self.store.remove_sticker(id, Box::new(done));
     }
 
-    /// For everybody who knows its id.
+    /// The picture of a sticker, for everybody who knows its id.
     pub(crate) fn sticker_picture(&self, id: StickerId, told: Told<(FileType, Vec<u8>)>) {
         let done = move |found: Result<Option<(FileType, Vec<u8>)>, StoreError>| {
             let found = found.map_err(unavailable);

@@ -1,7 +1,9 @@
-//! Stickers: small pictures of a site's owner, sent as a message of their own. The message has a word for it as its body, for all who see no
-//! pictures: other programs, the search, notices, mails, screen readers; and for everybody once the sticker is removed.
+//! Stickers: small pictures of a site's owner, sent as separate messages. The body of the message is the
+//! words of the sticker. Clients without pictures use them (other programs, search, notices, mails, screen
+//! readers), and all clients after the sticker was removed.
 //!
-//! A sticker is the site's and not a file of the sender's: it counts for nobody, and is sent as often as one likes.
+//! A sticker belongs to the site and is no file of the sender. It counts against no quota, and may be sent
+//! without limit.
 
 use crate::messages::Event;
 use std::sync::Arc;
@@ -18,13 +20,13 @@ use crate::{Done, FileType, NewRich, Refusal, Seq, SiteId, StoreError, Timestamp
 
 /// Stickers of one site.
 pub const MOST_STICKERS: u32 = 200;
-/// Of a picture, made anew.
+/// Longest encoded picture, in bytes.
 pub const STICKER_BYTES: usize = 128 * 1024;
-/// Longest name of a series, and longest words of a sticker.
+/// Longest name of a series, and longest words of a sticker, in bytes.
 pub const SERIES_BYTES: usize = 60;
 pub const WORDS_BYTES: usize = 100;
 
-/// Everybody who knows it may see the picture, because it is random.
+/// Random, because everybody who knows it may see the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StickerId {
     pub site: SiteId,
@@ -34,9 +36,9 @@ pub struct StickerId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sticker {
     pub id: StickerId,
-    /// Those of one name are shown together.
+    /// Stickers with the same series are shown together.
     pub series: Box<str>,
-    /// The words of the sticker, as the body of a message.
+    /// The words of the sticker, which become the body of the message.
     pub words: Box<str>,
     pub kind: FileType,
     pub width: u32,
@@ -46,12 +48,12 @@ pub struct Sticker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSticker {
     pub sticker: Sticker,
-    /// Made anew by us.
+    /// The picture, encoded anew by the server.
     pub bytes: Vec<u8>,
     pub added: Timestamp,
 }
 
-/// Why a picture is no sticker.
+/// The reason why a sticker is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoSticker {
     #[error("a set has a name of 1 to {SERIES_BYTES} bytes, in one line")]
@@ -65,7 +67,7 @@ pub enum NoSticker {
 }
 
 impl NewSticker {
-    /// Checks before storing it.
+    /// Checks the sticker, before it is stored.
     pub fn check(&self) -> Result<(), NoSticker> {
         let is_line = |text: &str, most: usize| {
             !text.trim().is_empty() && text.len() <= most && !text.contains(char::is_control)
@@ -80,13 +82,13 @@ impl NewSticker {
     }
 }
 
-/// The part of the port to storage that is about stickers. See [`Store`](crate::Store), of which it is a part.
+/// The slice of the port to storage for stickers. See [`Store`](crate::Store).
 pub trait StickerStore: Send + Sync + 'static {
-    /// False where the site has [`MOST_STICKERS`] already, or is no site.
+    /// False if the site has [`MOST_STICKERS`] already, or does not exist.
     fn add_sticker(&self, new: NewSticker, done: Done<bool>);
-    /// Messages keep its words. False where there is none.
+    /// Messages keep its words. False if it does not exist.
     fn remove_sticker(&self, id: StickerId, done: Done<bool>);
-    /// In the order in which they came.
+    /// The site's stickers, oldest first.
     fn stickers(&self, site: SiteId, done: Done<Vec<Sticker>>);
     fn sticker(&self, id: StickerId, done: Done<Option<Sticker>>);
     fn sticker_picture(&self, id: StickerId, done: Done<Option<(FileType, Vec<u8>)>>);
@@ -99,12 +101,13 @@ pub struct SendSticker {
     pub to: To,
     pub number: u64,
     pub reply_to: Option<Seq>,
-    /// The root of the thread in which it is a reply.
+    /// The root of the thread, if the message is a reply.
     pub thread: Option<Seq>,
 }
 
 impl Messages {
-    /// Looked up first, and then posted as any other message: it may come after what the session says next.
+    /// Looks the sticker up, and then posts it like any message. It may come after later messages of the
+    /// session.
     pub(crate) fn send_sticker(
         self: &Arc<Self>,
         asker: Asker,
@@ -130,12 +133,12 @@ impl Messages {
                 files: Vec::new(),
                 rich: NewRich { sticker: Some(sticker), thread, ..NewRich::default() }.boxed(),
                 under_way,
-                // The words are the owner's.
+                // The site's owner has written the words.
                 verdict: None,
             };
             match to.room(site) {
                 Ok(room) => this.post(&asker, room, draft, now),
-                // Whether the session waits for somebody may have changed while the sticker was looked up: it is looked at.
+                // The state of `is_waiting` may have changed during the look-up, so it is checked again.
                 Err(to) => {
                     this.users.for_peer(asker, true, to, SendJob { messages: this.clone(), draft }, now)
                 }
@@ -159,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_sticker_is_made_of() {
+    fn stickers_are_checked() {
         let new = |series: &str, words: &str, bytes: usize| NewSticker {
             sticker: Sticker {
                 id: StickerId { site: SiteId(1), number: 1 },

@@ -1,7 +1,7 @@
-//! Threads in rooms: the replies below one message. A reply is a message of the room like any other, with a seq of the room; what
-//! is kept beside it is who follows which thread, and how far they have read.
+//! Threads in rooms: the replies below one message. A reply is a normal message of the room, with a seq of
+//! the room. Separate rows store who follows which thread, and how far they have read it.
 //!
-//! Why it is so: `docs/design/threads.md`.
+//! Reasons: `docs/design/threads.md`.
 
 mod store;
 
@@ -19,21 +19,22 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{ConversationId, HistoryPage, Message, Refusal, Seq, StoreError};
 
-/// Threads that a list has: those with the newest replies.
+/// Threads in a list: those with the newest replies.
 pub const MOST_THREADS: u32 = 50;
 
 /// A thread as one user sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     pub root: Arc<Message>,
-    /// One has written in it, or below one's own message, or was named there, or wants to.
+    /// The user has written in it, wrote its root, was mentioned in it, or chose to follow it.
     pub follows: bool,
-    /// Replies that one has not read, without those of authors whom one has blocked; 0 where one does not follow it.
+    /// Replies that the user has not read, without those of blocked authors; 0 if the user does not follow
+    /// it.
     pub unread: u64,
 }
 
 impl Messages {
-    /// How one stands to a thread; or changes that.
+    /// Reads or changes the user's state of a thread.
     pub(crate) fn thread(
         self: &Arc<Self>,
         asker: &Asker,
@@ -52,7 +53,7 @@ impl Messages {
         self.store.change_thread(asker.session.user, room, root.min(Seq::MAX), change, Box::new(done));
     }
 
-    /// The threads of a room that one follows.
+    /// The threads of a room that the user follows.
     pub(crate) fn threads(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
         let (this, handle) = (self.clone(), asker.session.handle);
         let done = move |rows: Result<Result<Vec<ThreadRow>, Refusal>, StoreError>| match rows

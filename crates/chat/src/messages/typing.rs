@@ -1,4 +1,4 @@
-//! Typing: delivered to those who are here, stored nowhere.
+//! Typing: delivered to connected users, and not stored.
 
 use crate::messages::Event;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ impl PeerJob for TypingJob {
 }
 
 impl Messages {
-    /// Dropped silently where the user may not write, or hides from the other one. From a stranger it is delivered only in a
-    /// conversation that the other one has accepted.
+    /// Dropped silently if the user may not write, or hides from the other one. From a stranger it is
+    /// delivered only in a conversation that the other user has accepted.
     pub(crate) fn typing(self: &Arc<Self>, asker: &Asker, peer: &Peer, on: bool) {
         let me = asker.session.user;
         let Some(conversation) = ConversationId::direct(me, peer.id) else { return };

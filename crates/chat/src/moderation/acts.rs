@@ -1,4 +1,5 @@
-//! What moderators do: asked by a session or by the site's server, done by the store, told to whom it concerns.
+//! Acts of moderators: requested by a session or by the site's server, carried out by the store, and
+//! published to the affected users.
 
 use crate::moderation::Event;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::{
     StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
-/// A raid mode that somebody begins by hand lasts a week at most.
+/// Longest raid mode that a moderator may start, in milliseconds.
 const LONGEST_RAID_MS: u64 = 7 * crate::site::trust::DAY_MS;
 
 /// A requested act, with users by the site's ids.
@@ -32,7 +33,7 @@ pub enum Moderate {
         until: Timestamp,
         reason: String,
     },
-    /// On the whole site, with the devices from which they are here, and from which they come.
+    /// Bans the user from the whole site, with their current devices, and devices that they use later.
     BanWithDevices {
         user: Sub,
         until: Timestamp,
@@ -71,7 +72,7 @@ pub enum Moderate {
         report: u64,
         reason: String,
     },
-    /// None: by age and activity again.
+    /// None: computed from age and activity again.
     SetLevel {
         user: Sub,
         level: Option<Level>,
@@ -80,7 +81,7 @@ pub enum Moderate {
         #[serde(with = "crate::serialize::json_text")]
         patch: Box<Value>,
     },
-    /// In the past: it is over.
+    /// A past time ends raid mode.
     Raid {
         until: Timestamp,
     },
@@ -135,7 +136,7 @@ impl Moderate {
         if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
     }
 
-    /// `user`: who was found by the name in it, where there is one.
+    /// `user`: the user found by the id in the act, if it has one.
     fn act(self, user: Option<&UserRow>) -> Option<ModeratorAct> {
         let user = user.map(|row| row.id);
         Some(match self {
@@ -181,7 +182,7 @@ fn is_room(site: SiteId, room: Option<ConversationId>) -> bool {
 }
 
 impl ModeratorAct {
-    /// As the record has it: a word, whom and which conversation it concerns, and the rest in words. For stores.
+    /// The entry in the record: a word, the affected user and conversation, and details. For stores.
     pub fn recorded(&self) -> (&'static str, Option<UserId>, Option<ConversationId>, String) {
         match self {
             ModeratorAct::Sanction(Sanction { user, room, kind, until, reason, told: _ }) => {
@@ -214,7 +215,7 @@ impl ModeratorAct {
         }
     }
 
-    /// The site's settings with it, where it changes them. For stores.
+    /// The site's settings after the act, if it changes them. For stores.
     pub fn configured(&self, before: &Settings) -> Option<Result<Settings, SettingsError>> {
         match self {
             ModeratorAct::Configure(patch) => Some(before.patched(patch)),
@@ -269,7 +270,7 @@ impl Moderation {
         self.moderate_as(asker.site.site.id, by, Some(asker.sub.clone()), wanted, now, Box::new(then));
     }
 
-    /// `name`: of who acts, where that is a user.
+    /// `name`: the moderator's, if a user acts.
     pub(crate) fn moderate_as(
         self: &Arc<Self>,
         site: SiteId,
@@ -289,7 +290,7 @@ impl Moderation {
         let (this, user) = (self.clone(), wanted.user().cloned());
         let found = move |row: Result<Option<UserRow>, StoreError>| {
             let act = row.map_err(unavailable).and_then(|row| {
-                // None: one is named, and nobody was found.
+                // None: the act names a user who does not exist.
                 wanted.act(row.as_ref()).ok_or(Refusal::NoSuchUser)
             });
             match act {
@@ -304,8 +305,8 @@ impl Moderation {
         }
     }
 
-    /// A moderator lets a held message through. First it is sent, then the report is closed: whatever ends in between, it is
-    /// sent once.
+    /// A moderator approves a held message. It is sent first, and then the report is closed: a crash in
+    /// between does not send it twice.
     fn approve(
         self: &Arc<Self>,
         site: SiteId,
@@ -323,7 +324,7 @@ impl Moderation {
         self.observe(|observer| observer.send_held(site, by, report, now, Box::new(sent)));
     }
 
-    /// First the devices, while their sessions tell which they are.
+    /// Reads the devices first, while the sessions still exist.
     fn ban_with_devices(
         self: &Arc<Self>,
         site: SiteId,
@@ -383,7 +384,7 @@ impl Moderation {
         self.store.moderate(site, by, act, now, Box::new(done));
     }
 
-    /// On disk: whom it concerns is told.
+    /// After the commit: publishes the act to the affected users.
     fn moderated(self: &Arc<Self>, site: SiteId, act: &ModeratorAct, name: Option<Sub>, done: Moderated) {
         let Moderated { user, report, message, member, held, settings } = done;
         if let Some(settings) = settings {

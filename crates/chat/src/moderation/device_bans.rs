@@ -1,7 +1,7 @@
-//! Devices that may not come in: those from which a banned user was here, whoever signs in from them now.
+//! Banned devices: those from which a banned user was connected, for every user who signs in from them.
 //!
-//! A device is known by the name that its browser keeps, so a private window is another one: it stops who is lazy, and says so in the
-//! manual.
+//! A device is identified by the name that its browser keeps, so a private window is another device. The ban
+//! only stops users who make no effort, and the manual says so.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,20 +12,20 @@ use crate::{By, SiteId, StoreError, Timestamp, UserId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeviceBan {
     pub site: SiteId,
-    /// Fingerprint. 0: none was here; the next one from which the user comes.
+    /// Fingerprint. 0: the user had no session; their next device is banned.
     pub device: u64,
-    /// Because of whom.
+    /// The banned user who used the device.
     pub user: UserId,
     pub until: Timestamp,
 }
 
-/// All of them: few, because each was a moderator's word.
+/// All banned devices: few, because each needs an act of a moderator.
 #[derive(Default)]
 pub(crate) struct DeviceBans {
     by_device: RwLock<HashMap<(SiteId, u64), DeviceBan>>,
 }
 
-/// Devices of one user that are kept.
+/// Banned devices kept of one user.
 pub const MOST_BANNED_DEVICES: usize = 20;
 
 impl DeviceBans {
@@ -34,13 +34,13 @@ impl DeviceBans {
         *self.by_device.write().unwrap_or_else(PoisonError::into_inner) = all;
     }
 
-    /// Costs a look at an empty table where there are none.
+    /// Costs a look into an empty table if the node has no bans.
     pub(crate) fn has(&self, site: SiteId, device: u64, now: Timestamp) -> bool {
         let bans = self.by_device.read().unwrap_or_else(PoisonError::into_inner);
         !bans.is_empty() && bans.get(&(site, device)).is_some_and(|ban| ban.until > now)
     }
 
-    /// Until when the devices of this user are banned, if they are, and this one is not among them yet.
+    /// The end of the ban of this user's devices, if they are banned and this one is not yet listed.
     fn adds(&self, user: UserId, device: u64, now: Timestamp) -> Option<Timestamp> {
         let bans = self.by_device.read().unwrap_or_else(PoisonError::into_inner);
         let of_user = || bans.values().filter(|ban| ban.user == user && ban.until > now);
@@ -60,7 +60,7 @@ impl Moderation {
         self.store.device_bans(Box::new(done));
     }
 
-    /// Fingerprints of the devices from which the user is here.
+    /// Fingerprints of the devices with which the user is connected.
     pub(crate) fn fingerprints_here(&self, user: UserId) -> Vec<u64> {
         let mut shard = self.sessions.lock(user);
         let mut devices: Vec<u64> =

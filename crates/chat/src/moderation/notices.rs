@@ -1,4 +1,4 @@
-//! What a user is told about their own standing, and how it takes hold of the sessions that are here.
+//! Notices to users about their own standing, and the effect of sanctions on connected sessions.
 
 use crate::moderation::Event;
 use crate::session;
@@ -25,7 +25,7 @@ impl Moderation {
         }
     }
 
-    /// Something ends then, perhaps sooner than what was known of.
+    /// A sanction ends at this time, perhaps earlier than the known ones.
     pub(crate) fn ends_at(&self, until: Timestamp) {
         self.next_end.fetch_min(until.0, Ordering::AcqRel);
     }
@@ -36,7 +36,7 @@ impl Moderation {
         }
     }
 
-    /// Applies changes by another process. All users who are here except these become plain members.
+    /// Applies changes by another process. All other connected users become plain members.
     pub(crate) fn take_over_standings(&self, rows: &[UserRow]) {
         let by_user: HashMap<UserId, SiteStanding> = rows.iter().map(|row| (row.id, row.on_site)).collect();
         for mut shard in self.sessions.each() {
@@ -46,7 +46,7 @@ impl Moderation {
         }
     }
 
-    /// Ends the sessions of who was banned, with the reason. Until that is read they write nothing.
+    /// Ends the sessions of a banned user, with the reason. Until the reason is read they cannot write.
     pub(crate) fn end_banned(self: &Arc<Self>, user: UserId) {
         let mut shard = self.sessions.lock(user);
         let Some(here) = shard.user(user).filter(|user| !user.sessions.is_empty()) else { return };
@@ -59,7 +59,7 @@ impl Moderation {
         });
     }
 
-    /// Nobody is let in who is banned; they are told why, and until when.
+    /// Refuses the sign-in of a banned user, with the reason and the end of the ban.
     pub(crate) fn refuse_banned(self: &Arc<Self>, handle: SessionHandle, user: UserId) {
         let this = self.clone();
         self.with_ban(user, move |ban| this.bye_banned(handle, ban));
@@ -86,7 +86,7 @@ impl Moderation {
         self.sessions.send(handle, session::Event::ByeWith { refusal, until, reason });
     }
 
-    /// The owner has closed the site, and may have said why.
+    /// Refuses a sign-in on a closed site, with the owner's text if set.
     pub(crate) fn bye_closed(&self, handle: SessionHandle, settings: &Settings) {
         match &*settings.access_text {
             "" => self.sessions.bye(handle, Refusal::SiteClosed),
@@ -94,7 +94,7 @@ impl Moderation {
         }
     }
 
-    /// Only moderators stay on a site that its owner has closed.
+    /// Ends all sessions except moderators' on closed sites.
     pub(crate) fn end_closed(self: &Arc<Self>) {
         for live in self.sites.closed() {
             let site = live.site.id;
@@ -104,7 +104,7 @@ impl Moderation {
         }
     }
 
-    /// Told after the welcome to those of whom the row says that there is something.
+    /// Sends the user's notices after the welcome, if their row says that there are some.
     pub(crate) fn tell_notices(self: &Arc<Self>, session: SessionId) {
         let this = self.clone();
         let done = move |notices: Result<Vec<Notice>, StoreError>| {
@@ -132,12 +132,12 @@ impl Moderation {
         self.store.notices_seen(session.user, Box::new(done));
     }
 
-    /// Takes back what has ended. Costs one comparison while nothing is due.
+    /// Ends expired sanctions. Costs one comparison while none is due.
     pub(crate) fn end_sanctions(self: &Arc<Self>, now: Timestamp) {
         if self.next_end.load(Ordering::Acquire) > now.0 {
             return;
         }
-        // Until the store has answered, nobody asks it again.
+        // No second request before the store has answered.
         self.next_end.store(now.0 + ASK_AGAIN_MS, Ordering::Release);
         let this = self.clone();
         let done = move |outcome: Result<(Vec<Ended>, Option<Timestamp>), StoreError>| {
@@ -159,5 +159,5 @@ impl Moderation {
     }
 }
 
-/// Where the store does not answer.
+/// Milliseconds until a retry, if the store does not answer.
 const ASK_AGAIN_MS: u64 = 10_000;

@@ -1,4 +1,4 @@
-//! Reports: from whoever minds something to those who look after it.
+//! Reports: from members and filters to moderators.
 
 use crate::moderation::Event;
 use std::sync::Arc;
@@ -25,19 +25,19 @@ pub enum ReportOf {
     Room(ConversationId),
 }
 
-/// How long an open report about a user keeps the user's words after the user was erased, in milliseconds. It loses them earlier, when
-/// it is closed.
+/// Milliseconds for which an open report about a user keeps the user's words after the user was erased.
+/// Closing the report removes them earlier.
 pub const EVIDENCE_AFTER_ERASURE_MS: u64 = 30 * 24 * 3_600_000;
 
-/// The former bodies that a report of a message keeps. None: the message was deleted too long ago to be reported. For
-/// stores.
+/// The earlier bodies that a report of a message keeps. None: the message was deleted too long ago to be
+/// reported. For stores.
 pub fn kept_with_report(revisions: Vec<Revision>, is_deleted: bool, now: Timestamp) -> Option<Vec<Revision>> {
     let since = now.0.saturating_sub(EVIDENCE_MS);
     let former: Vec<Revision> = revisions.into_iter().filter(|one| one.until.0 >= since).collect();
     (!is_deleted || !former.is_empty()).then_some(former)
 }
 
-/// Whether a user with so many open reports may make another. `by` None: a filter. For stores.
+/// Whether a user with this number of open reports may make another. `by` None: a filter. For stores.
 pub fn may_report(by: Option<UserId>, open: u32) -> Result<(), Refusal> {
     if by.is_some() && open >= MOST_OPEN_REPORTS { Err(Refusal::TooManyReports) } else { Ok(()) }
 }
@@ -47,7 +47,8 @@ pub fn lines_around(seq: Seq) -> (Seq, Seq) {
     (Seq(seq.0.saturating_sub(LINES_AROUND)), Seq(seq.0.saturating_add(LINES_AROUND).min(Seq::MAX.0)))
 }
 
-/// A moderator does not take, close, reopen or approve a report about themselves. None: the site's server, or no user. For stores.
+/// Moderators may not take, close, reopen or approve a report about themselves. `moderator` None: the site's
+/// server; `reported` None: no user. For stores.
 pub fn may_decide_report<T: PartialEq>(moderator: Option<&T>, reported: Option<&T>) -> Result<(), Refusal> {
     if moderator.is_some() && moderator == reported { Err(Refusal::NotAllowed) } else { Ok(()) }
 }
@@ -112,7 +113,7 @@ impl Moderation {
         self.store.report(report, Box::new(done));
     }
 
-    /// A message that was delivered, and that moderators are to look at.
+    /// Reports a delivered message that moderators should check.
     pub(crate) fn flag(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -123,7 +124,7 @@ impl Moderation {
         self.flag_about(conversation.site, ReportAbout::Message(conversation, seq), hits, now);
     }
 
-    /// A name, a topic or a status that members see.
+    /// Reports a published name, topic or status.
     pub(crate) fn flag_about(
         self: &Arc<Self>,
         site: SiteId,
@@ -147,7 +148,8 @@ impl Moderation {
         self.store.report(report, Box::new(done));
     }
 
-    /// Tells moderators who are online, but not the one who is reported. Without a promise: the queue is in the store.
+    /// Notifies connected moderators, except the reported one. Delivery is not guaranteed: the queue is in
+    /// the store.
     pub(crate) fn tell_moderators(self: &Arc<Self>, site: SiteId, report: ReportRow) {
         let this = self.clone();
         let reported = report.user.clone();
@@ -213,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn some_lines_are_kept_on_both_sides() {
+    fn messages_on_both_sides_are_kept() {
         assert_eq!(lines_around(Seq(20)), (Seq(15), Seq(25)));
         assert_eq!(lines_around(Seq(2)), (Seq(0), Seq(7)));
         assert_eq!(lines_around(Seq::MAX).1, Seq::MAX);
     }
 
     #[test]
-    fn nobody_decides_about_a_report_of_themselves() {
+    fn moderators_cannot_decide_about_reports_of_themselves() {
         assert_eq!(may_decide_report(Some(&1), Some(&1)), Err(Refusal::NotAllowed));
         assert_eq!([may_decide_report(Some(&1), Some(&2)), may_decide_report(None, Some(&1))], [Ok(()); 2]);
         assert_eq!(may_decide_report::<u8>(None, None), Ok(()), "the server decides about everything");

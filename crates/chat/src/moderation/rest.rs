@@ -1,4 +1,5 @@
-//! Moderation over REST, by a site's own server and its admins. The record names the admin; the site's server is the site.
+//! Moderation over REST, by a site's own server and its admins. The record contains the admin's name; the
+//! site's server is recorded as the site.
 
 use std::sync::Arc;
 
@@ -14,8 +15,8 @@ impl Moderation {
         Ok(live.site.settings.clone())
     }
 
-    /// Changes the settings by a merge patch, and answers them. They hold when it returns, and the record says so. It waits for the disk:
-    /// never call it on a worker.
+    /// Changes the settings by a merge patch, and answers the new ones. They apply, and are recorded, when
+    /// the call returns. Waits for the disk: never call it on a worker.
     pub(crate) fn change_settings(
         self: &Arc<Self>,
         caller: &Caller,
@@ -45,7 +46,7 @@ impl Moderation {
         live.test_filters(body, now)
     }
 
-    /// As a moderator's command: a user by their stored role, the site without limits.
+    /// Carries out a moderator's act: a user's by their stored role, the site's without limits.
     pub(crate) fn moderate_over_rest(
         self: &Arc<Self>,
         caller: &Caller,

@@ -1,4 +1,4 @@
-//! The level of trust of a user, looked at when they sign in.
+//! A user's level of trust, computed at the sign-in.
 
 use crate::moderation::Moderation;
 use crate::site::trust::worth_counting;
@@ -6,7 +6,7 @@ use crate::{Level, Settings, SiteStanding, StoreError, Timestamp, UserId, UserRo
 use std::sync::Arc;
 
 impl Moderation {
-    /// The standing of a user at sign-in, as far as it is known without the store.
+    /// The standing of a user at the sign-in, as far as it is known without the store.
     pub(crate) fn standing_at_sign_in(
         &self,
         settings: &Settings,
@@ -19,7 +19,8 @@ impl Moderation {
         SiteStanding { level, ..row.on_site }
     }
 
-    /// Counts what they have written, where that could raise them. Behind their back: it is no part of the sign-in.
+    /// Counts the user's messages, if that could raise the level. Runs in the background: the sign-in does
+    /// not wait for it.
     pub(crate) fn look_at_trust(
         self: &Arc<Self>,
         settings: &Settings,

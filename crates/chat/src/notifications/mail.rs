@@ -1,4 +1,4 @@
-//! A digest of what was missed, by e-mail: when one is due, for whom, and what is in it.
+//! Digests of missed messages by e-mail: when they are due, for whom, and their content.
 
 use std::sync::Arc;
 
@@ -6,22 +6,22 @@ use crate::notifications::decide::news;
 use crate::notifications::{MAIL_EVERY_MS, MailDue, News, Notifications};
 use crate::{ConversationId, MailAddress, StoreError, Sub, Timestamp, UserId};
 
-/// How often it is looked who is due.
+/// Milliseconds between two searches for due digests.
 pub(crate) const LOOK_MS: u64 = 10_000;
-/// Digests that are looked up in one go.
+/// Digests read from the store together.
 const MOST_DUE: u32 = 32;
-/// Conversations in a digest; the number of the others is said.
+/// Conversations in a digest; the others are only counted.
 pub const MOST_IN_DIGEST: usize = 10;
 
-/// Carries digests. What it cannot carry is lost: the messages are not. Must not block.
+/// Sends digests. A failed digest is lost; its messages are not. Must not block.
 pub trait Mailer: Send + Sync + 'static {
-    /// After so many minutes of unread messages, where the member has not said otherwise.
+    /// The default delay in minutes of unread messages, for members without a choice.
     fn after_minutes(&self) -> u32;
     fn mail(&self, digest: Digest);
 }
 
-/// When a digest is due for messages of now, at most one a [day](MAIL_EVERY_MS). `after`: minutes that they stay unread; with 0 the
-/// member gets no digests.
+/// The time of a digest for messages of now, at most one a [day](MAIL_EVERY_MS). `after`: minutes for which
+/// they stay unread; with 0 the member gets no digests.
 pub fn digest_due(now: Timestamp, after: u32, sent: Option<Timestamp>) -> Option<Timestamp> {
     let due = now.0 + u64::from(after) * 60_000;
     let next = sent.map_or(0, |sent| sent.0 + MAIL_EVERY_MS);
@@ -34,13 +34,13 @@ pub struct Digest {
     pub to: UserId,
     pub name: Arc<str>,
     pub address: MailAddress,
-    /// Of the site: its key, its name, and an address of it, where it has one.
+    /// The site's key, name, and address, if it has one.
     pub site_key: Arc<str>,
     pub site: String,
     pub url: Option<String>,
     /// Newest first, at most [`MOST_IN_DIGEST`].
     pub talks: Vec<(ConversationId, Option<Sub>, News)>,
-    /// How many conversations more.
+    /// The number of further conversations.
     pub more: usize,
 }
 
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Digest {
 }
 
 impl Notifications {
-    /// The token of somebody who signs in has an address.
+    /// Stores the mail address of a token at the sign-in.
     pub(crate) fn mail_address(self: &Arc<Self>, user: UserId, address: MailAddress) {
         if self.queue.mailer().is_none() {
             return;
@@ -66,14 +66,14 @@ impl Notifications {
         self.store.put_mail_address(user, address, Box::new(done));
     }
 
-    /// A message for who is away and wants digests is on disk.
+    /// Schedules a digest for a stored message, if its receiver is away and wants digests.
     pub(crate) fn mail_later(&self, user: UserId, now: Timestamp) {
         let Some(mailer) = self.queue.mailer() else { return };
         self.queue.mail_is_not_due(user);
         self.store.schedule_mail(user, now, mailer.after_minutes());
     }
 
-    /// With every tick.
+    /// Called with every tick.
     pub(crate) fn mail_who_is_due(self: &Arc<Self>, now: Timestamp) {
         if self.queue.mailer().is_none() || !self.queue.is_mail_time(now) {
             return;
@@ -85,7 +85,7 @@ impl Notifications {
         self.store.mail_due(now, MOST_DUE, Box::new(done));
     }
 
-    /// First it is noted that it was sent: a digest that is lost is better than one that comes with every start.
+    /// The time of sending is stored first: a lost digest is better than a repeated one at every start.
     fn mail(self: &Arc<Self>, due: MailDue, now: Timestamp) {
         let user = due.user;
         let digest = if self.is_away(user) { self.digest(due, now) } else { None };
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_waits_as_long_as_its_reader_wants_and_a_day_after_the_last() {
+    fn a_digest_waits_for_the_chosen_delay_and_a_day_after_the_last() {
         let now = Timestamp(100 * MAIL_EVERY_MS);
         let ago = |ms| Some(Timestamp(now.0 - ms));
         assert_eq!(digest_due(now, 0, None), None, "no digests");

@@ -1,4 +1,4 @@
-//! From a message to the browsers of who is away, and from a marker to their clearing.
+//! From messages to push notices for absent users, and from read markers to their removal.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use crate::notifications::decide::{SMALL_ROOM, is_away, may_disturb, news};
 use crate::notifications::{Notifications, NotifyFacts, Push, PushDevice, PushNotice, RingingCall, Talk};
 use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow, mentioned};
 
-/// Whom a notice is for, and what it is about.
+/// The receiver and the subject of a notice.
 #[derive(Debug, Clone)]
 pub(super) struct About {
     pub(super) to: UserId,
     pub(super) conversation: ConversationId,
-    /// The other one; None in a room.
+    /// The other user; None in a room.
     pub(super) with: Option<Sub>,
 }
 
@@ -23,14 +23,15 @@ impl About {
 }
 
 impl Notifications {
-    /// A call rings. A callee without a browser for notifications costs a look at one bit.
+    /// A call rings. A callee without a subscribed browser costs a look at one bit.
     pub(crate) fn notify_ring(&self, call: RingingCall) {
         if self.queue.reaches(call.to) {
             self.queue.ring(call);
         }
     }
 
-    /// A message for one user is on disk. Who has neither a browser for notifications nor a digest to come costs a look at two bits.
+    /// A message for one user is on disk. A user with neither a subscribed browser nor a digest costs a look
+    /// at two bits.
     pub(crate) fn notify_away(&self, to: UserId, conversation: ConversationId, now: Timestamp) {
         let (by_push, by_mail) = (self.queue.reaches(to), self.queue.is_mailable(to));
         if !(by_push || by_mail) || !self.is_away(to) {
@@ -44,8 +45,8 @@ impl Notifications {
         }
     }
 
-    /// A message in a room is on disk. In a large one the body says who may have to be told; whether the writer may call them is
-    /// found when they are, by what the store has counted.
+    /// A message in a room is on disk. In a large room, the body determines the candidates. Whether its
+    /// author may mention all is decided later, by the counts in the store.
     pub(crate) fn notify_room(
         self: &Arc<Self>,
         conversation: ConversationId,
@@ -78,7 +79,7 @@ impl Notifications {
         self.store.users(site, named, Box::new(done));
     }
 
-    /// Somebody has read a conversation.
+    /// The user has read a conversation.
     pub(crate) fn notify_read(self: &Arc<Self>, user: UserId, conversation: ConversationId) {
         let now = self.sessions.last_tick();
         if !self.queue.reaches(user) || !self.queue.read(user, conversation, now) {
@@ -94,7 +95,7 @@ impl Notifications {
         self.store.notify_facts(user, vec![conversation], Box::new(done));
     }
 
-    /// With every tick.
+    /// Called with every tick.
     pub(crate) fn tell_who_is_away(self: &Arc<Self>, now: Timestamp) {
         if self.queue.notifier().is_none() {
             return;

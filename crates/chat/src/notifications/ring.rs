@@ -10,21 +10,21 @@ use crate::notifications::{Notifications, NotifyFacts, PushNotice, Ring};
 use crate::site::share::SiteCounts;
 use crate::{CallId, ConversationId, Media, RINGS_MS, Seq, StoreError, Sub, Timestamp, UserId, UserRow};
 
-/// From the call to the push: a page that is loading, or a call that ends at once, needs none.
+/// Milliseconds from the call to the push: a page that is loading, or a call that ends at once, needs none.
 pub(crate) const RING_PAUSE_MS: u64 = 2_000;
-/// Calls that may be pushed; one more is not, and its callee hears of it as a missed call.
+/// Calls that may be pushed; further calls are only notified as missed ones.
 const MAX_RINGING: usize = 10_000;
-/// Pairs whose pace is remembered; at the bound no ring of another pair is pushed until some are forgotten.
+/// Pairs whose rate is known; at the bound no ring of another pair is pushed until some are forgotten.
 const MAX_PACED: usize = 20_000;
-/// Calls that are looked up in one go.
+/// Calls whose facts are read together.
 const MAX_DUE: usize = 64;
 
-/// How often one caller may ring one callee by push. A call beyond that rings no browser; it is told as a missed call.
+/// The rate of pushed rings from one caller to one callee. Calls beyond it are only notified as missed ones.
 fn ring_rate() -> Rate {
     Rate::per_minute(3, 1)
 }
 
-/// A call that rings at a user with a browser for notifications.
+/// A call that rings for a user with a subscribed browser.
 #[derive(Debug, Clone)]
 pub(crate) struct RingingCall {
     pub(crate) call: CallId,
@@ -35,14 +35,14 @@ pub(crate) struct RingingCall {
     pub(crate) since: Timestamp,
 }
 
-/// A call whose notice is on the callee's screens.
+/// A call whose notice the callee's browsers show.
 #[derive(Debug, Clone)]
 pub(crate) struct PushedRing {
     about: About,
     ring: Arc<Ring>,
 }
 
-/// Part of the desk's book. A user is in one call at the most.
+/// Part of the queue's state. A user is in at most one call.
 #[derive(Default)]
 pub(super) struct Rings {
     by_callee: HashMap<UserId, (RingingCall, Option<Arc<Ring>>)>,
@@ -62,12 +62,12 @@ impl Rings {
         }
     }
 
-    /// Calls that still ring and are to be pushed now.
+    /// Calls that still ring and are due for a push.
     pub(super) fn due(&mut self, now: Timestamp) -> Vec<RingingCall> {
         let mut calls = Vec::new();
         while calls.len() < MAX_DUE
             && let Some((due, user, call)) = self.due.front().copied()
-            // A clock that jumps back makes nobody wait longer than the usual time.
+            // A clock that was set back delays a push by no more than the usual time.
             && (due <= now || due.0 > now.0 + RING_PAUSE_MS)
         {
             self.due.pop_front();
@@ -77,7 +77,7 @@ impl Rings {
         calls
     }
 
-    /// False: the call rings no more, or this caller has rung too often.
+    /// False: the call no longer rings, or this caller has rung too often.
     pub(super) fn push(&mut self, call: &RingingCall, ring: &Arc<Ring>, now: Timestamp) -> bool {
         let Some((ringing, pushed)) = self.by_callee.get_mut(&call.to) else { return false };
         if ringing.call != call.call {
@@ -97,7 +97,7 @@ impl Rings {
         may_ring
     }
 
-    /// The call rings no more. Answers the notice that has to be replaced.
+    /// The call no longer rings. Answers the notice that has to be replaced.
     pub(super) fn end(&mut self, user: UserId, call: CallId) -> Option<PushedRing> {
         self.by_callee.get(&user).filter(|(ringing, _)| ringing.call == call)?;
         let (ringing, pushed) = self.by_callee.remove(&user)?;
@@ -109,7 +109,7 @@ impl Rings {
         pushed.map(|ring| PushedRing { about: About { to, conversation, with: Some(from) }, ring })
     }
 
-    /// Is the notice of a ringing call on the user's screens?
+    /// Whether the user's browsers show the notice of a ringing call.
     pub(super) fn is_shown(&self, user: UserId, conversation: ConversationId) -> bool {
         let shown = |(ringing, pushed): &(RingingCall, Option<_>)| {
             ringing.conversation == conversation && pushed.is_some()
@@ -119,7 +119,7 @@ impl Rings {
 }
 
 impl Notifications {
-    /// With every tick: pushes calls that have rung for a moment and still do.
+    /// Called with every tick: pushes calls that have rung for a moment and still do.
     pub(super) fn push_rings(self: &Arc<Self>, now: Timestamp) {
         for call in self.queue.due_rings(now) {
             if !self.is_away(call.to) {
@@ -174,7 +174,8 @@ impl Notifications {
         }
     }
 
-    /// The missed call replaces the notice at once. A notice of a call that is over misleads, so no pause holds it up.
+    /// The missed call replaces the notice at once, without the usual pause: the notice of a finished call
+    /// misleads.
     fn replace_ring(self: &Arc<Self>, pushed: PushedRing, now: Timestamp) {
         let PushedRing { about: About { to, conversation, .. }, .. } = pushed;
         if self.queue.is_mailable(to) {
@@ -197,7 +198,7 @@ impl Notifications {
         self.store.notify_facts(to, vec![conversation], Box::new(done));
     }
 
-    /// Somebody has answered or declined on another device.
+    /// Removes the notice after the call was answered or declined on another device.
     pub(crate) fn close_ring(self: &Arc<Self>, pushed: PushedRing) {
         let (this, to) = (self.clone(), pushed.about.to);
         let done = move |facts: Result<NotifyFacts, StoreError>| {

@@ -1,4 +1,4 @@
-//! The command by which a member looks at and changes what they are notified of.
+//! The command that reads and changes a member's notification settings.
 
 use crate::notifications::Event;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{Refusal, StoreError, Timestamp, UserId};
 
-/// A week: who wants it later wants none.
+/// One week: the longest delay of a digest.
 const MOST_MINUTES: u32 = 7 * 24 * 60;
 
 impl Notifications {
@@ -119,7 +119,7 @@ impl Notifications {
             this.sessions.answer(handle, re, Event::Settings { key, settings, devices, mail });
         };
         let Some(notifier) = self.queue.notifier() else { return answer(None) };
-        // A key that cannot be had now is as none: the member can turn on the rest.
+        // A key that is unavailable now counts as none: the member can enable the rest.
         notifier.public_key(session.user.site, Box::new(move |key| answer(key.ok())));
     }
 }

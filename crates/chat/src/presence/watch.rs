@@ -1,4 +1,4 @@
-//! Watching: whose presence a session shows on its screen now.
+//! Watches: the users whose presence a session displays.
 
 use crate::presence::Event;
 use std::collections::HashMap;
@@ -19,8 +19,8 @@ use crate::{
 
 const SHARDS: usize = 32;
 
-/// Both ways: from a session to the users it watches, and from a user to the sessions that do. A session's shard
-/// is locked first, then, within, a watched user's.
+/// Both directions: from a session to its watched users, and from a user to the watching sessions. A
+/// session's shard is locked first, then a watched user's shard within that lock.
 pub(crate) struct Watches {
     by_session: Box<[Mutex<Numbered<SessionHandle, Watched>>]>,
     by_watched: Box<[Mutex<Numbered<UserId, Watchers>>]>,
@@ -33,7 +33,7 @@ type Watchers = SmallVec<[Watcher; 2]>;
 
 /// The watches of a session.
 struct Watched {
-    /// The newest `watch` of the session: an earlier one that is still being looked up comes too late.
+    /// The newest `watch` of the session: an earlier one with a pending look-up is dropped.
     order: Order,
     users: Box<[UserId]>,
 }
@@ -44,7 +44,7 @@ struct Order(u64);
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Watcher {
     session: SessionId,
-    /// It may see the user. Kept for those who may not too, because that changes.
+    /// The watcher may see the user. Entries without permission are kept, because that changes.
     may_see: bool,
 }
 
@@ -81,7 +81,7 @@ impl Watches {
         order
     }
 
-    /// Replaces what the session watches; false where that is no longer wanted.
+    /// Replaces the watches of the session; false if a newer `watch` has come.
     fn replace(&self, session: SessionId, order: Order, users: &[(UserId, bool)]) -> bool {
         let mut sessions = lock(&self.by_session, &session.handle);
         let Some(watched) = sessions.get_mut(&session.handle) else { return false };
@@ -97,7 +97,7 @@ impl Watches {
         true
     }
 
-    /// The session is over.
+    /// Removes the watches of an ended session.
     pub(crate) fn forget(&self, session: SessionHandle) {
         let mut sessions = lock(&self.by_session, &session);
         if let Some(watched) = sessions.remove(&session) {
@@ -117,14 +117,14 @@ impl Watches {
         }
     }
 
-    /// Those who may see the user.
+    /// The watching sessions that may see the user.
     pub(crate) fn watchers_of(&self, user: UserId) -> SmallVec<[SessionId; 4]> {
         let watchers_by_user = lock(&self.by_watched, &user);
         let watchers = watchers_by_user.get(&user).into_iter().flatten();
         watchers.filter(|watcher| watcher.may_see).map(|watcher| watcher.session).collect()
     }
 
-    /// Those too who may not see the user; each once.
+    /// All watchers, including those who may not see the user; each once.
     fn all_watchers_of(&self, user: UserId) -> Vec<UserId> {
         let watchers_by_user = lock(&self.by_watched, &user);
         let watchers = watchers_by_user.get(&user).into_iter().flatten();
@@ -139,7 +139,7 @@ impl Watches {
         sessions.get(&session).map(|watched| watched.users.clone()).unwrap_or_default()
     }
 
-    /// Sessions of `watcher` for whom the sight of `watched` changes with this.
+    /// Sets the permission; answers the sessions of `watcher` for which it changes.
     fn set_may_see(&self, watcher: UserId, watched: UserId, may_see: bool) -> Handles {
         let mut watchers_by_user = lock(&self.by_watched, &watched);
         let watchers = watchers_by_user.get_mut(&watched).into_iter().flatten();
@@ -167,7 +167,7 @@ fn shrink<K: Eq + Hash, V>(table: &mut Numbered<K, V>) {
 }
 
 impl Presences {
-    /// Replaces what the session watches, and tells it the presence of each now.
+    /// Replaces the watches of the session, and answers the current presence of each user.
     pub(crate) fn watch(self: &Arc<Self>, asker: Asker, contacts: bool, mut subs: Vec<Sub>) {
         let session = asker.session;
         if subs.len() > self.config.limits.watch as usize {
@@ -207,12 +207,12 @@ impl Presences {
         if !self.watches.replace(session, order, &users) {
             return;
         }
-        // It may have ended before its watches were there to be forgotten.
+        // The session may have ended before its watches existed and could be removed.
         if self.sessions.lock(session.user).session(session.user, session.handle).is_none() {
             return self.watches.forget(session.handle);
         }
         for ((row, relation), (user, was_read)) in rows.iter().zip(relations).zip(users) {
-            // It may have changed after it was read and before anybody could find this watch.
+            // The relation may have changed after the read and before this watch was visible to others.
             let now = sight(row, self.users.recent().relation(session.user, user).unwrap_or(*relation));
             if now.presence != was_read {
                 self.watches.set_may_see(session.user, user, now.presence);
@@ -221,7 +221,8 @@ impl Presences {
         }
     }
 
-    /// Watches as the session did on another node. It gets no presence now: [`answer_watched`](Self::answer_watched) comes later.
+    /// Restores the session's watches from another node. It gets no presence now:
+    /// [`answer_watched`](Self::answer_watched) comes later.
     pub(crate) fn adopt_watches(
         self: &Arc<Self>,
         mode: Mode,
@@ -260,12 +261,13 @@ impl Presences {
         self.store.users_by_id(watched, Box::new(done));
     }
 
-    /// The client would show old presence for ever. It comes back and says whom it watches.
+    /// Ends the session, because the client would show old presence forever. It reconnects and sends its
+    /// watches again.
     fn cannot_watch(&self, session: SessionId) {
         self.sessions.end_session(session, Refusal::Unavailable, self.sessions.last_tick());
     }
 
-    /// Once more, for a session that may have missed a telling: it was not live.
+    /// Repeats the presence of watched users for a session that was not live, and may have missed a round.
     pub(crate) fn answer_watched(self: &Arc<Self>, mode: Mode, session: SessionId) {
         self.answer_contacts(session);
         let watched = self.watches.watched_by(session.handle);
@@ -276,7 +278,7 @@ impl Presences {
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
             for row in rows.unwrap_or_default() {
                 let presence = this.watches.watchers_of(row.id).contains(&session);
-                // How the two stand is not at hand: only what everybody may know.
+                // The relation is not cached: show only what everybody may see.
                 let last_seen = presence && this.users.privacy_of(&row).last_seen == Audience::Everybody;
                 this.tell_sight(mode, session.handle, &row, Sight { presence, last_seen });
             }
@@ -284,7 +286,7 @@ impl Presences {
         self.store.users_by_id(watched.into_vec(), Box::new(done));
     }
 
-    /// Two users stand differently to each other: who watched may see more or less now.
+    /// The relation of two users has changed, so each may see more or less of the other.
     pub(crate) fn sight_changed(
         &self,
         mode: Mode,
@@ -309,8 +311,8 @@ impl Presences {
             if meet || part {
                 self.contact_watchers_anew(watcher.id, &mut of_contacts);
             }
-            // After parting without a block on a site of mode open, the user may still look, but gets no events any
-            // more.
+            // After a removal without a block in mode *open*, the user may still request the presence, but
+            // gets no events.
             if meet || !sight.presence {
                 handles.append(&mut of_contacts);
             }
@@ -325,8 +327,8 @@ impl Presences {
         }
     }
 
-    /// Tells one watcher what the others were told last. A telling on another thread may overtake this one,
-    /// so it is said again until nothing has changed meanwhile.
+    /// Sends one watcher the published presence. A round on another thread may overtake it, so it is repeated
+    /// until nothing has changed meanwhile.
     fn tell_sight(&self, mode: Mode, to: SessionHandle, row: &UserRow, sight: Sight) {
         let say = |presence, last_seen| {
             let user = row.profile.sub.clone();
@@ -350,12 +352,12 @@ impl Presences {
         }
     }
 
-    /// A user has chosen anew who sees them: of those who watch, some see more or less now.
+    /// A user has changed their privacy choices, so some watchers may see more or less.
     pub(crate) fn sight_of_changed(self: &Arc<Self>, mode: Mode, row: &UserRow) {
         let watchers = self.watches.all_watchers_of(row.id);
         let (this, row, asked) = (self.clone(), row.clone(), watchers.clone());
         self.users.with_relations(row.id, &asked, move |relations| {
-            // Not knowing, show nothing.
+            // Unknown after a failed read: show nothing.
             let relations = relations.unwrap_or_default();
             for (at, watcher) in watchers.iter().enumerate() {
                 let sight = relations
@@ -368,7 +370,7 @@ impl Presences {
         });
     }
 
-    /// Of these, the sessions that hear what is told in passing.
+    /// Those of these sessions that receive events that are not stored.
     pub(crate) fn live_of(&self, sessions: &[SessionId]) -> Handles {
         let is_live = |session: &&SessionId| {
             let mut shard = self.sessions.lock(session.user);
@@ -400,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_agree_and_nothing_is_left() {
+    fn both_directions_agree_and_end_empty() {
         let watches = Watches::new();
         for num in 1..=50 {
             let order = watches.order(session(num).handle);
@@ -424,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_late_or_of_nobody_is_not_put_in() {
+    fn late_watches_and_watches_of_ended_sessions_are_dropped() {
         let watches = Watches::new();
         let first = watches.order(session(1).handle);
         let second = watches.order(session(1).handle);

@@ -1,4 +1,4 @@
-//! Making, changing, joining and leaving rooms, and what is done with their members.
+//! Creating, changing, joining and leaving rooms, and actions on their members.
 
 use crate::rooms::Event;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{
     SessionId, SiteRole, StoreError, Sub, Timestamp, To, UserId,
 };
 
-/// Rooms that a block makes the blocker leave. Of more, the others stay; blocking once more leaves them.
+/// Rooms that a block makes the blocker leave. Further rooms stay; a repeated block leaves them.
 pub const MOST_LEFT_BY_BLOCK: u32 = 1_000;
 
 /// The fields of `create_room`.
@@ -50,7 +50,7 @@ impl Rooms {
         self.config.limits.rooms.on_site(&asker.site.site.settings)
     }
 
-    /// Guests come and go, and would leave rooms without an owner behind.
+    /// Not for guests: they would leave rooms without an owner behind.
     pub(crate) fn create_room(
         self: &Arc<Self>,
         asker: &Asker,
@@ -153,7 +153,8 @@ impl Rooms {
         self.store.leave_room(conversation, session.user, Box::new(done));
     }
 
-    /// A user blocks somebody and leaves the private rooms which that one alone owns. Members of the rooms see one member less.
+    /// A user has blocked another and leaves the private rooms that the other alone owns. The remaining
+    /// members see the new number of members.
     pub(crate) fn leave_rooms_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
         let this = self.clone();
         let done = move |left: Result<(Vec<ConversationId>, Position), StoreError>| match left {
@@ -165,7 +166,7 @@ impl Rooms {
                     this.calls.out_of_group(user, conversation, false);
                 }
             }
-            // The block itself holds. Blocking once more leaves the rooms.
+            // The block itself is stored. A repeated block leaves the rooms.
             Err(error) => tracing::warn!(%error, "cannot leave the rooms of a blocked user"),
         };
         self.store.leave_rooms_of(user, blocked, Box::new(done));

@@ -1,10 +1,11 @@
-//! Adding a user to a room: contacts become members at once, everybody else gets a *room request* that the user accepts,
-//! declines or answers with a block.
+//! Adding a user to a room: contacts become members at once, all others get a *room request* that the user
+//! accepts, declines or answers with a block.
 //!
-//! The rule is the one for first messages: [`may_write`] and the user's own choice of who may write decide whether the user can
-//! be asked at all, and [`requests::rules`](crate::contacts::message_requests::rules) whether it is a request. A user who declined, or who left, is
-//! never added at once again, and cannot be asked again by the same member. The member who asks gets the same answer in each of
-//! these cases, so that nobody learns from it that a request was declined.
+//! The rules are those for first messages. [`may_write`] and the user's choice of who may write decide
+//! whether the user can be asked at all; [`requests::rules`](crate::contacts::message_requests::rules)
+//! decides whether it is a request. A user who has declined or left is never added at once again, and the
+//! same member cannot ask again. The asking member gets the same answer in each of these cases, so that it
+//! does not reveal a declined request.
 
 use crate::rooms::Event;
 use std::sync::Arc;
@@ -21,14 +22,15 @@ use crate::{
     Seq, SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
 };
 
-/// Room requests of one user that wait for an answer. No more are made until the user answers some.
+/// Room requests of one user that wait for an answer. At the bound, new ones are refused until the user
+/// answers some.
 pub const MOST_ROOM_REQUESTS: u32 = 100;
-/// Answered requests that are remembered of one user; the oldest are forgotten first.
+/// Answered requests kept of one user; the oldest are forgotten first.
 pub const MOST_ROOM_ANSWERS: u32 = 2_000;
 
-/// The part of the port to storage that is about room requests. See [`Store`](crate::Store), of which it is a part.
+/// The slice of the port to storage for room requests. See [`Store`](crate::Store).
 pub trait RoomRequestStore: Send + Sync + 'static {
-    /// Makes the user a member or asks them, as [`add_outcome`] decides on what is stored then.
+    /// Adds or asks the user, as [`add_outcome`] decides with the stored data.
     fn add_member(&self, add: AddMember, limits: RoomLimits, done: Done<Result<MemberChanged, Refusal>>);
     /// Declines all pending requests to `user` for this room. None: no request was pending.
     fn decline_room_request(&self, room: ConversationId, user: UserId, done: Done<Option<Position>>);
@@ -36,7 +38,7 @@ pub trait RoomRequestStore: Send + Sync + 'static {
     fn decline_room_requests_by(&self, user: UserId, by: UserId, done: Done<(Vec<ConversationId>, Position)>);
 }
 
-/// A member wants another user in a room.
+/// A member wants to add another user to a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddMember {
     pub room: ConversationId,
@@ -46,11 +48,11 @@ pub struct AddMember {
     pub time: Timestamp,
 }
 
-/// How one user may bring another into a room.
+/// How a user may add another to a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddRule {
     pub how: AddAs,
-    /// Counted with the message requests of a day (UTC). None: not counted.
+    /// The daily limit (UTC), shared with message requests. None: not counted.
     pub per_day: Option<u32>,
 }
 
@@ -64,16 +66,16 @@ pub enum AddAs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoomRequestState {
     Pending,
-    /// Declined, or accepted and left later. It stays so until the user comes back on their own.
+    /// Declined, or accepted and left later. Stays until the user joins on their own.
     Declined,
     /// A moderator of the room took it back.
     Withdrawn,
-    /// The user is a member by it.
+    /// The request made the user a member.
     Accepted,
 }
 
 impl RoomRequestState {
-    /// After the user became a member. None: it does not count any more, and is forgotten.
+    /// The state after the user became a member. None: the request is forgotten.
     pub fn after_join(self) -> Option<RoomRequestState> {
         match self {
             RoomRequestState::Pending => Some(RoomRequestState::Accepted),
@@ -81,7 +83,7 @@ impl RoomRequestState {
         }
     }
 
-    /// After the user left: nobody who brought them in can do so again.
+    /// The state after the user has left: the same member cannot add them again.
     pub fn after_leave(self) -> RoomRequestState {
         match self {
             RoomRequestState::Accepted => RoomRequestState::Declined,
@@ -93,13 +95,13 @@ impl RoomRequestState {
 /// The stored relation of a user to a room before the user is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BeforeAdd {
-    /// Of the same member's last request.
+    /// The last request of the same member.
     pub by_same: Option<RoomRequestState>,
-    /// Somebody's request was declined.
+    /// The user has declined a request of some member.
     pub declined: bool,
-    /// The user left on their own.
+    /// The user has left on their own.
     pub left: bool,
-    /// Requests of all rooms that wait for this user.
+    /// Pending requests of this user, for all rooms.
     pub pending: u32,
 }
 
@@ -111,7 +113,7 @@ pub enum AddOutcome {
     Ignore,
 }
 
-/// Decides what becomes of an attempt to add a user who is not in the room.
+/// Decides the outcome of an attempt to add a user who is not in the room.
 pub fn add_outcome(rule: AddRule, before: BeforeAdd) -> Result<AddOutcome, Refusal> {
     use RoomRequestState::{Declined, Pending};
     let must_ask = matches!(rule.how, AddAs::Request(_)) || before.left || before.declined;
@@ -124,7 +126,7 @@ pub fn add_outcome(rule: AddRule, before: BeforeAdd) -> Result<AddOutcome, Refus
     }
 }
 
-/// Whether the room's name may be put before a stranger. It follows the rule for the words of a first message.
+/// Whether a stranger may see the room's name. It follows the rule for the text of a first message.
 pub fn may_show(rule: AddRule, room: &Room) -> Result<(), Refusal> {
     match rule.how {
         AddAs::Member => Ok(()),
@@ -132,7 +134,8 @@ pub fn may_show(rule: AddRule, room: &Room) -> Result<(), Refusal> {
     }
 }
 
-/// The conversation that a pending request shows to the user it is for. Nothing of the room is read or heard before it is accepted.
+/// The conversation that a pending request shows to its receiver. No messages or events of the room are
+/// visible before it is accepted.
 pub fn requested_conversation(
     id: ConversationId,
     room: &Room,
@@ -161,14 +164,14 @@ pub fn requested_conversation(
     }
 }
 
-/// Without topic and picture, because strangers choose both, and without a link that was put into the name later.
+/// The room without topic and picture, because strangers choose both, and without a link in its name.
 fn room_in_request(room: &Room) -> Room {
     let name = if has_link(&room.name) { "…".into() } else { room.name.clone() };
     Room { name, topic: None, avatar: None, ..room.clone() }
 }
 
 impl Rooms {
-    /// How the asker may bring this user into a room; the same rules as for a first message.
+    /// The rule for adding this user; the same rules as for a first message.
     fn add_rule(&self, asker: &Asker, peer: &Peer, now: Timestamp) -> Result<AddRule, Refusal> {
         let site = &asker.site.site;
         if !may_write(site.mode, peer.is_banned, peer.relation) {
@@ -216,7 +219,7 @@ impl Rooms {
         self.store.add_member(add, limits, Box::new(done));
     }
 
-    /// Accepting is joining: the pending request opens the room.
+    /// Accepts a request by joining: the pending request gives access to the room.
     pub(crate) fn answer_room_request(
         self: &Arc<Self>,
         asker: &Asker,
@@ -243,7 +246,7 @@ impl Rooms {
         self.store.decline_room_request(room, session.user, Box::new(done));
     }
 
-    /// A block declines what the blocked user has asked.
+    /// A block declines the pending requests of the blocked user.
     pub(crate) fn decline_requests_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
         let this = self.clone();
         let done = move |outcome: Result<(Vec<ConversationId>, Position), StoreError>| {
@@ -266,7 +269,7 @@ mod tests {
     const REQUEST: AddRule = AddRule { how: AddAs::Request(LinkRule::Refused), per_day: Some(5) };
 
     #[test]
-    fn coming_in_accepts_what_is_pending_and_leaving_declines_it_for_good() {
+    fn joining_accepts_a_request_and_leaving_declines_it() {
         let all = [Pending, Declined, Withdrawn, Accepted];
         assert_eq!(all.map(RoomRequestState::after_join), [Some(Accepted), None, None, None]);
         assert_eq!(all.map(RoomRequestState::after_leave), [Pending, Declined, Withdrawn, Declined]);
@@ -277,7 +280,7 @@ mod tests {
         use AddOutcome::{Add, Ask, Ignore};
         let before = |by_same, declined, left| BeforeAdd { by_same, declined, left, pending: 0 };
         let table = [
-            // what is stored, a contact adds, a stranger adds
+            // stored state; outcome for a contact, for a stranger
             (before(None, false, false), Add, Ask),
             (before(Some(Pending), false, false), Add, Ignore),
             (before(Some(Withdrawn), false, false), Add, Ask),

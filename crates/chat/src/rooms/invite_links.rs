@@ -1,8 +1,9 @@
-//! Invitations into a room by a link: everybody with its code sees the room's name and may join.
+//! Invite links of rooms: everybody with the code sees the room's name and may join.
 //!
-//! A link ends by its time, by its number of uses, when it is taken back, and when its author loses the right to
-//! invite: removed, muted, gone, banned from the site. Links that end otherwise than by time or number are removed at
-//! once, so that nothing brings them back. An ended link answers one refusal, and does not reveal the room.
+//! A link ends by its time, by its number of uses, when it is revoked, and when its author loses the right to
+//! invite: removed, muted, gone, banned from the site. Links that end otherwise than by time or number are
+//! removed at once, so that they cannot become valid again. An ended link always gets the same refusal, and
+//! does not reveal the room.
 
 use crate::rooms::Event;
 use std::fmt;
@@ -22,13 +23,13 @@ use crate::store::unavailable;
 use crate::users::person;
 use crate::{ConversationId, Done, Person, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
-/// Of one room, that stand.
+/// Valid links of one room.
 pub const MOST_LINKS: u32 = 50;
-/// Of one room, that stand, made by one who does not keep order there.
+/// Valid links of one room by one plain member.
 pub const MOST_LINKS_EACH: u32 = 10;
-/// A year.
+/// The longest validity: a year.
 const MOST_HOURS: u32 = 8_760;
-/// A week.
+/// The default validity: a week.
 const HOURS: u32 = 168;
 const MOST_USES: u32 = 10_000;
 const HOUR_MS: u64 = 3_600_000;
@@ -46,7 +47,7 @@ impl LinkCode {
         self.0
     }
 
-    /// None where it is not as [`text`](Self::text) writes it.
+    /// None unless the text has the form that [`text`](Self::text) writes.
     pub fn parse(text: &str) -> Option<LinkCode> {
         let bytes = (text.len() == 22).then(|| URL_SAFE_NO_PAD.decode(text).ok())??;
         Some(LinkCode(bytes.try_into().ok()?))
@@ -67,20 +68,20 @@ impl fmt::Debug for LinkCode {
     }
 }
 
-/// An invitation, as those see it who may take it back.
+/// An invite link, for users who may revoke it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoomLink {
     pub code: LinkCode,
     pub by: Sub,
-    /// The first moment at which nobody comes by it.
+    /// Expiry: the link is refused from this moment on.
     pub until: Timestamp,
-    /// None: as many as the room takes.
+    /// None: limited only by the size of the room.
     pub uses: Option<u32>,
     pub used: u32,
 }
 
 impl RoomLink {
-    /// Somebody who is not in the room may come by it.
+    /// Whether a user outside the room may join by it now.
     pub fn stands(&self, now: Timestamp) -> bool {
         !self.is_over(now) && self.uses.is_none_or(|most| self.used < most)
     }
@@ -89,7 +90,8 @@ impl RoomLink {
         now >= self.until
     }
 
-    /// A member finds the room by a used-up link, too: a client that took the last place may repeat its request.
+    /// Whether this user may open the link. Members may open a used-up link, too: a client that took the last
+    /// place may repeat its request.
     pub fn lets_in(&self, who: Standing, room: Rules, now: Timestamp) -> Result<(), Refusal> {
         let is_in = who.role().is_some();
         if self.is_over(now) || (!is_in && !self.stands(now)) {
@@ -99,19 +101,21 @@ impl RoomLink {
     }
 }
 
-/// Whether somebody may make a link into the room. A page's room is found by its page.
+/// Checks whether this member may create an invite link. Rooms of pages have none: visitors find them by
+/// their page.
 pub fn may_make_link(who: Standing, room: &Room, of_site: Invitations) -> Result<(), Refusal> {
     may_invite(who, room.rules(Timestamp(0), Timestamp(0)), of_site)?;
     if room.page.is_some() { Err(Refusal::BadValue) } else { Ok(()) }
 }
 
-/// Whether a room where `of_room` links stand, `own` of them of this member, takes one more.
+/// Whether a room with `of_room` valid links, `own` of them by this member, may get one more.
 pub fn takes_link(who: Standing, of_room: u32, own: u32) -> Result<(), Refusal> {
     let is_full = of_room >= MOST_LINKS || (!keeps_order(who) && own >= MOST_LINKS_EACH);
     if is_full { Err(Refusal::TooManyInvitations) } else { Ok(()) }
 }
 
-/// Whether links of a member last, where that member's standing, the rules of the room or those of the site have become these.
+/// Whether the links of a member stay valid after a change of the member's standing, the room's rules or the
+/// site's settings.
 pub fn keeps_links(who: Standing, room: Rules, of_site: Invitations) -> bool {
     may_invite(who, room, of_site).is_ok()
 }
@@ -133,7 +137,7 @@ pub struct NewLink {
 }
 
 impl NewLink {
-    /// By what a client has said of it.
+    /// Builds a link from the values of a client.
     fn new(
         code: LinkCode,
         hours: Option<u32>,
@@ -148,7 +152,7 @@ impl NewLink {
     }
 }
 
-/// A stored invitation.
+/// A stored link, as its code opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invited {
     pub conversation: ConversationId,
@@ -161,19 +165,20 @@ pub struct Invited {
 /// An [`Invited`] as the user gets it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Invitation {
-    /// None: one is no member yet, and does not learn it.
+    /// None: the user is no member yet, and must not learn the id.
     pub conversation: Option<ConversationId>,
     pub room: Arc<Room>,
     pub by: Person,
     pub until: Timestamp,
 }
 
-/// The part of the port to storage that is about links. See [`Store`](crate::Store), of which it is a part.
+/// The slice of the port to storage for invite links. See [`Store`](crate::Store).
 ///
-/// Links go, beside what is written here, when [`keeps_links`] is no longer so of who has made them, and when that user is banned or
-/// erased.
+/// Stores also remove a link when [`keeps_links`] becomes false for its author, and when its author is banned
+/// or erased.
 pub trait LinkStore: Send + Sync + 'static {
-    /// Where [`may_make_link`] allows it, and [`takes_link`] once those of the room that do not stand are removed.
+    /// Creates a link, if [`may_make_link`] allows it. Removes the room's invalid links, and then checks
+    /// [`takes_link`].
     fn make_link(
         &self,
         room: ConversationId,
@@ -182,7 +187,7 @@ pub trait LinkStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<RoomLink, Refusal>>,
     );
-    /// Those that stand, newest first: all for who keeps order in the room, else one's own.
+    /// Valid links, newest first: for moderators all of the room, for others their own.
     fn links(
         &self,
         room: ConversationId,
@@ -190,7 +195,7 @@ pub trait LinkStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<Vec<RoomLink>, Refusal>>,
     );
-    /// Removes one of those that [`links`](Self::links) has for `by`, if it is there. Answers the others.
+    /// Removes a link, if [`links`](Self::links) lists it for `by`. Answers the remaining ones.
     fn take_back_link(
         &self,
         room: ConversationId,
@@ -199,7 +204,7 @@ pub trait LinkStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<Vec<RoomLink>, Refusal>>,
     );
-    /// Where [`RoomLink::lets_in`] says so. A code that is not of the user's site is none.
+    /// The room of a link, if [`RoomLink::lets_in`] allows it. A code of another site is unknown.
     fn open_link(
         &self,
         code: LinkCode,
@@ -207,7 +212,8 @@ pub trait LinkStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<Box<Invited>, Refusal>>,
     );
-    /// Likewise, and as [`join_room`](crate::RoomStore::join_room); counted where the user was no member before.
+    /// Joins by a link, with the checks of [`open_link`](Self::open_link) and
+    /// [`join_room`](crate::RoomStore::join_room). Counts a use if the user was no member before.
     fn join_link(
         &self,
         code: LinkCode,
@@ -341,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_links() {
+    fn members_who_may_invite_create_links() {
         let [all, few] = [false, true].map(|moderators_only| Invitations { moderators_only });
         use RoomKind::{Announcement, Private, Public};
         let no = "not_allowed";
@@ -364,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn how_many_there_may_be() {
+    fn links_are_bounded() {
         let too_many = "too_many_invitations";
         for (of_room, own, row) in [
             //           owner moderator member
@@ -381,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_links_last() {
+    fn links_are_removed_when_their_author_loses_the_right() {
         use RoomKind::{Announcement, Private, Public};
         for (kind, moderators_only, lasting) in
             [(Public, false, 3), (Public, true, 2), (Private, false, 2), (Announcement, false, 2)]
@@ -394,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_in_by_one() {
+    fn valid_links_admit_everybody_except_banned_users() {
         let link = |uses, used| RoomLink {
             code: LinkCode([7; 16]),
             by: Sub::parse("ann").expect("it is one"),
@@ -421,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_and_for_how_many() {
+    fn validity_and_uses_are_bounded() {
         let new = |hours, uses| {
             let new = NewLink::new(LinkCode([7; 16]), hours, uses, Timestamp(5));
             new.map(|new| (new.until.0 - 5, new.uses))
@@ -436,12 +442,12 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_read_as_it_is_written_and_in_no_other_way() {
+    fn codes_have_exactly_one_text() {
         let code = LinkCode([0xff, 0xfe, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
         let text = code.text();
         assert_eq!((text.len(), LinkCode::parse(&text)), (22, Some(code)));
         assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
-        // The last character has four bits that are nothing: a code with them would be another name of the same.
+        // The last character has four unused bits: with these set, one link would have several codes.
         for wrong in
             ["", "//4AAQIDBAUGBwgJCgsMDQ", "__4AAQIDBAUGBwgJCgsMDR", "__4AAQIDBAUGBwgJCgsMDQ==", "__4AAQID"]
         {

@@ -1,7 +1,8 @@
-//! Members of a room hear within a second that somebody joined: the new number of members, and in small rooms the names.
+//! Events about joins: members of a room get the new number of members within a second, in small rooms with
+//! names.
 //!
-//! Nothing of it is stored. Joins and leaves are gathered per room, and a room of many members hears of them less often. A user who
-//! leaves and joins again is named once in ten minutes.
+//! They are not stored. Joins and leaves are gathered per room, and large rooms get fewer events. A user who
+//! leaves and joins again is listed once in ten minutes.
 
 use crate::rooms::Event;
 use std::collections::HashMap;
@@ -16,24 +17,25 @@ use crate::{ConversationId, StoreError, Timestamp, UserId, UserRow};
 
 /// Larger rooms get the number of members without names.
 const MOST_MEMBERS_NAMED: u32 = 50;
-/// From the first join to its event.
+/// Milliseconds from the first join to its event.
 const DELAY_MS: u64 = 500;
-/// Between two events of a room.
+/// Milliseconds between two events of a room.
 const INTERVAL_MS: u64 = 1_000;
-/// A room of more members than 1,000 times this hears of them less often: each member costs so many milliseconds of silence.
+/// The interval is at least one millisecond per this number of members, so rooms of more than 1,000 times
+/// this get fewer events.
 const MEMBERS_PER_MS: u64 = 5;
-/// A user is not named again in a room within this time.
+/// A user is not listed again in a room within this time.
 const NAMED_AGAIN_MS: u64 = 10 * 60_000;
-/// JoinsByRoom that are remembered at once, of all sites. Joins of more rooms lead to no event.
+/// Rooms in memory at once, of all sites. Joins of further rooms lead to no event.
 const MOST_ROOMS: usize = 8_192;
-/// Users that are remembered of one room. More are counted and not named.
+/// Users listed of one room. Further ones are only counted.
 const MOST_USERS: usize = 50;
 
-/// How the members of a room are now.
+/// The current members of a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomMembers {
     pub members: Vec<UserId>,
-    /// Those of the users asked for who are members.
+    /// The requested users who are members.
     pub joined: Vec<UserRow>,
 }
 
@@ -51,15 +53,15 @@ struct JoinsByRoom {
 struct OfRoom {
     /// Time of the next event; None: no change since the last one.
     due: Option<Timestamp>,
-    /// No event before.
+    /// The earliest time of the next event.
     quiet_until: Timestamp,
     joined: Vec<UserId>,
-    /// Users that were named, and when.
+    /// Users who were listed, and when.
     named: Vec<(UserId, Timestamp)>,
 }
 
 impl Joins {
-    /// `joined` None: somebody left.
+    /// `joined` None: a member left.
     fn add(&self, room: ConversationId, joined: Option<UserId>, now: Timestamp) {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let JoinsByRoom { by_id, by_site } = &mut *rooms;
@@ -105,7 +107,7 @@ impl Joins {
         due
     }
 
-    /// So many members have heard of it.
+    /// Notes an event to this number of members.
     fn told(&self, room: ConversationId, members: usize, now: Timestamp) {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(of_room) = rooms.by_id.get_mut(&room) {
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_are_gathered_and_named_once() {
+    fn joins_are_gathered_and_listed_once() {
         let joins = Joins::default();
         joins.add(ROOM, Some(user(1)), Timestamp(0));
         joins.add(ROOM, Some(user(2)), Timestamp(100));
@@ -172,7 +174,7 @@ mod tests {
         joins.add(ROOM, Some(user(1)), Timestamp(300));
         assert!(joins.take_due(Timestamp(499)).is_empty());
         assert_eq!(joins.take_due(Timestamp(500)), [(ROOM, vec![user(1), user(2)])]);
-        // A loop of leaving and joining: one event per second, without a name.
+        // A user leaves and joins in a loop: one event per second, without a name.
         let mut events = Vec::new();
         for now in (600..60_000).step_by(100) {
             joins.add(ROOM, Some(user(1)), Timestamp(now));
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_room_hears_less_often() {
+    fn large_rooms_get_fewer_events() {
         let joins = Joins::default();
         joins.add(ROOM, Some(user(1)), Timestamp(0));
         assert_eq!(joins.take_due(Timestamp(500)).len(), 1);

@@ -1,4 +1,4 @@
-//! A room's members and a site's rooms, by pages.
+//! Pages of a room's members, and of a site's rooms.
 
 use crate::rooms::Event;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Rooms {
         self.store.members(room, session.user, query, page.after, limit, Box::new(done));
     }
 
-    /// For those who keep order in the room.
+    /// For moderators of the room.
     pub(crate) fn list_sanctioned(
         self: &Arc<Self>,
         asker: &Asker,

@@ -86,7 +86,7 @@ impl Rooms {
     }
 }
 
-/// The kind of a room decides who can find it and who may write in it.
+/// Kind of a room: it decides about finding it and writing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RoomKind {
     Public,

@@ -66,7 +66,8 @@ pub enum KeptSanction {
     Forget(SanctionKind),
 }
 
-/// The sanction that is kept after `action`; None: it concerns none. `was_in`: the user was a member.
+/// The sanction to keep after `action`; None: the action concerns no sanction. `was_in`: the user was a
+/// member.
 pub fn kept_sanction(
     room: ConversationId,
     user: UserId,
@@ -83,7 +84,7 @@ pub fn kept_sanction(
     };
     match action {
         MemberAction::Invite | MemberAction::Remove => None,
-        // Without an end and a reason the member's row says it all.
+        // Without an end and a reason, the member's row is enough.
         MemberAction::Ban if terms.is_none() => Some(KeptSanction::Forget(SanctionKind::Ban)),
         MemberAction::Ban => Some(put(SanctionKind::Ban)),
         MemberAction::Unban => Some(KeptSanction::Forget(SanctionKind::Ban)),
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_mute_and_a_ban() {
+    fn sanctions_kept_after_each_action() {
         let terms = RoomSanction {
             kind: RoomSanctionKind::Ban,
             until: Timestamp(9),

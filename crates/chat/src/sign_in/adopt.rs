@@ -1,7 +1,8 @@
-//! Sessions that move to this node while their connections stay: the node before them was replaced, or is gone.
+//! Adoption: sessions move to this node while their connections stay, because their node was replaced or has
+//! crashed.
 //!
-//! A session that has missed nothing goes on without an event. A session that has missed something is *behind*, and its client resumes.
-//! Commands that arrive before the session is in the table wait for it.
+//! A session that has missed nothing continues without an event. A session that has missed something is
+//! *behind*, and its client resumes. Commands that arrive before the session is in the table wait for it.
 
 use crate::session::Event;
 use std::collections::{HashMap, VecDeque};
@@ -15,26 +16,26 @@ use crate::site::live::LiveSite;
 use crate::{Refusal, Request, SessionHandle, SessionId, Snapshot, StoreError, Timestamp, UserId, UserRow};
 use smallvec::SmallVec;
 
-/// Sessions whose users are read in one go.
+/// Sessions whose users are read together.
 const READ_TOGETHER: usize = 256;
-/// Commands of one session that wait until it is adopted; more are refused.
+/// Commands of one session that wait for its adoption; more are refused.
 const MOST_WAITING: usize = 64;
-/// Sessions that get the presence of those whom they watch again in one tick.
+/// Sessions that get the presence of their watched users again in one tick.
 const PRESENCE_PER_TICK: usize = 500;
 
-/// Sessions that are being adopted, and sessions that were.
+/// Sessions in adoption, and adopted sessions that watch users.
 #[derive(Default)]
 pub(crate) struct Adoptions {
     waiting: Mutex<WaitingBySession>,
-    /// How many sessions are in `waiting`: nearly always 0.
+    /// The number of sessions in `waiting`: nearly always 0.
     count: AtomicUsize,
-    /// Adopted sessions that watch others, and when each gets their presence again: ascending.
+    /// Adopted sessions with watches, and the time at which each gets the presence again; ascending.
     watching: Mutex<VecDeque<(Timestamp, SessionId)>>,
 }
 
 type WaitingBySession = HashMap<SessionHandle, VecDeque<Waiting>>;
 
-/// What a gateway says of a session before it is adopted.
+/// A gateway's call for a session that is not adopted yet.
 pub(crate) enum Waiting {
     Request(Request, Timestamp),
     Behind,
@@ -55,7 +56,7 @@ impl SignIn {
         let all = self.sessions.all();
         let watched: Vec<_> =
             all.iter().map(|taken| self.presences.watched_by(taken.session.handle)).collect();
-        // Calls end while both sides are here to hear it.
+        // Calls end while both sides can still receive the event.
         for taken in &all {
             self.calls.call_lost(taken.session, true, now);
         }
@@ -145,7 +146,7 @@ impl SignIn {
             record.watched.clone(),
         );
         if record.watches_contacts || !record.watched.is_empty() {
-            // By then the sessions of those whom it watches are here, too, or have left.
+            // By then the sessions of the watched users are adopted, too, or have ended.
             let due = Timestamp(now.0 + self.config.presence_grace_ms);
             self.adoptions.watching().push_back((due, session));
         }
@@ -168,7 +169,8 @@ impl SignIn {
         }
     }
 
-    /// Puts an adopted session into the table, and begins to hold its events. Nobody hears of it: watchers know the user as present.
+    /// Adds an adopted session to the table, and starts to hold its events. Publishes nothing: watchers
+    /// already have the user as present.
     fn enter_table(
         self: &Arc<Self>,
         site: &LiveSite,
@@ -178,7 +180,7 @@ impl SignIn {
         now: Timestamp,
     ) -> Result<Option<Hold>, Refusal> {
         let session = record.session;
-        // The device has come back by a connection of its own, which is newer.
+        // The device has a newer connection of its own.
         if self.sessions.has_device(session.user, record.device) {
             return Err(Refusal::Replaced);
         }
@@ -195,7 +197,7 @@ impl SignIn {
         };
         let limit = self.config.limits.sessions_per_user;
         let mut shard = self.sessions.lock(row.id);
-        // The row may have been read before this guest became a member, as in `register`.
+        // The row may be from before this guest became a member, as in `register`.
         if row.profile.guest && self.account.merge_count() != merges {
             drop(shard);
             site.counters.leave();
@@ -212,7 +214,7 @@ impl SignIn {
         Ok(hold)
     }
 
-    /// Events of this node are held until it is known whether the session has missed some of the node before.
+    /// Holds this node's events until it is known whether the session missed some of the old node.
     fn look_for_changes(self: &Arc<Self>, record: &SessionRecord, hold: Hold) {
         let (session, seen) = (record.session, record.seen);
         self.sessions.wait_for_publishing();
@@ -245,7 +247,7 @@ impl SignIn {
         self.sessions.bye(session.handle, refusal);
     }
 
-    /// What a gateway says of a session that is being adopted waits for that: None. Else it comes back.
+    /// Queues a gateway's call for a session in adoption, and answers None. Otherwise gives it back.
     pub(crate) fn wait_for_adoption(&self, session: SessionId, waiting: Waiting) -> Option<Waiting> {
         if self.adoptions.count.load(Ordering::Acquire) == 0 {
             return Some(waiting);
@@ -263,7 +265,7 @@ impl SignIn {
         None
     }
 
-    /// Presence that changed while sessions moved may have reached nobody.
+    /// Repeats presence, because changes during the move may have been lost.
     pub(crate) fn repeat_presence(self: &Arc<Self>, now: Timestamp) {
         for _ in 0..PRESENCE_PER_TICK {
             let mut watching = self.adoptions.watching();
@@ -283,7 +285,7 @@ impl Adoptions {
         self.count.store(waiting.len(), Ordering::Release);
     }
 
-    /// The next that has waited. None: there is nothing more, and from here on nothing waits.
+    /// The next queued call. None: the queue is empty, and later calls do not wait any more.
     fn next(&self, session: SessionHandle) -> Option<Waiting> {
         let mut waiting = self.waiting();
         let next = waiting.get_mut(&session)?.pop_front();
@@ -315,8 +317,8 @@ impl Adoptions {
 }
 
 impl Shard {
-    /// Adds a session that others know already, and holds its events. Answers the sessions that it replaces, and whether it is the
-    /// user's first.
+    /// Adds a session that others know already, and holds its events. Answers the sessions that it replaces,
+    /// and whether it is the user's first.
     fn begin_adopted(
         &mut self,
         row: &UserRow,

@@ -1,4 +1,4 @@
-//! STUN and TURN servers for a user who is known by a token.
+//! STUN and TURN servers for the user of a token.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use crate::store::unavailable;
 use crate::{Door, Ice, Refusal, RequestKind, StoreError, Timestamp, UserRow};
 
 impl SignIn {
-    /// Servers for the user of a token: for the call that the user is in, and else for a check. `then` may be called on a thread of the store.
+    /// Servers for the user of a token: for the user's current call, otherwise for a check. `then` may be
+    /// called on a thread of the store.
     pub(crate) fn ice(
         self: &Arc<Self>,
         site_key: &str,

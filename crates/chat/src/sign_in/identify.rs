@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl SignIn {
-    /// The user of this token, on a page of this origin, checked as in a `hello`. The user must have sent a hello
-    /// once. A one-time token is used up.
+    /// The user of this token, on a page of this origin, checked like a `hello`. The user must have sent a
+    /// hello before. A one-time token is used up.
     pub(crate) fn identify(
         self: &Arc<Self>,
         site: SiteId,
@@ -56,7 +56,7 @@ impl SignIn {
                 if live.site.settings.access == Access::Closed && role < SiteRole::Moderator {
                     return Err(Refusal::SiteClosed);
                 }
-                // Nobody answers to it: no session has this handle.
+                // Answers go nowhere: no session has this handle.
                 let session = SessionId { user: row.id, handle: SessionHandle(u64::MAX) };
                 let asker = Asker {
                     session,

@@ -1,4 +1,4 @@
-//! From hello to welcome: who may come in, and the session's beginning and end.
+//! From hello to welcome: the checks of a sign-in, and the start and the end of sessions.
 
 pub(crate) mod adopt;
 mod caller;
@@ -62,7 +62,7 @@ struct Arrival {
     position: Option<Position>,
     address: Option<IpAddr>,
     now: Timestamp,
-    /// How many guests had become members before the user was looked up.
+    /// The number of merged guests before the user was read.
     merges: u64,
     /// Set when the session is in the table.
     user: OnceLock<UserId>,
@@ -198,7 +198,7 @@ impl SignIn {
         if hello.origin.as_deref().is_some_and(|origin| !site.allows_origin(origin)) {
             return Err(Refusal::BadOrigin);
         }
-        // Before anything that costs: see `session/admission.rs`.
+        // Before all expensive work: see `session/admission.rs`.
         let under_way = self.admission.enter(now)?;
         let (ticket, guest_token) = match hello.token.as_deref() {
             Some(token) => match self.tokens.check_token(&site, token, now)? {
@@ -226,7 +226,7 @@ impl SignIn {
         })
     }
 
-    /// Where the site keeps devices, one that was signed out is asked for a newer token.
+    /// On sites that keep devices, a signed-out device needs a newer token.
     fn enter(self: &Arc<Self>, arrival: Arrival) {
         if !arrival.keeps_device() {
             return self.let_in(arrival);
@@ -279,7 +279,7 @@ impl SignIn {
         self.store.sign_in(site, user, from, now, Box::new(met), Box::new(done));
     }
 
-    /// Puts the session into the table, before its snapshot is taken. What it replaces is told so.
+    /// Adds the session to the table, before its snapshot is taken. Notifies the sessions that it replaces.
     fn register(self: &Arc<Self>, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
         arrival.ticket.opens(row)?;
         let standing = self.may_enter(&arrival.site, row, arrival.device, arrival.now)?;
@@ -288,7 +288,8 @@ impl SignIn {
             self.moderation.newcomer(&arrival.site, arrival.now);
         }
         let mut shard = self.sessions.lock(row.id);
-        // The row may have been read before this guest became a member. `end_guest` counts first, then locks this shard.
+        // The row may be from before this guest became a member. `end_guest` counts first, and then locks
+        // this shard.
         if row.profile.guest && self.account.merge_count() != arrival.merges {
             drop(shard);
             arrival.site.counters.leave();
@@ -299,7 +300,7 @@ impl SignIn {
         drop(shard);
         let Site { settings, created, .. } = &arrival.site.site;
         self.moderation.look_at_trust(settings, *created, row, arrival.now);
-        // Cannot be set: each arrival is registered once.
+        // Cannot be set already: each arrival is registered once.
         let _ = arrival.user.set(row.id);
         self.counters.sessions.add(1);
         self.counters.users_online.add(is_first.into());
@@ -307,7 +308,8 @@ impl SignIn {
             self.sessions.session_is_gone(SessionId { user: row.id, handle }, false, arrival.now);
             self.sessions.bye(handle, Refusal::Replaced);
         }
-        // A key that ended while this sign-in was under way: its sessions were searched before this one was there, or are now.
+        // The key may have ended during this sign-in, before its sessions were searched: this session is
+        // checked now.
         if self.key_is_over(&arrival.site, &arrival.ticket.kid, arrival.now) {
             let session = SessionId { user: row.id, handle: arrival.handle };
             self.sessions.end_session(session, Refusal::KeyEnded, arrival.now);
@@ -315,7 +317,7 @@ impl SignIn {
         Ok(())
     }
 
-    /// May the user enter the site now, with this device? If so, one session more is counted there.
+    /// Whether the user may enter the site now, with this device. If so, counts one more session of the site.
     fn may_enter(
         self: &Arc<Self>,
         live: &LiveSite,
@@ -357,8 +359,8 @@ impl SignIn {
         }
     }
 
-    /// The token is honoured as long as a new sign-in with it would be: beyond its end by the difference of clocks, and not beyond the end
-    /// of its key.
+    /// The session ends when a new sign-in with the token would be refused: after its expiry plus the clock
+    /// skew, and not after the end of its key.
     fn session_end(&self, ticket: &Ticket) -> u32 {
         let end = ticket.expires.0 + self.config.clock_skew_ms;
         let second = ticket.key_ends.map_or(end, |key| key.0.min(end)).div_ceil(1000);
@@ -414,12 +416,12 @@ impl SignIn {
                 this.moderation.tell_notices(session);
                 this.messages.tell_held(session);
             }
-            // The client may have been quick enough to say `watch` before.
+            // A fast client may have sent `watch` before.
             this.presences.answer_watched(mode, session);
         });
     }
 
-    /// Takes a newer token of the same user.
+    /// Replaces the token of a session by a newer one of the same user.
     pub(crate) fn renew_token(self: &Arc<Self>, asker: Asker, re: u64, token: &str, now: Timestamp) {
         let ticket = self.tokens.check_token(&asker.site, token, now).and_then(|ticket| {
             let same = ticket.profile.sub == asker.sub && ticket.profile.guest == asker.guest;
@@ -437,7 +439,7 @@ impl SignIn {
         });
     }
 
-    /// The record names the user of the session. A session does not keep its address.
+    /// Records the user of the session. A session does not keep its address.
     fn refuse_renewal(&self, asker: &Asker, re: u64, refusal: Refusal, now: Timestamp) {
         let (site, user) = (Some(&*asker.site.site.key), Some(asker.sub.as_str()));
         self.records.record_refused(
@@ -474,14 +476,14 @@ impl SignIn {
         self.sessions.remove_session(session, on_purpose, now);
     }
 
-    /// A gateway dropped the queue of this session.
+    /// A gateway has dropped the queue of this session.
     pub(crate) fn behind(&self, session: SessionId) {
         if self.sessions.lock(session.user).fall_behind(session.user, session.handle) {
             self.counters.behind.add(1);
         }
     }
 
-    /// Nobody signs in any more.
+    /// Refuses all sign-ins from now on.
     fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! Catching up: from a position to what a device has missed, without losing what happens meanwhile.
+//! Resume: delivers the data that a device has missed since a position, without losing events meanwhile.
 
 use crate::session::Event;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ impl SignIn {
         let page = self.config.limits.page;
         let position = position.filter(|position| i64::try_from(position.number).is_ok());
         let position = self.import.known(site, position);
-        // Most contact lists fit into two pages, and a client that has them all need not ask for more.
+        // Most contact lists fit into two pages, and a client with the whole list need not request more.
         let contacts = page.saturating_mul(2);
         let messages = page.saturating_mul(4);
         ResumeFrom { position, page, contacts, messages, messages_per_conversation: page }
     }
 
-    /// One at a time per session; another one meanwhile is refused.
+    /// One resume at a time per session; a second one is refused.
     pub(crate) fn resume(self: &Arc<Self>, asker: Asker, re: u64, position: Option<Position>) {
         let session = asker.session;
         let hold = self.sessions.lock(session.user).hold(session.user, session.handle);
@@ -37,7 +37,7 @@ impl SignIn {
                 this.resumed(&asker, re, hold, snapshot);
             }
             Err(_) => {
-                // The held events are lost, so the session stays behind until it asks again.
+                // The held events are lost, so the session stays behind until it resumes again.
                 this.sessions.lock(session.user).abandon(session.user, session.handle, hold);
                 this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
             }
@@ -59,8 +59,8 @@ impl SignIn {
         });
     }
 
-    /// A client has seen positions that this database, which gives them out, does not have yet. Its answer is a first page
-    /// (`reset`), so it keeps nothing of what is lost. What a client says is no proof, so it changes nothing for the others.
+    /// A client has seen positions beyond those of this database. It gets a first page (`reset`), so that it
+    /// keeps no lost data. A client's position is no proof, so it has no effect on others.
     pub(crate) fn note_ahead(&self, seen: Option<Position>, snapshot: &Snapshot) {
         let has = snapshot.position;
         if seen.is_some_and(|seen| seen.epoch == has.epoch && seen.number > has.number) {
@@ -69,7 +69,7 @@ impl SignIn {
         }
     }
 
-    /// The snapshot in the words of events, with the presence of everyone in it.
+    /// The snapshot as events, with the presence of all users in it.
     pub(crate) fn with_changes(
         self: &Arc<Self>,
         mode: Mode,
@@ -85,8 +85,8 @@ impl SignIn {
         });
     }
 
-    /// From here on the session has everything up to `position`. Answers its user's chosen presence; None
-    /// where nobody waits any more.
+    /// The session now has everything up to `position`. Answers its user's chosen presence; None if the
+    /// session does not wait any more.
     pub(crate) fn settle(&self, session: SessionId, hold: Hold, position: Position) -> Option<SetPresence> {
         self.sessions.note_epoch(position);
         let mut shard = self.sessions.lock(session.user);
@@ -94,7 +94,7 @@ impl SignIn {
         shard.user(session.user).map(|user| user.chosen)
     }
 
-    /// Delivers what was held while the snapshot was under way, until nothing is left.
+    /// Delivers the events that were held during the snapshot, until none is left.
     pub(crate) fn release(&self, session: SessionId) {
         loop {
             let released = self.sessions.lock(session.user).release(session.user, session.handle);
@@ -110,7 +110,7 @@ impl SignIn {
     }
 }
 
-/// `shown`: of the conversations' others, then of the contacts.
+/// `shown`: for the other users of conversations, then for the contacts.
 fn changes(snapshot: Snapshot, shown: Vec<Shown>) -> Changes {
     let mut shown = shown.into_iter();
     let conversations = crate::presence::shown::conversations(snapshot.conversations.rows, &mut shown);

@@ -1,4 +1,4 @@
-//! Checking what a client shows to be let in.
+//! Checks the tokens that clients show.
 
 use crate::site::live::LiveSite;
 use crate::site::store::SiteStore;
@@ -6,7 +6,7 @@ use crate::site::token::Ticket;
 use crate::{NodeConfig, Refusal, SiteId, Timestamp, token};
 use std::sync::Arc;
 
-/// Checks tokens, and remembers those that may be used once.
+/// Checks tokens, and stores used one-time tokens.
 pub(crate) struct Tokens {
     store: Arc<dyn SiteStore>,
     config: Arc<NodeConfig>,

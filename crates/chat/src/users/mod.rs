@@ -1,4 +1,4 @@
-//! People: how users look to each other, the directory, and profiles by id.
+//! Users: their cards, the directory, and profiles by id.
 
 pub(crate) mod cache;
 pub mod directory;
@@ -31,7 +31,7 @@ pub(crate) fn visibility(row: &UserRow) -> Visibility {
     Visibility { privacy: row.privacy, chosen: row.presence }
 }
 
-/// Rows of users and how they stand to each other, from a cache or the store.
+/// Rows of users and their relations, from a cache or the store.
 pub(crate) struct Users {
     recent: Recent,
     store: Arc<dyn UserStore>,
@@ -48,7 +48,7 @@ impl Users {
         &self.recent
     }
 
-    /// How `user` stands to each, from the cache or the store.
+    /// The relations of `user` to each of these users, from the cache or the store.
     pub(crate) fn with_relations(
         self: &Arc<Self>,
         user: UserId,
@@ -134,7 +134,7 @@ impl Users {
         self.store.users(site, asked, Box::new(done));
     }
 
-    /// Of each those with whom it has agreed to be contacts, from the cache or the store.
+    /// The accepted contacts of each user, from the cache or the store.
     pub(crate) fn with_contacts_of(
         self: &Arc<Self>,
         users: Vec<UserId>,
@@ -162,7 +162,8 @@ impl Users {
         self.store.contacts_of(unknown, Box::new(done));
     }
 
-    /// Keeps the contacts of a first page that has all of them: the presence of a user who signs in goes to them next.
+    /// Caches the contacts of a first page that has all of them, because the presence of the user is
+    /// published to them next.
     pub(crate) fn keep_contacts(&self, user: UserId, rows: &[ContactRow], since: Generation) {
         let contacts = rows.iter().filter(|row| row.state == ContactState::Contact);
         let contacts = contacts.map(|row| row.id).collect::<Vec<_>>();

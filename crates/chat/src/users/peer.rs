@@ -1,5 +1,5 @@
-//! The other user of a command: finding them, and doing a session's commands in the order in which it gave
-//! them although finding may take a while.
+//! The other user of a command: looks them up, and keeps a session's commands in order although a look-up
+//! takes time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use crate::{
     To, UserId, UserRow,
 };
 
-/// Commands of one session that may wait for a person; more are refused.
+/// Commands of one session that may wait for a look-up; more are refused.
 const MAX_WAITING: usize = 64;
 
 /// A command that needs to know the other user first.
 pub(crate) trait PeerJob: Send + 'static {
-    /// It may begin a conversation that the other user has to want.
+    /// Whether the command may start a conversation, which the other user must allow.
     fn begins_conversation(&self) -> bool {
         false
     }
 
-    /// Where a refusal goes.
+    /// The destination of a refusal.
     fn answer_to(&self) -> AnswerTo;
 
     fn run(self, asker: &Asker, peer: &Peer, now: Timestamp);
 }
 
-/// Whom a command is for, and how the two stand to each other.
+/// The other user of a command, with the relation of the two.
 #[derive(Clone, Copy)]
 pub(crate) struct Peer {
     pub(crate) id: UserId,
@@ -40,22 +40,22 @@ pub(crate) struct Peer {
     pub(crate) relation: Relation,
 }
 
-/// The facts that decide about writing to a user, beside the relation.
+/// The facts about a user that decide about writing to them, besides the relation.
 #[derive(Clone, Copy)]
 struct Standing {
     is_banned: bool,
     privacy: Privacy,
 }
 
-/// May one write to the other?
+/// Whether a user may write to another.
 ///
-/// Both directions of a block look the same to the sender as a ban or a missing contact: the answer is one word, so
-/// that nobody learns from it that he was blocked.
+/// A block in either direction gets the same refusal as a ban or a missing contact, so that it does not
+/// reveal the block.
 pub(crate) fn may_write(mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
     !peer_is_banned && may_see(mode, relation)
 }
 
-/// May one see the other's presence, typing and markers? It holds in both directions at once.
+/// Whether a user may see the other's presence, typing and markers. The rule is symmetric.
 pub(crate) fn may_see(mode: Mode, relation: Relation) -> bool {
     let Relation { of_a, of_b } = relation;
     match mode {
@@ -66,7 +66,7 @@ pub(crate) fn may_see(mode: Mode, relation: Relation) -> bool {
 }
 
 impl Users {
-    /// Does the job when it is known whom it is for: at once where that is cached, else after a look into the
+    /// Runs the job with its other user: at once if the user is cached, otherwise after a read from the
     /// store, and never before an earlier job of the session.
     pub(crate) fn for_peer<J: PeerJob>(
         self: &Arc<Self>,
@@ -78,7 +78,7 @@ impl Users {
     ) {
         if is_waiting {
             let mut shard = self.sessions.lock(asker.session.user);
-            // It may have ended since the command was admitted.
+            // The session may have ended since the command was admitted.
             if shard
                 .session(asker.session.user, asker.session.handle)
                 .is_some_and(|session| session.is_waiting)
@@ -106,7 +106,7 @@ impl Users {
         }
     }
 
-    /// The job's person is read from the store, then it and all that has queued up behind it is done.
+    /// Reads the job's other user from the store, then runs the job and those queued behind it.
     fn read_peer<J: PeerJob>(self: &Arc<Self>, asker: Asker, to: To, job: J, now: Timestamp) {
         let users = self.clone();
         self.find_peer(asker, to, move |asker, peer| {
@@ -136,7 +136,7 @@ impl Users {
         let done = move |row: Result<Option<ConversationRow>, StoreError>| {
             let may = match row {
                 Ok(Some(_)) => Ok(peer),
-                // Answers as for a block.
+                // The answer of a block.
                 Ok(None) => Err(Refusal::NotAllowed),
                 Err(error) => Err(unavailable(error)),
             };
@@ -170,7 +170,7 @@ impl Users {
         }
     }
 
-    /// None where the store must be asked.
+    /// None if the store must be read.
     fn cached_peer<J: PeerJob>(&self, asker: &Asker, to: &To, job: &J) -> Option<Result<Peer, Refusal>> {
         let me = asker.session.user;
         let (id, Standing { is_banned, privacy }) = match to {
@@ -190,8 +190,9 @@ impl Users {
         may_be_done(job, asker, &peer).then_some(Ok(peer))
     }
 
-    /// Whether a user exists, is banned, and what they have chosen, as far as memory tells. Whoever is here does and is not: a ban ends all sessions.
-    /// So who answers somebody needs no row of theirs, and rows of a million users are cold.
+    /// Whether a user exists and is banned, and their choices, if memory knows them. A connected user exists
+    /// and is not banned, because a ban ends all sessions. So an answer to a connected user needs no row, and
+    /// rows of a million users are cold.
     fn known_standing(&self, id: UserId) -> Option<Standing> {
         if let Some(here) = self.sessions.lock(id).user(id) {
             return Some(Standing { is_banned: false, privacy: here.privacy });
@@ -199,7 +200,7 @@ impl Users {
         self.recent.user(id).map(|row| Standing::of(&row))
     }
 
-    /// Asks the store. `then` is called on one of its threads, or here.
+    /// Reads the other user from the store. `then` is called on one of its threads, or here.
     pub(crate) fn find_peer(
         self: &Arc<Self>,
         asker: Asker,
@@ -261,7 +262,7 @@ impl Users {
     }
 }
 
-/// A job behind another one of its session.
+/// A job queued behind another of its session.
 struct WaitingJob<J> {
     users: Arc<Users>,
     asker: Asker,
@@ -286,7 +287,7 @@ impl<J: PeerJob> WaitingCommand for WaitingJob<J> {
     }
 }
 
-/// It begins no conversation that the other one may not want. Moderators may write to everybody.
+/// Whether the job may start a conversation with this user. Moderators may write to everybody.
 fn may_be_done(job: &impl PeerJob, asker: &Asker, peer: &Peer) -> bool {
     !job.begins_conversation() || peer.privacy.write.has(peer.relation) || asker.role >= SiteRole::Moderator
 }
@@ -303,10 +304,10 @@ mod tests {
     use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
 
     #[test]
-    fn who_may_write_and_see() {
+    fn the_relation_decides_about_writing_and_seeing() {
         let relation = |of_a, of_b| Relation { of_a, of_b };
         let table = [
-            // how the two stand, mode open, mode contacts
+            // relation, mode open, mode contacts
             (relation(Nothing, Nothing), true, false),
             (relation(RequestSent, RequestReceived), true, false),
             (relation(RequestSent, Nothing), true, false),

@@ -1,4 +1,4 @@
-//! The commands: one's devices, and signing one out.
+//! The commands that list a user's devices, and sign one out.
 
 use crate::account::Event;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl Account {
         self.store.devices(session.user, Box::new(done));
     }
 
-    /// Answered with those that are left, or, where it is one's own, by the end of the session.
+    /// Answers with the remaining devices. Signing out the own device ends the session instead.
     pub(crate) fn sign_out(self: &Arc<Self>, asker: Asker, re: u64, device: u64, now: Timestamp) {
         if !asker.keeps_devices() {
             return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
@@ -63,7 +63,7 @@ impl Account {
         self.store.sign_out(user, device, Timestamp(ends), now, Box::new(done));
     }
 
-    /// A device has signed in.
+    /// Stores the sign-in of a device.
     pub(crate) fn remember_device(
         &self,
         user: UserId,
@@ -75,7 +75,7 @@ impl Account {
         self.store.put_device(user, NewDevice { id, agent, expires, time });
     }
 
-    /// And the second at which its token ends.
+    /// The user's session on this device, and the second at which its token expires.
     fn session_of(&self, user: UserId, device: u64) -> Option<(SessionId, u32)> {
         let mut shard = self.sessions.lock(user);
         let session = shard.user(user)?.sessions.iter().find(|session| session.device == device)?;

@@ -1,4 +1,4 @@
-//! Who asks for it: the member, where the site lets them, or the site.
+//! Requests of an erasure: by the member, if the site allows it, or by the site.
 
 use crate::contacts;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{
 type Then = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
 
 impl Account {
-    /// A member's own account. The session ends as all of theirs do.
+    /// Removes a member's own account. All the member's sessions end, including this one.
     pub(crate) fn remove_account(
         self: &Arc<Self>,
         asker: &Asker,
@@ -84,7 +84,7 @@ impl Account {
         self.store.begin_erasure(erasure, Box::new(done));
     }
 
-    /// Everybody who has them on a list is told that they are on it no more, and the sessions end.
+    /// Updates the contact lists of others, and ends the user's sessions.
     fn erased(self: &Arc<Self>, erased: &Erased) {
         let Erased { before, parted, position, .. } = erased;
         self.users.recent().clear();

@@ -1,4 +1,4 @@
-//! The slices: one after the other as time passes, each told to those who have it on their screens.
+//! The slices of erasures: one after the other as time passes, each published to the users it affects.
 
 use crate::account::Event;
 use crate::messages;
@@ -11,10 +11,10 @@ use crate::account::erasure::{ERASE_SLICE, EraseSlice};
 use crate::presence::shown::Shown;
 use crate::{Presence, StoreError, Sub, Timestamp};
 
-/// Between two slices, so that what members write goes first.
+/// Milliseconds between two slices, so that members' writes go first.
 const EVERY_MS: u64 = 100;
 
-/// Whether anything is left to do. A node that begins looks once.
+/// Whether an erasure is unfinished. A starting node checks it once.
 pub(crate) struct Erasing {
     is_due: AtomicBool,
     under_way: AtomicBool,
@@ -32,7 +32,7 @@ impl Erasing {
         self.is_due.store(true, Ordering::Release);
     }
 
-    /// May a slice be done now?
+    /// Whether a slice may be done now.
     fn take(&self, now: Timestamp) -> bool {
         let waits = now.0.abs_diff(self.last.load(Ordering::Relaxed)) < EVERY_MS;
         if waits || !self.is_due.load(Ordering::Acquire) || self.under_way.swap(true, Ordering::AcqRel) {
@@ -43,7 +43,7 @@ impl Erasing {
         true
     }
 
-    /// `more`: there is, or it is not known.
+    /// `more`: another slice is left, or it is unknown.
     fn done(&self, more: bool) {
         if more {
             self.begin();
@@ -64,7 +64,7 @@ impl Account {
                 this.tell_slice(slice);
                 this.erasing.done(more);
             }
-            // The store logs its errors; the next slice tries again.
+            // The store logs its errors; the next slice retries.
             Err(_) => this.erasing.done(true),
         };
         self.store.erase_some(now, ERASE_SLICE, Box::new(done));

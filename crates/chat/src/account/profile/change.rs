@@ -1,4 +1,4 @@
-//! The command by which a member changes their own profile, and what others see of them from then on.
+//! The command that changes a member's own profile, and its effect on others.
 
 use std::sync::Arc;
 
@@ -47,14 +47,14 @@ impl Account {
         if std::mem::replace(&mut user.privacy, row.privacy) == row.privacy {
             return;
         }
-        // The next round publishes changes that everybody sees; this publishes those that only some see.
+        // The next round publishes changes that everybody sees; this call publishes the others.
         shard.mark_changed(row.id);
         drop(shard);
         self.presences.sight_of_changed(asker.site.site.mode, row);
     }
 }
 
-/// Its texts have passed the gate before, see `node/published.rs`.
+/// The gate has checked its texts before, see `session/publication.rs`.
 fn may_change(asker: &Asker, change: ProfileChange) -> Result<ProfileChange, Refusal> {
     let settings = &asker.site.site.settings;
     if change.name.is_some() && !settings.members.rename {

@@ -1,4 +1,4 @@
-//! The command that shows a profile.
+//! The command that reads a profile.
 
 use crate::account::Event;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::users::person;
 use crate::{Presence, Refusal, StoreError, Sub, Timestamp};
 
 impl Account {
-    /// `of`: None for one's own.
+    /// `of`: None for the user's own profile.
     pub(crate) fn profile(self: &Arc<Self>, asker: Asker, re: u64, of: Option<Sub>, now: Timestamp) {
         let (this, user) = (self.clone(), asker.session.user);
         let of = of.unwrap_or_else(|| asker.sub.clone());
@@ -36,7 +36,7 @@ impl Account {
         }
     }
 
-    /// A block shows what being a stranger shows who may see nothing: neither presence nor status.
+    /// A blocked viewer gets the same card as a stranger without access: neither presence nor status.
     pub(super) fn card(&self, asker: &Asker, view: ProfileView, now: Timestamp) -> ProfileCard {
         let ProfileView { row, status, relation } = view;
         let mode = asker.site.site.mode;

@@ -1,4 +1,4 @@
-//! Carries out what clients want of the call of a room, and what time, lost sessions and moderators do to it.
+//! Carries out clients' actions in calls of rooms, and the effects of time, lost sessions and moderators.
 
 use crate::calls::Event;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::{
     UserId,
 };
 
-/// So often others come while it is read how they stand to somebody who wants to.
+/// Retries of a join, if others join while the relations to them are read.
 const MOST_TRIES: u32 = 8;
 
-/// Somebody on their way into the call of a room.
+/// A user who is about to join the call of a room.
 struct Comer {
     asker: Asker,
     re: Option<u64>,
     room: ConversationId,
     media: Media,
     members: Arc<[u32]>,
-    /// How these stand to them is known, and of which of them they are apart.
+    /// Participants with known relations, and those who must stay separated from the user.
     known: Vec<UserId>,
     apart: Vec<UserId>,
     tries: u32,
@@ -63,7 +63,8 @@ impl Calls {
         }
     }
 
-    /// Whether there is a call is nobody's to know who may not come: they hear of none. Where there is none, nothing is read.
+    /// Users who may not join must not learn of a call: they get the state without one. Without any call
+    /// nothing is read.
     fn look_for_group(self: &Arc<Self>, asker: &Asker, re: Option<u64>, room: ConversationId) {
         let (session, most) = (asker.session, asker.most_in_group());
         let none = GroupNews::Standing(GroupStanding { most, call: None });
@@ -116,8 +117,8 @@ impl Calls {
         self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
     }
 
-    /// The members who hear of it, where this user has a place that the refusal does not take: who may not be there at all is
-    /// [out of it](Calls::out_of_group) already.
+    /// The members to notify, if this user keeps a place in spite of the refusal. Users without any access
+    /// have [left](Calls::out_of_group) already.
     fn goes_on(&self, user: UserId, room: ConversationId, refusal: Refusal) -> Option<Arc<[u32]>> {
         let silences_all = matches!(refusal, Refusal::Frozen | Refusal::ReadOnly);
         let mut shard = self.table.lock(room.site);
@@ -194,7 +195,8 @@ impl Calls {
         Ok(())
     }
 
-    /// They are no member of the room any more, or muted: then they are in its call no more. `hears`: they still hear how it stands.
+    /// The user is no longer a member of the room, or is muted, and leaves its call. `hears`: the user still
+    /// gets the state.
     pub(crate) fn out_of_group(self: &Arc<Self>, user: UserId, room: ConversationId, hears: bool) {
         if self.table.groups() == 0 {
             return;
@@ -210,11 +212,11 @@ impl Calls {
         let Ok(moved) = moved else { return };
         let left = self.carry_group(&mut shard, moved, None);
         drop(shard);
-        // A user who is out of the room does not enter it by the entry of the call.
+        // The entry of the call must not make a user a member of the room again.
         self.keep_group(left.filter(|left| hears || left.from.0 != user), now);
     }
 
-    /// Of two who are in one call, one has blocked the other.
+    /// Applies a block between two participants of one call.
     pub(crate) fn blocked_in_group(&self, one: UserId, other: UserId) {
         if self.table.groups() == 0 {
             return;
@@ -226,7 +228,7 @@ impl Calls {
         }
     }
 
-    /// A session is out of the table of those who are here.
+    /// Handles the end of a session, after its removal from the table of sessions.
     pub(crate) fn group_lost(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
         if self.table.groups() == 0 {
             return;
@@ -253,7 +255,8 @@ impl Calls {
         }
     }
 
-    /// Hands over what a step leads to, while the shard is locked: all hear of the next one after it.
+    /// Hands over the effects of a step while the shard is locked, so that all receive them before those of
+    /// the next step.
     fn carry_group(
         &self,
         locked: &mut Shard,
@@ -300,7 +303,8 @@ impl Calls {
         self.sessions.answer_if_asked(to.handle, re, event);
     }
 
-    /// Writes what is left of a call into the room. Where that fails nobody waits for it: the call itself is over.
+    /// Stores the entry of a finished call in the room. A failure has no further effect: the call itself is
+    /// over.
     fn keep_group(self: &Arc<Self>, left: Option<GroupLeft>, now: Timestamp) {
         let Some(GroupLeft { entry, room, from: (user, sub) }) = left else { return };
         let new = NewCallEntry { conversation: room, from: user, entry, time: now };
@@ -312,7 +316,7 @@ impl Calls {
                 let event = crate::Event::message(Arc::new(message));
                 this.sessions.publish_to_members(room.site, &members, appended.position, None, event);
             }
-            // The last one was put out of the room: it has no entry, as what they would write has none.
+            // The last participant was removed from the room, and may not write there.
             Ok(Err(refusal)) => tracing::debug!(%refusal, "the store refused the entry of a group call"),
             Err(error) => tracing::warn!(%error, "cannot store the entry of a group call"),
         };
@@ -321,7 +325,7 @@ impl Calls {
 }
 
 impl Asker {
-    /// How many may be in a call of a room here.
+    /// Most participants of a call in a room of this site.
     fn most_in_group(&self) -> u8 {
         self.site.site.settings.calls.group.min(MOST_IN_GROUP)
     }

@@ -1,4 +1,5 @@
-//! The rules of uploads and downloads, for gateways: the users who may bring a file, and those who may see it.
+//! The rules of uploads and downloads, for gateways: the users who may upload a file, and those who may see
+//! it.
 
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use crate::{
 };
 
 impl Messages {
-    /// Takes room for a file: may one post there, is there room. The bytes come later, see [`Blobs`](crate::messages::files::Blobs).
+    /// Creates a file, after a check of the right to post and of the quotas. The bytes come later, see
+    /// [`Blobs`](crate::messages::files::Blobs).
     pub(crate) fn create_file(
         self: &Arc<Self>,
         who: &Identified,
@@ -58,7 +60,7 @@ impl Messages {
         }
     }
 
-    /// Looks up a file; [`Refusal::NoSuchFile`] if it does not exist (any more).
+    /// Looks up a file. [`Refusal::NoSuchFile`]: it does not exist, or was removed.
     pub(crate) fn file(&self, id: FileId, then: impl FnOnce(Result<FileRow, Refusal>) + Send + 'static) {
         if self.sites.by_id(id.site).is_none() {
             return then(Err(Refusal::NoSuchFile));
@@ -69,8 +71,8 @@ impl Messages {
         self.store.file(id, Box::new(done));
     }
 
-    /// May this user see the file? Its owner may, and who may read the conversation once it is posted there;
-    /// [`Refusal::NoSuchFile`] to all others.
+    /// Whether this user may see the file: its owner, and readers of the conversation once it is posted
+    /// there. All others get [`Refusal::NoSuchFile`].
     pub(crate) fn may_see_file(
         self: &Arc<Self>,
         who: &Identified,
@@ -92,7 +94,7 @@ impl Messages {
         self.may_read_one_of(me, rooms, Box::new(then));
     }
 
-    /// So many bytes of an upload have arrived: they count from now on. Refused where there is no room for them.
+    /// Counts the arrived bytes of an upload. Refused if they exceed a quota.
     pub(crate) fn grow_file(
         &self,
         who: &Identified,
@@ -107,7 +109,7 @@ impl Messages {
         self.store.grow_file(id, arrived, limits.for_user(who.is_guest()), Box::new(done));
     }
 
-    /// All bytes of a file have come, and this is what they are.
+    /// Stores the detected properties of a complete upload.
     pub(crate) fn complete_file(
         &self,
         id: FileId,
@@ -120,7 +122,7 @@ impl Messages {
         self.store.complete_file(id, found, Box::new(done));
     }
 
-    /// Gives up a file that is in no message. What is posted goes with its message.
+    /// Removes a file that is in no message. A posted file is deleted with its message.
     pub(crate) fn remove_file(&self, id: FileId, then: impl FnOnce(Result<(), Refusal>) + Send + 'static) {
         let done = move |removed: Result<Vec<FileId>, StoreError>| {
             let removed = removed.map_err(unavailable);

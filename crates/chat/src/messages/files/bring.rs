@@ -1,4 +1,4 @@
-//! Bringing a file: what can be refused is refused before a byte has come.
+//! Uploads: every possible refusal comes before the first byte.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::session::Asker;
 use crate::store::unavailable;
 use crate::{ConversationId, FileId, Peaks, Refusal, StoreError, Timestamp, To, UserId};
 
-/// A user who asks by a request of its own and not in a session: what their token says holds.
+/// A user with a request outside a session, identified by a token.
 #[derive(Clone)]
 pub struct Identified {
     pub(crate) asker: Asker,
-    /// On the whole site: may read, and not write.
+    /// Muted on the whole site: the user may read, but not write.
     pub(crate) is_muted: bool,
 }
 
@@ -29,7 +29,7 @@ impl Identified {
     }
 }
 
-/// A file that somebody wants to send.
+/// A file that a user wants to upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wish {
     pub to: To,
@@ -37,12 +37,12 @@ pub struct Wish {
     pub bytes: u64,
     pub voice: bool,
     pub duration_ms: Option<u32>,
-    /// Kept of a voice message.
+    /// Kept only for a voice message.
     pub peaks: Option<Peaks>,
 }
 
 impl Messages {
-    /// [`Refusal::NoSuchFile`] where it is none of these rooms.
+    /// [`Refusal::NoSuchFile`] if the user may read none of these rooms.
     pub(crate) fn may_read_one_of(
         self: &Arc<Self>,
         me: UserId,
