@@ -28,8 +28,7 @@ const withoutPreload = {
 const entries = {
   client: join(root, 'loader/src/client_entry.ts'),
   app: join(root, 'app/src/main.ts'),
-  push: join(root, 'loader/src/push/push.ts'),
-  badge: join(root, 'loader/src/page_badge.ts'),
+  background: join(root, 'loader/src/background.ts'),
 };
 /** What the client and the interface import at their start. */
 const atStart = { client: new Set([entries.client]), app: new Set([entries.app]) };
@@ -132,8 +131,7 @@ async function buildModules() {
   return {
     client: named('client').fileName,
     app: named('app').fileName,
-    push: named('push').fileName,
-    badge: named('badge').fileName,
+    background: named('background').fileName,
     /** Everything that must have arrived before one can chat: the entries, what they import at once, and one language. */
     shell: [...shell, language],
     /** What the first chat fetches besides. */
@@ -162,15 +160,14 @@ async function buildModules() {
 }
 
 /** The classic script, with the addresses of the modules in it. */
-async function buildLoader({ client, app, push, badge }) {
+async function buildLoader({ client, app, background }) {
   await build({
     ...shared,
     define: {
       ...shared.define,
       KITH_CLIENT: JSON.stringify(client),
       KITH_APP: JSON.stringify(app),
-      KITH_PUSH: JSON.stringify(push),
-      KITH_BADGE: JSON.stringify(badge),
+      KITH_BACKGROUND: JSON.stringify(background),
     },
     build: {
       outDir: dist,

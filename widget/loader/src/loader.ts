@@ -8,8 +8,7 @@ import type { Mount } from './stage.ts';
 /** Paths of the modules, put in by the build. */
 declare const KITH_CLIENT: string;
 declare const KITH_APP: string;
-declare const KITH_PUSH: string;
-declare const KITH_BADGE: string;
+declare const KITH_BACKGROUND: string;
 
 begin();
 
@@ -49,11 +48,12 @@ function embed(settings: TagSettings, script: HTMLScriptElement): void {
 
 function start(settings: TagSettings, place: HTMLElement): Kith {
   const part = <T>(path: string) => late<T>(`${settings.server}/${path}`);
+  const background = part<typeof import('./background.ts')>(KITH_BACKGROUND);
   const parts = {
     client: part<typeof import('./client_entry.ts')>(KITH_CLIENT),
     app: part<{ default: Mount }>(KITH_APP),
-    push: part<typeof import('./push/push.ts')>(KITH_PUSH),
-    badge: part<typeof import('./page_badge.ts')>(KITH_BADGE),
+    push: background,
+    badge: background,
     idle: whenIdle,
   };
   return createKith(settings, parts, place);
