@@ -147,6 +147,48 @@ const say = async (widget, text) => {
 };
 const sees = (widget, text) => widget.locator('.body-text', { hasText: text }).first().waitFor();
 
+test('F6 goes round the page and all open widgets, in the order of the page', async () => {
+  const { context, page } = await visit('fay');
+  await mountBoth(page);
+  await inRoom(page).locator('.composer-field').waitFor();
+  await inBubble(page).locator('.launcher').click();
+  await inBubble(page).locator('.search-open').waitFor();
+  await page.evaluate(() => {
+    const link = document.body.appendChild(document.createElement('a'));
+    link.href = '#comments';
+    link.textContent = 'Comments';
+    link.focus();
+  });
+  const focused = () =>
+    page.evaluate(() => {
+      const { activeElement: one } = document;
+      if (one?.localName !== 'kith-widget') return one?.textContent;
+      return 'embedded' in one.dataset ? 'room' : 'bubble';
+    });
+  const round = async () => {
+    const places = [];
+    for (let i = 0; i < 6; i += 1) {
+      await page.keyboard.press('F6');
+      places.push(await focused());
+    }
+    return places;
+  };
+  // The keys come a moment after the panel.
+  await until(
+    async () => (await round()).join() === 'room,bubble,Comments,room,bubble,Comments',
+    'it goes round',
+  );
+  // A closed panel is left out.
+  await inBubble(page).locator('.launcher').click();
+  await page.locator('a').focus();
+  assert.deepEqual(await round(), ['room', 'Comments', 'room', 'Comments', 'room', 'Comments']);
+  await page.evaluate(() => globalThis.room.unmount());
+  await page.locator('a').focus();
+  assert.deepEqual(await round(), Array(6).fill('Comments'));
+  assertNoTrouble(context);
+  await context.close();
+});
+
 test('a bubble and the room of an article on one page share one connection', async () => {
   const { context, page } = await visit('ana');
   const asked = tokensOf(page);

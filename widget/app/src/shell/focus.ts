@@ -12,27 +12,38 @@ export function focusables(within: HTMLElement): HTMLElement[] {
   );
 }
 
-/** F6 or Alt+C: from the page into the widget, and back to where one was. */
+/** The panels of all widgets of the page. */
+const shells = new Map<HTMLElement, OpenShell>();
+let pageFocus: HTMLElement | null = null;
+const rootOf = (panel: HTMLElement) => panel.getRootNode() as ShadowRoot;
+
+/** F6 or Alt+C: from the page into each of its open widgets in turn, and back to where one was. */
 export function cycle(panel: HTMLElement, shell: OpenShell): () => void {
-  let pageFocus: HTMLElement | null = null;
   const onKeyDown = (event: KeyboardEvent) => {
     const altC = event.altKey && !event.ctrlKey && !event.metaKey && event.code === 'KeyC';
-    if ((event.key !== 'F6' && !altC) || event.defaultPrevented || !shell.state().open) return;
-    const inside = (panel.getRootNode() as ShadowRoot).activeElement;
+    if ((event.key !== 'F6' && !altC) || event.defaultPrevented) return;
+    const open = Array.from(shells.keys())
+      .filter(one => shells.get(one)?.state().open && one.getClientRects().length > 0)
+      .sort((a, b) => (rootOf(a).host.compareDocumentPosition(rootOf(b).host) & 2) - 1);
+    if (open.length === 0) return;
     event.preventDefault();
-    if (inside !== null && panel.contains(inside)) {
-      // The page may have had it nowhere, which is its body.
-      (inside as HTMLElement).blur();
+    const at = open.findIndex(one => one.contains(rootOf(one).activeElement));
+    const [here, next] = [open[at], open[at + 1]];
+    if (here === undefined) pageFocus = document.activeElement as HTMLElement | null;
+    // The page may have had it nowhere, which is its body.
+    else (rootOf(here).activeElement as HTMLElement).blur();
+    if (next) (next.querySelector<HTMLElement>('.pane-chat textarea') ?? focusables(next)[0])?.focus();
+    else {
       if (pageFocus?.isConnected) pageFocus.focus();
-    } else {
-      pageFocus = document.activeElement as HTMLElement | null;
-      (panel.querySelector<HTMLElement>('.pane-chat textarea') ?? focusables(panel)[0])?.focus();
+      pageFocus = null;
     }
   };
+  shells.set(panel, shell);
   // Key events of the widget end at its host element; those of the page reach the window.
-  const places = [window, panel.getRootNode()];
+  const places = [window, rootOf(panel)];
   for (const one of places) one.addEventListener('keydown', onKeyDown as EventListener);
   return () => {
+    shells.delete(panel);
     for (const one of places) one.removeEventListener('keydown', onKeyDown as EventListener);
   };
 }
@@ -40,7 +51,7 @@ export function cycle(panel: HTMLElement, shell: OpenShell): () => void {
 /** A phone's sheet covers the page, so Tab stays in it. */
 export function keepInside(event: KeyboardEvent, panel: HTMLElement): void {
   const all = focusables(panel);
-  const active = (panel.getRootNode() as ShadowRoot).activeElement;
+  const active = rootOf(panel).activeElement;
   const edge = event.shiftKey ? all[0] : all.at(-1);
   if (active !== edge && active !== panel) return;
   event.preventDefault();
