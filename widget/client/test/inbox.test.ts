@@ -139,6 +139,26 @@ test('a list that was opened without a connection has failed, and loads with the
   expect(phone.conversations('archived')).toMatchObject({ failed: false, more: false });
 });
 
+test('a list that failed in another tab of the browser loads with the next connection', async () => {
+  const { clock, server, browser, online } = world();
+  server.says('ana', 'ben', 'hello');
+  const here = browser();
+  await online('ben', here);
+  const { client } = await online('ben', here);
+  server.reachable = false;
+  server.cutAll();
+  await clock.advance(1_000);
+  const heard: string[] = [];
+  client.subscribe('requests', () => heard.push('requests'));
+  client.loadConversations('unread');
+  await clock.advance(100);
+  // The list of requests is part of the main one, so it changes with each.
+  expect([client.conversations('unread').failed, heard]).toEqual([true, ['requests']]);
+  server.reachable = true;
+  await clock.advance(60_000);
+  expect(client.conversations('unread')).toMatchObject({ keys: [ANA], failed: false, more: false });
+});
+
 test('hits say where they stand, also in a conversation that was not loaded, and in one alone', async () => {
   const { clock, server, online } = world();
   server.says('ana', 'ben', 'motor oil');
