@@ -34,7 +34,7 @@ pub enum Outcome {
 const MARK: &str = "call:";
 
 /// The result of a call. The kind of the message marks it as a call, and its client id encodes the result.
-/// The body says the same in English, for clients that show messages and do not support calls.
+/// The body states it in English, for clients that show messages and do not support calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallEntry {
     pub call: CallId,

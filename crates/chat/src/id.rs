@@ -81,9 +81,9 @@ impl fmt::Display for Sub {
 
 /// A conversation of one site.
 ///
-/// The key of a direct conversation *is* its two members, smaller number in the upper half, so that
-/// membership is read from the id and nothing must be looked up or cached to route a message. Rooms
-/// have the top bit set.
+/// The key of a direct conversation *is* its two members, with the smaller number in the upper half. So the
+/// id contains the membership, and routing a message needs no look-up and no cache. Rooms have the top bit
+/// set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ConversationId {
     pub site: SiteId,

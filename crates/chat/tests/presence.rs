@@ -394,7 +394,8 @@ fn a_login_sees_a_recent_arrival_as_online() {
             scene.wait(600);
             assert!(told(&scene, &bob).iter().all(|(_, presence)| *presence == Presence::Online));
         }
-        // A device that was told of her gets her *offline*, although no round has published her *online*.
+        // A device that has received her arrival gets her *offline*, although no round has published her
+        // *online*.
         scene.leave(&ann);
         scene.wait(600);
         assert_eq!(told(&scene, &bob).last(), of("ann", Presence::Offline).last());

@@ -7,7 +7,7 @@ use crate::account::guest_merge::MergeStore;
 use crate::account::profile::ProfileStore;
 use crate::users::store::UserStore;
 
-/// A slice of [`Store`](crate::Store): the sum of what its features declare beside themselves.
+/// A slice of [`Store`](crate::Store): the sum of the slices of its features, and its own requests.
 pub trait AccountStore:
     UserStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore
 {

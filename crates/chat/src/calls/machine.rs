@@ -7,8 +7,8 @@
 //!    └───────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! A party is the place of one session. A session that ends leaves the place empty for 20 s, in which another session
-//! that shows the place's ticket takes it.
+//! A party is the place of one session. After the end of the session the place stays empty for 20 s. Within that time
+//! another session can take it with the place's ticket.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Changes of a message without its text: its counts and flags. So the size of an event does not depend on
-//! the size of the message, which a small command could choose.
+//! Changes of a message without its text: its counts and flags. Sent instead of the whole message, because a small
+//! command must not send a large message to everybody.
 
 use serde::{Deserialize, Serialize};
 

@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn pages_of_the_store_cycle_through_the_sites() {
         let gathered = Gathered::default();
-        // So many sites fill a page, each with its share.
+        // This number of sites fills a page, each with its share.
         let sites = PAGE / PAGE_OF_SITE;
         let page = |sites: std::ops::RangeInclusive<u32>, of_site: u32| -> Vec<(ConversationId, Seq)> {
             sites.flat_map(|site| (0..of_site).map(move |key| (room_of(site, key.into()), Seq(1)))).collect()

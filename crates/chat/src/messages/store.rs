@@ -30,22 +30,28 @@ pub trait MessageStore:
     /// `reply_to` that is no earlier seq of the conversation. A (sender, client id) seen before changes
     /// nothing, and gets the first answer with `repeated`.
     fn append(&self, append: Append, done: Done<Appended>);
-    /// Stores a message in a room, as [`MessageStore::append`](crate::MessageStore::append) does in a direct conversation. Makes a page's room, and makes
-    /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](crate::mentioned)), and for
-    /// all where it names the room and the sender may. What is left of a call ([`MessageKind::Call`](crate::MessageKind::Call)) is
-    /// stored for any member, muted or not, and moves neither their markers nor their slow mode.
+    /// Stores a message in a room, like [`MessageStore::append`](crate::MessageStore::append) in a direct
+    /// conversation. Creates a page's room if it does not exist, and makes the sender a member of it. Counts
+    /// a mention for each member in the body (see [`mentioned`](crate::mentioned)). If the body mentions the
+    /// room and the sender may do that, counts it for all members. The entry of a call
+    /// ([`MessageKind::Call`](crate::MessageKind::Call)) is stored for any member, muted or not, and moves
+    /// neither their markers nor their slow mode.
     fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>);
-    /// Edits, deletes, pins or reacts to a message, where [`may_change`](crate::may_change), in a room
-    /// [`may_change_in_room`](crate::may_change_in_room), and [`room_for`](crate::room_for) allow it; a seq that is not there is [`Refusal::NoSuchMessage`]. It takes a
-    /// position, which is the message's version from then on, and changes both members' views, but no seq, no marker
-    /// and no activity. One pin more than [`MOST_PINNED`](crate::MOST_PINNED) is [`Refusal::TooManyPinned`], and what is deleted is
-    /// pinned no more. An unread mention is counted or not by the body as it is now. The body that was there is kept
-    /// as a [`Revision`]; reactions to a deleted message are not.
+    /// Edits, deletes, pins or reacts to a message, if [`may_change`](crate::may_change), in a room
+    /// [`may_change_in_room`](crate::may_change_in_room), and [`room_for`](crate::room_for) allow it. A
+    /// missing seq is [`Refusal::NoSuchMessage`].
     ///
-    /// Votes go by [`Poll::may_vote`](crate::Poll::may_vote); what has no poll is [`Refusal::BadValue`].
+    /// The change takes a position, which becomes the message's version. It changes both members' views, but
+    /// no seq, no marker and no activity. One pin more than [`MOST_PINNED`](crate::MOST_PINNED) is
+    /// [`Refusal::TooManyPinned`]; a deleted message is no longer pinned. The new body decides whether an
+    /// unread mention counts. The replaced body is kept as a [`Revision`]; reactions to a deleted message are
+    /// removed.
     ///
-    /// A change without effect is answered with `changed` false.
-    /// Where [`is_gathered`](crate::is_gathered) holds, the message is marked as unpublished in the same transaction.
+    /// [`Poll::may_vote`](crate::Poll::may_vote) decides about votes; a vote without a poll is
+    /// [`Refusal::BadValue`].
+    ///
+    /// A change without effect is answered with `changed` false. If [`is_gathered`](crate::is_gathered)
+    /// applies, the message is marked as unpublished in the same transaction.
     fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>);
     /// Gives an unpublished message a new version and removes its mark, in one transaction. Answers the
     /// message without any reader's `mine`; None if the message is not unpublished.

@@ -13,8 +13,8 @@ use crate::site::live::LiveSite;
 use crate::site::settings::Settings;
 use crate::{By, Refusal, SiteRole, Timestamp};
 
-/// Refuses commands of new members during a raid. Whether a message is the *first* to a user, only the store
-/// can tell.
+/// Refuses commands of new members during a raid. Only the store can decide whether a message is the *first*
+/// to a user.
 pub(crate) fn check(
     settings: &Settings,
     role: SiteRole,

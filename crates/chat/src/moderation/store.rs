@@ -217,7 +217,8 @@ pub enum SanctionKind {
     Warning,
     Mute,
     Ban,
-    /// Shadow ban: nobody else sees what the user writes, and the user gets no notice. On the whole site only.
+    /// Shadow ban: other users do not see what the user writes, and the user gets no notice. On the whole
+    /// site only.
     Shadow,
 }
 

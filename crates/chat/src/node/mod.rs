@@ -7,33 +7,33 @@
 //!
 //! | table | file | sharded by | kept |
 //! |---|---|---|---|
-//! | users here, their sessions, held events | `session/table.rs` | user | while here |
-//! | the same as one bit each | `session/roll.rs` | site; under the lock of a user's shard | always |
+//! | connected users, their sessions, held events | `session/table.rs` | user | while connected |
+//! | connected users, one bit each | `session/roll.rs` | site; under the lock of a user's shard | always |
 //! | requests by user, address and site | `session/request_limits.rs` | – | bounded |
-//! | logins and messages under way, their pace | `session/admission.rs` | – | always |
+//! | pending logins and messages, their rate | `session/admission.rs` | – | always |
 //! | *publishing* | `session/delivery.rs` | – | – |
-//! | sites | `site/live.rs` | – | always; over its table, the lock of those who change it |
-//! | recent users, relations, contact lists | `users/cache.rs` | key | while asked for, bounded |
+//! | sites | `site/live.rs` | – | always; a second lock, over the table's, for changes |
+//! | recent users, relations, contact lists | `users/cache.rs` | key | while in use, bounded |
 //! | presence that waits for the next round | `presence/mod.rs` | –; under the lock of a user's shard | bounded |
-//! | who watches whom | `presence/watch.rs` | session, then watched user: these two may be held together | while watching |
-//! | contact changes under way | `contacts/mod.rs` | – | while under way |
-//! | notices that wait, and those that were shown | `notifications/queue.rs` | – | bounded |
-//! | when the next sanction ends | `moderation/mod.rs` | – | always |
+//! | watches of presence | `presence/watch.rs` | session, then watched user: these two may be held together | while watching |
+//! | pending contact changes | `contacts/mod.rs` | – | while pending |
+//! | pending and shown notices | `notifications/queue.rs` | – | bounded |
+//! | the end of the next sanction | `moderation/mod.rs` | – | always |
 //! | banned devices | `moderation/device_bans.rs` | – | always |
-//! | calls, those of rooms too, and who is in which | `calls/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
-//! | joins and leaves of rooms that wait to be published | `rooms/joins.rs` | – | bounded |
-//! | reactions and votes of large rooms that wait to be published | `messages/gather.rs` | – | bounded |
+//! | direct calls and calls of rooms, with their users | `calls/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
+//! | unpublished joins and leaves of rooms | `rooms/joins.rs` | – | bounded |
+//! | unpublished reactions and votes of large rooms | `messages/gather.rs` | – | bounded |
 //! | bytes of whole messages by room | `messages/whole_messages.rs` | – | bounded |
-//! | import floors, and who waits for a publication | `import/live.rs` | – | a number per site; bounded |
+//! | import floors, and users who wait for a publication | `import/live.rs` | – | a number per site; bounded |
 //! | new guests by address | `sign_in/guests.rs` | – | bounded |
 //! | sessions that are being adopted, and their commands | `sign_in/adopt.rs` | – | until they are adopted; 64 commands each |
 //! | randomness | `rng.rs` | – | always |
 //!
-//! *Publishing* is the exception: it is no table, it is held while an event that has a position is planned (which
-//! locks a user's shard) and handed to the outbox (which does not block), so that a resume can wait for it.
+//! *Publishing* is the exception, and no table. It is held while an event with a position is planned (which locks a
+//! user's shard) and handed to the outbox (which does not block), so that a resume can wait for it.
 //!
-//! Stored changes are delivered inside the store's completion, which comes in commit order on one thread: that alone
-//! makes a [`Position`] truthful.
+//! Stored changes are delivered inside the store's completion, which runs in commit order on one thread. A
+//! [`Position`] is only correct because of that order.
 
 mod admit;
 mod housekeeping;

@@ -8,8 +8,8 @@
 //! | [`behind`](Node::behind), [`presence_missed`](Node::presence_missed) | a queue that overflowed |
 //! | [`release`](Node::release), [`adopt`](Node::adopt) | a node that is replaced by another |
 //!
-//! The domain answers through one [`Outbox`](crate::Outbox). No call blocks, and everything that crosses the port can be serialized, so a
-//! gateway does not notice whether the domain is in its process or in another one.
+//! The domain answers through one [`Outbox`](crate::Outbox). No call blocks, and everything that crosses the port can be
+//! serialized. So a gateway works alike with the domain in its own process and in another one.
 
 use crate::sign_in::adopt::Waiting;
 use crate::{Hello, Node, Request, SessionHandle, SessionId, SessionRecord, Timestamp};

@@ -10,8 +10,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The presence of another user as one viewer sees it. In mode *open* a blocked viewer sees *offline*, and so does a
-/// viewer from whom the user hides: the viewer cannot tell the three apart.
+/// The presence of another user as one viewer sees it. In mode *open* a blocked viewer sees *offline*, and so
+/// does a viewer from whom the user hides. So the viewer cannot distinguish both from a real absence.
 pub(crate) fn presence_shown(mode: Mode, relation: Relation, told: Told) -> Option<Presence> {
     let of = Visibility { privacy: told.privacy, ..Visibility::default() };
     match (of.sends(Signal::Presence, mode, relation), may_see(mode, relation), mode) {
@@ -134,8 +134,8 @@ impl Presences {
         self.with_shown(mode, user, others, |shown| then(shown.iter().map(|one| one.presence).collect()));
     }
 
-    /// Each user as `user` sees them. Needs no read from the store for users who are offline in mode *open* (most of
-    /// a long list), and none for contacts, whose relation is known.
+    /// Each user as `user` sees them. In mode *open*, users who are offline (most of a long list) need no
+    /// read from the store. Contacts never need one, because their relation is known.
     pub(crate) fn with_shown(
         self: &Arc<Self>,
         mode: Mode,

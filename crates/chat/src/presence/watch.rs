@@ -370,7 +370,7 @@ impl Presences {
         });
     }
 
-    /// Those of these sessions that receive events that are not stored.
+    /// Filters the sessions to the ones that receive events that are not stored.
     pub(crate) fn live_of(&self, sessions: &[SessionId]) -> Handles {
         let is_live = |session: &&SessionId| {
             let mut shard = self.sessions.lock(session.user);

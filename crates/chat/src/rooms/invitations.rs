@@ -109,7 +109,7 @@ pub struct BeforeAdd {
 pub enum AddOutcome {
     Add,
     Ask,
-    /// Answered like a request, but nothing is stored and nobody is notified.
+    /// Answered like a request, but not stored and without notifications.
     Ignore,
 }
 

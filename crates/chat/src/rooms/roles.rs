@@ -129,7 +129,7 @@ fn member_may(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
         Act::Read | Act::Join | Act::JoinByLink | Act::Leave | Act::List | Act::TakeBack => true,
         Act::Post | Act::React => return member_may_write(role, act, room),
         Act::CallAll | Act::Tidy | Act::Configure => keeps_order,
-        // A banned user needs an `unban` before an invitation, so that nobody undoes another moderator's ban by
+        // A banned user needs an `unban` before an invitation. So a moderator cannot undo another's ban by
         // mistake.
         Act::Invite(Standing::Banned) => return Err(Refusal::RoomBanned),
         Act::Invite(_) => keeps_order || role == Role::Member && room.kind == RoomKind::Public,

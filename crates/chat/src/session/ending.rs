@@ -34,8 +34,8 @@ impl Sessions {
 
     /// Ends a session from the server's side.
     pub(crate) fn end_session(&self, session: SessionId, why: Refusal, now: Timestamp) {
-        // When the node stops, or a user signs out, nobody returns within the grace time. At a stop, the time
-        // of the last connection must be stored now.
+        // A stopping node cannot wait for grace times: it stores the time of the last connection now. A
+        // signed-out device does not return soon.
         let at_once = matches!(why, Refusal::GoingAway { .. } | Refusal::SignedOut);
         if self.remove_session(session, at_once, now) {
             self.bye(session.handle, why);

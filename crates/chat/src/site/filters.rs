@@ -1,7 +1,8 @@
-//! Words, links and patterns that a site does not want: looked for in what members write, before it is stored.
+//! Words, links and patterns that a site does not want. The filters check members' texts before they are
+//! stored.
 //!
-//! Each kind has an act: the message is refused, is held until a moderator has read it, or is delivered and put before moderators. Where
-//! several fit, the strongest counts.
+//! Each kind has an action: the message is refused, is held until a moderator has read it, or is delivered
+//! and reported to moderators. If several match, the strongest action counts.
 
 mod any_case;
 mod patterns;
@@ -109,8 +110,8 @@ impl HitKind {
     }
 }
 
-/// The filters of a site, compiled once per change of its settings. A search reads one table entry per character and pattern, whatever
-/// the patterns are.
+/// The filters of a site, compiled once per change of its settings. For every pattern, a search reads one
+/// table entry per character.
 #[derive(Debug, Clone)]
 pub struct CompiledFilters(Compiled);
 

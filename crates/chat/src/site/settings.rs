@@ -455,7 +455,8 @@ mod tests {
         assert_eq!((back.requests, &*back.access_text), (Requests::default(), ""));
     }
 
-    /// The page is written by `scripts/reference.mjs` from this crate's sources; this holds it to what the program serves.
+    /// `scripts/reference.mjs` writes the page from this crate's sources; this test compares it with the
+    /// settings of the program.
     #[test]
     fn the_reference_has_every_setting_with_its_type_and_default() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/settings.md");

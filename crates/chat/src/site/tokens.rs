@@ -38,7 +38,7 @@ impl Tokens {
         now: Timestamp,
         then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
     ) {
-        // As long as the token could be shown again.
+        // The token could be shown again until then.
         let until = Timestamp(expires.0 + self.config.clock_skew_ms);
         let done = move |outcome| {
             then(match outcome {

@@ -17,8 +17,9 @@ const MAX_CONTACT_LISTS: usize = 8_192;
 /// Longer lists are not cached: all lists together use at most 16 MB.
 const MAX_CONTACTS_KEPT: usize = 256;
 
-/// Entries that nobody requests for this time are removed, at the latest after twice the time. Two users in a chat
-/// request again within it. Without it, the entries of 15,000 users with one message each would hold 3 MB.
+/// Entries without a request for this time are removed, at the latest after twice the time. Two users in a
+/// chat request them again within it. Without removal, the entries of 15,000 users with one message each
+/// would hold 3 MB.
 const AGE_MS: u64 = 5_000;
 
 /// Bounded in number and in time. Only reads fill it, so idle members cost nothing here.

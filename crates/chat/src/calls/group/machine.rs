@@ -9,8 +9,8 @@
 //!                     leaves · is no member any more · is muted
 //! ```
 //!
-//! The call is over when the last one is gone. It keeps no description and no candidate: who comes offers to all who are
-//! there, and who is away begins anew.
+//! The call is over when the last participant is gone. It keeps no description and no candidate: a new participant sends
+//! offers to all present ones, and a returning one starts again.
 
 use std::sync::Arc;
 
