@@ -590,7 +590,37 @@ pub enum Command<'a> {
     Bye,
 }
 
-impl Command<'_> {
+impl<'a> Command<'a> {
+    /// The address of the answer or the error: the client's number of the request, `rid`, or its id of the message, `id`.
+    pub fn answer_address(&self) -> (Option<u64>, Option<&Cow<'a, str>>) {
+        macro_rules! address {
+            ($($numbered:ident)+) => {
+                match self {
+                    Command::Send { id, .. }
+                    | Command::Poll { id, .. }
+                    | Command::Sticker { id, .. }
+                    | Command::Forward { id, .. } => (None, Some(id)),
+                    $(Command::$numbered { rid, .. })|+ => (Some(*rid), None),
+                    Command::ChangeProfile(change) => (Some(change.rid), None),
+                    Command::Moderate(moderate) => (Some(moderate.rid), None),
+                    Command::Call { rid, .. } | Command::GroupCall { rid, .. } | Command::Ping { rid } => (*rid, None),
+                    Command::Hello(_)
+                    | Command::Marker { .. }
+                    | Command::Typing { .. }
+                    | Command::Presence { .. }
+                    | Command::Watch { .. }
+                    | Command::Bye => (None, None),
+                }
+            };
+        }
+        address! {
+            Vote ClosePoll DropPreview Stickers Contact Contacts People Profiles Profile Conversations Conversation
+            History Thread Threads Edit Delete React Pin Pins CreateRoom ChangeRoom Join Leave Member Members
+            MakeLink Links TakeBackLink OpenLink JoinLink Rooms Search Request Report Reports Audit Notices Settings
+            Configure TestFilter Notifications Devices SignOut Export RemoveAccount Resume Token
+        }
+    }
+
     /// The kinds (`t`) of the events that answer this command if it is not refused: with its `rid` as `re`, or with its `id`, or, of
     /// `hello` and `watch`, without a number. Empty: no event answers it.
     pub fn answered_by(&self) -> &'static [&'static str] {

@@ -12,6 +12,8 @@ fn commands_survive() {
         let mut written = Vec::new();
         command.write(&mut written);
         assert_eq!(serde_json::from_slice::<Value>(&written).unwrap(), json, "{name}");
+        let (rid, id) = command.answer_address();
+        assert_eq!((rid, id.map(AsRef::as_ref)), (json["rid"].as_u64(), json["id"].as_str()), "{name}");
     }
 }
 
