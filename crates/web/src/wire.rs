@@ -1,5 +1,8 @@
-//! The translation between the domain and the web protocol, in both directions. Each part of the domain has a file.
+//! The translation between the domain and the web protocol, in both directions. Each part of the domain has a file, with
+//! its events and its commands.
 
+#[macro_use]
+mod parts;
 mod account;
 pub(crate) mod calls;
 mod contacts;
@@ -16,8 +19,8 @@ pub(crate) mod session;
 
 use std::borrow::Cow;
 
-use chat::{Delivery, Seq, SiteId, Sub, Timestamp, UserId};
-use web_proto::{Code, Command, Event, MarkerSet, SendTo};
+use chat::{ConversationId, Delivery, SiteId, Sub, UserId};
+use web_proto::{Code, Command, Event, SendTo};
 
 use crate::files::Links;
 pub(crate) use messages::file;
@@ -84,424 +87,47 @@ pub(crate) enum Asked {
 
 /// A command of a session of this user.
 pub(crate) fn command(command: Command<'_>, user: UserId) -> Asked {
-    translate(command, user.site).unwrap_or_else(|asked| asked)
-}
-
-fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
-    let wrong = |code, re| move || Asked::Error { code, re, id: None };
-    let request = match command {
-        Command::Hello(_) => return Err(Asked::NotNow),
-        Command::Ping { rid } => return Ok(Asked::Pong(rid)),
-        Command::Bye => return Ok(Asked::Bye),
-        Command::Poll { id, to, body, choices, multiple, anonymous, ends } => {
-            let poll = rich::choices(choices, multiple, anonymous, ends);
-            rich::new_poll(site, id, &to, body, poll)?
-        }
-        Command::Vote { rid, conversation, seq, choices } => {
-            change_message(site, rid, &conversation, seq, chat::MessageChange::Vote(choices))?
-        }
-        Command::ClosePoll { rid, conversation, seq } => {
-            change_message(site, rid, &conversation, seq, chat::MessageChange::ClosePoll)?
-        }
-        Command::DropPreview { rid, conversation, seq } => {
-            change_message(site, rid, &conversation, seq, chat::MessageChange::Preview(None))?
-        }
-        Command::Sticker { id, to, sticker, reply_to, thread } => {
-            rich::send_sticker(site, id, &to, &sticker, (reply_to, thread))?
-        }
-        Command::Stickers { rid } => chat::Request::new(rid, chat::messages::Command::ListStickers),
-        Command::Forward { id, to, conversation, seq } => rich::forward(site, id, &to, &conversation, seq)?,
-        Command::Send { id, to, body, reply_to, files, thread } => {
-            let files: Option<Vec<_>> = files.iter().map(|file| crate::files::parse_id(site, file)).collect();
-            match (self::to(&to, site), files.ok_or(Code::NoSuchFile)) {
-                (Ok(to), Ok(files)) => chat::Request::from(chat::messages::Command::Send {
-                    client_id: id.into(),
-                    to,
-                    body: body.into(),
-                    reply_to: reply_to.map(Seq),
-                    files,
-                    rich: rich::in_thread(thread),
-                }),
-                (Err(code), _) | (_, Err(code)) => {
-                    return Err(Asked::Error { code, re: None, id: Some(id.into()) });
-                }
-            }
-        }
-        Command::Marker { conversation, set } => chat::Request::from(chat::messages::Command::Mark {
-            conversation: parse_conversation(site, &conversation)
-                .ok_or_else(wrong(Code::NoSuchConversation, None))?,
-            set: match set {
-                MarkerSet::Received(seq) => chat::MarkerSet::Received(Seq(seq)),
-                MarkerSet::Read(seq) => chat::MarkerSet::Read(Seq(seq)),
-            },
-        }),
-        Command::Typing { to, on } => chat::Request::from(chat::messages::Command::Typing {
-            to: self::to(&to, site).map_err(|code| Asked::Error { code, re: None, id: None })?,
-            on,
-        }),
-        Command::Call { rid: re, action } => {
-            let action = calls::action(action).map_err(|code| Asked::Error { code, re, id: None })?;
-            chat::Request { re, command: chat::calls::Command::Direct { action }.into() }
-        }
-        Command::GroupCall { rid: re, conversation, action } => chat::Request {
-            re,
-            command: chat::calls::Command::Group {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, re))?,
-                action: group_calls::action(action),
-            }
-            .into(),
-        },
-        Command::Presence { set } => chat::Request::from(chat::presence::Command::Set(set.to_chat())),
-        // Watching an impossible id has no effect, as with any unknown user.
-        Command::Watch { contacts, users } => {
-            chat::Request::from(chat::presence::Command::Watch { contacts, users: subs(&users) })
-        }
-        Command::Contact { rid, action, user } => chat::Request::new(
-            rid,
-            chat::contacts::Command::Change {
-                action: action.to_chat(),
-                user: Sub::parse(&user).ok_or_else(wrong(Code::NoSuchUser, Some(rid)))?,
-            },
-        ),
-        Command::Contacts { rid, after, limit } => {
-            chat::Request::new(rid, chat::contacts::Command::List { page: page(after, limit) })
-        }
-        Command::People { rid, query, after, limit } => chat::Request::new(
-            rid,
-            chat::contacts::Command::ListPeople {
-                query: query.map(Cow::into_owned),
-                page: page(after, limit),
-            },
-        ),
-        Command::Profiles { rid, users } => {
-            chat::Request::new(rid, chat::contacts::Command::Profiles { users: subs(&users) })
-        }
-        Command::Profile { rid, user } => {
-            let user = user.map(|user| Sub::parse(&user).ok_or_else(wrong(Code::NoSuchUser, Some(rid))));
-            chat::Request::new(rid, chat::account::Command::Profile { user: user.transpose()? })
-        }
-        Command::ChangeProfile(change) => chat::Request::new(
-            change.rid,
-            chat::account::Command::ChangeProfile { change: Box::new(account::change(*change)) },
-        ),
-        Command::Conversations { rid, after, limit, archived, only } => chat::Request::new(
-            rid,
-            chat::messages::Command::ListConversations {
-                list: messages::conversation_list(archived, only)
-                    .ok_or_else(wrong(Code::BadValue, Some(rid)))?,
-                page: page(after, limit),
-            },
-        ),
-        Command::Conversation { rid, conversation, muted_until, pinned, archived, marked_unread, draft } => {
-            chat::Request::new(
-                rid,
-                chat::messages::Command::ChangeConversation {
-                    conversation: parse_conversation(site, &conversation)
-                        .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                    change: chat::ConversationChange {
-                        muted_until: muted_until.map(Timestamp),
-                        pinned,
-                        archived,
-                        marked_unread,
-                        draft: draft.map(Box::from),
-                    },
-                },
-            )
-        }
-        Command::Thread { rid, conversation, seq, follow, read } => chat::Request::new(
-            rid,
-            chat::messages::Command::ChangeThread {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                root: Seq(seq),
-                change: chat::ThreadChange { follow, read },
-            },
-        ),
-        Command::Threads { rid, conversation } => chat::Request::new(
-            rid,
-            chat::messages::Command::ListThreads {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-            },
-        ),
-        Command::History { rid, before: Some(_), since: Some(_), .. }
-        | Command::History { rid, after: Some(_), since: Some(_), .. }
-        | Command::History { rid, thread: Some(_), since: Some(_), .. } => {
-            return Err(wrong(Code::BadValue, Some(rid))());
-        }
-        Command::History { rid, to, since: Some(since), limit, .. } => chat::Request::new(
-            rid,
-            chat::messages::Command::HistorySince {
-                to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
-                time: chat::Timestamp(since),
-                limit,
-            },
-        ),
-        Command::History { rid, to, before, after, since: None, thread, limit } => chat::Request::new(
-            rid,
-            chat::messages::Command::History {
-                to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
-                before: before.map(Seq),
-                after: after.map(Seq),
-                thread: thread.map(Seq),
-                limit,
-            },
-        ),
-        Command::Edit { rid, conversation, seq, body } => {
-            change_message(site, rid, &conversation, seq, chat::MessageChange::Edit(body.into()))?
-        }
-        Command::Delete { rid, conversation, seq } => {
-            change_message(site, rid, &conversation, seq, chat::MessageChange::Delete)?
-        }
-        Command::React { rid, conversation, seq, reaction, on } => {
-            let reaction = chat::Reaction::parse(&reaction).ok_or_else(wrong(Code::BadValue, Some(rid)))?;
-            let change = chat::MessageChange::React { reaction, on };
-            change_message(site, rid, &conversation, seq, change)?
-        }
-        Command::Pin { rid, conversation, seq, on } => {
-            change_message(site, rid, &conversation, seq, chat::MessageChange::Pin(on))?
-        }
-        Command::Pins { rid, conversation } => chat::Request::new(
-            rid,
-            chat::messages::Command::ListPins {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-            },
-        ),
-        Command::CreateRoom { rid, name, kind, topic } => chat::Request::new(
-            rid,
-            chat::rooms::Command::Create {
-                name: name.into_owned(),
-                kind: kind.to_chat(),
-                topic: topic.map(Cow::into_owned),
-            },
-        ),
-        Command::ChangeRoom {
-            rid,
-            conversation,
-            name,
-            topic,
-            avatar,
-            picture,
-            kind,
-            slow_ms,
-            frozen,
-            max_members,
-        } => chat::Request::new(
-            rid,
-            chat::rooms::Command::Change {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                change: Box::new(chat::RoomChange {
-                    name: name.map(Cow::into_owned),
-                    topic: topic.map(Cow::into_owned),
-                    avatar: rooms::avatar_change(site, avatar, picture.as_deref())
-                        .map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
-                    kind: kind.map(ToChat::to_chat),
-                    // A larger number becomes the largest one, which is refused or no limit.
-                    slow_ms: slow_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
-                    frozen,
-                    max_members: max_members.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
-                }),
-            },
-        ),
-        Command::Join { rid, to } => chat::Request::new(
-            rid,
-            chat::rooms::Command::Join {
-                to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
-            },
-        ),
-        Command::Leave { rid, conversation } => chat::Request::new(
-            rid,
-            chat::rooms::Command::Leave {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-            },
-        ),
-        Command::Member { rid, conversation, user, action, role, until, reason } => {
-            let conversation = parse_conversation(site, &conversation)
-                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?;
-            let user = Sub::parse(&user).ok_or_else(wrong(Code::NoSuchUser, Some(rid)))?;
-            let bad_value = wrong(Code::BadValue, Some(rid));
-            let action = rooms::member_action(action, role).ok_or_else(&bad_value)?;
-            match rooms::room_sanction(action, until, reason).ok_or_else(&bad_value)? {
-                Some(sanction) => chat::Request::new(
-                    rid,
-                    chat::rooms::Command::SanctionMember { conversation, user, sanction },
-                ),
-                None => {
-                    chat::Request::new(rid, chat::rooms::Command::ChangeMember { conversation, user, action })
-                }
-            }
-        }
-        Command::Members { rid, conversation, query, sanctioned, after, limit } => chat::Request::new(
-            rid,
-            chat::rooms::Command::ListMembers {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                list: if sanctioned { chat::MemberList::Sanctioned } else { chat::MemberList::Members },
-                query: query.map(Cow::into_owned),
-                page: page(after, limit),
-            },
-        ),
-        Command::MakeLink { rid, conversation, hours, uses } => chat::Request::new(
-            rid,
-            chat::rooms::Command::MakeLink {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                hours,
-                uses,
-            },
-        ),
-        Command::Links { rid, conversation } => chat::Request::new(
-            rid,
-            chat::rooms::Command::ListLinks {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-            },
-        ),
-        Command::TakeBackLink { rid, conversation, code } => chat::Request::new(
-            rid,
-            chat::rooms::Command::RevokeLink {
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                code: chat::LinkCode::parse(&code).ok_or_else(wrong(Code::BadInvitation, Some(rid)))?,
-            },
-        ),
-        Command::OpenLink { rid, code } => chat::Request::new(
-            rid,
-            chat::rooms::Command::OpenLink {
-                code: chat::LinkCode::parse(&code).ok_or_else(wrong(Code::BadInvitation, Some(rid)))?,
-            },
-        ),
-        Command::JoinLink { rid, code } => chat::Request::new(
-            rid,
-            chat::rooms::Command::JoinByLink {
-                code: chat::LinkCode::parse(&code).ok_or_else(wrong(Code::BadInvitation, Some(rid)))?,
-            },
-        ),
-        Command::Rooms { rid, query, after, limit } => chat::Request::new(
-            rid,
-            chat::rooms::Command::List { query: query.map(Cow::into_owned), page: page(after, limit) },
-        ),
-        Command::Search { rid, query, conversation, after, limit } => {
-            let named = conversation.map(|id| parse_conversation(site, &id).ok_or(()));
-            chat::Request::new(
-                rid,
-                chat::messages::Command::Search {
-                    query: query.into_owned(),
-                    conversation: named
-                        .transpose()
-                        .map_err(|()| wrong(Code::NoSuchConversation, Some(rid))())?,
-                    page: page(after, limit),
-                },
-            )
-        }
-        Command::Request { rid, conversation, answer } => chat::Request::new(
-            rid,
-            chat::Command::answer_request(
-                parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                answer.to_chat(),
-            ),
-        ),
-        Command::Report { rid, conversation, seq, user, reason, text } => chat::Request::new(
-            rid,
-            chat::moderation::Command::Report {
-                of: moderation::report_of(site, conversation, seq, user)
-                    .map_err(|code| wrong(code, Some(rid))())?,
-                reason: reason.to_chat(),
-                text: text.unwrap_or_default().into_owned(),
-            },
-        ),
-        Command::Reports { rid, state, after, limit } => chat::Request::new(
-            rid,
-            chat::moderation::Command::ListReports {
-                state: state.map(ToChat::to_chat),
-                page: page(after, limit),
-            },
-        ),
-        Command::Moderate(moderate) => chat::Request::new(
-            moderate.rid,
-            chat::moderation::Command::Act(
-                moderation::act(site, &moderate).map_err(|code| wrong(code, Some(moderate.rid))())?,
-            ),
-        ),
-        Command::Audit { rid, after, limit } => {
-            chat::Request::new(rid, chat::moderation::Command::ListAudit { page: page(after, limit) })
-        }
-        Command::Notices { rid, seen } => {
-            chat::Request::new(rid, chat::moderation::Command::Notices { seen })
-        }
-        Command::Settings { rid } => chat::Request::new(rid, chat::moderation::Command::Settings),
-        Command::Configure { rid, patch } => {
-            chat::Request::new(rid, chat::moderation::Command::Configure { patch })
-        }
-        Command::TestFilter { rid, body } => {
-            chat::Request::new(rid, chat::moderation::Command::TestFilter { body: body.into_owned() })
-        }
-        Command::Notifications { rid, subscribe, unsubscribe, quiet, bodies, mail } => {
-            let change = notifications::change(subscribe, unsubscribe, quiet);
-            let change = change.ok_or_else(wrong(Code::BadValue, Some(rid)))?;
-            let change = Box::new(chat::NotifyChange { bodies, mail, ..change });
-            chat::Request::new(rid, chat::notifications::Command::Change(change))
-        }
-        Command::Devices { rid } => chat::Request::new(rid, chat::account::Command::ListDevices),
-        Command::SignOut { rid, device } => chat::Request::new(
-            rid,
-            chat::account::Command::SignOutDevice {
-                device: account::parse_device(&device).ok_or_else(wrong(Code::NoSuchDevice, Some(rid)))?,
-            },
-        ),
-        Command::Export { rid, after, limit } => {
-            chat::Request::new(rid, chat::account::Command::Export { page: page(after, limit) })
-        }
-        Command::RemoveAccount { rid, messages } => chat::Request::new(
-            rid,
-            chat::account::Command::Erase {
-                messages: if messages {
-                    chat::MessagesAfterErasure::Erased
-                } else {
-                    chat::MessagesAfterErasure::Kept
-                },
-            },
-        ),
-        Command::Resume { rid, position } => {
-            chat::Request::new(rid, chat::sign_in::Command::Resume { position: parse_position(&position) })
-        }
-        Command::Token { rid, token } => {
-            chat::Request::new(rid, chat::sign_in::Command::RenewToken { token: token.into_owned() })
-        }
+    let site = user.site;
+    let (re, id) = command.answer_address();
+    // Borrows from the frame, unless the id has escapes in JSON.
+    let id = id.cloned();
+    let decoded = match command {
+        Command::Hello(_) => return Asked::NotNow,
+        Command::Ping { rid } => return Asked::Pong(rid),
+        Command::Bye => return Asked::Bye,
+        of!(account) => account::command(command).map(chat::Command::Account),
+        of!(calls) => calls::command(command, site).map(chat::Command::Calls),
+        of!(contacts) => contacts::command(command, site),
+        of!(messages) => messages::command(command, site).map(chat::Command::Messages),
+        of!(moderation) => moderation::command(command, site).map(chat::Command::Moderation),
+        of!(notifications) => notifications::command(command).map(chat::Command::Notifications),
+        of!(presence) => presence::command(command).map(chat::Command::Presence),
+        of!(rooms) => rooms::command(command, site).map(chat::Command::Rooms),
+        of!(session) => session::command(command).map(chat::Command::SignIn),
     };
-    Ok(Asked::Chat(request))
+    match decoded {
+        Ok(command) => Asked::Chat(chat::Request { re, command }),
+        Err(code) => Asked::Error { code, re, id: id.map(Box::from) },
+    }
 }
 
-fn change_message(
-    site: SiteId,
-    re: u64,
-    conversation: &str,
-    seq: u64,
-    change: chat::MessageChange,
-) -> Result<chat::Request, Asked> {
-    let conversation = parse_conversation(site, conversation).ok_or(Asked::Error {
-        code: Code::NoSuchConversation,
-        re: Some(re),
-        id: None,
-    })?;
-    Ok(chat::Request::new(re, chat::messages::Command::Change { conversation, seq: Seq(seq), change }))
-}
-
-fn to(to: &SendTo<'_>, site: SiteId) -> Result<chat::To, Code> {
+fn to(site: SiteId, to: &SendTo<'_>) -> Result<chat::To, Code> {
     match to {
-        SendTo::User(user) => Sub::parse(user).map(chat::To::User).ok_or(Code::NoSuchUser),
-        SendTo::Conversation(id) => {
-            parse_conversation(site, id).map(chat::To::Conversation).ok_or(Code::NoSuchConversation)
-        }
+        SendTo::User(user) => sub(user).map(chat::To::User),
+        SendTo::Conversation(id) => conversation_id(site, id).map(chat::To::Conversation),
         SendTo::Page(page) => chat::PageKey::parse(page).map(chat::To::Page).ok_or(Code::BadValue),
     }
 }
 
+fn conversation_id(site: SiteId, text: &str) -> Result<ConversationId, Code> {
+    parse_conversation(site, text).ok_or(Code::NoSuchConversation)
+}
+
+fn sub(user: &str) -> Result<Sub, Code> {
+    Sub::parse(user).ok_or(Code::NoSuchUser)
+}
+
+/// Without impossible ids: no user has them.
 fn subs(users: &[Cow<'_, str>]) -> Vec<Sub> {
     users.iter().filter_map(|user| Sub::parse(user)).collect()
 }
@@ -514,18 +140,58 @@ fn page(after: Option<Cow<'_, str>>, limit: Option<u32>) -> chat::PageOf {
 mod tests {
     use super::*;
 
+    fn check(frame: &str, code: Code, re: Option<u64>, id: Option<&str>) {
+        let parsed = Command::parse(frame.as_bytes()).unwrap();
+        let Asked::Error { code: is, re: to, id: of } = command(parsed, UserId { site: SiteId(1), num: 1 })
+        else {
+            panic!("taken: {frame}");
+        };
+        assert_eq!((is, to, of.as_deref()), (code, re, id), "{frame}");
+    }
+
     #[test]
-    fn a_wrong_conversation_is_answered_where_the_client_waits() {
-        let user = UserId { site: SiteId(1), num: 1 };
-        let parsed = Command::parse(br#"{"t":"send","id":"a","to":{"conversation":"00"},"body":"x"}"#);
-        let asked = command(parsed.unwrap(), user);
-        assert!(
-            matches!(asked, Asked::Error { code: Code::NoSuchConversation, re: None, id: Some(id) } if &*id == "a")
-        );
-        let parsed = Command::parse(br#"{"t":"history","rid":5,"to":{"conversation":"x"}}"#);
-        assert!(matches!(
-            command(parsed.unwrap(), user),
-            Asked::Error { code: Code::NoSuchConversation, re: Some(5), id: None }
-        ));
+    fn a_bad_value_is_answered_by_the_number_of_the_request() {
+        for (fields, code) in [
+            (r#""t":"profile","user":"""#, Code::NoSuchUser),
+            (r#""t":"sign_out","device":"00""#, Code::NoSuchDevice),
+            (r#""t":"call","action":"hang_up","call":"x""#, Code::NoSuchCall),
+            (r#""t":"group_call","conversation":"x","action":"look""#, Code::NoSuchConversation),
+            (r#""t":"contact","action":"block","user":"""#, Code::NoSuchUser),
+            (r#""t":"history","to":{"conversation":"x"}"#, Code::NoSuchConversation),
+            (r#""t":"history","to":{"page":""}"#, Code::BadValue),
+            (r#""t":"history","to":{"user":""},"before":9,"since":9"#, Code::BadValue),
+            (r#""t":"conversations","archived":true,"only":"unread""#, Code::BadValue),
+            (r#""t":"vote","conversation":"x","seq":1,"choices":[]"#, Code::NoSuchConversation),
+            (r#""t":"react","conversation":"x","seq":1,"reaction":"","on":true"#, Code::BadValue),
+            (r#""t":"report","conversation":"1","user":"ben","reason":"spam""#, Code::BadValue),
+            (r#""t":"moderate","act":"kick""#, Code::BadValue),
+            (r#""t":"notifications","quiet":{"from":9999,"to":0,"offset":0}"#, Code::BadValue),
+            (r#""t":"change_room","conversation":"1","picture":"x""#, Code::NoSuchFile),
+            (r#""t":"change_room","conversation":"1","avatar":"","picture":"x""#, Code::BadValue),
+            (r#""t":"member","conversation":"1","user":"ben","action":"set_role""#, Code::BadValue),
+            (r#""t":"member","conversation":"1","user":"ben","action":"unban","until":9"#, Code::BadValue),
+            (r#""t":"join_link","code":"""#, Code::BadInvitation),
+        ] {
+            check(&format!(r#"{{"rid":5,{fields}}}"#), code, Some(5), None);
+        }
+    }
+
+    #[test]
+    fn a_bad_value_in_a_message_is_answered_by_its_id() {
+        for (fields, code) in [
+            (r#""t":"send","to":{"conversation":"00"},"body":"x","files":["x"]"#, Code::NoSuchConversation),
+            (r#""t":"send","to":{"user":"ben"},"body":"x","files":["x"]"#, Code::NoSuchFile),
+            (r#""t":"poll","to":{"user":""},"body":"x","choices":[]"#, Code::NoSuchUser),
+            (r#""t":"sticker","to":{"user":"ben"},"sticker":"1""#, Code::NoSuchSticker),
+            (r#""t":"forward","to":{"user":"ben"},"conversation":"x","seq":1"#, Code::NoSuchConversation),
+        ] {
+            check(&format!(r#"{{"id":"a\u0062",{fields}}}"#), code, None, Some("ab"));
+        }
+    }
+
+    #[test]
+    fn a_command_without_an_answer_gets_an_error_without_an_address() {
+        check(r#"{"t":"marker","conversation":"x","read":1}"#, Code::NoSuchConversation, None, None);
+        check(r#"{"t":"typing","to":{"user":""},"on":true}"#, Code::NoSuchUser, None, None);
     }
 }

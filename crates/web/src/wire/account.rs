@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use chat::account::Event as Of;
-use chat::{Delivery, Timestamp};
-use web_proto::Event;
+use chat::account::{Command, Event as Of};
+use chat::{Delivery, MessagesAfterErasure, Timestamp};
+use web_proto::{Code, Command as Wire, Event};
 
 use super::contacts::person;
 use super::messages::all;
 use super::names::parse_hex;
 use super::same::{ToChat, ToWire};
-use super::{next, number, position};
+use super::{next, number, page, position, sub};
 use crate::files::Links;
 
 pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of, links: &Links) -> Event<'a> {
@@ -61,7 +61,26 @@ fn profile(card: &chat::ProfileCard) -> web_proto::Profile<'_> {
     }
 }
 
-pub(super) fn change(change: web_proto::ChangeProfile<'_>) -> chat::ProfileChange {
+pub(super) fn command(command: Wire<'_>) -> Result<Command, Code> {
+    Ok(match command {
+        Wire::Profile { user, .. } => Command::Profile { user: user.map(|user| sub(&user)).transpose()? },
+        Wire::ChangeProfile(change) => Command::ChangeProfile { change: Box::new(self::change(*change)) },
+        Wire::Devices { .. } => Command::ListDevices,
+        Wire::SignOut { device, .. } => {
+            Command::SignOutDevice { device: parse_hex(&device, 16).ok_or(Code::NoSuchDevice)? }
+        }
+        Wire::Export { after, limit, .. } => Command::Export { page: page(after, limit) },
+        Wire::RemoveAccount { messages: true, .. } => {
+            Command::Erase { messages: MessagesAfterErasure::Erased }
+        }
+        Wire::RemoveAccount { messages: false, .. } => {
+            Command::Erase { messages: MessagesAfterErasure::Kept }
+        }
+        not_of!(account) => unreachable!("another part decodes it"),
+    })
+}
+
+fn change(change: web_proto::ChangeProfile<'_>) -> chat::ProfileChange {
     let until = change.status_until.map(Timestamp);
     let status = |text: Cow<'_, str>| Some(chat::Status { text: text.into(), until });
     chat::ProfileChange {
@@ -84,8 +103,4 @@ fn device(device: &chat::KnownDevice) -> web_proto::Device<'_> {
         here: device.here,
         this: device.this,
     }
-}
-
-pub(super) fn parse_device(text: &str) -> Option<u64> {
-    parse_hex(text, 16)
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use chat::calls::Event as Of;
-use chat::{CallId, CallStep, CallTicket, Delivery, Sub};
-use web_proto::{CallAction, CallNews, Code, Event, IceServer};
+use chat::calls::{Command, Event as Of};
+use chat::{CallId, CallStep, CallTicket, Delivery, SiteId};
+use web_proto::{CallAction, CallNews, Code, Command as Wire, Event, IceServer};
 
-use super::group_calls;
 use super::same::{ToChat, ToWire};
+use super::{conversation_id, group_calls, sub};
 
 pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
     match event {
@@ -81,13 +81,23 @@ fn named(urls: &[Box<str>]) -> Vec<Cow<'_, str>> {
     urls.iter().map(|url| Cow::Borrowed(&**url)).collect()
 }
 
+pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> {
+    Ok(match command {
+        Wire::Call { action, .. } => Command::Direct { action: self::action(action)? },
+        Wire::GroupCall { conversation, action, .. } => Command::Group {
+            conversation: conversation_id(site, &conversation)?,
+            action: group_calls::action(action),
+        },
+        not_of!(calls) => unreachable!("another part decodes it"),
+    })
+}
+
 /// An impossible call id is that of no call.
-pub(super) fn action(action: CallAction<'_>) -> Result<chat::CallAction, Code> {
+fn action(action: CallAction<'_>) -> Result<chat::CallAction, Code> {
     let (call, step) = match action {
         CallAction::Invite { user, media, sdp } => {
             let media = media.to_chat();
-            let user = Sub::parse(&user).ok_or(Code::NoSuchUser)?;
-            return Ok(chat::CallAction::Invite { user, media, offer: sdp.into() });
+            return Ok(chat::CallAction::Invite { user: sub(&user)?, media, offer: sdp.into() });
         }
         CallAction::Accept { call, sdp } => (call, CallStep::Accept { answer: sdp.into() }),
         CallAction::Decline { call, busy } => (call, CallStep::Decline { busy }),

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use chat::Delivery;
-use chat::contacts::Event as Of;
-use web_proto::Event;
+use chat::contacts::{Command, Event as Of};
+use chat::{Delivery, SiteId};
+use web_proto::{Code, Command as Wire, Event};
 
-use super::same::ToWire;
-use super::{next, number, position};
+use super::same::{ToChat, ToWire};
+use super::{conversation_id, next, number, page, position, sub, subs};
 
 pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
     match event {
@@ -28,6 +28,23 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
             Event::Profiles { re: number(delivery), people: people.iter().map(person).collect() }
         }
     }
+}
+
+/// An answer to a request is a command of `rooms` if it is an invitation into a room.
+pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<chat::Command, Code> {
+    Ok(chat::Command::Contacts(match command {
+        Wire::Contact { action, user, .. } => Command::Change { action: action.to_chat(), user: sub(&user)? },
+        Wire::Contacts { after, limit, .. } => Command::List { page: page(after, limit) },
+        Wire::People { query, after, limit, .. } => {
+            Command::ListPeople { query: query.map(Cow::into_owned), page: page(after, limit) }
+        }
+        Wire::Profiles { users, .. } => Command::Profiles { users: subs(&users) },
+        Wire::Request { conversation, answer, .. } => {
+            let conversation = conversation_id(site, &conversation)?;
+            return Ok(chat::Command::answer_request(conversation, answer.to_chat()));
+        }
+        not_of!(contacts) => unreachable!("another part decodes it"),
+    }))
 }
 
 pub(super) fn contact(contact: &chat::Contact) -> web_proto::Contact<'_> {

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use chat::messages::Event as Of;
-use chat::{Delivery, Position};
-use web_proto::Event;
+use chat::messages::{Command, Event as Of};
+use chat::{ConversationList, Delivery, MessageChange, Position, Seq, SiteId, Timestamp};
+use web_proto::{Code, Command as Wire, Event, MarkerSet, Only};
 
 use super::contacts::person;
 use super::names::{Name, conversation_text};
 use super::same::ToWire;
-use super::{calls, moderation, next, number, position, rich, rooms};
+use super::{calls, conversation_id, moderation, next, number, page, position, rich, rooms, to};
 use crate::files::Links;
 
 /// Appends the frame of a message that is new.
@@ -205,16 +205,118 @@ pub(super) fn conversation<'a>(
     }
 }
 
-/// None: archived ones have no lists of their own.
-pub(super) fn conversation_list(
-    archived: bool,
-    only: Option<web_proto::Only>,
-) -> Option<chat::ConversationList> {
+pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> {
+    let named = |id: Cow<'_, str>| conversation_id(site, &id);
+    let change = |conversation, seq, change| {
+        Ok(Command::Change { conversation: named(conversation)?, seq: Seq(seq), change })
+    };
+    Ok(match command {
+        Wire::Send { id, to, body, reply_to, files, thread } => {
+            let files = files.iter().map(|file| crate::files::parse_id(site, file).ok_or(Code::NoSuchFile));
+            Command::Send {
+                to: self::to(site, &to)?,
+                files: files.collect::<Result<_, _>>()?,
+                client_id: id.into(),
+                body: body.into(),
+                reply_to: reply_to.map(Seq),
+                rich: rich::in_thread(thread),
+            }
+        }
+        Wire::Poll { id, to, body, choices, multiple, anonymous, ends } => {
+            let choices = choices.into_iter().map(Into::into).collect();
+            let poll = chat::NewPoll { choices, multiple, anonymous, ends: ends.map(Timestamp) };
+            Command::Send {
+                to: self::to(site, &to)?,
+                files: Vec::new(),
+                client_id: id.into(),
+                body: body.into(),
+                reply_to: None,
+                rich: chat::NewRich { poll: Some(poll), ..chat::NewRich::default() }.boxed(),
+            }
+        }
+        Wire::Sticker { id, to, sticker, reply_to, thread } => Command::SendSticker(chat::SendSticker {
+            to: self::to(site, &to)?,
+            number: rich::parse_sticker(&sticker).ok_or(Code::NoSuchSticker)?,
+            client_id: id.into(),
+            reply_to: reply_to.map(Seq),
+            thread: thread.map(Seq),
+        }),
+        Wire::Forward { id, to, conversation, seq } => Command::Forward {
+            to: self::to(site, &to)?,
+            conversation: named(conversation)?,
+            client_id: id.into(),
+            seq: Seq(seq),
+        },
+        Wire::Marker { conversation, set } => Command::Mark {
+            conversation: named(conversation)?,
+            set: match set {
+                MarkerSet::Received(seq) => chat::MarkerSet::Received(Seq(seq)),
+                MarkerSet::Read(seq) => chat::MarkerSet::Read(Seq(seq)),
+            },
+        },
+        Wire::Typing { to, on } => Command::Typing { to: self::to(site, &to)?, on },
+        Wire::Vote { conversation, seq, choices, .. } => {
+            change(conversation, seq, MessageChange::Vote(choices))?
+        }
+        Wire::ClosePoll { conversation, seq, .. } => change(conversation, seq, MessageChange::ClosePoll)?,
+        Wire::DropPreview { conversation, seq, .. } => {
+            change(conversation, seq, MessageChange::Preview(None))?
+        }
+        Wire::Edit { conversation, seq, body, .. } => {
+            change(conversation, seq, MessageChange::Edit(body.into()))?
+        }
+        Wire::Delete { conversation, seq, .. } => change(conversation, seq, MessageChange::Delete)?,
+        Wire::React { conversation, seq, reaction, on, .. } => {
+            let reaction = chat::Reaction::parse(&reaction).ok_or(Code::BadValue)?;
+            change(conversation, seq, MessageChange::React { reaction, on })?
+        }
+        Wire::Pin { conversation, seq, on, .. } => change(conversation, seq, MessageChange::Pin(on))?,
+        Wire::Pins { conversation, .. } => Command::ListPins { conversation: named(conversation)? },
+        Wire::Stickers { .. } => Command::ListStickers,
+        Wire::Conversations { after, limit, archived, only, .. } => {
+            Command::ListConversations { list: conversation_list(archived, only)?, page: page(after, limit) }
+        }
+        Wire::Conversation { conversation, muted_until, pinned, archived, marked_unread, draft, .. } => {
+            let draft = draft.map(Box::from);
+            let muted_until = muted_until.map(Timestamp);
+            let change = chat::ConversationChange { muted_until, pinned, archived, marked_unread, draft };
+            Command::ChangeConversation { conversation: named(conversation)?, change }
+        }
+        Wire::History { before: Some(_), since: Some(_), .. }
+        | Wire::History { after: Some(_), since: Some(_), .. }
+        | Wire::History { thread: Some(_), since: Some(_), .. } => return Err(Code::BadValue),
+        Wire::History { to, since: Some(since), limit, .. } => {
+            Command::HistorySince { to: self::to(site, &to)?, time: Timestamp(since), limit }
+        }
+        Wire::History { to, before, after, since: None, thread, limit, .. } => Command::History {
+            to: self::to(site, &to)?,
+            before: before.map(Seq),
+            after: after.map(Seq),
+            thread: thread.map(Seq),
+            limit,
+        },
+        Wire::Thread { conversation, seq, follow, read, .. } => Command::ChangeThread {
+            conversation: named(conversation)?,
+            root: Seq(seq),
+            change: chat::ThreadChange { follow, read },
+        },
+        Wire::Threads { conversation, .. } => Command::ListThreads { conversation: named(conversation)? },
+        Wire::Search { query, conversation, after, limit, .. } => Command::Search {
+            query: query.into_owned(),
+            conversation: conversation.map(named).transpose()?,
+            page: page(after, limit),
+        },
+        not_of!(messages) => unreachable!("another part decodes it"),
+    })
+}
+
+/// The archived ones have no lists of their own.
+fn conversation_list(archived: bool, only: Option<Only>) -> Result<ConversationList, Code> {
     match (archived, only) {
-        (false, None) => Some(chat::ConversationList::Main),
-        (true, None) => Some(chat::ConversationList::Archived),
-        (false, Some(web_proto::Only::Unread)) => Some(chat::ConversationList::Unread),
-        (false, Some(web_proto::Only::Mentions)) => Some(chat::ConversationList::Mentions),
-        (true, Some(_)) => None,
+        (false, None) => Ok(ConversationList::Main),
+        (true, None) => Ok(ConversationList::Archived),
+        (false, Some(Only::Unread)) => Ok(ConversationList::Unread),
+        (false, Some(Only::Mentions)) => Ok(ConversationList::Mentions),
+        (true, Some(_)) => Err(Code::BadValue),
     }
 }

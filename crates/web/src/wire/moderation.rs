@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use chat::moderation::Event as Of;
-use chat::{Delivery, SanctionKind, SiteId, Sub, Timestamp};
-use web_proto::{Code, Event};
+use chat::moderation::{Command, Event as Of};
+use chat::{Delivery, SanctionKind, SiteId, Timestamp};
+use web_proto::{Code, Command as Wire, Event};
 
-use super::names::{conversation_text, parse_conversation};
+use super::names::conversation_text;
 use super::same::{ToChat, ToWire};
-use super::{next, number};
+use super::{conversation_id, next, number, page, sub};
 
 pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
     match event {
@@ -142,19 +142,38 @@ pub(crate) fn filter_test(
     (test.act.map(ToWire::to_wire), test.hits.iter().map(hit).collect())
 }
 
+pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> {
+    Ok(match command {
+        Wire::Report { conversation, seq, user, reason, text, .. } => Command::Report {
+            of: report_of(site, conversation, seq, user)?,
+            reason: reason.to_chat(),
+            text: text.unwrap_or_default().into_owned(),
+        },
+        Wire::Reports { state, after, limit, .. } => {
+            Command::ListReports { state: state.map(ToChat::to_chat), page: page(after, limit) }
+        }
+        Wire::Moderate(moderate) => Command::Act(act(site, &moderate)?),
+        Wire::Audit { after, limit, .. } => Command::ListAudit { page: page(after, limit) },
+        Wire::Notices { seen, .. } => Command::Notices { seen },
+        Wire::Settings { .. } => Command::Settings,
+        Wire::Configure { patch, .. } => Command::Configure { patch },
+        Wire::TestFilter { body, .. } => Command::TestFilter { body: body.into_owned() },
+        not_of!(moderation) => unreachable!("another part decodes it"),
+    })
+}
+
 /// Exactly one thing must be named.
-pub(super) fn report_of(
+fn report_of(
     site: SiteId,
     conversation: Option<Cow<'_, str>>,
     seq: Option<u64>,
     user: Option<Cow<'_, str>>,
 ) -> Result<chat::ReportOf, Code> {
-    let conversation =
-        conversation.map(|id| parse_conversation(site, &id).ok_or(Code::NoSuchConversation)).transpose()?;
+    let conversation = conversation.map(|id| conversation_id(site, &id)).transpose()?;
     match (conversation, seq, user) {
         (Some(id), Some(seq), None) => Ok(chat::ReportOf::Message(id, chat::Seq(seq).min(chat::Seq::MAX))),
         (Some(id), None, None) => Ok(chat::ReportOf::Room(id)),
-        (None, None, Some(user)) => Sub::parse(&user).map(chat::ReportOf::User).ok_or(Code::NoSuchUser),
+        (None, None, Some(user)) => sub(&user).map(chat::ReportOf::User),
         _ => Err(Code::BadValue),
     }
 }
@@ -162,13 +181,8 @@ pub(super) fn report_of(
 /// The fields that an act needs must be there.
 pub(crate) fn act(site: SiteId, asked: &web_proto::Moderate<'_>) -> Result<chat::Moderate, Code> {
     use web_proto::ModeratorAct as Act;
-    let conversation = asked.conversation.as_deref();
-    let conversation = conversation.map(|id| parse_conversation(site, id).ok_or(Code::NoSuchConversation));
-    let conversation = conversation.transpose()?;
-    let user = || {
-        let user = asked.user.as_deref().ok_or(Code::BadValue)?;
-        Sub::parse(user).ok_or(Code::NoSuchUser)
-    };
+    let conversation = asked.conversation.as_deref().map(|id| conversation_id(site, id)).transpose()?;
+    let user = || sub(asked.user.as_deref().ok_or(Code::BadValue)?);
     let sanction = |kind| {
         let until = asked.until.map_or(Timestamp::MAX, Timestamp);
         let reason = asked.reason.as_deref().unwrap_or_default().to_owned();

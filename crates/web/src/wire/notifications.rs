@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use chat::Delivery;
-use chat::notifications::Event as Of;
-use web_proto::{Event, MailDigest, QuietHours};
+use chat::notifications::{Command, Event as Of};
+use web_proto::{Code, Command as Wire, Event, MailDigest, PushSubscription, QuietHours};
 
 use super::number;
 
@@ -27,24 +27,31 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
     }
 }
 
-/// None: a value that cannot be.
-pub(super) fn change(
-    subscribe: Option<web_proto::PushSubscription<'_>>,
-    unsubscribe: Option<Cow<'_, str>>,
-    quiet: Option<web_proto::QuietHours>,
-) -> Option<chat::NotifyChange> {
-    let device = |one: web_proto::PushSubscription<'_>| {
-        let language = one.lang.as_deref().unwrap_or_default();
-        chat::PushDevice::parse(&one.endpoint, &one.p256dh, &one.auth, language).ok_or(())
-    };
-    let hours = |hours: web_proto::QuietHours| match hours.from == hours.to {
-        true => Ok(None),
-        false => chat::QuietHours::new(hours.from, hours.to, hours.offset).map(Some).ok_or(()),
-    };
-    Some(chat::NotifyChange {
-        subscribe: subscribe.map(device).transpose().ok()?,
-        unsubscribe: unsubscribe.map(Into::into),
-        quiet: quiet.map(hours).transpose().ok()?,
-        ..chat::NotifyChange::default()
-    })
+pub(super) fn command(command: Wire<'_>) -> Result<Command, Code> {
+    match command {
+        Wire::Notifications { subscribe, unsubscribe, quiet, bodies, mail, .. } => {
+            Ok(Command::Change(Box::new(chat::NotifyChange {
+                subscribe: subscribe.as_ref().map(device).transpose()?,
+                unsubscribe: unsubscribe.map(Into::into),
+                quiet: quiet.map(quiet_hours).transpose()?,
+                bodies,
+                mail,
+            })))
+        }
+        not_of!(notifications) => unreachable!("another part decodes it"),
+    }
+}
+
+fn device(browser: &PushSubscription<'_>) -> Result<chat::PushDevice, Code> {
+    let PushSubscription { endpoint, p256dh, auth, lang } = browser;
+    let language = lang.as_deref().unwrap_or_default();
+    chat::PushDevice::parse(endpoint, p256dh, auth, language).ok_or(Code::BadValue)
+}
+
+/// None: no quiet hours.
+fn quiet_hours(hours: QuietHours) -> Result<Option<chat::QuietHours>, Code> {
+    if hours.from == hours.to {
+        return Ok(None);
+    }
+    chat::QuietHours::new(hours.from, hours.to, hours.offset).map(Some).ok_or(Code::BadValue)
 }

@@ -1,9 +1,10 @@
 //! Presence.
 
-use chat::presence::Event as Of;
-use web_proto::{Event, Presence};
+use chat::presence::{Command, Event as Of};
+use web_proto::{Code, Command as Wire, Event, Presence};
 
-use super::same::ToWire;
+use super::same::{ToChat, ToWire};
+use super::subs;
 
 pub(super) fn event(event: &Of) -> Event<'_> {
     match event {
@@ -25,4 +26,12 @@ pub(super) fn event(event: &Of) -> Event<'_> {
             }
         }
     }
+}
+
+pub(super) fn command(command: Wire<'_>) -> Result<Command, Code> {
+    Ok(match command {
+        Wire::Presence { set } => Command::Set(set.to_chat()),
+        Wire::Watch { contacts, users } => Command::Watch { contacts, users: subs(&users) },
+        not_of!(presence) => unreachable!("another part decodes it"),
+    })
 }

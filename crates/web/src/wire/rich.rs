@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
-use chat::{Seq, SiteId, Timestamp};
-use web_proto::{Code, SendTo};
+use chat::Seq;
 
 use super::messages::{file, message};
-use super::names::{conversation_text, parse_conversation};
-use super::{Asked, to};
+use super::names::conversation_text;
 use crate::files::Links;
 
 pub(crate) fn poll(poll: &chat::Poll) -> web_proto::Poll<'_> {
@@ -71,79 +69,6 @@ fn sticker_text(number: u64) -> String {
 pub(crate) fn parse_sticker(text: &str) -> Option<u64> {
     let is_id = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     u64::from_str_radix(text, 16).ok().filter(|_| is_id)
-}
-
-pub(super) fn send_sticker(
-    site: SiteId,
-    id: Cow<'_, str>,
-    to: &SendTo<'_>,
-    sticker: &str,
-    (reply_to, thread): (Option<u64>, Option<u64>),
-) -> Result<chat::Request, Asked> {
-    let to = self::to(to, site).map_err(refused(&id))?;
-    let number = parse_sticker(sticker).ok_or(Code::NoSuchSticker).map_err(refused(&id))?;
-    let (client_id, reply_to, thread) = (id.into(), reply_to.map(Seq), thread.map(Seq));
-    Ok(chat::Request::from(chat::messages::Command::SendSticker(chat::SendSticker {
-        client_id,
-        to,
-        number,
-        reply_to,
-        thread,
-    })))
-}
-
-/// A poll that somebody posts.
-pub(super) fn new_poll(
-    site: SiteId,
-    id: Cow<'_, str>,
-    to: &SendTo<'_>,
-    body: Cow<'_, str>,
-    poll: chat::NewPoll,
-) -> Result<chat::Request, Asked> {
-    let to = self::to(to, site).map_err(refused(&id))?;
-    let rich = chat::NewRich { poll: Some(poll), ..chat::NewRich::default() }.boxed();
-    Ok(chat::Request::from(chat::messages::Command::Send {
-        client_id: id.into(),
-        to,
-        body: body.into(),
-        reply_to: None,
-        files: Vec::new(),
-        rich,
-    }))
-}
-
-/// Its choices, as they were asked.
-pub(super) fn choices(
-    choices: Vec<Cow<'_, str>>,
-    multiple: bool,
-    anonymous: bool,
-    ends: Option<u64>,
-) -> chat::NewPoll {
-    let choices = choices.into_iter().map(Into::into).collect();
-    chat::NewPoll { choices, multiple, anonymous, ends: ends.map(Timestamp) }
-}
-
-pub(super) fn forward(
-    site: SiteId,
-    id: Cow<'_, str>,
-    to: &SendTo<'_>,
-    conversation: &str,
-    seq: u64,
-) -> Result<chat::Request, Asked> {
-    let to = self::to(to, site).map_err(refused(&id))?;
-    let conversation = parse_conversation(site, conversation).ok_or(Code::NoSuchConversation);
-    let conversation = conversation.map_err(refused(&id))?;
-    Ok(chat::Request::from(chat::messages::Command::Forward {
-        client_id: id.into(),
-        to,
-        conversation,
-        seq: Seq(seq),
-    }))
-}
-
-fn refused(id: &str) -> impl Fn(Code) -> Asked + use<> {
-    let id: Box<str> = id.into();
-    move |code| Asked::Error { code, re: None, id: Some(id.clone()) }
 }
 
 /// The rich part of a plain message: only its thread.

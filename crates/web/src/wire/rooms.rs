@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use chat::rooms::Event as Of;
-use chat::{ConversationId, Delivery, SiteId, Timestamp};
-use web_proto::{Code, Event};
+use chat::rooms::{Command, Event as Of};
+use chat::{ConversationId, Delivery, LinkCode, MemberList, SiteId, Timestamp};
+use web_proto::{Code, Command as Wire, Event};
 
 use super::contacts::person;
 use super::names::conversation_text;
 use super::same::{ToChat, ToWire};
-use super::{next, number, position};
+use super::{conversation_id, next, number, page, position, sub, to};
 
 pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
     match event {
@@ -133,7 +133,72 @@ fn invitation(invitation: &chat::Invitation) -> web_proto::Invitation<'_> {
     }
 }
 
-pub(super) fn avatar_change(
+pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> {
+    let room = |id: Cow<'_, str>| conversation_id(site, &id);
+    let link_code = |code: Cow<'_, str>| LinkCode::parse(&code).ok_or(Code::BadInvitation);
+    Ok(match command {
+        Wire::CreateRoom { name, kind, topic, .. } => Command::Create {
+            name: name.into_owned(),
+            kind: kind.to_chat(),
+            topic: topic.map(Cow::into_owned),
+        },
+        Wire::ChangeRoom {
+            conversation,
+            name,
+            topic,
+            avatar,
+            picture,
+            kind,
+            slow_ms,
+            frozen,
+            max_members,
+            ..
+        } => Command::Change {
+            conversation: room(conversation)?,
+            change: Box::new(chat::RoomChange {
+                name: name.map(Cow::into_owned),
+                topic: topic.map(Cow::into_owned),
+                avatar: avatar_change(site, avatar, picture.as_deref())?,
+                kind: kind.map(ToChat::to_chat),
+                // A larger number becomes the largest one, which is refused or no limit.
+                slow_ms: slow_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
+                frozen,
+                max_members: max_members.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+            }),
+        },
+        Wire::Join { to, .. } => Command::Join { to: self::to(site, &to)? },
+        Wire::Leave { conversation, .. } => Command::Leave { conversation: room(conversation)? },
+        Wire::Member { conversation, user, action, role, until, reason, .. } => {
+            let (conversation, user) = (room(conversation)?, sub(&user)?);
+            let action = member_action(action, role)?;
+            match room_sanction(action, until, reason)? {
+                Some(sanction) => Command::SanctionMember { conversation, user, sanction },
+                None => Command::ChangeMember { conversation, user, action },
+            }
+        }
+        Wire::Members { conversation, query, sanctioned, after, limit, .. } => Command::ListMembers {
+            conversation: room(conversation)?,
+            list: if sanctioned { MemberList::Sanctioned } else { MemberList::Members },
+            query: query.map(Cow::into_owned),
+            page: page(after, limit),
+        },
+        Wire::MakeLink { conversation, hours, uses, .. } => {
+            Command::MakeLink { conversation: room(conversation)?, hours, uses }
+        }
+        Wire::Links { conversation, .. } => Command::ListLinks { conversation: room(conversation)? },
+        Wire::TakeBackLink { conversation, code, .. } => {
+            Command::RevokeLink { conversation: room(conversation)?, code: link_code(code)? }
+        }
+        Wire::OpenLink { code, .. } => Command::OpenLink { code: link_code(code)? },
+        Wire::JoinLink { code, .. } => Command::JoinByLink { code: link_code(code)? },
+        Wire::Rooms { query, after, limit, .. } => {
+            Command::List { query: query.map(Cow::into_owned), page: page(after, limit) }
+        }
+        not_of!(rooms) => unreachable!("another part decodes it"),
+    })
+}
+
+fn avatar_change(
     site: SiteId,
     avatar: Option<Cow<'_, str>>,
     picture: Option<&str>,
@@ -149,28 +214,29 @@ pub(super) fn avatar_change(
     }
 }
 
-/// None: the role is missing.
-pub(super) fn member_action(
+fn member_action(
     action: web_proto::MemberAction,
     role: Option<web_proto::Role>,
-) -> Option<chat::MemberAction> {
-    Some(match action {
+) -> Result<chat::MemberAction, Code> {
+    Ok(match action {
         web_proto::MemberAction::Invite => chat::MemberAction::Invite,
         web_proto::MemberAction::Remove => chat::MemberAction::Remove,
         web_proto::MemberAction::Ban => chat::MemberAction::Ban,
         web_proto::MemberAction::Unban => chat::MemberAction::Unban,
-        web_proto::MemberAction::SetRole => chat::MemberAction::SetRole(role?.to_chat()),
+        web_proto::MemberAction::SetRole => {
+            chat::MemberAction::SetRole(role.ok_or(Code::BadValue)?.to_chat())
+        }
     })
 }
 
-/// The sanction, where an end or a reason is given; None where the action has neither.
-pub(super) fn room_sanction(
+/// The sanction, if the action has an end or a reason.
+fn room_sanction(
     action: chat::MemberAction,
     until: Option<u64>,
     reason: Option<Cow<'_, str>>,
-) -> Option<Option<chat::RoomSanction>> {
+) -> Result<Option<chat::RoomSanction>, Code> {
     if until.is_none() && reason.is_none() {
-        return Some(None);
+        return Ok(None);
     }
     let kind = match action {
         chat::MemberAction::Ban => chat::RoomSanctionKind::Ban,
@@ -178,9 +244,9 @@ pub(super) fn room_sanction(
         chat::MemberAction::Invite
         | chat::MemberAction::Remove
         | chat::MemberAction::Unban
-        | chat::MemberAction::SetRole(_) => return None,
+        | chat::MemberAction::SetRole(_) => return Err(Code::BadValue),
     };
-    Some(Some(chat::RoomSanction {
+    Ok(Some(chat::RoomSanction {
         kind,
         until: until.map_or(Timestamp::MAX, Timestamp),
         reason: reason.unwrap_or_default().into(),

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use chat::session::Event as Of;
+use chat::sign_in::Command;
 use chat::{Delivery, Refusal, Timestamp};
-use web_proto::{Code, Event};
+use web_proto::{Code, Command as Wire, Event};
 
 use super::account::renamed;
 use super::contacts::{contact, person};
 use super::messages::{conversation, message};
-use super::names::{conversation_text, position_text};
+use super::names::{conversation_text, parse_position, position_text};
 use super::rooms::left;
 use super::same::ToWire;
 use super::{calls, moderation, number, rich};
@@ -111,6 +112,14 @@ fn gap(gap: &chat::Gap) -> web_proto::Gap<'_> {
         first: gap.first.0,
         forget: gap.forget,
     }
+}
+
+pub(super) fn command(command: Wire<'_>) -> Result<Command, Code> {
+    Ok(match command {
+        Wire::Resume { position, .. } => Command::Resume { position: parse_position(&position) },
+        Wire::Token { token, .. } => Command::RenewToken { token: token.into_owned() },
+        not_of!(session) => unreachable!("another part decodes it"),
+    })
 }
 
 pub(crate) fn error<'a>(refusal: Refusal, re: Option<u64>, id: Option<&'a str>) -> Event<'a> {
