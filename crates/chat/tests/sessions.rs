@@ -241,7 +241,7 @@ fn too_many_events_before_the_welcome_make_a_session_behind() {
     for number in 0..100 {
         scene.send(&ann, to("bob"), &format!("m{number}"), "x");
         scene.store.turn(1); // commit
-        scene.store.turn(0); // tell
+        scene.store.turn(0); // publish
     }
     scene.store.run();
     let events = scene.inbox.take(bob);
@@ -297,7 +297,7 @@ fn resumes_are_exclusive_and_can_be_retried() {
     scene.store.run();
     assert!(scene.take(&ann).is_empty());
     resume(3);
-    scene.store.turn(0); // its snapshot is taken, and told later
+    scene.store.turn(0); // the snapshot is taken, and delivered later
     scene.node.behind(ann.session);
     resume(4);
     scene.store.run();

@@ -28,7 +28,7 @@ pub enum Command {
     SignOutDevice {
         device: u64,
     },
-    /// A page of all messages that the user can read or has written.
+    /// A page of the user's direct conversations and own messages in rooms.
     Export {
         page: PageOf,
     },

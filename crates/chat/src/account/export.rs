@@ -1,4 +1,4 @@
-//! Export: all messages that a member has written or could read, page by page, for a file.
+//! Export: a member's direct conversations and own messages in rooms, page by page, for a file.
 //!
 //! Direct conversations completely, because the member can read them anyway; of rooms only the member's own
 //! messages. Other commands return the rest of the member's data: profile, contacts, conversations.

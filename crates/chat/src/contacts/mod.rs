@@ -226,8 +226,8 @@ impl Contacts {
         self.pairs_busy.done(change.pair);
     }
 
-    /// Publishes the change to the user's own devices, one of which gets it as its answer, and to the other
-    /// user's devices, if their side changed.
+    /// Publishes the change to the user's own devices, one of which gets it as its answer. The other user's
+    /// devices get it if their side changed.
     fn tell_change(self: &Arc<Self>, change: &Change, before: Relation, after: Relation, position: Position) {
         let Change { asker, me, other, .. } = change;
         let mode = asker.site.site.mode;

@@ -45,8 +45,8 @@ impl PeerJob for MarkJob {
 }
 
 impl Messages {
-    /// Publishes a marker to the user's other devices with the unread count, and to the other member without
-    /// it, if the user's privacy allows it.
+    /// Publishes a marker to the user's other devices with the unread count. The other member gets it without
+    /// the count, if the user's privacy allows it.
     pub(crate) fn mark(self: &Arc<Self>, asker: &Asker, peer: &Peer, set: MarkerSet) {
         let session = asker.session;
         let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };

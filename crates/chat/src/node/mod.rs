@@ -29,8 +29,8 @@
 //! | sessions that are being adopted, and their commands | `sign_in/adopt.rs` | – | until they are adopted; 64 commands each |
 //! | randomness | `rng.rs` | – | always |
 //!
-//! *Publishing* is the exception, and no table. It is held while an event with a position is planned (which locks a
-//! user's shard) and handed to the outbox (which does not block), so that a resume can wait for it.
+//! *Publishing* is the exception, and no table. It is held while an event with a position is planned and
+//! handed to the outbox, so that a resume can wait for it. Planning locks a user's shard; the outbox does not block.
 //!
 //! Stored changes are delivered inside the store's completion, which runs in commit order on one thread. A
 //! [`Position`] is only correct because of that order.

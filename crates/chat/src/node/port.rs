@@ -63,7 +63,7 @@ impl Node {
     /// Removes all sessions from this node, so that another one can [adopt](Self::adopt) them. From then on
     /// sign-ins are refused. Sessions whose welcome is under way get `Event::Bye`; calls end.
     ///
-    /// Before this call, gateways start to hold commands back for the other node, and wait until the
+    /// Before this call, gateways start to hold commands back for the other node. They wait until the
     /// [store](Store) has no pending work of this node: later answers are lost.
     pub fn release(&self, now: Timestamp) -> Vec<SessionRecord> {
         self.inner.sign_in.release_sessions(now)

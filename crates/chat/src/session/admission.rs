@@ -32,8 +32,8 @@ const LEAST_PACE: f64 = 500.0;
 const MEMORY_MS: f64 = 10_000.0;
 /// The share of the rate that is promised, so that clients find room when they return at their time.
 const PROMISED: f64 = 0.9;
-/// For messages, the promised rate is at least this. A slow store while other work uses the cores does not
-/// predict its later rate, but a queue promised at that rate keeps its length. One more refusal of a message
+/// For messages, the promised rate is at least this. While other work uses the cores, the store's rate
+/// does not predict its later one, but a queue promised at that rate keeps its length. One more refusal of a message
 /// costs little.
 const LEAST_MESSAGES_PROMISED: f64 = 5_000.0;
 /// The longest retry time. Clients beyond it return too early and are refused once more.

@@ -20,8 +20,8 @@ pub trait SignInStore: UserStore + DeviceStore {
     /// a second. So a known user with an unchanged profile costs only reads, and a new user no query for
     /// their empty view.
     ///
-    /// A role in the token is stored and recorded in the transaction of the user, if [`RoleClaim::holds`]
-    /// allows it and the user is not banned. So the row that `met` receives decides about the user's first
+    /// A role in the token is stored and recorded in the transaction of the user. This needs the consent of
+    /// [`RoleClaim::holds`], and a user who is not banned. So the row that `met` receives decides about the user's first
     /// command, too.
     ///
     /// `met` is called once with the row, after the user exists and *before* the view's position is taken. A
