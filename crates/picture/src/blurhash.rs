@@ -31,7 +31,7 @@ pub(crate) fn of(picture: &RgbImage) -> String {
     hash
 }
 
-/// Amplitude of this wave in the picture, by colour.
+/// The amplitude of wave (`i`, `j`) in the picture, by colour.
 fn factor(picture: &RgbImage, i: u32, j: u32) -> [f32; 3] {
     let (width, height) = (picture.width() as f32, picture.height() as f32);
     let mut sums = [0.0; 3];

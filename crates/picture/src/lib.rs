@@ -1,8 +1,8 @@
 //! Re-encodes pictures of users.
 //!
-//! The output is decoded, turned upright, scaled and encoded by us, so metadata, trailing archives and broken headers are gone. A
-//! decoder turns bytes of strangers into indices, so it runs in a process of its own that can be ended (`kith picture`). This crate
-//! reads no file, no clock and no network.
+//! The crate decodes, turns upright, scales and encodes each picture. Metadata, trailing archives and broken headers
+//! are gone from the output. A decoder turns bytes of strangers into indices, so it runs in a process of its own that
+//! can be ended (`kith picture`). This crate reads no file, no clock and no network.
 //!
 //! Read first: [`remake`].
 
@@ -18,7 +18,7 @@ use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, 
 pub const MOST_BYTES: usize = 64 << 20;
 /// Most pixels of a picture: enough for a phone's camera.
 pub const MOST_PIXELS: u64 = 25_000_000;
-/// Longest side of a picture, and of its thumbnail.
+/// Longest side of a picture, in pixels.
 pub const LONGEST_SIDE: u32 = 2_560;
 pub const THUMBNAIL_SIDE: u32 = 480;
 
@@ -28,7 +28,7 @@ const THUMBNAIL_QUALITY: u8 = 75;
 /// A re-encoded picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remade {
-    /// Media type of both.
+    /// Media type of the picture and of its thumbnail.
     pub media_type: &'static str,
     pub width: u32,
     pub height: u32,
@@ -48,7 +48,7 @@ pub enum Refused {
     Broken(image::ImageError),
 }
 
-/// Decodes, turns upright, scales and encodes. Uses the first picture of an animation.
+/// Decodes, turns upright, scales and encodes a picture. Uses the first picture of an animation.
 pub fn remake(file: &[u8]) -> Result<Remade, Refused> {
     if file.len() > MOST_BYTES {
         return Err(Refused::TooLarge);
@@ -99,7 +99,7 @@ fn decode(file: &[u8], format: ImageFormat) -> Result<DynamicImage, Refused> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(MOST_BYTES as u64 * 4);
     decoder.set_limits(limits).map_err(Refused::Broken)?;
-    // Unreadable metadata counts as none.
+    // Unreadable metadata counts as no metadata.
     let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
     let mut picture = DynamicImage::from_decoder(decoder).map_err(Refused::Broken)?;
     picture.apply_orientation(orientation);
@@ -119,7 +119,8 @@ fn fitted(picture: &DynamicImage, longest: u32) -> (u32, u32) {
     (scaled(width), scaled(height))
 }
 
-/// Transparent pictures become PNG. So do drawings and screenshots, which PNG keeps sharp, up to twice the size of a JPEG.
+/// Encodes transparent pictures as PNG. Does the same for drawings and screenshots, which PNG keeps sharp, up to twice
+/// the size of a JPEG.
 fn encode(
     picture: &DynamicImage,
     is_drawing: bool,
@@ -167,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Colours that change from pixel to pixel, as in a photo.
+    /// A picture whose colours change from pixel to pixel, as in a photo.
     fn photo(width: u32, height: u32) -> DynamicImage {
         let pixel = |x: u32, y: u32| {
             let noise =
@@ -187,7 +188,7 @@ mod tests {
         (picture.width(), picture.height())
     }
 
-    /// A JPEG with this EXIF orientation (EXIF 2.32 §4.6.4, tag 0x112), a comment, and an archive behind its end.
+    /// A JPEG with this EXIF orientation (EXIF 2.32 §4.6.4, tag 0x112), a comment, and an archive after its end.
     fn dressed(picture: &DynamicImage, orientation: u8) -> Vec<u8> {
         let plain = jpeg(picture);
         let mut exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_one_is_scaled_and_a_small_one_stays() {
+    fn a_large_picture_is_scaled_and_a_small_one_keeps_its_size() {
         let large = remake(&jpeg(&photo(4_000, 1_000))).unwrap();
         assert_eq!((large.width, large.height), (2_560, 640));
         assert_eq!((sides(&large.bytes), sides(&large.thumbnail)), ((2_560, 640), (480, 120)));
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn drawings_keep_their_edges_and_what_can_be_seen_through_stays_so() {
+    fn drawings_keep_their_edges_and_their_transparency() {
         let drawing =
             RgbImage::from_fn(200, 100, |x, _| if x < 100 { Rgb([255, 0, 0]) } else { Rgb([9, 9, 9]) });
         let png = encode_as(&drawing.clone().into(), PNG, 0).unwrap();
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(noise.media_type, "image/jpeg", "a photo that somebody has saved without loss");
     }
 
-    /// IHDR claims 60,000 × 60,000 without pixels: no memory may be allocated for it.
+    /// IHDR claims 60,000 × 60,000 pixels but has none: the decoder must not allocate memory for them.
     #[test]
     fn a_bomb_of_pixels_is_refused_by_its_header() {
         let mut png = encode_as(&photo(4, 4), PNG, 0).unwrap();

@@ -1,14 +1,14 @@
-//! The address of a page or a picture. Anybody chooses it.
+//! The address of a page or a picture. Any user may choose it.
 
 use std::net::IpAddr;
 
 use reach::Reach;
 use url::{Host, Url};
 
-/// Longest address.
+/// Longest address, in bytes.
 const MAX_BYTES: usize = 2_048;
 
-/// An `http` or `https` address that is fit to be called.
+/// An `http` or `https` address that the client may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebAddress(Url);
 
@@ -18,13 +18,14 @@ pub struct WebAddress(Url);
 pub struct WrongAddress;
 
 impl WebAddress {
-    /// Read as browsers read it (WHATWG URL). For [`Reach::Public`] only names with a dot at the usual ports: no numbers, and no user in it.
+    /// Parses an address as browsers do (WHATWG URL). [`Reach::Public`] accepts only names with a dot, at the usual
+    /// ports: no numeric addresses, and no user name.
     pub fn parse(text: &str, reach: Reach) -> Result<WebAddress, WrongAddress> {
         let url = Some(text).filter(|text| text.len() <= MAX_BYTES).and_then(|text| Url::parse(text).ok());
         WebAddress::checked(url.ok_or(WrongAddress)?, reach)
     }
 
-    /// Where a reference on this page, or a redirect from it, leads.
+    /// Resolves a reference on this page, or a redirect from it.
     pub fn join(&self, reference: &str, reach: Reach) -> Result<WebAddress, WrongAddress> {
         if reference.len() > MAX_BYTES {
             return Err(WrongAddress);
@@ -49,7 +50,7 @@ impl WebAddress {
         self.0.as_str()
     }
 
-    /// In small letters; what is no ASCII is encoded.
+    /// The host in lower case, with non-ASCII characters encoded.
     pub fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
     }
@@ -70,7 +71,7 @@ impl WebAddress {
         }
     }
 
-    /// For the field `Host`.
+    /// The value of the field `Host`.
     pub(crate) fn authority(&self) -> String {
         match self.0.port() {
             Some(port) => format!("{}:{port}", self.host()),
@@ -79,7 +80,7 @@ impl WebAddress {
     }
 }
 
-/// A name, and not a number in any of the ways in which one may be written; names of one part are of somebody's own network, and so are
+/// Accepts a name and refuses every way to write a number. Names of one label belong to private networks, and so do
 /// some endings (RFC 6761, RFC 6762, RFC 8375).
 fn is_public_name(url: &Url) -> bool {
     let Some(Host::Domain(host)) = url.host() else { return false };
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_public_pages_are_called() {
+    fn only_public_pages_are_accepted() {
         for text in [
             "https://example.org/a?b=c#d",
             "http://example.org",
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_is_looked_at_as_the_first_address_was() {
+    fn a_redirect_is_checked_like_the_first_address() {
         let page = WebAddress::parse("https://example.org/a/b?c", Reach::Public).expect("it is one");
         let to = |reference| page.join(reference, Reach::Public).map(|to| to.as_str().to_owned());
         assert_eq!(to("../d.png"), Ok("https://example.org/d.png".into()));
@@ -162,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_taken_has_a_name_and_no_user(text in "https?://[a-z0-9.:@\\[\\]%_-]{1,30}/.{0,10}", any: String) {
+        fn an_accepted_address_has_a_host_name_and_no_user(text in "https?://[a-z0-9.:@\\[\\]%_-]{1,30}/.{0,10}", any: String) {
             for text in [text, any] {
                 if let Ok(address) = WebAddress::parse(&text, Reach::Public) {
                     prop_assert!(address.host().contains('.') && address.host().parse::<IpAddr>().is_err());

@@ -1,4 +1,4 @@
-//! Fetches a page or a picture: one GET after the other, over connections that are used once.
+//! Fetches a page or a picture: one GET after the other, each over a new connection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use tokio_rustls::rustls::RootCertStore;
 
 use crate::{Page, WebAddress, WrongAddress, page};
 
-/// For all of a page or a picture, with what it redirects to.
+/// The time for a page or a picture, with all its redirects.
 const TIME: Duration = Duration::from_secs(6);
-/// So many bytes of a page are read; what it says of itself stands at its start.
+/// Most bytes that are read of a page: its metadata stands at the start.
 const PAGE_BYTES: usize = 256 * 1024;
-/// A longer picture is none for us.
+/// Largest picture, in bytes. A larger one is ignored.
 const PICTURE_BYTES: usize = 4 * 1024 * 1024;
 const HEAD: HeadBounds = HeadBounds { bytes: 16 * 1024, fields: 96 };
 const MOST_REDIRECTS: usize = 4;
 
-/// Calls pages. Cheap to clone.
+/// Fetches pages. Cheap to clone.
 #[derive(Clone)]
 pub struct Client {
     http: HttpClient,
@@ -32,7 +32,7 @@ pub struct Client {
 /// The name of this client, so that a page's owner can refuse it.
 const AGENT: &str = concat!("Kith/", env!("CARGO_PKG_VERSION"), " (link preview)");
 
-/// Why there is nothing.
+/// The reason why a page or picture could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     #[error(transparent)]
@@ -57,7 +57,7 @@ pub enum Trouble {
     Unwanted,
 }
 
-/// Whether an address may be called.
+/// Decides whether an address may be called.
 pub type May<'a> = dyn Fn(&WebAddress) -> bool + Send + Sync + 'a;
 
 /// The kind of a request.
@@ -73,13 +73,13 @@ struct Answer {
 }
 
 impl Client {
-    /// Trusts the authorities that Mozilla does, and reaches the public network only.
+    /// A client that trusts the authorities that Mozilla trusts and reaches the public network only.
     pub fn public() -> Client {
         let roots = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
         Client::with(roots, Reach::Public, TIME)
     }
 
-    /// The same, but private networks too.
+    /// A client as [`public`](Self::public) makes it that reaches private networks, too.
     pub fn anywhere() -> Client {
         let roots = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
         Client::with(roots, Reach::Anywhere, TIME)
@@ -94,14 +94,14 @@ impl Client {
         WebAddress::parse(address, self.http.reach())
     }
 
-    /// The metadata of a page, with its final address. `may`: asked before each address is called.
+    /// The metadata of a page, with its final address. Calls `may` before each request.
     pub async fn page(&self, address: &WebAddress, may: &May<'_>) -> Result<(Page, WebAddress), Trouble> {
         let (answer, at) = self.fetch(address, Wanted::Page, may).await?;
         let charset = answer.media_type.split_once("charset=").map(|(_, name)| name.to_owned());
         Ok((page::read(&answer.body, charset.as_deref()), at))
     }
 
-    /// The bytes of a page's picture, which may be anything.
+    /// The bytes of a page's picture. They come from a stranger and are not checked.
     pub async fn picture(&self, of: &WebAddress, reference: &str, may: &May<'_>) -> Result<Vec<u8>, Trouble> {
         let address = of.join(reference, self.http.reach())?;
         Ok(self.fetch(&address, Wanted::Picture, may).await?.0.body)
@@ -121,7 +121,7 @@ impl Client {
                 }
                 match self.ask(&at, wanted).await? {
                     Ok(answer) => return Ok((answer, at)),
-                    // Looked at like the first one, its name too.
+                    // The target of a redirect is checked like the first address, with its name.
                     Err(location) => at = at.join(&location, self.http.reach())?,
                 }
             }
@@ -130,7 +130,7 @@ impl Client {
         tokio::time::timeout(self.time, all).await.unwrap_or(Err(Trouble::Late))
     }
 
-    /// The inner error is where it leads instead.
+    /// The inner error is the target of a redirect.
     async fn ask(&self, address: &WebAddress, wanted: Wanted) -> Result<Result<Answer, String>, Trouble> {
         let to = Origin { tls: address.has_tls(), host: address.host(), port: address.port() };
         let response = self.http.send(to, request(address, wanted)?).await?;
@@ -183,9 +183,10 @@ async fn answer(response: Response, wanted: Wanted) -> Result<Answer, Trouble> {
     let Body { bytes, end } = response.body(most).await;
     match end {
         End::TooLong if wanted == Wanted::Picture => Err(Trouble::TooLarge),
-        // Without a length, the end of the connection is the end of the body, also where a server ends TLS without a goodbye.
+        // Without a length, the end of the connection is the end of the body, even if a server ends TLS without
+        // `close_notify`.
         End::Failed(why) if length.is_some() => Err(Trouble::Broken(why)),
-        // The start of a body is good enough.
+        // The start of a body is enough.
         _ => Ok(Answer { media_type, body: bytes }),
     }
 }

@@ -1,8 +1,8 @@
-//! What a page says of itself: title, a few words, a picture; for those who are sent a link to it.
+//! Reads the title, a short text and the picture of a page that a user links to, for the readers of that link.
 //!
-//! Both the address and the page are a stranger's: only the public network is called ([`reach`]), each redirect is looked at like the first
-//! address, and time, bytes and redirects have bounds. Nothing of a page is run, and nothing of it but plain text goes on; its picture is
-//! bytes for whoever makes pictures anew.
+//! A stranger chooses the address and the page, so the client calls only the public network ([`reach`]). It checks each
+//! redirect like the first address, and bounds time, bytes and redirects. It runs nothing of a page, and returns only
+//! plain text and the bytes of a picture. The caller must re-encode the picture.
 //!
 //! Read first: [`Client::page`], [`read`].
 

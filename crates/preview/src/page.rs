@@ -1,11 +1,11 @@
-//! The head of a page: Open Graph where it has some (<https://ogp.me>), else its title and description.
+//! Reads the head of a page: Open Graph if present (<https://ogp.me>), else the page's title and description.
 
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 
-/// Most bytes that are kept of them.
+/// Most bytes of a title and of a description; the rest is cut off.
 pub const TITLE_BYTES: usize = 200;
 pub const DESCRIPTION_BYTES: usize = 400;
-/// Elements of a head that are looked at.
+/// Most elements of a head that are read.
 const MOST_TOKENS: usize = 20_000;
 
 /// The metadata of a page, as plain text. Missing fields are empty.
@@ -15,35 +15,35 @@ pub struct Page {
     pub description: String,
     /// The name of the whole website.
     pub site: String,
-    /// Where its picture is, as the page writes it.
+    /// The address of the page's picture, as the page writes it.
     pub picture: Option<String>,
 }
 
 #[derive(Default)]
-struct Said {
-    /// Of Open Graph, of other `meta`, of the page's own `title`.
+struct Metadata {
+    /// From Open Graph, from other `meta` elements, from the page's own `title`.
     titles: [String; 3],
     descriptions: [String; 2],
     site: String,
     pictures: [Option<String>; 2],
 }
 
-/// Reads it from the start of a page; the rest may be missing. `charset`: what the server has said of it.
+/// Reads the metadata from the start of a page; the rest may be missing. `charset`: from the server's `Content-Type`.
 pub fn read(html: &[u8], charset: Option<&str>) -> Page {
     let text = decoded(html, charset);
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut said = Said::default();
+    let mut found = Metadata::default();
     let mut in_title = false;
     for token in Tokenizer::new_with_emitter(text.as_str(), emitter).take(MOST_TOKENS).flatten() {
         match token {
             Token::StartTag(tag) => match tag.name.as_slice() {
-                b"meta" => said.meta(&tag),
-                b"title" => in_title = said.titles[2].is_empty(),
+                b"meta" => found.meta(&tag),
+                b"title" => in_title = found.titles[2].is_empty(),
                 b"body" => break,
                 _ => {}
             },
-            Token::String(words) if in_title => said.titles[2].push_str(&String::from_utf8_lossy(&words)),
+            Token::String(words) if in_title => found.titles[2].push_str(&String::from_utf8_lossy(&words)),
             Token::EndTag(tag) if tag.name.as_slice() == b"title" => in_title = false,
             Token::EndTag(tag) if tag.name.as_slice() == b"head" => break,
             _ => {}
@@ -53,14 +53,14 @@ pub fn read(html: &[u8], charset: Option<&str>) -> Page {
         all.iter().map(|text| plain(text, most)).find(|text| !text.is_empty()).unwrap_or_default()
     };
     Page {
-        title: first(&said.titles, TITLE_BYTES),
-        description: first(&said.descriptions, DESCRIPTION_BYTES),
-        site: plain(&said.site, TITLE_BYTES / 2),
-        picture: said.pictures.into_iter().flatten().find(|address| !address.trim().is_empty()),
+        title: first(&found.titles, TITLE_BYTES),
+        description: first(&found.descriptions, DESCRIPTION_BYTES),
+        site: plain(&found.site, TITLE_BYTES / 2),
+        picture: found.pictures.into_iter().flatten().find(|address| !address.trim().is_empty()),
     }
 }
 
-impl Said {
+impl Metadata {
     fn meta(&mut self, tag: &StartTag<()>) {
         let attribute =
             |name: &[u8]| tag.attributes.get(name).map(|value| String::from_utf8_lossy(value).into_owned());
@@ -88,7 +88,7 @@ impl Said {
     }
 }
 
-/// One line without what misleads a reader, cut where a letter ends.
+/// One line without misleading characters, cut at a character boundary.
 fn plain(text: &str, most: usize) -> String {
     let mut line = String::new();
     for c in text.chars() {
@@ -108,17 +108,18 @@ fn plain(text: &str, most: usize) -> String {
     line
 }
 
-/// Control characters, and those that turn the direction of what stands beside them.
+/// Control characters, and characters that change the direction of the text beside them.
 fn is_misleading(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Nearly all pages are UTF-8. Those of western Europe's older sets are read by their bytes; of others what is no UTF-8 is lost.
+/// Nearly all pages are UTF-8. Pages in western Europe's older sets are decoded byte by byte. In other sets, bytes that
+/// are not UTF-8 are lost.
 fn decoded(html: &[u8], charset: Option<&str>) -> String {
     let western = |name: &str| matches!(name, "iso-8859-1" | "latin1" | "windows-1252" | "iso-8859-15");
-    let said = charset.map(|name| name.trim().trim_matches('"').to_ascii_lowercase());
-    match said {
+    let charset = charset.map(|name| name.trim().trim_matches('"').to_ascii_lowercase());
+    match charset {
         Some(name) if western(&name) => html.iter().map(|byte| char::from(*byte)).collect(),
         _ => String::from_utf8_lossy(html).into_owned(),
     }
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_what_it_is() {
+    fn metadata_is_read_from_the_head() {
         let found = page(
             r#"<!doctype html><html><head><title>Plain</title>
             <meta name=description content="Not this one">
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_plain_and_short() {
+    fn fields_are_plain_and_short() {
         let long = "ä ".repeat(500);
         let found =
             page(&format!("<title>a\u{202e}b\0c\r\nd</title><meta name=description content='{long}'>"));
@@ -178,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_read(bytes in proptest::collection::vec(any::<u8>(), 0..300), tags in "(<title>|</title>|<meta |property=|content=|\"og:title\"|'og:image'|<!--|-->|<script>|>|&#x1F600;|&amp|a| ){0,40}") {
+        fn arbitrary_pages_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..300), tags in "(<title>|</title>|<meta |property=|content=|\"og:title\"|'og:image'|<!--|-->|<script>|>|&#x1F600;|&amp|a| ){0,40}") {
             for found in [read(&bytes, None), read(&bytes, Some("latin1")), page(&tags)] {
                 prop_assert!(found.title.len() <= TITLE_BYTES && found.description.len() <= DESCRIPTION_BYTES);
                 prop_assert!(!found.title.contains(char::is_control) && !found.description.contains(char::is_control));

@@ -1,4 +1,4 @@
-//! Pages of strangers on this machine, and what becomes of asking for them.
+//! Hostile pages on a local server, and the client's results.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::rustls::RootCertStore;
 
-/// Answers each connection with what `answer` makes of the request's path, and counts them.
+/// A server that answers each connection with `answer` of the request's path, and counts connections.
 struct Server {
     port: u16,
     asked: Arc<AtomicUsize>,
@@ -43,7 +43,7 @@ impl Server {
         format!("http://localhost:{}{path}", self.port)
     }
 
-    fn asked(&self) -> usize {
+    fn requests(&self) -> usize {
         self.asked.load(Ordering::Relaxed)
     }
 }
@@ -78,7 +78,7 @@ async fn a_page_is_read_through_redirects() {
 }
 
 #[tokio::test]
-async fn what_is_not_wanted_is_not_called() {
+async fn an_unwanted_address_is_not_called() {
     let server = Server::start(|path, port| match path {
         "/start" => {
             format!("HTTP/1.1 302 Found\r\nlocation: http://LOCALH%6fST:{port}/bad\r\n\r\n").into_bytes()
@@ -90,27 +90,27 @@ async fn what_is_not_wanted_is_not_called() {
     let start = client.parse(&server.address("/start")).unwrap();
     let may = |at: &WebAddress| !(at.host() == "localhost" && at.as_str().ends_with("/bad"));
     assert_eq!(client.page(&start, &may).await.err(), Some(Trouble::Unwanted));
-    assert_eq!(server.asked(), 1, "where it leads was not asked");
+    assert_eq!(server.requests(), 1, "the redirect was not followed");
     assert_eq!(client.picture(&start, "/bad", &may).await, Err(Trouble::Unwanted));
-    assert_eq!(server.asked(), 1);
+    assert_eq!(server.requests(), 1);
 }
 
 #[tokio::test]
-async fn nothing_of_our_own_is_called() {
+async fn private_addresses_are_not_called() {
     let server = Server::start(|_, _| html("<title>secret</title>")).await;
     let public = Client::public();
     for address in [server.address("/"), format!("http://127.0.0.1:{}/", server.port), "http://[::1]/".into()]
     {
         assert!(matches!(page(&public, &address).await, Err(Trouble::WrongAddress(_))), "{address}");
     }
-    // A name that looks public and leads here is looked up, and not called.
+    // A name that looks public but resolves to this machine: the client looks it up and refuses to connect.
     let looked = reach::connect(&reach::Lookups::default(), "localhost", server.port, Reach::Public).await;
     assert_eq!(looked.err(), Some(Unreached::NotPublic));
-    assert_eq!(server.asked(), 0);
+    assert_eq!(server.requests(), 0);
 }
 
 #[tokio::test]
-async fn what_goes_on_for_ever_ends() {
+async fn endless_responses_and_redirects_end() {
     let server = Server::start(|path, _| match path {
         "/round" => b"HTTP/1.1 302 Found\r\nlocation: /round\r\n\r\n".to_vec(),
         "/head" => [b"HTTP/1.1 200 OK\r\n".to_vec(), b"x: y\r\n".repeat(10_000)].concat(),
@@ -146,7 +146,7 @@ async fn what_goes_on_for_ever_ends() {
 }
 
 #[tokio::test]
-async fn what_is_not_a_page_or_a_picture_is_left() {
+async fn other_media_types_are_refused() {
     let server = Server::start(|path, _| match path {
         "/zip" => b"HTTP/1.1 200 OK\r\ncontent-type: application/zip\r\ncontent-length: 2\r\n\r\nPK".to_vec(),
         "/gzip" => b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx".to_vec(),
@@ -176,7 +176,7 @@ async fn what_is_not_a_page_or_a_picture_is_left() {
 }
 
 #[tokio::test]
-async fn who_says_nothing_is_not_waited_for() {
+async fn a_silent_server_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let client = Client::with(RootCertStore::empty(), Reach::Anywhere, Duration::from_millis(100));

@@ -1,4 +1,4 @@
-//! Carries a message to a push service, and reads of its answer no more than how it went.
+//! Sends a message to a push service, and reads only the status and `Retry-After` of its answer.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,34 +13,35 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 
 use crate::{Endpoint, Reach};
 
-/// For all of it: finding the address, connecting, asking, being answered.
+/// The time for a whole request: lookup, connection, request and response.
 const TIME: Duration = Duration::from_secs(15);
 const HEAD: HeadBounds = HeadBounds { bytes: 8 * 1024, fields: 64 };
 const TTL: HeaderName = HeaderName::from_static("ttl");
 const URGENCY: HeaderName = HeaderName::from_static("urgency");
 const TOPIC: HeaderName = HeaderName::from_static("topic");
 
-/// Calls push services. Cheap to clone; each message takes a connection of its own, with TLS resumed where the service allows it.
+/// Calls push services. Cheap to clone. Each message uses a new connection; TLS sessions are resumed if the service
+/// allows it.
 #[derive(Clone)]
 pub struct Client {
     http: HttpClient,
     time: Duration,
 }
 
-/// A sealed message on its way.
+/// A sealed message and its destination.
 pub struct Request<'a> {
     pub to: &'a Endpoint,
     /// See [`Vapid::authorization`](crate::Vapid::authorization).
     pub authorization: &'a str,
-    /// For so long the service keeps it for a browser that is away: RFC 8030 §5.2.
+    /// How long the service keeps the message for a browser that is offline: RFC 8030 §5.2.
     pub ttl: Duration,
     pub urgency: Urgency,
-    /// A newer message of the same topic takes the place of one that still waits: RFC 8030 §5.4. At most 32 letters of base64url.
+    /// A newer message of the same topic replaces one that still waits: RFC 8030 §5.4. At most 32 letters of base64url.
     pub topic: Option<&'a str>,
     pub body: &'a [u8],
 }
 
-/// Whether a phone is woken for it: RFC 8030 §5.3.
+/// Whether the message wakes a phone: RFC 8030 §5.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
     Low,
@@ -52,15 +53,15 @@ pub enum Urgency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Taken,
-    /// There is no such subscription any more: RFC 8030 §7.3.
+    /// The subscription does not exist any more: RFC 8030 §7.3.
     Gone,
-    /// Not now, with the time it asked for.
+    /// The service asks for a retry, after this time if it gave one.
     Later(Option<Duration>),
-    /// It will never take this one.
+    /// The service refuses this message for good. Has the HTTP status.
     Refused(u16),
 }
 
-/// Why there is no answer.
+/// The reason why the service did not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     #[error(transparent)]
@@ -73,20 +74,20 @@ pub enum Trouble {
     NoHttp,
 }
 
-/// An error for a file that should have been an authority's certificates.
+/// The file of an authority's certificates cannot be parsed or has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("there is no certificate of an authority in it")]
 pub struct NoAuthority;
 
 impl Client {
-    /// Trusts the authorities that Mozilla does, and reaches the public network only.
+    /// A client that trusts the authorities that Mozilla trusts and reaches the public network only.
     pub fn public() -> Client {
         let roots = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
         Client::with(roots, Reach::Public, TIME)
     }
 
-    /// Reaches a service of the operator's own too, wherever it is: `authority` has the certificates, as PEM, of who vouches for it. Which
-    /// names are called is for the caller to decide.
+    /// A client that also reaches the operator's own service, at any address. `authority`: the certificates of its
+    /// authority, as PEM. The caller decides which names it calls.
     pub fn own(authority: &[u8]) -> Result<Client, NoAuthority> {
         let mut roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
         let known = roots.len();
@@ -99,7 +100,7 @@ impl Client {
         Ok(Client::with(roots, Reach::Anywhere, TIME))
     }
 
-    /// For tests, and where the operator runs a push service of their own.
+    /// For tests, and for operators who run a push service.
     pub fn with(roots: RootCertStore, reach: Reach, time: Duration) -> Client {
         Client { http: HttpClient::new(roots, reach, HEAD), time }
     }
@@ -108,7 +109,7 @@ impl Client {
         self.http.reach()
     }
 
-    /// Redirects are not followed: a push service has no reason for one, and an attacker has.
+    /// Follows no redirects: a push service needs none, and an attacker could use one.
     pub async fn send(&self, request: &Request<'_>) -> Result<Outcome, Trouble> {
         tokio::time::timeout(self.time, self.ask(request)).await.unwrap_or(Err(Trouble::Late))
     }

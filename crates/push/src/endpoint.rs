@@ -1,18 +1,19 @@
-//! The address at which a push service takes messages for one browser. A browser names it, and so it is anybody's choice.
+//! The address at which a push service accepts messages for one browser. The browser names it, so anybody can choose
+//! it.
 
 use std::net::IpAddr;
 
 use reach::Reach;
 
-/// Longest address. Those of the known services have 150 to 500 bytes.
+/// Longest address, in bytes. Those of the known services have 150 to 500.
 const MAX_BYTES: usize = 2_048;
 
-/// An `https` address that is fit to be called. The path holds the browser's secret, so none of it is ever shown.
+/// An `https` address that the client may call. Its path is the browser's secret, so `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub(crate) host: Box<str>,
     pub(crate) port: u16,
-    /// From its slash on, with what follows a `?`.
+    /// Begins with the slash and includes the query.
     pub(crate) path: Box<str>,
 }
 
@@ -22,12 +23,13 @@ pub struct Endpoint {
 pub struct WrongEndpoint;
 
 impl Endpoint {
-    /// Strict, because every form that is taken is one that an attacker may use: no user, no fragment, no escapes in the host, and
-    /// for [`Reach::Public`] a name with a dot whose last part has letters (so no number is an address of the network), and no port.
+    /// Parses an address strictly, because an attacker may use every accepted form: no user, no fragment, no escapes in
+    /// the host. [`Reach::Public`] also requires a name with a dot whose last label has letters, and no port. So the
+    /// host cannot be a numeric address.
     pub fn parse(text: &str, reach: Reach) -> Result<Endpoint, WrongEndpoint> {
         let rest = text.strip_prefix("https://").filter(|_| text.len() <= MAX_BYTES).ok_or(WrongEndpoint)?;
         let (authority, path) = rest.find('/').map(|at| rest.split_at(at)).ok_or(WrongEndpoint)?;
-        // Characters that could end the request line, or mean one thing to us and another to a server.
+        // Refuses characters that could end the request line, or that servers read differently.
         if !path
             .bytes()
             .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'#' | b'\\' | b'"' | b'<' | b'>'))
@@ -49,7 +51,7 @@ impl Endpoint {
         Ok(Endpoint { host: host.into(), port, path: path.into() })
     }
 
-    /// RFC 6454 §6.2: for whom the application's signature is.
+    /// The origin (RFC 6454 §6.2), which is the audience of the signature.
     pub fn origin(&self) -> String {
         match self.port {
             443 => format!("https://{}", self.host),
@@ -77,7 +79,7 @@ fn is_name(host: &str) -> bool {
     host.len() <= 253 && host.split('.').all(is_label)
 }
 
-/// Not an address in any of the ways in which resolvers read one (`127.1`, `0x7f.1`, `2130706433`).
+/// Not a number in any form that resolvers accept (`127.1`, `0x7f.1`, `2130706433`).
 fn is_public_name(host: &str) -> bool {
     let Some((_, last)) = host.rsplit_once('.') else { return false };
     let is_word = last.len() >= 2 && last.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn services_are_taken_and_tricks_are_not() {
+    fn known_services_are_accepted_and_unsafe_forms_are_refused() {
         for good in [
             "https://fcm.googleapis.com/fcm/send/fyXj3:APA91bE_x-y",
             "https://updates.push.services.mozilla.com/wpush/v2/gAAAAABk",
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_has_a_port_only_where_it_is_another() {
+    fn an_origin_has_a_port_only_if_it_is_not_443() {
         let of = |text, reach| Endpoint::parse(text, reach).expect(text).origin();
         assert_eq!(of("https://a.example/x?y", Reach::Public), "https://a.example");
         assert_eq!(of("https://localhost:8443/x", Reach::Anywhere), "https://localhost:8443");
@@ -151,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_taken_is_one_line_of_a_request(text in "https://[ -~\r\n\u{e4}]{0,60}") {
+        fn an_accepted_endpoint_is_one_line_of_a_request(text in "https://[ -~\r\n\u{e4}]{0,60}") {
             for reach in [Reach::Public, Reach::Anywhere] {
                 if let Ok(endpoint) = Endpoint::parse(&text, reach) {
                     prop_assert!(endpoint.path.starts_with('/'));

@@ -1,10 +1,10 @@
-//! Web Push (RFC 8030): a message for a browser that has no connection to us, by way of its maker's push service.
+//! Web Push (RFC 8030): sends a message to a browser without a connection, through the push service of its maker.
 //!
-//! [`seal`] encrypts it so that the service cannot read it (RFC 8291), [`Vapid`] says who sends it (RFC 8292), and
-//! [`Client`] carries it there. The address of a service is chosen by a browser, and so by anybody: see [`Endpoint`] and
-//! [`reach`].
+//! [`seal`] encrypts the message so that the service cannot read it (RFC 8291). [`Vapid`] signs the request for the
+//! site (RFC 8292). [`Client`] sends it. The browser, and so anybody, chooses the address of the service: see
+//! [`Endpoint`] and [`reach`].
 //!
-//! Deliberately not here: who is told what, and when (`chat`); what becomes of a subscription that is gone (`server`).
+//! This crate does not decide who gets which notification, or when (`chat`), and keeps no subscriptions (`server`).
 
 mod client;
 mod endpoint;
@@ -19,5 +19,6 @@ pub use reach::Reach;
 pub use seal::{Receiver, WrongReceiver, seal};
 pub use vapid::{Vapid, WrongKey};
 
-/// Longest message: what a service must take is 4,096 bytes in all (RFC 8030 §7.2), and the encryption needs some.
+/// Longest message, in bytes. A service must accept bodies of 4,096 bytes (RFC 8030 §7.2), and the encryption takes a
+/// part.
 pub const MESSAGE_BYTES: usize = seal::MESSAGE_BYTES;

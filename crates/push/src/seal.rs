@@ -11,10 +11,10 @@ const SALT_BYTES: usize = 16;
 const TAG_BYTES: usize = 16;
 /// Salt, size of a record, length of the key, key: RFC 8188 §2.1.
 const HEAD_BYTES: usize = SALT_BYTES + 4 + 1 + KEY_BYTES;
-/// All that a push service must take: RFC 8030 §7.2.
+/// The largest body that a push service must accept: RFC 8030 §7.2.
 const BODY_BYTES: usize = 4_096;
 pub(crate) const MESSAGE_BYTES: usize = BODY_BYTES - HEAD_BYTES - TAG_BYTES - 1;
-/// Bodies have so many bytes more than nothing, or twice as many and so on: the service learns little of how long a message is.
+/// Messages are padded to a multiple of this length, so that the service learns little about their length.
 const STEP_BYTES: usize = 512;
 
 /// The public part of a browser's subscription, for senders.
@@ -24,17 +24,17 @@ pub struct Receiver {
     auth: [u8; AUTH_BYTES],
 }
 
-/// The keys of a browser are not what RFC 8291 §3 says.
+/// The keys of a browser do not have the form of RFC 8291 §3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("these are not the keys of a browser's push subscription")]
 pub struct WrongReceiver;
 
 impl Receiver {
-    /// The browser's public key (`p256dh`, a point of P-256 in the uncompressed form) and its `auth` secret.
+    /// `key`: the browser's public key (`p256dh`, a point of P-256 in the uncompressed form). `auth`: its secret.
     pub fn new(key: &[u8], auth: &[u8]) -> Result<Receiver, WrongReceiver> {
         let key: [u8; KEY_BYTES] = key.try_into().map_err(|_| WrongReceiver)?;
         let auth = auth.try_into().map_err(|_| WrongReceiver)?;
-        // X9.62: 4 begins the uncompressed form. Whether it is a point of the curve is found by using it.
+        // X9.62: a 4 begins the uncompressed form. Key agreement checks later that the point is on the curve.
         if key[0] != 4 {
             return Err(WrongReceiver);
         }
@@ -48,7 +48,8 @@ impl std::fmt::Debug for Receiver {
     }
 }
 
-/// The body of the request. A message longer than [`MESSAGE_BYTES`] is cut; keys that are no point of the curve are refused.
+/// The body of the request. Cuts a message that is longer than [`MESSAGE_BYTES`], and refuses keys that are not on the
+/// curve.
 pub fn seal(message: &[u8], to: &Receiver) -> Result<Vec<u8>, WrongReceiver> {
     let random = SystemRandom::new();
     let mut salt = [0; SALT_BYTES];
@@ -64,7 +65,8 @@ pub fn seal(message: &[u8], to: &Receiver) -> Result<Vec<u8>, WrongReceiver> {
         .map_err(|_| WrongReceiver)
 }
 
-/// All but the agreement on a secret, so that the example of the RFC can be checked: its private keys cannot be given to ring.
+/// Everything but the key agreement, so that a test can check the example of the RFC: ring cannot load its private
+/// keys.
 fn seal_with(
     shared: &[u8],
     message: &[u8],
@@ -76,7 +78,7 @@ fn seal_with(
     // RFC 8291 §3.4.
     let info: [&[u8]; 3] = [b"WebPush: info\0", &to.key, sender];
     let key: [u8; 32] = expand(&to.auth, shared, &info);
-    // RFC 8188 §2.2 and §2.3; there is one record, so its number 0 changes nothing in the nonce.
+    // RFC 8188 §2.2 and §2.3. There is one record, so its number 0 does not change the nonce.
     let content_key: [u8; 16] = expand(&salt, &key, &[b"Content-Encoding: aes128gcm\0"]);
     let nonce: [u8; 12] = expand(&salt, &key, &[b"Content-Encoding: nonce\0"]);
 
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_none_are_refused() {
+    fn invalid_keys_are_refused() {
         let point = [4; KEY_BYTES];
         assert!(Receiver::new(&point, &[0; 15]).is_err());
         assert!(Receiver::new(&point[1..], &[0; 16]).is_err());

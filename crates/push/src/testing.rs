@@ -1,4 +1,4 @@
-//! A push service on this machine, and a browser that reads what it got: for tests here and of who uses this crate.
+//! A local push service, and a browser that decrypts its messages: for the tests of this crate and of its users.
 #![allow(clippy::unwrap_used, reason = "for tests: what cannot go on has failed")]
 
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
 
 use crate::{Client, Endpoint, Reach, Receiver};
 
-/// Answers each request alike and keeps what it said.
+/// Gives each request the same answer and records the requests.
 pub struct Service {
     port: u16,
     certificate: rcgen::Certificate,
-    heard: Mutex<mpsc::UnboundedReceiver<(String, Vec<u8>)>>,
+    requests: Mutex<mpsc::UnboundedReceiver<(String, Vec<u8>)>>,
 }
 
 impl Service {
@@ -38,7 +38,7 @@ impl Service {
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (tell, heard) = mpsc::unbounded_channel();
+        let (sender, requests) = mpsc::unbounded_channel();
         let answer = answer.to_owned();
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
@@ -55,13 +55,13 @@ impl Service {
                     }
                 };
                 if let Some(request) = request {
-                    let _ = tell.send(request);
+                    let _ = sender.send(request);
                 }
                 let _ = stream.write_all(answer.as_bytes()).await;
                 let _ = stream.shutdown().await;
             }
         });
-        Service { port, certificate: cert, heard: Mutex::new(heard) }
+        Service { port, certificate: cert, requests: Mutex::new(heard) }
     }
 
     pub fn address(&self, path: &str) -> String {
@@ -78,7 +78,7 @@ impl Service {
         roots
     }
 
-    /// Its certificate, for which nobody else vouches.
+    /// The service's self-signed certificate, as PEM.
     pub fn authority(&self) -> String {
         self.certificate.pem()
     }
@@ -88,12 +88,12 @@ impl Service {
     }
 
     /// The next request: head and body.
-    pub async fn heard(&self) -> Option<(String, Vec<u8>)> {
-        self.heard.lock().await.recv().await
+    pub async fn next_request(&self) -> Option<(String, Vec<u8>)> {
+        self.requests.lock().await.recv().await
     }
 
-    pub fn heard_nothing(&self) -> bool {
-        self.heard.try_lock().is_ok_and(|mut heard| heard.try_recv().is_err())
+    pub fn has_no_request(&self) -> bool {
+        self.requests.try_lock().is_ok_and(|mut requests| requests.try_recv().is_err())
     }
 }
 
@@ -104,7 +104,7 @@ fn whole(bytes: &[u8]) -> Option<(String, Vec<u8>)> {
     bytes.get(end..end + length).map(|body| (head.clone(), body.to_vec()))
 }
 
-/// The other end of a subscription, for one message: ring gives a key away with its use.
+/// The browser's keys of a subscription, for one message: ring consumes a key with its use.
 pub struct Browser {
     key: EphemeralPrivateKey,
     pub public: Vec<u8>,
@@ -123,7 +123,7 @@ impl Browser {
         Receiver::new(&self.public, &self.auth).unwrap()
     }
 
-    /// RFC 8188 §2.1 from the reader's side.
+    /// Decrypts a body: RFC 8188 §2.1 from the reader's side.
     pub fn open(self, body: &[u8]) -> Vec<u8> {
         let (salt, rest) = body.split_at(16);
         let (size, rest) = rest.split_at(4);

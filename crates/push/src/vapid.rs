@@ -1,4 +1,4 @@
-//! Who sends: a site's key pair, and what it signs for a push service (VAPID, RFC 8292).
+//! A site's key pair, and its signature for a push service (VAPID, RFC 8292).
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;
@@ -7,19 +7,19 @@ use serde_json::json;
 
 use crate::Endpoint;
 
-/// A site's key pair. A browser's subscription is bound to it, so it is made once and kept.
+/// A site's key pair. Browsers bind their subscriptions to it, so a site makes it once and keeps it.
 pub struct Vapid {
     pair: EcdsaKeyPair,
     public: String,
 }
 
-/// Not a key pair that [`Vapid::generate`] has made.
+/// Not a key pair from [`Vapid::generate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this is not a key pair for push notifications")]
 pub struct WrongKey;
 
 impl Vapid {
-    /// A new pair, as PKCS #8 (RFC 5958).
+    /// A new key pair, as PKCS #8 (RFC 5958).
     pub fn generate() -> Result<Vec<u8>, WrongKey> {
         let made = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
         made.map(|pair| pair.as_ref().to_vec()).map_err(|_| WrongKey)
@@ -37,8 +37,8 @@ impl Vapid {
         &self.public
     }
 
-    /// The value of `Authorization`. `expires`: Unix seconds, at most a day ahead (§2). `contact`: where the service's people
-    /// find ours, `mailto:` or `https:` (§2.1); some services want one.
+    /// The value of `Authorization`. `expires`: Unix seconds, at most a day ahead (§2). `contact`: an address at which
+    /// the service can reach the operator, `mailto:` or `https:` (§2.1); some services require one.
     pub fn authorization(
         &self,
         to: &Endpoint,
@@ -74,7 +74,7 @@ mod tests {
     use crate::Reach;
 
     #[test]
-    fn a_service_can_check_who_sends() {
+    fn a_service_can_verify_the_signature() {
         let vapid = Vapid::new(&Vapid::generate().expect("a pair")).expect("it is one");
         let to = Endpoint::parse("https://push.example/p/JzLQ3raZJfFBR0aqvOMsLrt54w4rJUsV", Reach::Public);
         let field = vapid.authorization(&to.expect("one"), Some("mailto:push@example.com"), 1_453_523_768);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_pair_are_refused() {
+    fn bytes_that_are_not_a_key_pair_are_refused() {
         let mut pair = Vapid::generate().expect("a pair");
         assert!(Vapid::new(b"").is_err() && Vapid::new(&pair[1..]).is_err());
         pair[40] ^= 1;

@@ -1,4 +1,4 @@
-//! A push service on this machine: it checks who sends, decrypts as a browser would, and misbehaves where it is told to.
+//! A local push service that checks the signature, decrypts as a browser does, and can misbehave.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::time::Duration;
@@ -28,7 +28,7 @@ async fn a_message_arrives_sealed_signed_and_whole() {
     };
     assert_eq!(service.client(PATIENCE).send(&request).await, Ok(Outcome::Taken));
 
-    let (head, body) = service.heard().await.unwrap();
+    let (head, body) = service.next_request().await.unwrap();
     let lines: Vec<&str> = head.lines().collect();
     assert_eq!(lines[0], "POST /p/a-secret-path?x=1 HTTP/1.1");
     let field = |name: &str| {
@@ -51,13 +51,13 @@ async fn a_message_arrives_sealed_signed_and_whole() {
 }
 
 #[tokio::test]
-async fn what_the_service_says_is_what_comes_of_it() {
+async fn each_answer_of_the_service_has_its_outcome() {
     for (answer, expected) in [
         ("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n", Ok(Outcome::Gone)),
         ("HTTP/1.1 200 OK\r\n\r\nleft unread", Ok(Outcome::Taken)),
         ("HTTP/1.1 200 OK\r\nX: half a he", Err(Trouble::NoHttp)),
         ("HTTP/1.1 429 Slow\r\nRetry-After: 7\r\n\r\n", Ok(Outcome::Later(Some(Duration::from_secs(7))))),
-        // To our own machine, which a client that follows would call.
+        // A redirect to this machine, which a client that follows redirects would call.
         ("HTTP/1.1 307 Away\r\nLocation: http://127.0.0.1:1/\r\n\r\n", Ok(Outcome::Refused(307))),
         ("220 smtp.example ESMTP\r\n", Err(Trouble::NoHttp)),
         ("", Err(Trouble::NoHttp)),
@@ -71,7 +71,7 @@ async fn what_the_service_says_is_what_comes_of_it() {
 }
 
 #[tokio::test]
-async fn who_says_nothing_is_given_up() {
+async fn a_silent_service_times_out() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let text = format!("https://localhost:{}/x", silent.local_addr().unwrap().port());
     let to = Endpoint::parse(&text, Reach::Anywhere).unwrap();
@@ -80,7 +80,7 @@ async fn who_says_nothing_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_service_that_nobody_vouches_for_gets_nothing() {
+async fn a_service_with_an_untrusted_certificate_gets_nothing() {
     let service = Service::begin("HTTP/1.1 201 Created\r\n\r\n").await;
     let to = service.endpoint("/x");
     let client = Client::with(RootCertStore::empty(), Reach::Anywhere, PATIENCE);
@@ -98,14 +98,14 @@ async fn an_operators_own_service_is_reached_with_its_authority() {
     }
 }
 
-/// The name is one that could be public and leads to this machine, as a name that is bound anew does.
+/// A name that looks public but resolves to this machine, as after DNS rebinding.
 #[tokio::test]
-async fn a_name_that_leads_to_us_is_not_called() {
+async fn a_name_that_resolves_to_a_private_address_is_refused() {
     let service = Service::begin("HTTP/1.1 201 Created\r\n\r\n").await;
     let to = service.endpoint("/x");
     let public = Client::with(service.roots(), Reach::Public, PATIENCE);
     assert_eq!(public.send(&request(&to)).await, Err(Trouble::Unreached(reach::Unreached::NotPublic)));
-    assert!(service.heard_nothing(), "nothing was sent");
+    assert!(service.has_no_request(), "nothing was sent");
 }
 
 async fn send(service: &Service) -> Result<Outcome, Trouble> {

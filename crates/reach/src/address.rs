@@ -1,9 +1,10 @@
-//! Which addresses are those of others: whatever a name of a stranger's choice leads to is looked at here first.
+//! Decides which addresses belong to the public network. Every address that a stranger's name resolves to passes this
+//! check.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one of the public network, so that nothing of our own can be reached by it. By IANA's registries of
-/// special addresses (RFC 6890 and its updates); what is not clearly public is not.
+/// Whether an address belongs to the public network, so that no host of our own can be reached by it. Follows IANA's
+/// registries of special addresses (RFC 6890 and its updates). An address that is not clearly public counts as private.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -28,7 +29,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    // Only global unicast. Mapped and translated IPv4 (RFC 4291 §2.5.5, RFC 6052), loopback, local and multicast are outside of it.
+    // Only global unicast is public. This excludes mapped and translated IPv4 (RFC 4291 §2.5.5, RFC 6052), loopback,
+    // local addresses and multicast.
     let [first, second, ..] = address.segments();
     let is_global = first & 0xe000 == 0x2000;
     let special = match first {
@@ -45,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ours_or_nobodys_is_not_public() {
+    fn private_and_reserved_addresses_are_not_public() {
         let table = [
             ("8.8.8.8", true),
             ("142.250.74.10", true),

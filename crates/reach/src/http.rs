@@ -1,6 +1,7 @@
 //! An HTTP/1.1 client over [`connect`]: one request per connection, no redirects, and bounds on what is read.
 //!
-//! The caller sets the time-out, because it may cover several requests, and reads no more of the body than it asks for.
+//! The caller sets the time-out, because it may cover several requests. Only as much of a body is read as the caller
+//! asks for.
 
 use std::error::Error as _;
 use std::future::Future;
@@ -31,15 +32,15 @@ pub struct HttpClient {
     head: HeadBounds,
 }
 
-/// A longer head of a response is an error.
+/// Bounds of a response's head. A longer head is an error.
 #[derive(Debug, Clone, Copy)]
 pub struct HeadBounds {
-    /// At least 8 KiB, the smallest buffer that hyper takes.
+    /// In bytes, at least 8 KiB: the smallest buffer that hyper accepts.
     pub bytes: usize,
     pub fields: usize,
 }
 
-/// Where a request goes.
+/// The server of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     pub tls: bool,
@@ -59,25 +60,25 @@ pub enum HttpError {
     Late,
 }
 
-/// The head of a response, with its body still to be read.
+/// The head of a response. Its body is read later.
 pub struct Response {
     pub head: http::response::Parts,
     body: Incoming,
     connection: Connection,
 }
 
-/// What was read of a body.
+/// The part of a body that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Body {
     pub bytes: Vec<u8>,
     pub end: End,
 }
 
-/// Why the reading of a body ended.
+/// The reason why reading a body ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
     Whole,
-    /// More came than the caller asked for.
+    /// The body is longer than the caller asked for.
     TooLong,
     /// The server closed the connection, or broke its own framing, before the end of the body.
     CutOff,
@@ -85,7 +86,7 @@ pub enum End {
 }
 
 impl HttpClient {
-    /// Trusts the given authorities.
+    /// A client that trusts the given certificate authorities.
     pub fn new(roots: RootCertStore, reach: Reach, head: HeadBounds) -> HttpClient {
         let provider = Arc::new(crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
@@ -96,7 +97,7 @@ impl HttpClient {
         HttpClient::with_tls(Arc::new(config), reach, head)
     }
 
-    /// Trusts no authority: for requests without TLS.
+    /// A client that trusts no certificate authority, for requests without TLS.
     pub fn plain(reach: Reach, head: HeadBounds) -> HttpClient {
         HttpClient::new(RootCertStore::empty(), reach, head)
     }
@@ -109,7 +110,8 @@ impl HttpClient {
         self.reach
     }
 
-    /// Sends a request with the path and query as its URI. Adds `Host`, unless the caller has set it, and `Connection: close`.
+    /// Sends a request whose URI is the path and query. Adds `Host`, unless the caller has set it, and `Connection:
+    /// close`.
     pub async fn send(
         &self,
         to: Origin<'_>,
@@ -130,7 +132,8 @@ impl HttpClient {
         self.exchange(stream.map_err(|error| HttpError::Connection(error.to_string().into()))?, request).await
     }
 
-    /// Sends a request and reads the whole response on this thread, for programs without a runtime. `most`: bytes of the body.
+    /// Sends a request and reads the whole response on this thread, for programs without a runtime. `most`: the largest
+    /// body, in bytes.
     pub fn send_blocking(
         &self,
         to: Origin<'_>,
@@ -146,7 +149,7 @@ impl HttpClient {
             Ok((response.head.clone(), response.body(most).await))
         };
         let done = runtime.block_on(async { tokio::time::timeout(time, whole).await });
-        // A lookup that hangs must not keep the caller.
+        // A lookup that hangs must not block the caller.
         runtime.shutdown_background();
         done.unwrap_or(Err(HttpError::Late))
     }
@@ -174,12 +177,12 @@ impl Response {
         self.head.status
     }
 
-    /// The value of the first field of this name, if it is text.
+    /// The value of the first field with this name, if it is text.
     pub fn field(&self, name: HeaderName) -> Option<&str> {
         std::str::from_utf8(self.head.headers.get(name)?.as_bytes()).ok().map(str::trim)
     }
 
-    /// Reads at most so many bytes.
+    /// Reads at most `most` bytes of the body.
     pub async fn body(mut self, most: usize) -> Body {
         let mut bytes = Vec::new();
         let end = loop {
@@ -205,11 +208,11 @@ impl Origin<'_> {
     }
 }
 
-/// The other half of a hyper connection, which moves the bytes while it is polled. Dropped with the response.
+/// The other half of a hyper connection. It moves bytes while it is polled, and is dropped with the response.
 struct Connection(Option<Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>>);
 
 impl Connection {
-    /// Awaits `work` while the connection goes on. hyper reports the connection's errors to `work`, too.
+    /// Awaits `work` and drives the connection meanwhile. hyper reports the connection's errors to `work`, too.
     async fn drive<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         std::future::poll_fn(|context: &mut Context<'_>| {
@@ -225,7 +228,7 @@ impl Connection {
 }
 
 fn failed(error: &hyper::Error) -> HttpError {
-    // `""` or half a head is no HTTP either.
+    // An empty response or half a head is not HTTP either.
     if error.is_parse() || error.is_incomplete_message() {
         return HttpError::NotHttp;
     }

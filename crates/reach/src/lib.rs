@@ -1,10 +1,11 @@
-//! Connections to addresses of a stranger's choice: a push service that a browser names, a page that a member links to.
+//! Connections to addresses that a stranger chooses: a push service that a browser names, a page that a member links
+//! to.
 //!
-//! Such a connection must not reach our own network. So a name is resolved once, *all* of its addresses must be public
-//! ([`is_public`]), and the connection goes to the address that was checked: a second lookup could give another one.
+//! Such a connection must not reach our own network. A name is resolved once, and *all* of its addresses must be public
+//! ([`is_public`]). The connection uses the address that was checked, because a second lookup could return another one.
 //! [`HttpClient`] sends HTTP requests over these connections, for push, previews and the load tool.
 //!
-//! Deliberately not here: the content of requests, which of them may be sent, and redirects.
+//! This crate does not know the content of requests and does not decide which may be sent. It follows no redirects.
 
 mod address;
 mod http;
@@ -22,16 +23,16 @@ pub use address::is_public;
 pub use http::{Body, End, HeadBounds, HttpClient, HttpError, Origin, Response};
 pub use lookups::Lookups;
 
-/// How far one may reach.
+/// The addresses to which a client may connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Names of the public network at their usual port.
+    /// Names of the public network, at the scheme's usual port.
     Public,
-    /// Whatever is asked for: for tests, and where the operator runs such a service of their own.
+    /// Every address: for tests, and for a service that the operator runs.
     Anywhere,
 }
 
-/// Why there is no connection.
+/// The reason why a connection failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreached {
     #[error("its name leads to no address")]
@@ -42,10 +43,11 @@ pub enum Unreached {
     Failed(Arc<str>),
 }
 
-/// Of a name's addresses so many are tried.
+/// The number of a name's addresses that are tried.
 const TRIES: usize = 2;
 
-/// Connects to a name. Who mixes one of our addresses into those of a name means to have us call it, and is not called at all.
+/// Connects to a name. Refuses a name if one of its addresses is private: its owner may want us to call a host of our
+/// own.
 pub async fn connect(lookups: &Lookups, host: &str, port: u16, reach: Reach) -> Result<TcpStream, Unreached> {
     let found = lookups.find(host, port).await.map_err(|_| Unreached::NoAddress)?;
     if reach == Reach::Public && !found.iter().all(|address| is_public(address.ip())) {

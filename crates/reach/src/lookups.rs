@@ -1,4 +1,4 @@
-//! Names to addresses, by the system's resolver, which may take half a minute and cannot be called off.
+//! Resolves names to addresses with the system's resolver, which may take half a minute and cannot be cancelled.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-/// Lookups at one time. Each holds a thread until the resolver answers, also when nobody waits any more; without a bound slow name servers
-/// of a stranger's choice would take all threads that files are read with.
+/// Lookups at one time. Each holds a thread until the resolver answers, even if the caller has given up. Without a
+/// bound, slow name servers that a stranger chooses would take all threads that read files.
 const AT_ONCE: usize = 8;
 
 type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
-/// Asks for names, a few at a time; one more waits. Cheap to clone: clones share the bound.
+/// Resolves names, at most [`AT_ONCE`] at a time; further lookups wait. Cheap to clone: clones share the bound.
 #[derive(Clone)]
 pub struct Lookups {
     places: Arc<Semaphore>,
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Somebody links to 100 names whose servers do not answer, and nobody waits for them any more.
+    /// A user links to 100 names whose servers do not answer, and the callers have given up.
     #[test]
     fn slow_name_servers_hold_few_threads() {
         let running = Arc::new(AtomicUsize::new(0));
@@ -66,7 +66,7 @@ mod tests {
         let lookups = Lookups::by(move |_, _| {
             counted.fetch_add(1, Ordering::SeqCst);
             started.send(()).expect("the test waits for it");
-            // They answer one after the other; the channel's end lets the rest go.
+            // The name servers answer one after the other. The end of the channel releases the rest.
             let _ = answers.lock().expect("nobody panics").recv();
             Ok(Vec::new())
         });
@@ -85,7 +85,7 @@ mod tests {
         }
         let waiting = begin(&lookups);
         assert_eq!((running.load(Ordering::SeqCst), lookups.places.available_permits()), (AT_ONCE, 0));
-        // Other lookups have threads and places of their own.
+        // Other instances have threads and a bound of their own.
         let others = Lookups::by(|_, _| Ok(vec![([192, 0, 2, 1], 443).into()]));
         assert_eq!(runtime.block_on(others.find("quick.example", 443)).expect("it answers").len(), 1);
         drop(answer);

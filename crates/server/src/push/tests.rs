@@ -28,7 +28,7 @@ async fn a_message_to_an_absent_member_reaches_the_browser() {
     let (scene, browser) = (Scene::new(&service), Browser::new());
     scene.anna_leaves_with(&browser, &service.address("/p/anna"));
     scene.ben_writes("Hello, Anna");
-    let (head, body) = service.heard().await.unwrap();
+    let (head, body) = service.next_request().await.unwrap();
     assert!(head.starts_with("POST /p/anna HTTP/1.1\r\n"), "{head}");
     let notice: Value = serde_json::from_slice(&browser.open(&body)).unwrap();
     assert_eq!((&notice["title"], &notice["body"]), (&"Ben".into(), &"Hello, Anna".into()));
@@ -54,7 +54,7 @@ async fn a_removed_browser_loses_its_subscription() {
     scene.anna_leaves_with(&Browser::new(), &service.address("/p/anna"));
     assert_eq!(scene.store.push_users().unwrap().len(), 1);
     scene.ben_writes("Hello?");
-    service.heard().await.unwrap();
+    service.next_request().await.unwrap();
     scene.gone.recv().await.unwrap();
     assert_eq!(scene.store.push_users().unwrap(), []);
     assert_eq!(scene.counters.gone.load(Relaxed), 1);
