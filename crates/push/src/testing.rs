@@ -61,7 +61,7 @@ impl Service {
                 let _ = stream.shutdown().await;
             }
         });
-        Service { port, certificate: cert, requests: Mutex::new(heard) }
+        Service { port, certificate: cert, requests: Mutex::new(requests) }
     }
 
     pub fn address(&self, path: &str) -> String {

@@ -62,7 +62,7 @@ fn bucket(files: &config::Files, root: &Path) -> Outcome<Bucket> {
     let problem = || format!("cannot keep files in the bucket {} at {}", place.name, place.endpoint);
     let bucket = Bucket::open(root, &place, key_pair(Path::new(&files.bucket_key_file))?)
         .map_err(|error| Trouble::new(problem()).because(error).remedy(LOOK_AT))?;
-    bucket.try_it().map_err(|error| Trouble::new(problem()).because(error).remedy(LOOK_AT))?;
+    bucket.check().map_err(|error| Trouble::new(problem()).because(error).remedy(LOOK_AT))?;
     Ok(bucket)
 }
 

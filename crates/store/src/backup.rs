@@ -1,4 +1,4 @@
-//! Copies of a whole database: taken while a node runs, and put in its place again.
+//! Copies a whole database while a node runs, and restores such a copy.
 
 use std::fs;
 use std::io;
@@ -11,8 +11,8 @@ use crate::migrate::{self, NEWEST};
 use crate::open::{check_ours, connect, create, explain};
 use crate::{OpenError, Options};
 
-/// Copies the database at `from`, as it is at one moment, to the file `to`, which is replaced once the copy is whole
-/// and on disk. A node may go on writing meanwhile: everything that it has acknowledged before is in the copy. Blocks.
+/// Copies the database at `from`, as it is at one moment, to the file `to`. Replaces `to` once the copy is complete and
+/// on disk. A node may continue to write: the copy contains everything that it acknowledged before the call. Blocks.
 pub fn backup(from: &Path, to: &Path) -> Result<(), OpenError> {
     let source = source(from)?;
     let aside = beside(to, ".new");
@@ -20,12 +20,12 @@ pub fn backup(from: &Path, to: &Path) -> Result<(), OpenError> {
     put(&aside, to)
 }
 
-/// Puts a copy in the place of the database at `to`, under a new *epoch*: to clients it is another database, so that
-/// each begins with a first page, instead of taking the messages that the copy lacks for seen. Answers where the
-/// database that was there is now. Where it fails, that one is still in its place, or at the latest moment, if the disk
-/// does not take a rename, there already. Blocks.
+/// Replaces the database at `to` with a copy, under a new *epoch*. Clients treat it as another database and begin with
+/// a first page; otherwise they would treat messages that the copy lacks as read. Returns the new path of the former
+/// database. After an error the former database is still at `to`. If the last rename fails, it is at its new path
+/// already. Blocks.
 ///
-/// No process may have the database open; one that this can find out about is [`OpenError::Busy`].
+/// No process may have the database open. Returns [`OpenError::Busy`] if it detects one.
 pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, OpenError> {
     let source = source(from)?;
     let aside = beside(to, ".new");
@@ -35,7 +35,7 @@ pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, OpenError> {
     Ok(replaced)
 }
 
-/// A whole database of ours, not newer than this program.
+/// Opens a complete Kith database that is not newer than this program.
 fn source(path: &Path) -> Result<Connection, OpenError> {
     let explain = |error| explain(path, error);
     if !path.is_file() {
@@ -50,8 +50,8 @@ fn source(path: &Path) -> Result<Connection, OpenError> {
     Ok(db)
 }
 
-/// In one statement, which is one moment of the source. Only what is there is written, not what was deleted from pages that are
-/// free or half empty now.
+/// Copies in one statement, which sees one moment of the source. `VACUUM INTO` writes only present rows, not deleted
+/// bytes in free or half-empty pages.
 fn copy(source: &Connection, to: &Path) -> Result<(), OpenError> {
     let explain = |error| explain(to, error);
     let failed = |error| OpenError::Create { path: to.into(), error };
@@ -61,7 +61,7 @@ fn copy(source: &Connection, to: &Path) -> Result<(), OpenError> {
     fs::File::open(to).and_then(|file| file.sync_all()).map_err(failed)?;
     let db = connect(to, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
     dialect::set(&db, "synchronous", "FULL").map_err(explain)?;
-    // One file without a log beside it.
+    // The copy is one file without a log beside it.
     let mode: String = db.query_row(dialect::JOURNAL_DELETE, [], |row| row.get(0)).map_err(explain)?;
     debug_assert_eq!(mode, "delete", "nobody else has this file");
     let sound: String = db.query_row(dialect::QUICK_CHECK, [], |row| row.get(0)).map_err(explain)?;
@@ -79,7 +79,7 @@ fn renew_epoch(path: &Path) -> Result<(), OpenError> {
     crate::open::renew_epoch(&db, path)
 }
 
-/// Out of the way, not deleted: whoever restores the wrong copy wants it back.
+/// Moves the former database away instead of deleting it, in case the operator restores the wrong copy.
 fn move_away(path: &Path) -> Result<Option<PathBuf>, OpenError> {
     if !path.exists() {
         return Ok(None);
@@ -99,8 +99,8 @@ fn move_away(path: &Path) -> Result<Option<PathBuf>, OpenError> {
     Ok(Some(away))
 }
 
-/// Writes the log into the file, which SQLite does only where no other process has it open. A file that cannot be
-/// read, the usual reason to restore, goes as it is.
+/// Writes the log into the file. SQLite does this only if no other process has the file open. A file that cannot be
+/// read, the usual reason to restore, is moved with its log.
 fn close_log(path: &Path) -> Result<(), OpenError> {
     let options = Options { busy_ms: 500, ..Options::default() };
     let Ok(db) = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options) else { return Ok(()) };
@@ -111,7 +111,7 @@ fn close_log(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Renames, and makes sure that this survives a power cut.
+/// Renames the file, and syncs the directory so that the rename survives a power cut.
 fn put(aside: &Path, to: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::Create { path: to.into(), error };
     fs::rename(aside, to).map_err(failed)?;

@@ -1,10 +1,10 @@
-//! The bytes of files in a bucket of S3, or of what speaks its language.
+//! The bytes of files in a bucket of S3, or of a service with the same API.
 //!
-//! There is nothing to append to in a bucket, and an upload must not wait for one: so all is written into a [`Folder`]
-//! first. What is complete gets a mark, and is moved by a thread of its own ([`Bucket::move_settled`]). Until then it is
-//! read from the folder, so a bucket that is away for a while delays nobody but those who read what is there already.
+//! A bucket has no append operation, and an upload must not wait for it. So every upload goes into a [`Folder`] first.
+//! A complete file gets a mark, and a separate thread moves it ([`Bucket::move_settled`]). Until then the file is read
+//! from the folder. A bucket that is unavailable for a while delays only readers of files that were moved before.
 //!
-//! Keys are `SITE/ID`, as in the folder, behind the operator's prefix.
+//! Keys are `SITE/ID`, as in the folder, after the operator's prefix.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
@@ -20,22 +20,21 @@ mod remote;
 pub use remote::{BucketPlace, KeyPair};
 use remote::{Object, Remote};
 
-/// After so many that could not be moved, a round ends: the bucket is away, and the rest can wait too.
+/// A round ends after this number of failed files: the bucket is probably unavailable, and the rest can wait.
 const FAILURES: usize = 3;
 
-/// Chat's [`Blobs`] in a bucket, with a folder before it.
+/// Chat's [`Blobs`] in a bucket, with a folder for uploads.
 pub struct Bucket {
     folder: Folder,
-    /// An empty file for each one that is complete and not moved yet, `SITE-ID`.
+    /// The directory of marks: an empty file `SITE-ID` for each file that is complete and not moved yet.
     marks: PathBuf,
     remote: Arc<Remote>,
 }
 
 impl Bucket {
-    /// Creates the folder where it does not exist. Nothing is asked of the bucket yet.
+    /// Creates the folder if it does not exist. Sends no request to the bucket yet.
     ///
-    /// # Errors
-    /// Of the folder; and [`ErrorKind::InvalidInput`] where the place is none that can be called.
+    /// # Errors Errors of the folder, and [`ErrorKind::InvalidInput`] if `place` is not a valid address.
     pub fn open(root: &Path, place: &BucketPlace, keys: KeyPair) -> io::Result<Bucket> {
         let folder = Folder::open(root)?;
         let marks = root.join("moving");
@@ -43,19 +42,17 @@ impl Bucket {
         Ok(Bucket { folder, marks, remote: Arc::new(Remote::new(place, keys)?) })
     }
 
-    /// Asks the bucket for something that is not there. Blocks, for some seconds at most.
+    /// Checks the connection: asks the bucket for a key that does not exist. Blocks, for some seconds at most.
     ///
-    /// # Errors
-    /// It cannot be reached, or does not know us.
-    pub fn try_it(&self) -> io::Result<()> {
+    /// # Errors The bucket cannot be reached, or refuses the credentials.
+    pub fn check(&self) -> io::Result<()> {
         self.remote.sites().map(drop)
     }
 
-    /// Moves what is complete, and answers how many files that were. Blocks for as long as that takes; what is under way when the process
-    /// ends is moved by the next one, as an object is in a bucket wholly or not at all.
+    /// Moves complete files and returns their number. Blocks until it is done. If the process ends meanwhile, the next
+    /// one moves the rest: an object is in a bucket completely or not at all.
     ///
-    /// # Errors
-    /// The first that came, after the others were tried, too.
+    /// # Errors The first error, after the other files were tried.
     pub fn move_settled(&self) -> io::Result<usize> {
         let (mut moved, mut failures) = (0, Vec::new());
         for entry in fs::read_dir(&self.marks)? {
@@ -78,7 +75,8 @@ impl Bucket {
                 self.remote.put(&key(file, rendition), &bytes)?;
             }
         }
-        // Somebody may have removed it meanwhile: the mark goes first then, and what was put after that is ours to remove.
+        // Another thread may have removed the file meanwhile. It removes the mark first, so the objects put after that
+        // must be removed here.
         if !mark.try_exists()? {
             return self.remote.remove_all(file);
         }
@@ -111,10 +109,10 @@ impl Blobs for Bucket {
         }
         let key = key(file, rendition);
         let bytes = self.remote.bytes(&key)?;
-        Ok(Box::new(Distant { remote: Arc::clone(&self.remote), key, bytes, reading: Mutex::new(None) }))
+        Ok(Box::new(RemoteBlob { remote: Arc::clone(&self.remote), key, bytes, reading: Mutex::new(None) }))
     }
 
-    /// A mark that a crash takes away costs nothing: the bytes are served from the folder then.
+    /// If a crash loses a mark, the file stays in the folder and is served from there.
     fn settle(&self, file: FileId) -> io::Result<()> {
         fs::File::create(self.mark(file)).map(drop)
     }
@@ -139,15 +137,15 @@ impl Blobs for Bucket {
 }
 
 /// An object in the bucket, read from front to back with one request.
-struct Distant {
+struct RemoteBlob {
     remote: Arc<Remote>,
     key: String,
     bytes: u64,
-    /// The answer that is being read, and how far.
+    /// The response that is being read, and the offset of its next byte.
     reading: Mutex<Option<(u64, Object)>>,
 }
 
-impl Blob for Distant {
+impl Blob for RemoteBlob {
     fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -161,7 +159,8 @@ impl Blob for Distant {
             *reading = Some((at + buffer.len() as u64, object));
             return Ok(());
         }
-        // The first piece, or another place; or the bucket has given up a reader who was slow: asked again, once.
+        // The first read, a jump to another offset, or a slow reader whose connection the bucket closed: send one new
+        // request.
         let mut object = self.remote.get(&self.key, offset)?;
         object.read_exact(buffer)?;
         *reading = Some((offset + buffer.len() as u64, object));

@@ -1,4 +1,4 @@
-//! Bulk: puts a whole community into a database that no node has open.
+//! Imports a whole community into a database that no node has open.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -14,7 +14,7 @@ use crate::open::{connect, explain, open};
 use crate::user::Seen;
 use crate::{OpenError, Options, contact, user};
 
-/// Puts many users and contacts into a store, faster than a node could: no request, no wait for the disk per row.
+/// Imports many users and contacts faster than a node could: without requests, and without a disk flush per row.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,17 +22,17 @@ use crate::{OpenError, Options, contact, user};
 /// let mut import = store::bulk::Import::open(path)?;
 /// let ids = import.users(site, profiles, now)?; // in the order of the profiles
 /// import.contacts(ids[0], [ids[1]])?; // contacts are mutual,
-/// import.contacts(ids[1], [ids[0]])?; // so each side is said once
+/// import.contacts(ids[1], [ids[0]])?; // so pass each side once
 /// import.finish()?;
 /// # Ok(()) }
 /// ```
 ///
-/// It is quickest, and the file smallest, where users come in the order of their `sub`, and owners of contacts in
-/// that of their numbers; so say all users first, then all contacts. Saying something a second time changes nothing.
-/// Where contacts come, the database gets a new *epoch*: devices that were here before begin afresh with their lists.
+/// Import is fastest, and the file smallest, if users are sorted by their `sub` and owners of contacts by their
+/// numbers. So pass all users first, then all contacts. Passing a row a second time changes nothing. An import of
+/// contacts gives the database a new *epoch*: existing devices reload their lists.
 ///
-/// No process may have the database open; while it lasts nobody else can open it. Where it is dropped without
-/// [`finish`](Self::finish) or the process dies, a part of the rows is there, all of them whole.
+/// No process may have the database open, and no other process can open it during the import. If the import is dropped
+/// without [`finish`](Self::finish), or the process dies, a part of the rows is stored. Each stored row is complete.
 pub struct Import {
     db: Connection,
     path: PathBuf,
@@ -51,12 +51,12 @@ pub struct Counts {
     pub users_as_before: u64,
     /// Entries of contact lists: two for a pair.
     pub contacts_new: u64,
-    /// Entries of pairs who were contacts already, or have had to do with each other in another way: what two
-    /// members have decided here stays.
+    /// Entries of pairs that already have a relation, as contacts or otherwise. The import keeps the members' own
+    /// decision.
     pub contacts_as_before: u64,
 }
 
-/// Why an import ended.
+/// The reason why an import ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error("user {} of site {} is not in the database", .0.num, .0.site.0)]
@@ -67,16 +67,16 @@ pub enum ImportError {
     Store(#[from] OpenError),
 }
 
-/// Rows of one transaction. Each begins with an empty page cache of SQLite's log and ends with a copy to the database,
-/// so they are large; what a crash undoes is this much.
+/// Rows of one transaction. Each transaction begins with an empty page cache of SQLite's log and ends with a copy to
+/// the database, so transactions are large. A crash undoes at most this number of rows.
 const PORTION: u32 = 500_000;
 
 impl Import {
-    /// Opens the database at `path`, makes it where there is none, and keeps everybody else out.
-    /// [`OpenError::Busy`]: a node or a command has it open.
+    /// Opens the database at `path`, or creates it, and locks out all other processes. Returns [`OpenError::Busy`] if a
+    /// node or a command has it open.
     pub fn open(path: &Path) -> Result<Import, OpenError> {
         let options = Options { writer_cache_kib: 256 << 10, busy_ms: 1_000, ..Options::default() };
-        drop(open(path, &options)?); // makes and migrates it
+        drop(open(path, &options)?); // creates and migrates the database
         let explain = |error| explain(path, error);
         let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options).map_err(explain)?;
         let settings = [
@@ -98,8 +98,8 @@ impl Import {
         Ok(import)
     }
 
-    /// Puts users of a site, or gives those who are there the new profile. Answers their ids in the order of the
-    /// profiles: 8 bytes each, so say a very large community in portions.
+    /// Adds users of a site, or updates the profiles of existing users. Returns their ids in the order of the profiles:
+    /// 8 bytes each, so pass a very large community in portions.
     pub fn users(
         &mut self,
         site: SiteId,
@@ -124,18 +124,18 @@ impl Import {
         Ok(ids)
     }
 
-    /// Whom the site calls this.
+    /// The id of the user with this `sub`.
     pub fn user(&self, site: SiteId, sub: &Sub) -> Result<Option<UserId>, ImportError> {
         let row = user::by_sub(&self.db, site, sub).map_err(|fault| self.fault(fault))?;
         Ok(row.map(|row| row.id))
     }
 
-    /// How many are on the contact list of one, as the limit of a list counts them. It reads them all.
+    /// The number of contacts on a user's list, as the limit of a list counts them. Reads all of them.
     pub fn list_length(&self, owner: UserId) -> Result<u64, ImportError> {
         contact::length(&self.db, owner).map_err(|fault| self.fault(fault))
     }
 
-    /// Whether one has had to do with the other already: then [`contacts`](Self::contacts) changes nothing.
+    /// Whether the two users have a relation already. If so, [`contacts`](Self::contacts) changes nothing.
     pub fn knows(&self, owner: UserId, other: UserId) -> Result<bool, ImportError> {
         let sql = sql!("SELECT 1 FROM contact WHERE site = $1 AND user = $2 AND other = $3");
         let row = self
@@ -145,8 +145,9 @@ impl Import {
         Ok(row.map_err(|e| explain(&self.path, e))?)
     }
 
-    /// Puts users on the contact list of one, however long it gets. Say the other side too, in its turn: both are on each other's list
-    /// then. The first call of a site reads the names of its users into memory, some 50 bytes each.
+    /// Adds users to the owner's contact list, without a limit. Pass the other direction in a call of its own, so that
+    /// both users are on each other's list. The first call of a site reads the names of its users into memory, some 50
+    /// bytes each.
     pub fn contacts(
         &mut self,
         owner: UserId,
@@ -188,12 +189,12 @@ impl Import {
         self.wrote(new)
     }
 
-    /// So far.
+    /// The counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Waits until all of it is on disk.
+    /// Commits the rest, and waits until everything is on disk.
     pub fn finish(self) -> Result<Counts, ImportError> {
         self.run("COMMIT")?;
         let carried = dialect::run(&self.db, dialect::EMPTY_LOG);
@@ -201,7 +202,7 @@ impl Import {
         Ok(self.counts)
     }
 
-    /// In one transaction with the first rows, because nothing else tells devices of them.
+    /// Runs in the transaction of the first rows, because devices learn of these rows only by the new epoch.
     fn renew_epoch(&self) -> Result<(), ImportError> {
         let step = (RandomState::new().hash_one(&self.path) as u32).max(1);
         let sql = sql!("UPDATE meta SET value = (value + $1) % 4294967296 WHERE name = 'epoch'");
@@ -242,9 +243,9 @@ impl Import {
     }
 }
 
-/// The cards of contact rows of one site's users, in one piece of memory.
+/// The contact-row fields of one site's users, in one allocation.
 struct Cards {
-    /// By number: where the card begins; [`NOBODY`] where there is no such user.
+    /// By user number: the offset of the card, or [`NOBODY`] if no user has this number.
     begins: Vec<u64>,
     bytes: Vec<u8>,
 }

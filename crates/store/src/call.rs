@@ -1,4 +1,4 @@
-//! Entries of calls: messages of the kind [`MessageKind::Call`](chat::MessageKind).
+//! Log entries of calls: messages of the kind [`MessageKind::Call`](chat::MessageKind).
 
 use chat::{
     Appended, CallStore, Done, MessageStore, NewCallEntry, Post, Posted, PostedCall, Refusal, RoomLimits,

@@ -1,4 +1,4 @@
-//! Contacts: how users stand to each other. A row carries the other's card, so that a list is one range.
+//! Contacts: relations between users. A row has the other user's name and avatar, so that a list is one range.
 
 mod store;
 
@@ -20,7 +20,7 @@ use crate::writer::Batch;
 
 // ---- writes ----
 
-/// None where a list would be longer than `limit`; then nothing was written.
+/// Returns None, and writes nothing, if a list would be longer than `limit`.
 pub(crate) fn put(
     batch: &mut Batch<'_>,
     a: UserId,
@@ -52,7 +52,8 @@ pub(crate) fn put(
     Ok(Some(batch.position()))
 }
 
-/// The direct conversation notes a block; see `marks.rs`. No view of it counts as changed: the other one is not to learn of it.
+/// Stores a block in the direct conversation, too; see `marks.rs`. This counts as no change of a view, because the
+/// other user must not notice the block.
 fn mark_blocks(
     batch: &mut Batch<'_>,
     a: UserId,
@@ -88,7 +89,7 @@ fn put_side(db: &Connection, user: UserId, other: UserId, state: ContactState, p
     Ok(())
 }
 
-/// A side on which nothing has happened: it leads [`show_card`] to the other side.
+/// A row without a relation, which leads [`show_card`] to the other side's row.
 fn put_mirror(db: &Connection, user: UserId, other: UserId) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
@@ -99,7 +100,7 @@ fn put_mirror(db: &Connection, user: UserId, other: UserId) -> Outcome<()> {
     Ok(())
 }
 
-/// Everybody who has this user on a list gets the new card.
+/// Copies the user's new name and avatar to every contact list that has the user.
 pub(crate) fn show_card(db: &Connection, user: UserId, card: &Profile) -> Outcome<()> {
     let sql = sql!("SELECT other FROM contact WHERE site = $1 AND user = $2");
     let mut statement = db.prepare_cached(sql)?;
@@ -134,7 +135,8 @@ pub(crate) fn has_blocked(db: &Connection, user: UserId, other: UserId) -> Outco
     Ok(side(db, user, other)? == ContactState::Blocked)
 }
 
-/// Whom a user has blocked, read when it is asked for first. One for each answer, because it counts the messages that are looked at.
+/// The users whom `user` has blocked, read at the first use. Make a new one for each answer, because it also bounds the
+/// number of messages that are examined.
 pub(crate) struct Blocked {
     user: UserId,
     others: Option<HashSet<u32>>,
@@ -153,7 +155,7 @@ impl Blocked {
         Ok(self.others.get_or_insert_default())
     }
 
-    /// How many of `wanted` messages may be looked at.
+    /// Reserves up to `wanted` messages that the caller may examine, and returns their number.
     pub(crate) fn take(&mut self, wanted: u64) -> u32 {
         let taken = self.left.min(u32::try_from(wanted).unwrap_or(u32::MAX));
         self.left -= taken;
@@ -176,7 +178,7 @@ fn blocked_by(db: &Connection, user: UserId) -> Outcome<HashSet<u32>> {
     Ok(others.collect::<Result<_, _>>()?)
 }
 
-/// Whether anything has happened between the two, also if nothing is left of it.
+/// Whether the two ever had a relation, even one that ended.
 pub(crate) fn have_met(db: &Connection, a: UserId, b: UserId) -> Outcome<bool> {
     let sql = sql!("SELECT 1 FROM contact WHERE site = $1 AND user = $2 AND other = $3");
     let mut statement = db.prepare_cached(sql)?;
@@ -184,14 +186,14 @@ pub(crate) fn have_met(db: &Connection, a: UserId, b: UserId) -> Outcome<bool> {
     Ok(met(a, b)? || met(b, a)?)
 }
 
-/// How many are on the list of one.
+/// The number of contacts on the user's list.
 pub(crate) fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     let sql = sql!("SELECT count(*) FROM contact WHERE site = $1 AND user = $2 AND state <> 0");
     let count: i64 = db.prepare_cached(sql)?.query_row([user.site.0, user.num], |row| row.get(0))?;
     Ok(count as u64)
 }
 
-/// Those who are contacts by agreement, by number.
+/// Mutual contacts, by number.
 pub(crate) fn agreed(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
     let sql = sql!("SELECT other FROM contact WHERE site = $1 AND user = $2 AND state = 3");
     let mut statement = db.prepare_cached(sql)?;
@@ -200,8 +202,8 @@ pub(crate) fn agreed(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
     Ok(others.collect::<Result<_, _>>()?)
 }
 
-/// By name, then sub. They lie by number, so a page of a list that is longer than it is picked from all of it. The first page also has
-/// those whom the user has blocked.
+/// Sorted by name, then sub. Rows are stored by number, so each page of a long list reads the whole list. The first
+/// page also has the users whom `user` has blocked.
 pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outcome<ContactsPage> {
     let is_first = after.is_none();
     let after = NameCursor::parse(after);
@@ -220,8 +222,8 @@ pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u3
     Ok(ContactsPage { rows, next })
 }
 
-/// A list as it was read. Its texts lie one after the other: most lists are read at a login, and memory of its own for each
-/// text that is compared or left out would be a good part of its cost.
+/// The list that was read. Its texts are in one allocation: most lists are read at a login, and one allocation for each
+/// compared or skipped text would cost much.
 #[derive(Default)]
 struct List {
     texts: String,
@@ -234,7 +236,7 @@ struct Card {
     number: u32,
     state: ContactState,
     guest: bool,
-    /// In `texts`, side by side: the folded name, the sub, the name, the avatar.
+    /// Offsets in `texts`, side by side: the folded name, the sub, the name, the avatar.
     folded: Range<usize>,
     sub_end: usize,
     name_end: usize,
@@ -242,7 +244,7 @@ struct Card {
 }
 
 impl List {
-    /// Of the columns `other, state, sub, name, avatar, guest`, if it comes after the cursor.
+    /// Adds a row of the columns `other, state, sub, name, avatar, guest`, if it comes after the cursor.
     fn read(&mut self, row: &Row<'_>, after: &NameCursor<'_>) -> Outcome<()> {
         let texts = &mut self.texts;
         let (sub, name) = (user::text(row, 2)?, user::text(row, 3)?);
@@ -275,8 +277,8 @@ impl List {
         Ok(())
     }
 
-    /// Sorts it and keeps the first, and of the others so many blocked ones; the cursor for what comes after the first, if that is
-    /// anything.
+    /// Sorts the cards and keeps the first `limit`, and `blocked` blocked users of the rest. Returns the cursor of the
+    /// next page, if any.
     fn cut(&mut self, limit: usize, blocked: usize) -> Option<String> {
         let List { texts, cards } = self;
         let place = |card: &Card| (&texts[card.folded.clone()], &texts[card.folded.end..card.sub_end]);
@@ -301,7 +303,7 @@ impl List {
     }
 }
 
-/// As a number that is less where the text is less by its first bytes.
+/// The first bytes as a number, so that comparing numbers compares the texts.
 fn first(text: &[u8]) -> u128 {
     let mut bytes = [0; 16];
     let known = text.len().min(bytes.len());
@@ -309,14 +311,14 @@ fn first(text: &[u8]) -> u128 {
     u128::from_be_bytes(bytes)
 }
 
-/// Those whose state changed after a position, taken off ones too; None where they are more than `limit`.
+/// Contacts whose state changed after a position, with removed ones; None if they are more than `limit`.
 pub(crate) fn changed_since(
     db: &Connection,
     user: UserId,
     since: u64,
     limit: u32,
 ) -> Outcome<Option<Vec<ContactRow>>> {
-    // `changed > 0` lets SQLite take the index, which has no others.
+    // `changed > 0` lets SQLite use the index, which has only such rows.
     let sql = sql!(
         "SELECT other, state, sub, name, avatar, guest FROM contact \
                WHERE site = $1 AND user = $2 AND changed > $3 AND changed > 0 LIMIT $4"
@@ -332,7 +334,7 @@ pub(crate) fn changed_since(
     Ok(Some(rows))
 }
 
-/// Of the columns `other, state, sub, name, avatar, guest`.
+/// Reads the columns `other, state, sub, name, avatar, guest`.
 fn contact(of: UserId, row: &Row<'_>) -> Outcome<ContactRow> {
     let profile = Profile {
         sub: user::sub(row, 2)?,

@@ -1,7 +1,7 @@
-//! Direct conversations: markers, how each member sees them, and the list of a member.
+//! Direct conversations: markers, the view of each member, and the list of a member.
 //!
-//! The list has no index by activity: it would cost two index entries per message, and reading all of a
-//! member's rows to pick the newest costs 0.3–1.5 µs each. Few have more than some hundred.
+//! The list has no index by activity, which would cost two index entries per message. Reading all rows of a member to
+//! find the newest costs 0.3–1.5 µs each, and few members have more than some hundred.
 
 use std::collections::BinaryHeap;
 
@@ -18,25 +18,25 @@ use crate::message::{self, Lines, Newest};
 use crate::writer::Batch;
 use crate::{room, user};
 
-/// A row.
+/// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Direct {
-    /// Of the newest message.
+    /// Seq of the newest message.
     pub(crate) seq: u64,
     pub(crate) position: u64,
     pub(crate) active: Timestamp,
     /// In the order of [`ConversationId::pair`].
     pub(crate) sides: [Side; 2],
-    /// It waits for an answer.
+    /// The message request that waits for an answer.
     pub(crate) asking: Option<Asking>,
 }
 
-/// A request of one of the two to the other.
+/// A message request of one member to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Asking {
-    /// Whose: a place in `sides`.
+    /// The asker: an index of `sides`.
     pub(crate) by: usize,
-    /// The other one has put it away.
+    /// The other member has dismissed the request.
     pub(crate) dismissed: bool,
 }
 
@@ -50,7 +50,7 @@ impl Asking {
     }
 }
 
-/// How one member sees it.
+/// The view of one member.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Side {
     pub(crate) received: u64,
@@ -68,7 +68,7 @@ impl Direct {
         Newest { seq: self.seq, position: self.position }
     }
 
-    /// As the member at `me` sees it.
+    /// The request as the member at index `me` sees it.
     pub(crate) fn request(&self, me: usize) -> Option<MessageRequest> {
         self.asking
             .map(|asking| if asking.by == me { MessageRequest::Sent } else { MessageRequest::Received })
@@ -88,7 +88,7 @@ impl Direct {
     }
 }
 
-/// Which side of the row is this user's; None where they are no member.
+/// The index of this user's side; None if the user is not a member.
 pub(crate) fn side_of(id: ConversationId, user: UserId) -> Option<usize> {
     id.pair()?.iter().position(|member| *member == user)
 }
@@ -186,7 +186,7 @@ pub(crate) const UPDATE: &str = sql!(
      WHERE site = $1 AND key = $2"
 );
 
-/// With [`INSERT`] or [`UPDATE`].
+/// Writes the row. `sql`: [`INSERT`] or [`UPDATE`].
 pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Direct) -> Outcome<()> {
     let [low, high] = &direct.sides;
     db.prepare_cached(sql)?.execute(params![
@@ -222,7 +222,7 @@ pub(crate) fn load(db: &Connection, id: ConversationId) -> Outcome<Option<Direct
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(row, 0)).optional()?)
 }
 
-/// Brings in the pages on which its row and its entry in the index are, or would be.
+/// Loads the pages of the row and of its index entry, or the pages where a new row would go.
 pub(crate) fn visit(db: &Connection, id: ConversationId) -> Outcome<()> {
     let row = sql!("SELECT 1 FROM conversation WHERE site = $1 AND key = $2");
     let entry = sql!(concat!(
@@ -340,7 +340,7 @@ fn one_of(
     }
 }
 
-/// The row as the user sees it; None where they are no member.
+/// The row as the user sees it; None if the user is not a member.
 pub(crate) fn assemble(
     db: &Connection,
     lines: &mut Lines<'_>,
@@ -355,7 +355,7 @@ pub(crate) fn assemble(
     let (mine, mut theirs) = (direct.sides[me], direct.sides[1 - me]);
     let request = direct.request(me);
     if request == Some(MessageRequest::Sent) {
-        (theirs.received, theirs.read) = (0, 0); // nobody is told that a request was looked at
+        (theirs.received, theirs.read) = (0, 0); // a request does not show what its recipient has seen
     }
     Ok(Some(ConversationRow {
         id,
@@ -366,7 +366,7 @@ pub(crate) fn assemble(
         their_received: Seq(theirs.received),
         their_read: Seq(theirs.read),
         blocked: mine.marks.is_blocking() || theirs.marks.is_blocking(),
-        // Writing marks all as read, so messages after `read` are by the other one.
+        // Writing marks everything as read, so messages after `read` are the other member's.
         unread: direct.seq - mine.read,
         mentions: mine.mentions,
         muted_until: mine.muted_until,
@@ -380,7 +380,7 @@ pub(crate) fn assemble(
     }))
 }
 
-/// Where a conversation stands in a list: pinned first, then newest activity, then by id.
+/// The place of a conversation in a list: pinned first, then newest activity, then by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     unpinned: bool,
@@ -397,7 +397,7 @@ impl Place {
         format!("{}{:016x}{:016x}", u8::from(self.unpinned), self.age, self.key)
     }
 
-    /// None where it is not one of ours; the list then begins at the top.
+    /// None if the cursor is invalid; the list then begins at the top.
     fn parse(cursor: &str) -> Option<Place> {
         let number = |from, to| u64::from_str_radix(cursor.get(from..to)?, 16).ok();
         let unpinned = number(0, 1)? != 0;
@@ -413,7 +413,7 @@ fn parse(row: &Row<'_>, at: usize) -> rusqlite::Result<Direct> {
             read: number(first + 1)?,
             mentions: number(first + 2)?,
             muted_until: Timestamp(number(first + 3)?),
-            // A bit of a newer program is kept as it is.
+            // Keeps a bit that a newer program has set.
             marks: Marks(row.get(at + first + 4)?),
             archived: number(first + 5)? != 0,
             changed: number(first + 6)?,

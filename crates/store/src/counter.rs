@@ -1,11 +1,12 @@
-//! Numbers of new rows. Each site counts each kind by itself, and no number comes twice, whatever was removed meanwhile.
+//! Numbers of new rows. Each site counts each kind separately. A number is never used twice, even if its row was
+//! removed.
 
 use chat::SiteId;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 
-/// What is counted. The numbers are stored.
+/// The kinds of rows that are counted. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
     User = 1,
@@ -18,7 +19,7 @@ pub(crate) enum Counted {
     Sticker = 8,
 }
 
-/// The number of one more. Where the transaction is undone, it is given out again.
+/// The next number. If the transaction is rolled back, the number is used again.
 pub(crate) fn next(db: &Connection, site: SiteId, of: Counted) -> Outcome<i64> {
     let sql = sql!(
         "INSERT INTO counter (site, kind, last) VALUES ($1, $2, 1) \
@@ -27,7 +28,7 @@ pub(crate) fn next(db: &Connection, site: SiteId, of: Counted) -> Outcome<i64> {
     Ok(db.prepare_cached(sql)?.query_row(params![site.0, of as i64], |row| row.get(0))?)
 }
 
-/// The number given out last; 0 where none was.
+/// The number that was given out last; 0 if there was none.
 pub(crate) fn last(db: &Connection, site: SiteId, of: Counted) -> Outcome<i64> {
     let sql = sql!("SELECT last FROM counter WHERE site = $1 AND kind = $2");
     let last = db.prepare_cached(sql)?.query_row(params![site.0, of as i64], |row| row.get(0)).optional()?;

@@ -1,4 +1,4 @@
-//! Devices of members, where the site keeps them.
+//! Devices of members, on sites that keep them.
 
 use chat::{
     Agent, DeviceRow, DeviceStore, Done, MOST_DEVICES, NewDevice, SignedOut, SiteId, Sub, Timestamp, UserId,

@@ -1,14 +1,16 @@
-//! Everything about statements that PostgreSQL says differently, each with its counterpart there. See `docs/design/two-engines.md`.
+//! Everything in statements that differs on PostgreSQL, each with its counterpart. See `docs/design/two-engines.md`.
 //!
-//! Statements have numbered parameters, `$1`: PostgreSQL's form. In SQLite `$1` is a *name*, and names get their numbers in the order in
-//! which they first appear. So [`sql!`] turns `$1` into SQLite's `?1` while it is compiled, and no work is left for a call.
+//! Statements have numbered parameters, `$1`: PostgreSQL's form. In SQLite `$1` is a *name*, and SQLite numbers names
+//! in the order of their first appearance. So [`sql!`] replaces `$1` with SQLite's `?1` at compile time, and a call
+//! costs nothing more.
 //!
-//! All other statements keep to what both engines understand: `ON CONFLICT (…) DO UPDATE` or `DO NOTHING`, `RETURNING`, `FILTER (WHERE …)`, row
-//! values, `coalesce`. Truth values are integers. `tests/two_engines.rs` finds words in other files that only SQLite knows.
+//! All other statements use only features of both engines: `ON CONFLICT (…) DO UPDATE` or `DO NOTHING`, `RETURNING`,
+//! `FILTER (WHERE …)`, row values, `coalesce`. Booleans are integers. `tests/two_engines.rs` finds words in other files
+//! that only SQLite knows.
 
 use rusqlite::Connection;
 
-/// A statement as SQLite takes it. Not compiled where a parameter is written in another way than `$1`.
+/// A statement for SQLite. Does not compile if a parameter has another form than `$1`.
 macro_rules! sql {
     ($text:expr) => {{
         const TEXT: &str = $text;
@@ -25,7 +27,7 @@ macro_rules! indexed_by {
     };
 }
 
-/// Joins in the order in which the tables are named. PostgreSQL: ` JOIN `.
+/// Joins tables in the order of their names in the statement. PostgreSQL: ` JOIN `.
 macro_rules! join_in_order {
     () => {
         " CROSS JOIN "
@@ -58,29 +60,29 @@ pub(crate) const fn text(bytes: &[u8]) -> &str {
 
 // ---- transactions and the file ----
 
-/// Begins a transaction that will write. PostgreSQL: `BEGIN`.
+/// Begins a write transaction. PostgreSQL: `BEGIN`.
 pub(crate) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
 
-/// Differs from the answer before where another connection has committed. PostgreSQL: other writers notify.
+/// The result changes after another connection has committed. PostgreSQL: other writers notify.
 pub(crate) const DATA_VERSION: &str = "PRAGMA data_version";
 
 /// Frees the page cache of a connection. PostgreSQL: nothing.
 pub(crate) const SHRINK_MEMORY: &str = "PRAGMA shrink_memory";
 
-/// Carries the log over into the database and cuts it to nothing. PostgreSQL: nothing.
+/// Copies the log into the database and truncates it. PostgreSQL: nothing.
 pub(crate) const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// Overwrites deleted bytes, also in pages that become free. PostgreSQL: `VACUUM` after an erasure.
 pub(crate) const SECURE_DELETE: &str = "PRAGMA secure_delete = ON";
 
-/// Changes how the file is written; answers the mode. PostgreSQL: nothing.
+/// Changes how the file is written; returns the mode. PostgreSQL: nothing.
 pub(crate) const JOURNAL_WAL: &str = "PRAGMA journal_mode = WAL";
 pub(crate) const JOURNAL_DELETE: &str = "PRAGMA journal_mode = DELETE";
 
-/// Answers `ok` where the file is sound. PostgreSQL: nothing.
+/// Returns `ok` if the file is sound. PostgreSQL: nothing.
 pub(crate) const QUICK_CHECK: &str = "PRAGMA quick_check(1)";
 
-/// The program that a file belongs to, 0 where none has said so. PostgreSQL: the name of the database.
+/// The application that a file belongs to; 0 if none has set it. PostgreSQL: the name of the database.
 pub(crate) const APPLICATION_ID: &str = "PRAGMA application_id";
 
 /// PostgreSQL: a row of `meta`.
@@ -94,12 +96,12 @@ pub(crate) fn set(db: &Connection, name: &str, value: impl rusqlite::ToSql) -> r
     db.pragma_update(None, name, value)
 }
 
-/// The file takes no more pages. PostgreSQL: nothing.
+/// Limits the size of the file. PostgreSQL: nothing.
 pub(crate) fn limit_pages(db: &Connection, pages: std::num::NonZero<u32>) -> rusqlite::Result<()> {
     db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
 }
 
-/// As [`Connection::query_row`], for one of the statements above that answers a row without a use.
+/// Runs one of the statements above and ignores the row that it returns.
 pub(crate) fn run(db: &Connection, statement: &str) -> rusqlite::Result<()> {
     db.query_row(statement, [], |_| Ok(()))
 }
@@ -110,20 +112,21 @@ pub(crate) fn run(db: &Connection, statement: &str) -> rusqlite::Result<()> {
 
 pub(crate) const PUT_WORDS: &str = sql!("INSERT INTO message_text (rowid, body, who) VALUES ($1, $2, $3)");
 pub(crate) const FORGET_WORDS: &str = sql!("DELETE FROM message_text WHERE rowid = $1");
-/// Of messages of a site that are not in `sent` yet: the position from which on they are not.
+/// Deletes the words of a site's messages from a position on. These messages are not in `sent` yet.
 pub(crate) const FORGET_WORDS_AFTER: &str = sql!(
     "DELETE FROM message_text WHERE rowid IN (SELECT position FROM message WHERE site = $1 AND position > $2)"
 );
-/// Of some messages of a site that are in `sent`.
+/// Deletes the words of some messages of a site that are in `sent`.
 pub(crate) const FORGET_WORDS_OF_SENT: &str =
     sql!("DELETE FROM message_text WHERE rowid IN (SELECT position FROM sent WHERE site = $1 LIMIT $2)");
-/// Positions before one, newest first.
+/// Positions before a given one, newest first.
 pub(crate) const FIND_WORDS: &str = sql!(
     "SELECT rowid FROM message_text WHERE message_text MATCH $1 AND rowid < $2 ORDER BY rowid DESC LIMIT $3"
 );
 
-/// Rewrites some pages of the index, so that words of deleted messages leave it: a negative number begins to merge all segments, positive ones
-/// go on with it. Answers whether all of it is done. See <https://www.sqlite.org/fts5.html#the_merge_command>.
+/// Rewrites some pages of the index, so that words of deleted messages leave it. A negative number begins to merge all
+/// segments; positive ones continue. Returns whether the merge is complete. See
+/// <https://www.sqlite.org/fts5.html#the_merge_command>.
 pub(crate) fn merge_words(db: &Connection, pages: i64) -> rusqlite::Result<bool> {
     let changes = || db.query_row("SELECT total_changes()", [], |row| row.get::<_, i64>(0));
     let before = changes()?;
@@ -159,7 +162,7 @@ mod tests {
         );
     }
 
-    /// The reason for all of it.
+    /// This behaviour of SQLite is the reason for [`sql!`].
     #[test]
     fn sqlite_numbers_names_in_the_order_of_their_appearance() {
         assert_eq!(answer::<String>("SELECT $2, $1", ["one", "two"]), ["one", "two"]);

@@ -1,7 +1,7 @@
-//! Erasing users: at once what says who they were, then in slices what there is much of.
+//! Erasure of users. The first transaction removes everything that identifies the user; slices remove the many rows.
 //!
-//! The row of `erasure` says how far the slices have come. It is written in the transaction of each slice, so a slice that did
-//! not happen is done again.
+//! The row of `erasure` records the progress of the slices. Each slice writes it in its own transaction, so a slice
+//! that failed is repeated.
 
 mod begin;
 mod slice;

@@ -1,7 +1,8 @@
-//! Everything that was said to a member or by them, page by page.
+//! Everything that a member has sent or received in direct conversations, and sent in rooms, page by page.
 //!
-//! A cursor says how far it is: `d` a direct conversation and a seq of it; `w` what the index by sender has, up to which position it
-//! had it when the export came there, and the last client id; `t` the log behind that position, which is short.
+//! A cursor records the progress. `d`: a direct conversation and a seq in it. `w`: the index by sender, with the
+//! position up to which it was complete when the export reached it, and the last client id. `t`: the log after that
+//! position, which is short.
 
 use chat::{ConversationId, Done, ExportPage, ExportStore, Seq, StoredMessage, UserId};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -21,7 +22,7 @@ impl ExportStore for Sqlite {
     }
 }
 
-/// How far an export is.
+/// The progress of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     Direct { key: i64, seq: u64 },
@@ -72,7 +73,7 @@ fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outco
 
 type Part = (Vec<StoredMessage>, Option<Place>);
 
-/// `seq`: of the last message that was read of the conversation of this key.
+/// `seq`: of the last message that was read in the conversation with this key.
 fn direct(db: &Connection, user: UserId, key: i64, seq: u64, limit: u32) -> Outcome<Part> {
     let Some(found) = next_conversation(db, user, key)? else {
         let indexed = meta::sent_indexed(db)? as i64;
@@ -91,7 +92,7 @@ fn direct(db: &Connection, user: UserId, key: i64, seq: u64, limit: u32) -> Outc
     Ok((page.messages, Some(next)))
 }
 
-/// The direct conversation with the least key from this one on.
+/// The direct conversation with the lowest key from `key` on.
 fn next_conversation(db: &Connection, user: UserId, key: i64) -> Outcome<Option<i64>> {
     let as_high = sql!(concat!(
         "SELECT key FROM conversation",
@@ -126,7 +127,7 @@ fn written(db: &Connection, user: UserId, indexed: i64, after: &str, limit: u32)
         return Ok((Vec::new(), Some(Place::Tail { position: indexed })));
     };
     let next = Place::Written { indexed, client_id: last.clone() };
-    // Messages that were indexed since are also after the position at which the log is read.
+    // The export reads later positions from the log, so it skips messages that entered the index meanwhile.
     let places = rows.iter().map(|(_, position)| *position).filter(|position| *position <= indexed);
     Ok((in_rooms(db, user, places)?, Some(next)))
 }
@@ -176,7 +177,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_none_begins_anew(text in ".{0,20}") {
+        fn an_invalid_cursor_starts_from_the_beginning(text in ".{0,20}") {
             let place = Place::parse(Some(&text));
             prop_assert!(Place::parse(Some(&place.cursor())) == place);
         }

@@ -1,14 +1,14 @@
-//! What goes wrong in an operation, and whom it concerns.
+//! Errors of an operation, and whether they concern the whole transaction.
 
 use chat::StoreError;
 use rusqlite::{ErrorCode, ffi};
 
-/// An operation failed.
+/// The reason why an operation failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// It asked for something impossible, and wrote nothing.
+    /// The request was invalid. The operation wrote nothing.
     Invalid(&'static str),
-    /// SQLite says no; what the operation wrote before must be undone.
+    /// SQLite reports an error. The writes of the operation must be undone.
     Sql(rusqlite::Error),
 }
 
@@ -21,7 +21,7 @@ impl From<rusqlite::Error> for Fault {
 }
 
 impl Fault {
-    /// Nothing in the same transaction can succeed either: the fault is the file's, not the operation's.
+    /// Whether every other operation in the transaction fails, too: the error is the file's, not the operation's.
     pub(crate) fn concerns_all(&self) -> bool {
         match self {
             Fault::Invalid(_) => false,
@@ -44,21 +44,21 @@ impl Fault {
         }
     }
 
-    pub(crate) fn told(&self) -> StoreError {
+    pub(crate) fn to_store_error(&self) -> StoreError {
         match self {
             Fault::Invalid(why) => StoreError::Failed((*why).into()),
-            Fault::Sql(error) => told(error),
+            Fault::Sql(error) => store_error(error),
         }
     }
 }
 
-/// The error as the domain hears it.
-pub(crate) fn told(error: &rusqlite::Error) -> StoreError {
+/// Converts an error for the domain.
+pub(crate) fn store_error(error: &rusqlite::Error) -> StoreError {
     if no_room(error) { StoreError::DiskFull } else { StoreError::Failed(error.to_string().into()) }
 }
 
-/// The disk is full, or does not take writes for another reason that an operator can end. SQLite says
-/// SQLITE_FULL for ENOSPC in `write`, but an I/O error where ENOSPC or EDQUOT comes from other calls.
+/// The disk is full, or refuses writes for another reason that an operator can end. SQLite reports SQLITE_FULL for
+/// ENOSPC in `write`, but an I/O error if ENOSPC or EDQUOT comes from other calls.
 fn no_room(error: &rusqlite::Error) -> bool {
     let Some(error) = error.sqlite_error() else { return false };
     error.code == ErrorCode::DiskFull

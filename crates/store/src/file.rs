@@ -1,4 +1,5 @@
-//! Files: their rows, what they take of the quotas, and their place in a message. Bytes lie in a [`Folder`](crate::Folder).
+//! Files: their rows, their share of the quotas, and their place in a message. A [`Folder`](crate::Folder) holds the
+//! bytes.
 
 use std::collections::HashSet;
 
@@ -156,13 +157,13 @@ fn grow(db: &Connection, id: FileId, arrived: u64, limits: FileLimits) -> Outcom
     Ok(Ok(()))
 }
 
-/// The conversation in which one may post it.
+/// The conversation in which the uploader may post the file.
 fn ground(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refusal>> {
     match &new.place {
         FilePlace::Direct(id) => {
             let Some(other) = id.other(new.owner) else { return Ok(Err(Refusal::NoSuchConversation)) };
             let relation = contact::relation(db, new.owner, other)?;
-            // Among contacts nobody needs to look.
+            // Contacts may send files, so no further check is needed.
             if may_send_files(relation, false).is_ok() {
                 return Ok(Ok(*id));
             }
@@ -179,7 +180,7 @@ fn ground(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refu
     }
 }
 
-/// Among the newest messages, back from the newest.
+/// Looks for a message of `other` among the newest messages, from the newest back.
 pub(crate) fn has_answered(db: &Connection, id: ConversationId, other: UserId) -> Outcome<bool> {
     let Some(direct) = conversation::load(db, id)? else { return Ok(false) };
     let mut hop = db.prepare_cached(sql!("SELECT previous, sender FROM message WHERE position = $1"))?;
@@ -222,7 +223,7 @@ fn complete(db: &Connection, id: FileId, found: &FileFound) -> Outcome<Option<Fi
     load(db, id)
 }
 
-/// One that is in no message.
+/// Removes a file that is in no message.
 pub(crate) fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
     let sql = sql!(
         "UPDATE file SET message = -1, created = 0 WHERE site = $1 AND id = $2 AND message = 0 \
@@ -236,10 +237,10 @@ pub(crate) fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
     Ok(true)
 }
 
-/// `file.message` of the picture of a room.
+/// The value of `file.message` for the picture of a room.
 const ROOM_PICTURE: i64 = -2;
 
-/// A complete picture that `by` uploaded for this room becomes the room's.
+/// Makes a complete picture, which `by` uploaded for this room, the room's picture.
 pub(crate) fn take_room_picture(
     db: &Connection,
     id: FileId,
@@ -255,7 +256,7 @@ pub(crate) fn take_room_picture(
     Ok(if is_taken { Ok(()) } else { Err(Refusal::NoSuchFile) })
 }
 
-/// The room has another picture, or none. The bytes go from the disk as those of other removed files do.
+/// The room has another picture, or none. The bytes are removed from the disk like those of other removed files.
 pub(crate) fn drop_room_picture(db: &Connection, id: FileId) -> Outcome<()> {
     let sql = sql!(
         "UPDATE file SET message = -1, created = 0 WHERE site = $1 AND id = $2 AND message = $3 \
@@ -269,8 +270,8 @@ pub(crate) fn drop_room_picture(db: &Connection, id: FileId) -> Outcome<()> {
     }
 }
 
-/// Takes a file out of a message of somebody else than its owner, who is erased. Answers that message; None: the file is in no
-/// such message.
+/// Takes a file of an erased owner out of another user's message. Returns the position of that message; None if the
+/// file is in no such message.
 pub(crate) fn take_from_forward(db: &Connection, id: FileId, owner: UserId) -> Outcome<Option<u64>> {
     let copy = sql!(
         "DELETE FROM file_copy WHERE site = $1 AND file = $2 AND message = \
@@ -304,7 +305,7 @@ pub(crate) fn take_from_forward(db: &Connection, id: FileId, owner: UserId) -> O
     Ok(message.map(|at| at as u64))
 }
 
-/// Removes the files of the message at this position, which was deleted. Files that others forwarded stay in their messages.
+/// Removes the files of the deleted message at this position. Files in forwards by others stay in those messages.
 pub(crate) fn remove_of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<()> {
     forward::hand_over(db, site, message)?;
     let sql = sql!("SELECT owner, sum(kept_bytes) FROM file WHERE site = $1 AND message = $2 GROUP BY owner");
@@ -346,7 +347,7 @@ fn append_with(
     Ok(Ok((appended, told)))
 }
 
-/// Can all of these be posted there?
+/// Whether all of these files can be posted in this conversation.
 pub(crate) fn are_ready(
     db: &Connection,
     from: UserId,
@@ -367,7 +368,7 @@ pub(crate) fn are_ready(
     Ok(true)
 }
 
-/// Puts files that [`are_ready`] into a message.
+/// Puts files that passed [`are_ready`] into a message.
 pub(crate) fn post(db: &Connection, message: u64, files: &[FileId]) -> Outcome<Vec<File>> {
     let sql = sql!("UPDATE file SET message = $3, place = $4 WHERE site = $1 AND id = $2");
     for (place, id) in files.iter().enumerate() {
@@ -382,7 +383,7 @@ pub(crate) fn post(db: &Connection, message: u64, files: &[FileId]) -> Outcome<V
     }
 }
 
-/// A picture of a preview: its bytes lie there, and it is in the message at once.
+/// Stores the picture of a preview. Its bytes are complete, and it belongs to the message at once.
 pub(crate) fn put_picture(db: &Connection, before: &StoredMessage, at: u64, new: &NewPicture) -> Outcome<()> {
     let (site, owner) = (before.from.site, before.from);
     let sql = sql!(
@@ -407,7 +408,7 @@ pub(crate) fn put_picture(db: &Connection, before: &StoredMessage, at: u64, new:
     count(db, owner, new.bytes as i64)
 }
 
-/// It goes from the disk as other files do.
+/// Removes the row. The bytes are removed from the disk like those of other removed files.
 pub(crate) fn remove_picture(db: &Connection, site: SiteId, at: u64) -> Outcome<()> {
     let sql = sql!(
         "UPDATE file SET message = -1, created = 0 WHERE site = $1 AND message = $2 AND place = $3 \
@@ -428,7 +429,7 @@ pub(crate) fn picture_of(db: &Connection, site: SiteId, at: u64) -> Outcome<Opti
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(site, row)).optional()?.map(|row| row.file))
 }
 
-/// User 0: all of the site.
+/// User 0 stands for the whole site.
 const ALL: u32 = 0;
 
 fn count(db: &Connection, user: UserId, difference: i64) -> Outcome<()> {
@@ -445,7 +446,7 @@ fn count(db: &Connection, user: UserId, difference: i64) -> Outcome<()> {
 
 // ---- reads ----
 
-/// In the order in which they were put there.
+/// In the order in which they were posted.
 pub(crate) fn of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<Vec<File>> {
     let sql = sql!(concat!(
         "SELECT ",

@@ -1,7 +1,7 @@
-//! The bytes of files in a folder: `SITE/BB/ID`, where BB is the last byte of the id, so that no directory grows large.
+//! The bytes of files in a folder: `SITE/BB/ID`. BB is the last byte of the id, so that no directory grows large.
 //!
-//! An upload is written where it stays; its length is how far it came, so that nothing else must be kept right. A picture's
-//! renditions lie beside it, and take its place once its row says so.
+//! An upload is written at its final place. Its length is its progress, so no second record can disagree. The
+//! renditions of a picture lie beside the upload and replace it once the file's row says so.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -15,13 +15,13 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Creates the folder (mode 0700) where it does not exist.
+    /// Creates the folder (mode 0700) if it does not exist.
     pub fn open(root: &Path) -> io::Result<Folder> {
         create_directory(root)?;
         Ok(Folder { root: root.to_owned() })
     }
 
-    /// Names are numbers only: nothing that a client says gets into a path.
+    /// Names consist of numbers only: no text of a client gets into a path.
     fn path(&self, file: FileId, rendition: Rendition) -> PathBuf {
         let mut path = self.root.join(file.site.0.to_string());
         path.push(format!("{:02x}", file.number & 0xff));
@@ -29,7 +29,7 @@ impl Folder {
         path
     }
 
-    /// The stored file with these bytes.
+    /// The stored file of a rendition.
     pub(crate) fn find(&self, file: FileId, rendition: Rendition) -> io::Result<Option<File>> {
         match File::open(self.path(file, rendition)) {
             Ok(found) => Ok(Some(found)),
@@ -78,7 +78,7 @@ impl Blobs for Folder {
         Ok(Box::new(Opened { file: opened, bytes }))
     }
 
-    /// Nothing more to do: an upload is written where it stays.
+    /// Nothing more to do: an upload is at its final place already.
     fn settle(&self, _: FileId) -> io::Result<()> {
         Ok(())
     }
@@ -98,7 +98,7 @@ impl Blobs for Folder {
         for entry in fs::read_dir(&self.root)? {
             let entry = entry?;
             let site = entry.file_name().to_str().and_then(|name| name.parse().ok()).map(SiteId);
-            // Folders that are not numbers belong to others, and are not removed.
+            // Directories whose names are not numbers belong to others and are not removed.
             if site.is_some_and(|site| !sites.contains(&site)) && entry.file_type()?.is_dir() {
                 fs::remove_dir_all(entry.path())?;
             }

@@ -1,4 +1,4 @@
-//! Forwarded messages: whose they were, and files that are in more than one message.
+//! Forwarded messages: their first authors, and files that are in more than one message.
 
 use chat::{ConversationId, File, FileId, Forwarded, NewForward, Refusal, SiteId, UserId, may_send_files};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -9,7 +9,7 @@ use crate::file;
 use crate::rich::Place;
 use crate::user::Subs;
 
-/// May these files go along?
+/// Whether these files may be forwarded.
 pub(crate) fn check(
     db: &Connection,
     conversation: ConversationId,
@@ -71,7 +71,7 @@ pub(crate) fn origin(
     Ok(Forwarded { from: subs.of(user)?.map(|sub| (user, sub)) })
 }
 
-/// Of a forwarded message: those that came along, and those of which it is the only message by now.
+/// The files of a forwarded message: those it shares with an earlier message, and those that were handed over to it.
 pub(crate) fn files(db: &Connection, site: SiteId, position: u64) -> Outcome<Vec<File>> {
     let sql = sql!(
         "SELECT place, id FROM file WHERE site = $1 AND message = $2 AND place >= 0 \
@@ -87,7 +87,8 @@ pub(crate) fn files(db: &Connection, site: SiteId, position: u64) -> Outcome<Vec
     Ok(files)
 }
 
-/// Before a message at `position` loses its files: those that are in other messages too become another's, and it has no copies any more.
+/// Call before the message at `position` loses its files. Files in other messages are given to another message, which
+/// then owns them instead of a copy.
 pub(crate) fn hand_over(db: &Connection, site: SiteId, position: u64) -> Outcome<()> {
     let (site, at) = (i64::from(site.0), position as i64);
     db.prepare_cached(sql!("DELETE FROM file_copy WHERE site = $1 AND message = $2"))?.execute([site, at])?;
@@ -111,10 +112,10 @@ pub(crate) fn hand_over(db: &Connection, site: SiteId, position: u64) -> Outcome
     Ok(())
 }
 
-/// Most conversations of copies that are looked at to see who may see a file.
+/// Most conversations with copies that are examined to decide who may see a file.
 const MOST_PLACES: i64 = 100;
 
-/// Conversations in which a file is too.
+/// Conversations of other messages that have the file.
 pub(crate) fn places(db: &Connection, id: FileId) -> Outcome<Vec<ConversationId>> {
     let sql = sql!("SELECT DISTINCT conversation FROM file_copy WHERE site = $1 AND file = $2 LIMIT $3");
     let mut statement = db.prepare_cached(sql)?;

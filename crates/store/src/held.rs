@@ -1,5 +1,5 @@
-//! Messages beside the log: held for a moderator, or in the shadow. They have a table of their own, so that numbers in the log have no
-//! gaps that would tell of them.
+//! Messages beside the log: held for a moderator, or in the shadow. They have a table of their own, because a gap in
+//! the log's numbers would reveal them.
 
 use chat::{
     Act, By, ConversationId, Done, FileId, Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, NewHeld,
@@ -80,7 +80,7 @@ fn hold(batch: &mut Batch<'_>, new: &NewHeld) -> Outcome<Result<Kept, Refusal>> 
     Ok(Ok(Kept::Held { held, report: report.map(Box::new), user: Box::new(user) }))
 }
 
-/// Where it would be sent, if it may be.
+/// The conversation to which the message would be sent, if the sender may send it.
 fn place_of(db: &Connection, new: &NewHeld) -> Outcome<Result<ConversationId, Refusal>> {
     let name = match &new.place {
         HeldPlace::Direct(id) => return Ok(Ok(*id)),
@@ -138,7 +138,7 @@ fn insert(db: &Connection, held: &Held, report: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// It was sent, and stands beside the log no more.
+/// The message was sent; removes its row.
 pub(crate) fn release(db: &Connection, site: SiteId, report: u64) -> Outcome<()> {
     let Some((held, number)) = of_report(db, site, report)? else { return Ok(()) };
     let sql = sql!("DELETE FROM held_message WHERE site = $1 AND user = $2 AND number = $3");
@@ -146,7 +146,8 @@ pub(crate) fn release(db: &Connection, site: SiteId, report: u64) -> Outcome<()>
     sanction::stand(db, held.from)
 }
 
-/// As its sender is to hear of it; None where none waits with this report.
+/// Marks the message of this report as refused, and returns it for its sender; None if no message waits with this
+/// report.
 pub(crate) fn refuse(db: &Connection, site: SiteId, report: u64, reason: &str) -> Outcome<Option<Held>> {
     let Some((held, number)) = of_report(db, site, report)? else { return Ok(None) };
     let sql = sql!(
@@ -156,7 +157,7 @@ pub(crate) fn refuse(db: &Connection, site: SiteId, report: u64, reason: &str) -
     Ok(Some(Held { state: HeldState::Refused, reason: reason.into(), ..held }))
 }
 
-/// Its sender has seen that it was refused.
+/// The sender has seen that the messages were refused.
 pub(crate) fn forget_refused(db: &Connection, user: UserId) -> Outcome<bool> {
     let sql = sql!("DELETE FROM held_message WHERE site = $1 AND user = $2 AND state = 1");
     Ok(db.prepare_cached(sql)?.execute([user.site.0, user.num])? > 0)
@@ -248,7 +249,7 @@ fn count(db: &Connection, user: UserId, state: HeldState) -> Outcome<u32> {
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
 }
 
-/// Has this user any? Then there is something to be told at the next sign-in.
+/// Whether this user has held messages, which the next sign-in reports.
 pub(crate) fn any(db: &Connection, user: UserId) -> Outcome<bool> {
     let sql = sql!("SELECT 1 FROM held_message WHERE site = $1 AND user = $2");
     Ok(db.prepare_cached(sql)?.exists([user.site.0, user.num])?)

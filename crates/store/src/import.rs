@@ -31,12 +31,12 @@ impl ImportStore for Sqlite {
     }
 }
 
-/// A room as it is in the open transaction; its row is written at the end of the job.
+/// A room in the open transaction; its row is written at the end of the job.
 struct OpenRoom {
     row: RoomRow,
     /// The newest seq before the job.
     before: u64,
-    /// Members came.
+    /// The job added members.
     changed: bool,
 }
 
@@ -49,14 +49,14 @@ struct Importer<'a, 'b, 'c> {
     imported: Imported,
 }
 
-/// Err: why nothing was stored.
+/// Err: the reason why nothing was stored.
 type Stored = Result<(), ImportOutcome>;
 
 fn refused<T>(why: ImportRefusal) -> Outcome<Result<T, ImportOutcome>> {
     Ok(Err(ImportOutcome::Refused(why)))
 }
 
-/// The value, or the end of this item.
+/// Returns the value, or ends this item with its outcome.
 macro_rules! or_end {
     ($found:expr) => {
         match $found {
@@ -234,7 +234,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
         Ok(Ok(()))
     }
 
-    /// A member who has read all before has read it, too.
+    /// A member who had read everything before the import has read the imported message, too.
     fn append_direct(
         &mut self,
         id: ConversationId,
@@ -263,7 +263,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
         Ok(())
     }
 
-    /// The seq of an imported message, where it is of this conversation and still there.
+    /// The seq of an imported message, if it is in this conversation and still exists.
     fn seq_in(&self, id: ConversationId, key: &ImportKey) -> Outcome<Option<Seq>> {
         let Some(position) = self.find(key)? else { return Ok(None) };
         let sql = sql!("SELECT seq FROM message WHERE position = $1 AND site = $2 AND conversation = $3");
@@ -273,7 +273,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
         Ok(found.optional()?.map(|seq| Seq(seq as u64)))
     }
 
-    /// One that was erased since it was imported is nobody, also where somebody else has the id by now.
+    /// None for a user who was erased after the import, even if another user has the id now.
     fn user(&mut self, sub: &'c Sub) -> Outcome<Result<UserId, ImportOutcome>> {
         if let Some(known) = self.users.get(sub) {
             return Ok(known.map_err(ImportOutcome::Refused));
@@ -289,7 +289,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
         Ok(found.map_err(ImportOutcome::Refused))
     }
 
-    /// An imported room, which is open from then on.
+    /// An imported room, which stays open until the end of the job.
     fn room(&mut self, key: ImportKey) -> Outcome<Result<ConversationId, ImportOutcome>> {
         let Some(found) = self.find(&key)? else { return refused(ImportRefusal::NoSuchRoom) };
         let id = ConversationId { site: self.job.site, key: found as u64 };
@@ -333,7 +333,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
     }
 }
 
-/// Its row; and members who have read all before have read all now.
+/// Writes the room's row. Members who had read everything before the job have read everything now.
 fn save_room(db: &Connection, room: &OpenRoom) -> Outcome<()> {
     let OpenRoom { row, before, .. } = room;
     if row.newest.seq == *before {

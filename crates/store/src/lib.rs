@@ -1,11 +1,12 @@
 //! Chat's [`Store`](chat::Store) on SQLite.
 //!
-//! One writer thread takes everything that is queued, applies it in one transaction, waits until it is on disk,
-//! and answers in order (group commit). A few reader threads answer reads from snapshots; neither waits for
-//! the other. Messages lie in the order of their commits and are linked backwards, see `message.rs`.
+//! One writer thread takes all queued requests and applies them in one transaction. It waits until the transaction is
+//! on disk, then answers in order (group commit). A few reader threads answer reads from snapshots. Readers and the
+//! writer do not wait for each other. Messages lie in the order of their commits and are linked backwards, see
+//! `message.rs`.
 //!
-//! It knows rows and transactions, and nothing of sessions, tokens or who may do what. One file per thing
-//! that is stored, with its writes and its reads; `writer.rs`, `reader.rs` and `queue.rs` are the machine.
+//! The crate knows rows and transactions. It does not know sessions, tokens or permissions. Each kind of stored data
+//! has a file with its writes and reads. `writer.rs`, `reader.rs` and `queue.rs` contain the threads and their queues.
 //!
 //! Read first: [`Sqlite`], [`Options`], then `writer.rs`.
 

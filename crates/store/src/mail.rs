@@ -1,4 +1,4 @@
-//! Digests by e-mail: where they go, and when one is due.
+//! E-mail digests: their addresses and due times.
 
 use chat::{ConversationList, MailAddress, MailDue, MailView, SiteId, Timestamp, UserId, digest_due};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::fault::Outcome;
 use crate::{conversation, notify, user};
 
-/// Conversations that are looked at for a digest.
+/// Most conversations that are read for a digest.
 const MOST_LOOKED_AT: u32 = 30;
 
 // ---- writes ----
@@ -19,7 +19,7 @@ pub(crate) fn put_address(db: &Connection, user: UserId, new: &MailAddress) -> O
         Ok((same, may_be_due))
     });
     let before = before.optional()?;
-    // Unchanged, as at nearly every sign-in: nothing is written.
+    // Nearly every sign-in brings the same address: write nothing.
     if let Some((true, may_be_due)) = before {
         return Ok(may_be_due);
     }

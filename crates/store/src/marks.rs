@@ -1,5 +1,5 @@
-//! What a member has put on a conversation: pinned, marked as unread, a draft. Bits of a column of the view, so that who has
-//! put nothing there pays nothing; only the bit of a draft leads to its row.
+//! A member's marks of a conversation: pinned, marked as unread, has a draft. They are bits of a column of the view, so
+//! that a conversation without marks costs nothing. Only the bit of a draft leads to another row.
 
 use chat::{ConversationChange, ConversationId, MemberState, Refusal, UserId, may_pin};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -13,7 +13,8 @@ pub(crate) struct Marks(pub(crate) u8);
 const PINNED: u8 = 1;
 const UNREAD: u8 = 2;
 const DRAFT: u8 = 4;
-/// Of a direct conversation: this member has blocked the other. It repeats `contact.state`, so that a list needs no look there.
+/// In a direct conversation: this member has blocked the other. Repeats `contact.state`, so that a list need not read
+/// that table.
 const BLOCKING: u8 = 8;
 
 impl Marks {
@@ -33,7 +34,7 @@ impl Marks {
         self.0 & UNREAD != 0
     }
 
-    /// Reading on takes this one away.
+    /// Reading new messages removes the mark as unread.
     pub(crate) fn read(self) -> Marks {
         self.with(UNREAD, Some(false))
     }
@@ -54,8 +55,8 @@ pub(crate) struct Marked {
     pub(crate) is_new_draft: bool,
 }
 
-/// Writes the draft; the marks are the caller's to write. What was pinned in the same batch is not on disk yet, so that the
-/// bound may be passed by that.
+/// Writes the draft and returns the new marks, which the caller writes. Pins of the same batch are not on disk yet, so
+/// they may exceed the bound.
 pub(crate) fn change(
     db: &Connection,
     user: UserId,
@@ -103,7 +104,7 @@ fn put_draft(db: &Connection, user: UserId, id: ConversationId, draft: &str) -> 
     Ok(())
 }
 
-/// The unfinished text of the member.
+/// The member's unfinished text.
 pub(crate) fn draft(
     db: &Connection,
     user: UserId,

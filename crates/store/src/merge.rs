@@ -1,4 +1,4 @@
-//! Guests who become members: the row gets another id, and so do the copies of it.
+//! Guests who become members: the user row and its copies get another id.
 
 use chat::{Done, Merge, MergeStore, Refusal, SiteId, StoreError, Sub, UserId, UserRow};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -76,7 +76,7 @@ fn members(db: &Connection, of: &[UserId]) -> Outcome<Vec<UserId>> {
     Ok(members)
 }
 
-/// The member who was the guest of this id.
+/// The member who was the guest with this id.
 pub(crate) fn member(db: &Connection, site: SiteId, guest: &Sub) -> Outcome<Option<UserRow>> {
     let sql = sql!("SELECT user FROM merged_guest WHERE site = $1 AND sub = $2");
     let num =
@@ -84,7 +84,7 @@ pub(crate) fn member(db: &Connection, site: SiteId, guest: &Sub) -> Outcome<Opti
     num.map_or(Ok(None), |num| user::by_id(db, UserId { site, num }))
 }
 
-/// Users with the guest on their list are found through the guest's own rows.
+/// The guest's own rows lead to the lists that have the guest.
 fn rename_on_lists(db: &Connection, id: UserId, sub: &str, number: u64) -> Outcome<()> {
     let sql = sql!(
         "UPDATE contact SET sub = $3, guest = 0, changed = $4 WHERE site = $1 AND other = $2 AND user IN \

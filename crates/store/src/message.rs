@@ -1,8 +1,8 @@
-//! Messages: one log in the order of commits, each linked to the one before in its conversation.
+//! Messages: one log in the order of commits. Each message has a link to the previous one of its conversation.
 //!
-//! Clustered by conversation, every message of a batch would dirty a page of its own; on this log a page
-//! takes some twenty. The price: a page of history is read along the links, one search by integer each
-//! (about 1 µs), entered at the newest message or at a milestone near the wanted seq.
+//! If messages were clustered by conversation, each message of a batch would write a page of its own; in this log a
+//! page takes some twenty. The price: a page of history is read along the links, one search by integer each (about 1
+//! µs). Reading starts at the newest message or at a milestone near the wanted seq.
 
 mod store;
 
@@ -25,17 +25,17 @@ use crate::sent;
 use crate::user::{self, Subs};
 use crate::writer::Batch;
 
-/// Every so many messages of a conversation one can be found by its seq.
+/// Every message whose seq is a multiple of this is a milestone, which can be found by its seq.
 const MILESTONE: u64 = 32;
 
-/// The newest message of a conversation; 0 and 0 where there is none.
+/// The newest message of a conversation; 0 and 0 if there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Newest {
     pub(crate) seq: u64,
     pub(crate) position: u64,
 }
 
-/// A message, and the position of the one before it.
+/// A message, and the position of the previous one.
 pub(crate) struct Line {
     pub(crate) message: StoredMessage,
     pub(crate) previous: u64,
@@ -110,7 +110,7 @@ pub(crate) fn sent_before(batch: &mut Batch<'_>, from: UserId, client_id: &str) 
     Ok(answer.optional()?)
 }
 
-/// Does a body by one member mention the other?
+/// Whether a body by one member mentions the other member.
 pub(crate) fn names_other(db: &Connection, id: ConversationId, from: UserId, body: &str) -> Outcome<bool> {
     let Some(other) = id.other(from).filter(|_| body.contains('@')) else { return Ok(false) };
     Ok(user::sub_of(db, other)?.is_some_and(|sub| mentions(body, sub.as_str())))
@@ -158,7 +158,7 @@ const fn kind_code(kind: MessageKind) -> i64 {
     }
 }
 
-/// A kind of a newer program is shown by its body.
+/// A message of an unknown kind, from a newer program, is shown by its body.
 fn kind(code: i64) -> MessageKind {
     match code {
         1 => MessageKind::Call,
@@ -168,9 +168,9 @@ fn kind(code: i64) -> MessageKind {
 
 // ---- reads ----
 
-/// Reads the pages to which a message from one user to the other would be written. A user who asks for a relation
-/// after a pause is about to write. If the pages are only on disk, readers load them in parallel, and the single
-/// writer does not wait for each.
+/// Reads the pages to which a message from one user to the other would be written. A user who asks for a relation after
+/// a pause is about to write. If the pages are only on disk, readers load them in parallel, and the single writer does
+/// not wait for each.
 pub(crate) fn bring_in(db: &Connection, from: UserId, to: UserId) -> Outcome<()> {
     if let Some(id) = ConversationId::direct(from, to) {
         conversation::visit(db, id)?;
@@ -179,7 +179,7 @@ pub(crate) fn bring_in(db: &Connection, from: UserId, to: UserId) -> Outcome<()>
     Ok(())
 }
 
-/// How many messages newer than `read`, from the newest at `tail` back, name this member.
+/// Counts messages that mention this member and are newer than `read`, from the newest at `tail` back.
 pub(crate) fn mentions_after(db: &Connection, tail: u64, read: u64, user: UserId) -> Outcome<u64> {
     let sql = sql!("SELECT seq, previous, mention AND sender <> $2 FROM message WHERE position = $1");
     let mut statement = db.prepare_cached(sql)?;
@@ -232,7 +232,7 @@ pub(crate) fn page(
     let (messages, before_it) = range(db, reader, id, newest, first, last)?;
     let is_whole = messages.len() as u64 == taken;
     if after.is_some() && !is_whole {
-        // The requested messages are not kept any more: continue where the conversation begins now.
+        // The requested messages are not kept any more: continue at the present beginning of the conversation.
         return match retention::oldest(db, id, newest.position)?.filter(|oldest| oldest.0 > first) {
             Some(oldest) => page(db, reader, id, newest, None, Some(Seq(oldest.0 - 1)), limit),
             None => Ok(HistoryPage { messages, more: false }),
@@ -247,7 +247,7 @@ pub(crate) fn page(
     Ok(HistoryPage { messages, more: taken < available && is_whole && is_there })
 }
 
-/// The messages from seq `first` to `last`, as far as they are there, and the position of the one before them.
+/// The messages from seq `first` to `last` that still exist, and the position of the one before them.
 fn range(
     db: &Connection,
     reader: UserId,
@@ -270,7 +270,7 @@ fn range(
     Ok((messages, position))
 }
 
-/// One message, for who may read the conversation.
+/// One message, for a user who may read the conversation.
 pub(crate) fn one(
     db: &Connection,
     reader: UserId,
@@ -287,7 +287,7 @@ pub(crate) fn one(
     Ok(line.map(|line| line.message).ok_or(Refusal::NoSuchMessage))
 }
 
-/// The end of a conversation, for who may read it. None: a direct conversation that nobody has begun.
+/// The newest message, for a user who may read the conversation. None if the direct conversation does not exist.
 fn newest_for(
     db: &Connection,
     reader: UserId,
@@ -319,8 +319,9 @@ pub(crate) fn history_since(
     page(db, reader, id, newest, None, Some(Seq(first - 1)), limit).map(Ok)
 }
 
-/// The smallest seq of a message of `time` or later, one beyond the newest where there is none. A binary search over milestones and
-/// then over the messages between two of them: its cost grows with the logarithm of the conversation's length.
+/// The smallest seq of a message of `time` or later; one beyond the newest if there is none. A binary search over
+/// milestones and then over the messages between two of them: its cost grows with the logarithm of the conversation's
+/// length.
 fn first_since(db: &Connection, id: ConversationId, newest: Newest, time: Timestamp) -> Outcome<u64> {
     let mut time_at = db.prepare_cached(sql!("SELECT time FROM message WHERE position = $1"))?;
     // Messages before `first` are earlier or not kept any more; messages from `end` on are not earlier.
@@ -347,7 +348,7 @@ fn first_since(db: &Connection, id: ConversationId, newest: Newest, time: Timest
     Ok(first)
 }
 
-/// None where there is no message of this seq.
+/// None if no message has this seq.
 pub(crate) fn position_of(
     db: &Connection,
     id: ConversationId,
@@ -368,7 +369,7 @@ pub(crate) fn position_of(
     Ok(Some(position))
 }
 
-/// Seq and position of the message with this seq or a little more. None where it is not kept any more.
+/// Seq and position of the message with this seq or a slightly higher one. None if it is not kept any more.
 fn entrance(db: &Connection, id: ConversationId, newest: Newest, seq: u64) -> Outcome<Option<(u64, u64)>> {
     if seq + MILESTONE > newest.seq {
         return Ok(Some((newest.seq, newest.position)));
@@ -386,9 +387,9 @@ pub(crate) struct Lines<'a> {
     reader: UserId,
     statement: CachedStatement<'a>,
     pub(crate) subs: Subs<'a>,
-    /// By the reader.
+    /// Users whom the reader has blocked.
     pub(crate) blocked: Blocked,
-    /// Messages of erased users, too, as long as they are on the disk.
+    /// Whether messages of erased users are shown while they are still on disk.
     shows_erased: bool,
 }
 
@@ -403,12 +404,12 @@ impl<'a> Lines<'a> {
         Ok(Lines { db, reader, statement, subs: Subs::new(db), blocked, shows_erased: false })
     }
 
-    /// As the messages are on the disk, for those who change them.
+    /// The messages as they are on disk, for code that changes them.
     pub(crate) fn stored(db: &'a Connection, site: SiteId) -> Outcome<Lines<'a>> {
         Ok(Lines { shows_erased: true, ..Lines::new(db, UserId::nobody(site))? })
     }
 
-    /// None where it was removed with its site.
+    /// None if the message was removed with its site.
     pub(crate) fn at(&mut self, position: u64) -> Outcome<Option<Line>> {
         let mut rows = self.statement.query([position as i64])?;
         let Some(row) = rows.next()? else { return Ok(None) };

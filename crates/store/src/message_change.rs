@@ -1,7 +1,7 @@
-//! Messages that change after they were posted: edited, deleted, reacted to.
+//! Changes of posted messages: edits, deletions, reactions.
 //!
-//! The log's row has the present body and the position of the last change, 0 if there was none: reading an unchanged
-//! message needs no other row.
+//! The log's row has the present body and the position of the last change, 0 if none: reading an unchanged message
+//! needs no other row.
 
 mod pins;
 mod reactions;
@@ -123,7 +123,7 @@ fn is_unpublished(db: &Connection, now: &StoredMessage) -> Outcome<bool> {
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
-/// Takes a message away on the word of a site's moderator.
+/// Deletes a message for a moderator of the site.
 pub(crate) fn tidy(
     batch: &mut Batch<'_>,
     id: ConversationId,
@@ -147,7 +147,7 @@ pub(crate) fn erase(batch: &mut Batch<'_>, at: u64, time: Timestamp) -> Outcome<
     Ok(take_away(batch, id.site, &ground, at, time)?.ok())
 }
 
-/// Gives a message a new version, because it names a user who has another id now. None: it is not there.
+/// Gives a message a new version, because it names a user who has another id now. None: the message does not exist.
 pub(crate) fn renew(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Option<ConversationId>> {
     let Some(line) = Lines::stored(batch.db, site)?.at(at)? else { return Ok(None) };
     let mut message = line.message;
@@ -160,7 +160,7 @@ pub(crate) fn renew(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Opt
     Ok(Some(message.conversation))
 }
 
-/// Gives the message at this position a new version that every device receives whole.
+/// Gives the message at this position a new version, which every device receives whole.
 pub(crate) fn renewed(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Option<ChangedMessage>> {
     let Some(id) = renew(batch, site, at)? else { return Ok(None) };
     let Some(message) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
@@ -172,7 +172,7 @@ pub(crate) fn renewed(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<O
     Ok(Some(ChangedMessage { message, changed: true, position, members, gathered: false }))
 }
 
-/// As nobody in particular stands there.
+/// The conversation without a particular user's standing.
 fn ground_of_all(batch: &mut Batch<'_>, id: ConversationId) -> Outcome<Option<Ground>> {
     Ok(match id.is_room() {
         true => room::load(batch.db, id)?.map(|room| Ground {
@@ -217,18 +217,18 @@ fn as_nobody_sees(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<Stor
     Ok(Lines::new(db, UserId::nobody(site))?.at(at)?.map(|line| line.message))
 }
 
-/// The conversation of a message that somebody wants to change.
+/// The conversation of a message that a user wants to change.
 struct Ground {
     newest: Newest,
-    /// Where it is a room: it, and how who asks stands to it.
+    /// If it is a room: its row, and the user's standing in it.
     room: Option<(RoomRow, Standing)>,
-    /// When the user wrote there last, for slow mode.
+    /// Time of the user's last message there, for slow mode.
     last: Timestamp,
-    /// Where who asks is a stranger still: what they may not put in later either.
+    /// If the user is still a stranger: the links that an edit must not add either.
     links: Option<LinkRule>,
 }
 
-/// Where one is a member.
+/// Refuses users who are not members.
 fn ground(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Ground, Refusal>> {
     let (id, by) = (wanted.conversation, wanted.by);
     if id.is_room() {
@@ -264,7 +264,7 @@ impl Ground {
     }
 }
 
-/// Answers whether anything is another than before.
+/// Returns whether the change has an effect.
 fn apply(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
@@ -285,7 +285,7 @@ fn apply(
             }
             mark_changed(batch, at, before, State { edited: Some(wanted.time), ..State::of(before) })?;
             if ground.room.is_some() {
-                // An edit goes to everybody as a message does, and slow mode counts it as one.
+                // Every member receives an edit like a message, so slow mode counts it as one.
                 let sql = sql!("UPDATE membership SET sent = $4 WHERE site = $1 AND user = $2 AND room = $3");
                 let id = wanted.conversation;
                 let values = params![id.site.0, wanted.by.num, id.key as i64, wanted.time.0 as i64];
@@ -347,7 +347,7 @@ fn apply(
     Ok(Ok(true))
 }
 
-/// The columns of `message_change` beside its key.
+/// The columns of `message_change` without its key.
 #[derive(Clone, Copy)]
 struct State {
     edited: Option<Timestamp>,
@@ -361,7 +361,7 @@ impl State {
     }
 }
 
-/// Gives the message its next version, which is a change of all members' views.
+/// Gives the message its next version, which changes the views of all members.
 fn mark_changed(batch: &mut Batch<'_>, at: u64, before: &StoredMessage, now: State) -> Outcome<()> {
     let id = before.conversation;
     let number = batch.next_number();
@@ -387,7 +387,7 @@ fn mark_changed(batch: &mut Batch<'_>, at: u64, before: &StoredMessage, now: Sta
     Ok(())
 }
 
-/// Keeps the former body, and counts mentions by the new one.
+/// Keeps the former body as a revision, and updates the count of mentions.
 fn replace_body(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
@@ -422,7 +422,8 @@ fn replace_body(
     Ok(())
 }
 
-/// Of the body as it is now, which the change at this position replaces. The first body has the number 1, all others that position.
+/// Keeps the present body, which the change at this position replaces. The first body has the number 1; others have the
+/// position of their change.
 fn keep_revision(
     db: &Connection,
     number: u64,
@@ -462,7 +463,7 @@ fn keep_revision(
 
 // ---- reads ----
 
-/// Adds the parts that only a changed message has to a message that [`Lines`] read.
+/// Adds the fields that only a changed message has to a message from [`Lines`].
 pub(crate) fn complete(
     db: &Connection,
     subs: &mut Subs<'_>,
@@ -488,8 +489,8 @@ pub(crate) fn complete(
     Ok(())
 }
 
-/// Positions of messages from before `since` that have changed after it, in the order of their changes; None where they
-/// are more than `most`.
+/// Positions of messages from before `since` that changed after it, in the order of their changes. None if they are
+/// more than `most`.
 pub(crate) fn updated_since(
     db: &Connection,
     id: ConversationId,
@@ -507,7 +508,7 @@ pub(crate) fn updated_since(
     Ok((updated.len() <= most).then_some(updated))
 }
 
-/// Two steps for each site, by the index `message_unpublished`.
+/// Two index steps for each site, with `message_unpublished`.
 pub(crate) fn unpublished(db: &Connection, page: UnpublishedPage) -> Outcome<Vec<(ConversationId, Seq)>> {
     let next = sql!(concat!(
         "SELECT site FROM message_change",

@@ -6,12 +6,12 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::dialect;
 use crate::fault::Outcome;
 
-/// Names the database. A position of another epoch is of another database.
+/// Identifies the database. A position with another epoch belongs to another database.
 pub(crate) fn epoch(db: &Connection) -> Outcome<u32> {
     Ok(number(db, "epoch")? as u32)
 }
 
-/// The last commit visible here.
+/// The last commit that this connection sees.
 pub(crate) fn position(db: &Connection, epoch: u32) -> Outcome<Position> {
     Ok(Position { epoch, number: number(db, "position")? })
 }
@@ -22,7 +22,7 @@ pub(crate) fn set_position(db: &Connection, number: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// Everything up to this position is in the index of client ids; see `sent.rs`.
+/// The index of client ids contains every message up to this position; see `sent.rs`.
 pub(crate) fn sent_indexed(db: &Connection) -> Outcome<u64> {
     number(db, "sent_indexed")
 }
@@ -35,7 +35,7 @@ pub(crate) fn set_sent_indexed(db: &Connection, number: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// Everything up to this position is in the index of words; see `search.rs`.
+/// The word index contains every message up to this position; see `search.rs`.
 pub(crate) fn search_indexed(db: &Connection) -> Outcome<u64> {
     number(db, "search_indexed")
 }
@@ -48,7 +48,7 @@ pub(crate) fn set_search_indexed(db: &Connection, number: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// Counts changes of sites and bans, whoever made them.
+/// Counts changes of sites and bans by all processes.
 pub(crate) fn revision(db: &Connection) -> Outcome<u64> {
     number(db, "revision")
 }
@@ -58,18 +58,18 @@ pub(crate) fn bump_revision(db: &Connection) -> Outcome<()> {
     Ok(())
 }
 
-/// Numbers of sites are never used twice, so that nothing of a removed one can come back in another.
+/// Never reuses the number of a removed site, so that its data cannot appear in another site.
 pub(crate) fn take_site_number(db: &Connection) -> Outcome<u32> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'next_site' RETURNING value - 1";
     Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
 }
 
-/// Differs from the answer before where another connection has committed since.
+/// The result changes after another connection has committed.
 pub(crate) fn data_version(db: &Connection) -> Outcome<i64> {
     Ok(db.prepare_cached(dialect::DATA_VERSION)?.query_row([], |row| row.get(0))?)
 }
 
-/// How far the rewriting after an erasure is.
+/// The progress of the rewriting after erasures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purge {
     Nothing,

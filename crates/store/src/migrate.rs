@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::dialect;
 
-/// A newer schema is appended here, never changed: databases of every older version exist.
+/// Append new migrations and never change old ones: databases of every older version exist.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0001_first_conversation.sql"),
     include_str!("../migrations/sqlite/0002_contact_cards.sql"),
@@ -48,15 +48,15 @@ const MIGRATIONS: &[&str] = &[
 /// The schema version that this program knows.
 pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;
 
-/// That of a database.
+/// The schema version of a database.
 pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {
     db.query_row(dialect::SCHEMA_VERSION, [], |row| row.get(0))
 }
 
-/// Answers the version that was found. One transaction for all steps: a migration that is killed half-way has
-/// not happened, and the next open tries it again. Two processes at once: the second finds it done.
+/// Migrates the database and returns the version that it had. All steps are one transaction. If the process is killed,
+/// nothing is migrated, and the next open tries again. If two processes migrate at once, the second finds it done.
 ///
-/// Does nothing where the version is newer than [`NEWEST`]; the caller refuses such a database.
+/// Does nothing if the version is newer than [`NEWEST`]; the caller refuses such a database.
 pub(crate) fn migrate(db: &mut Connection, epoch: u32) -> rusqlite::Result<u32> {
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;

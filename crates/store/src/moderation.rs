@@ -1,6 +1,6 @@
-//! Order on a site: reports, sanctions, and the record of what moderators did.
+//! Moderation of a site: reports, sanctions, and the record of moderators' acts.
 //!
-//! What is done is decided in the transaction that does it, by the roles that are stored then, and recorded in the same one.
+//! The transaction of an act checks it against the roles that are stored then, and records it.
 
 mod act;
 pub(crate) mod audit;
@@ -100,7 +100,7 @@ impl ModerationStore for Sqlite {
     }
 }
 
-/// The role on whose strength somebody acts on this site. None: may everything.
+/// The role of the acting user on this site. None: the operator, who may do everything.
 fn role_of(db: &Connection, site: SiteId, by: By) -> Outcome<Result<Option<SiteRole>, Refusal>> {
     let By::User(id) = by else { return Ok(Ok(None)) };
     let row = if id.site == site { user::by_id(db, id)? } else { None };
@@ -110,12 +110,12 @@ fn role_of(db: &Connection, site: SiteId, by: By) -> Outcome<Result<Option<SiteR
     })
 }
 
-/// May somebody look at reports and at the record?
+/// Whether the asker may read reports and the record.
 pub(crate) fn may_look(db: &Connection, site: SiteId, asker: By) -> Outcome<Result<(), Refusal>> {
     may(db, site, asker, SiteAct::Look, SiteRole::Member)
 }
 
-/// May somebody do this to a user with that role?
+/// Whether the acting user may do this to a user with that role.
 pub(crate) fn may(
     db: &Connection,
     site: SiteId,
@@ -127,7 +127,7 @@ pub(crate) fn may(
     Ok(role.and_then(|role| role.map_or(Ok(()), |role| may_on_site(role, act, of))))
 }
 
-/// The number of who acts in a row; 0 is nobody's.
+/// The acting user's number in a row; 0 for the operator.
 fn number_of(by: By) -> u32 {
     match by {
         By::User(id) => id.num,

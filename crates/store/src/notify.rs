@@ -1,4 +1,4 @@
-//! Browsers that take notifications, what users have chosen of them, and the sites' keys for push services.
+//! Browsers that receive notifications, the users' settings for them, and the sites' keys for push services.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn remove_device(db: &Connection, user: UserId, endpoint: &str) -> Outcome<bool>
     Ok(count(db, user)? > 0)
 }
 
-/// That of a device that is signed out, and all of which is not known whose they are. Answers whether one is left.
+/// Removes the browser of a signed-out device, and browsers without a known device. Returns whether one is left.
 pub(crate) fn remove_of_device(db: &Connection, user: UserId, device: u64) -> Outcome<bool> {
     let sql =
         sql!("DELETE FROM push_device WHERE site = $1 AND user = $2 AND (device = $3 OR device IS NULL)");
@@ -194,7 +194,7 @@ fn missed_calls(db: &Connection, user: UserId, row: &ConversationRow) -> Outcome
     Ok(Talk::missed_calls(user, &page.messages))
 }
 
-/// The newest unread message of somebody whom the user has not blocked, among the last [`MOST_SKIPPED`].
+/// The newest unread message by an author whom the user has not blocked, among the last [`MOST_SKIPPED`].
 fn newest_not_blocked(
     db: &Connection,
     user: UserId,

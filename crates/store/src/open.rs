@@ -1,4 +1,4 @@
-//! Opens the file: modes, settings, schema, and errors that say what to do.
+//! Opens the file: modes, settings, schema, and errors that name a remedy.
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -13,7 +13,7 @@ use crate::migrate::{self, NEWEST};
 use crate::torn_log;
 use crate::{Options, Synchronous};
 
-/// Why a database cannot be opened, and what helps.
+/// The reason why a database cannot be opened, with a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("cannot create {path}: {error}. Give the user that runs kith the right to write there")]
@@ -52,11 +52,11 @@ pub enum OpenError {
     Failed { path: PathBuf, error: rusqlite::Error },
 }
 
-/// In the header of our files, so that nobody else's database is written to ("Kith").
+/// Stored in the header of our files ("Kith"), so that the store never writes to another program's database.
 const APPLICATION_ID: i32 = 0x4b69_7468;
 
-/// Opens for writing; creates and migrates where needed. The file holds secrets and private messages, so
-/// only its owner may read it; SQLite gives its `-wal` and `-shm` the same mode.
+/// Opens a database for writing; creates and migrates it if needed. The file holds secrets and private messages, so
+/// only its owner may read it. SQLite gives `-wal` and `-shm` files the same mode.
 pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenError> {
     create(path).map_err(|error| OpenError::Create { path: path.into(), error })?;
     let explain = |error| explain(path, error);
@@ -71,11 +71,10 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
         Synchronous::Normal => "NORMAL",
     };
     dialect::set(&db, "synchronous", synchronous).map_err(explain)?;
-    // Deleted bytes are overwritten, also in pages that become free.
     dialect::run(&db, dialect::SECURE_DELETE).map_err(explain)?;
     dialect::set(&db, "cache_size", -i64::from(options.writer_cache_kib)).map_err(explain)?;
     dialect::set(&db, "wal_autocheckpoint", options.checkpoint_pages).map_err(explain)?;
-    // A log that grew in a burst is cut back to twice its usual size.
+    // Truncates a log that grew in a burst to twice its usual size.
     let log_bytes = i64::from(options.checkpoint_pages) * 4096 * 2;
     dialect::set(&db, "journal_size_limit", log_bytes).map_err(explain)?;
     if let Some(pages) = options.max_pages {
@@ -96,8 +95,8 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
     Ok(db)
 }
 
-/// As above, for the first connection of a process, without others beside it. Continues under a new epoch if the log
-/// lost data, and restarts the log, so that nothing of an older process stays in it.
+/// Opens the first connection of a process, before all others. Continues under a new epoch if the log lost data, and
+/// restarts the log, so that no data of an older process stays in it.
 pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, OpenError> {
     let is_torn = options.migrate
         && torn_log::is_torn(path).map_err(|error| OpenError::Create { path: path.into(), error })?;
@@ -110,15 +109,15 @@ pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, O
         );
     }
     if options.migrate {
-        // Where somebody reads it, it stays, and is begun anew by a later start.
+        // If another process reads the log, it stays, and a later start restarts it.
         dialect::run(&db, dialect::EMPTY_LOG).map_err(|e| explain(path, e))?;
     }
     Ok(db)
 }
 
-/// To clients it is another database from now on.
+/// Gives the database a new epoch, so that clients treat it as another database.
 pub(crate) fn renew_epoch(db: &Connection, path: &Path) -> Result<(), OpenError> {
-    // By chance, but never the one of before.
+    // A random step that is never 0, so the new epoch differs from the old one.
     let step = (RandomState::new().hash_one(path) as u32).max(1);
     let sql = sql!("UPDATE meta SET value = (value + $1) % 4294967296 WHERE name = 'epoch'");
     match db.execute(sql, [step]).map_err(|error| explain(path, error))? {
@@ -127,7 +126,7 @@ pub(crate) fn renew_epoch(db: &Connection, path: &Path) -> Result<(), OpenError>
     }
 }
 
-/// Opens a database that [`open`] has seen, for reading.
+/// Opens a database for reading, after [`open`] has opened it.
 pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, OpenError> {
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options).map_err(|e| explain(path, e))?;
     dialect::set(&db, "cache_size", -i64::from(options.reader_cache_kib))
@@ -153,18 +152,18 @@ pub(crate) fn create(path: &Path) -> io::Result<()> {
 }
 
 pub(crate) fn connect(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Connection> {
-    // Each connection has one thread at a time: Rust sees to that, SQLite need not.
+    // Rust guarantees that only one thread at a time uses a connection, so SQLite needs no mutex.
     let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_timeout(Duration::from_millis(options.busy_ms.into()))?;
     db.set_prepared_statement_cache_capacity(128);
-    // Without it SQLite plans some statements anew whenever other values are bound, at ten times the cost of
+    // Without this option SQLite plans some statements again whenever other values are bound, at ten times the cost of
     // running them.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     dialect::set(&db, "temp_store", "MEMORY")?;
     Ok(db)
 }
 
-/// Written by us.
+/// Checks that Kith wrote the file.
 pub(crate) fn check_ours(db: &Connection, path: &Path) -> Result<(), OpenError> {
     match owner(db).map_err(|error| explain(path, error))? {
         APPLICATION_ID => Ok(()),
@@ -176,7 +175,7 @@ fn owner(db: &Connection) -> rusqlite::Result<i32> {
     db.query_row(dialect::APPLICATION_ID, [], |row| row.get(0))
 }
 
-/// Ours, or empty and now ours.
+/// Checks that the file is Kith's, or marks an empty one.
 fn check_owner(db: &Connection, path: &Path) -> Result<(), OpenError> {
     let explain = |error| explain(path, error);
     let owner = owner(db).map_err(explain)?;

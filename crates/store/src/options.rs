@@ -1,4 +1,4 @@
-//! What an operator may choose.
+//! The settings of the store.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -9,39 +9,37 @@ pub struct Options {
     pub synchronous: Synchronous,
     /// Reader threads.
     pub readers: usize,
-    /// Most requests that wait in each of the two queues; what comes beyond is answered `Overloaded`.
+    /// Most requests that wait in each of the two queues; further requests fail with `Overloaded`.
     pub queue: usize,
-    /// Most bytes of message bodies that wait to be written; beyond that likewise.
+    /// Most bytes of message bodies that wait to be written; further writes fail with `Overloaded`.
     pub queue_bytes: usize,
-    /// Most requests in one transaction. Bounds how long the first of a batch waits for the last.
+    /// Most requests in one transaction. Bounds how long the first request of a batch waits for the last.
     pub batch: usize,
-    /// How long the writer lets requests gather before it takes the next batch, where the last one was large,
-    /// or the disk slow: fewer commits and flushes for the same requests, at the price of that much latency. Who writes
-    /// alone never waits.
+    /// How long the writer waits for more requests before it takes the next batch, if the last batch was large or the
+    /// disk slow. This saves commits and flushes, at the price of that much latency. A single request never waits.
     pub gather: Duration,
-    /// As `gather`, for writes that nobody waits for: new users, and users who leave.
+    /// As `gather`, for writes that no client waits for: new users, and users who leave.
     pub gather_patient: Duration,
     /// SQLite's page cache of the writer, KiB.
     pub writer_cache_kib: u32,
-    /// SQLite's page cache of each reader, KiB. Small: the system's file cache lies behind it.
+    /// SQLite's page cache of each reader, KiB. Small, because the system's file cache holds the same pages.
     pub reader_cache_kib: u32,
-    /// Pages of 4 KiB in the write-ahead log after which it is carried over into the database.
+    /// Pages of 4 KiB in the write-ahead log after which SQLite copies it into the database.
     pub checkpoint_pages: u32,
-    /// Most pages of 4 KiB that the database may have; beyond, writes are refused as with a full disk. None:
-    /// no limit.
+    /// Most pages of 4 KiB that the database may have; further writes fail as with a full disk. None: no limit.
     pub max_pages: Option<NonZeroU32>,
     /// How long to wait for another process that writes to the same database, ms.
     pub busy_ms: u32,
-    /// Whether an older schema is migrated. False where another process may be working with it: it is refused then.
+    /// Whether to migrate an older schema. If false, an older schema is refused, because another process may use it.
     pub migrate: bool,
 }
 
 /// The point that a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Synchronous {
-    /// The disk has it: an acknowledged message survives a power cut.
+    /// The data is on disk: an acknowledged message survives a power cut.
     Full,
-    /// The operating system has it: an acknowledged message survives a crash of ours, not a power cut.
+    /// The operating system has the data: an acknowledged message survives a crash of the process, but not a power cut.
     Normal,
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn put(db: &Connection, place: &Place, poll: &NewPoll) -> Outcome<()>
     Ok(())
 }
 
-/// `before`: the message as who votes sees it. Answers whether anything is another than before.
+/// `before`: the message as the voter sees it. Returns whether the vote has an effect.
 pub(crate) fn vote(
     batch: &Batch<'_>,
     user: UserId,
@@ -57,7 +57,7 @@ pub(crate) fn vote(
         db.prepare_cached(sql)?.execute(params![site, at, user.num, choice])?;
         count(*choice, -1)?;
     }
-    // The position that the change is about to get.
+    // The position that this change will get.
     let number = batch.position().number as i64 + 1;
     for choice in &new {
         let sql =
@@ -73,7 +73,7 @@ pub(crate) fn vote(
     Ok(Ok(!gone.is_empty() || !new.is_empty()))
 }
 
-/// False where it was closed.
+/// False if the poll was closed before.
 pub(crate) fn close(db: &Connection, site: SiteId, at: u64) -> Outcome<bool> {
     let sql = sql!("UPDATE poll SET closed = 1 WHERE site = $1 AND message = $2 AND closed = 0");
     Ok(db.prepare_cached(sql)?.execute(params![site.0, at as i64])? > 0)

@@ -1,4 +1,4 @@
-//! How the slices of the port queue their requests. Each is implemented beside its statements.
+//! How the slices of the port queue their requests. Each request is implemented beside its statements.
 
 use chat::{Done, Store, StoreError};
 use rusqlite::Connection;
@@ -28,7 +28,7 @@ impl Sqlite {
 }
 
 impl Sqlite {
-    /// Names the database: a restored backup has another one.
+    /// Identifies the database: a restored backup has another epoch.
     pub fn epoch(&self) -> Result<u32, StoreError> {
         self.admin(|db| meta::epoch(db))
     }

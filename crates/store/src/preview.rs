@@ -1,4 +1,4 @@
-//! Previews of links. The picture is a file of the message, in no place that is shown as one.
+//! Previews of links. The picture is a file of the message at an index that is not shown as a file.
 
 use chat::{NewPreview, Preview, Refusal, SiteId, StoredMessage};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -7,10 +7,10 @@ use crate::fault::Outcome;
 use crate::file;
 use crate::rich;
 
-/// The place of its picture in a message.
+/// The index of a preview's picture in a message.
 pub(crate) const PICTURE: i64 = -1;
 
-/// Puts it on a message that has none. Answers whether it did.
+/// Adds a preview to a message that has none. Returns whether it did.
 pub(crate) fn put(
     db: &Connection,
     at: u64,
@@ -37,7 +37,7 @@ pub(crate) fn put(
     Ok(Ok(true))
 }
 
-/// False where there was none.
+/// False if the message had none.
 pub(crate) fn remove(db: &Connection, site: SiteId, at: u64) -> Outcome<bool> {
     let sql = sql!("DELETE FROM preview WHERE site = $1 AND message = $2");
     if db.prepare_cached(sql)?.execute(params![site.0, at as i64])? == 0 {

@@ -1,4 +1,4 @@
-//! Profiles: what members say of themselves, and have chosen.
+//! Profiles: the data and settings that members enter about themselves.
 
 use std::sync::Arc;
 

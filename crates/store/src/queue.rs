@@ -1,4 +1,4 @@
-//! A bounded queue with a count and a weight, taken from in batches.
+//! A queue with bounds on count and weight, from which threads take batches.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -7,40 +7,40 @@ use std::time::{Duration, Instant};
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     ready: Condvar,
-    /// For who lets items gather: one is there that should not wait.
+    /// Wakes a thread that gathers items when an urgent item is pushed.
     pressing: Condvar,
     most: usize,
     most_bytes: usize,
-    /// How many threads take from it.
+    /// The number of threads that take items.
     takers: usize,
 }
 
 struct State<T> {
     items: VecDeque<(T, usize)>,
-    /// Taken when there are no others.
+    /// Items of the lowest priority, taken if there are no others.
     last: VecDeque<(T, usize)>,
     bytes: usize,
     sleeping: usize,
-    /// One of the sleeping was woken and has not come yet: what is pushed until then is taken along with the first,
-    /// and needs no system call of its own.
+    /// A sleeping thread was woken and does not hold the lock yet. It also takes items that are pushed meanwhile, so
+    /// they need no system call.
     coming: bool,
-    /// Somebody lets items gather.
+    /// A thread is gathering items.
     gathering: bool,
-    /// An item that should not wait was pushed since the queue was empty.
+    /// An urgent item was pushed since the queue was empty.
     is_pressing: bool,
-    /// How often others were taken while those that come last waited.
+    /// How often other items were taken while items of the lowest priority waited.
     passed_over: u32,
     closed: bool,
 }
 
-/// Why an item was not taken in.
+/// The reason why an item was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
     Full,
     Closed,
 }
 
-/// How soon an item wants to be taken.
+/// The priority of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Haste {
     Pressing,
@@ -54,10 +54,11 @@ impl<T> State<T> {
     }
 }
 
-/// After others were taken so often, some of those that come last are: they get the smaller part, but are not starved.
+/// After other items were taken this often, some of the lowest priority are taken: they get the smaller part, but do
+/// not starve.
 const PATIENCE: u32 = 7;
 
-/// A queue that grew in a burst gives its memory back when it is empty and larger than this.
+/// If the queue grew beyond this capacity in a burst, it frees its memory when it is empty.
 const KEPT: usize = 1_024;
 
 impl<T> Queue<T> {
@@ -83,7 +84,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Never blocks. An item heavier than the whole bound goes in when nothing else is there.
+    /// Never blocks. Accepts an item heavier than the whole bound only if the queue is empty.
     pub(crate) fn push(&self, item: T, bytes: usize) -> Result<(), (T, Refused)> {
         self.push_with(item, bytes, Haste::Pressing)
     }
@@ -93,7 +94,7 @@ impl<T> Queue<T> {
         self.push_with(item, 0, Haste::Patient)
     }
 
-    /// Pushes an item that is taken after nearly all others, even later ones.
+    /// Pushes an item of the lowest priority, which is taken after nearly all others, even later ones.
     pub(crate) fn push_last(&self, item: T) -> Result<(), (T, Refused)> {
         self.push_with(item, 0, Haste::Last)
     }
@@ -117,7 +118,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Lets items gather: for that time, but not longer than until `enough` are there, or one that should not wait.
+    /// Waits for more items: at most `time`, and only until `enough` are queued or an urgent item comes.
     pub(crate) fn gather(&self, time: Duration, enough: usize) {
         let mut state = self.lock();
         state.gathering = true;
@@ -126,7 +127,7 @@ impl<T> Queue<T> {
         state.gathering = false;
     }
 
-    /// Waits for items, but not longer than that; false where none came.
+    /// Waits for items for at most `time`; false if none came.
     pub(crate) fn comes_within(&self, time: Duration) -> bool {
         let begin = Instant::now();
         let mut state = self.lock();
@@ -135,14 +136,15 @@ impl<T> Queue<T> {
             state.sleeping += 1;
             state = self.ready.wait_timeout(state, left).expect(UNPOISONED).0;
             state.sleeping -= 1;
-            // Also where another was faster: the next item must wake somebody.
+            // Reset it even if another thread took the item: the next push must wake a thread.
             state.coming = false;
         }
         true
     }
 
-    /// Waits for items and moves at most `most` of them, no more than one taker's share; of those that come last when
-    /// there are no others, or were [often enough](PATIENCE). False where the queue is closed and empty.
+    /// Waits for items and moves at most `most` of them into `into`, but no more than one thread's share. Takes items
+    /// of the lowest priority only if there are no others, or [often enough](PATIENCE) passed over. False if the queue
+    /// is closed and empty.
     pub(crate) fn take(&self, into: &mut Vec<T>, most: usize) -> bool {
         let mut state = self.lock();
         while state.len() == 0 {
@@ -177,7 +179,7 @@ impl<T> Queue<T> {
         true
     }
 
-    /// Takes nothing in any more; what is there can still be taken.
+    /// Refuses new items; queued items can still be taken.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.ready.notify_all();
@@ -188,8 +190,8 @@ impl<T> Queue<T> {
         self.lock().len()
     }
 
-    /// A system call only where somebody sleeps and nobody is on the way. Whoever comes and leaves something
-    /// wakes the next.
+    /// Makes a system call only if a thread sleeps and none is waking up. A thread that leaves items behind wakes the
+    /// next.
     fn wake_one(&self, mut state: MutexGuard<'_, State<T>>) {
         if state.sleeping > 0 && !state.coming {
             state.coming = true;
@@ -211,7 +213,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn it_is_bounded_by_count_and_by_weight_and_takes_nothing_once_closed() {
+    fn it_bounds_count_and_weight_and_refuses_items_once_closed() {
         let queue = Queue::new(2, 10, 1);
         assert!(queue.push('a', 8).is_ok());
         assert_eq!(queue.push('b', 3), Err(('b', Refused::Full)));
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_are_taken_when_there_are_no_others() {
+    fn items_of_the_lowest_priority_are_taken_when_there_are_no_others() {
         let queue = Queue::new(5, 10, 1);
         for (item, last) in [('a', true), ('b', false), ('c', true), ('d', false)] {
             let pushed = if last { queue.push_last(item) } else { queue.push(item, 1) };
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_are_not_starved() {
+    fn items_of_the_lowest_priority_do_not_starve() {
         let queue = Queue::new(99, 0, 1);
         (0..5).for_each(|_| assert!(queue.push_last(true).is_ok()));
         let mut taken = Vec::new();
@@ -257,7 +259,7 @@ mod tests {
         assert_eq!(turns, [7, 15, 23]);
     }
 
-    /// A woken thread also takes the items that came meanwhile; no order of wake-ups leaves an item behind.
+    /// A woken thread also takes items pushed meanwhile. No order of wake-ups leaves an item behind.
     #[test]
     fn many_threads_take_each_item_once() {
         const ITEMS: usize = 20_000;
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_while_sees_what_is_there_and_takes_nothing() {
+    fn comes_within_reports_items_and_takes_none() {
         let queue = Queue::new(2, 10, 1);
         assert!(!queue.comes_within(Duration::ZERO));
         assert!(queue.push('a', 1).is_ok());
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn gathering_ends_with_the_first_that_should_not_wait() {
+    fn gathering_ends_with_the_first_urgent_item() {
         let queue = Queue::new(9, 10, 1);
         assert!(queue.push_patient('a').is_ok());
         queue.gather(Duration::from_millis(1), 9);
@@ -315,7 +317,7 @@ mod tests {
             gathered.join().unwrap();
             let mut taken = Vec::new();
             assert!(queue.take(&mut taken, 1));
-            queue.gather(Duration::MAX, 9); // it is still there
+            queue.gather(Duration::MAX, 9); // the item is still queued
             assert!(queue.take(&mut taken, 1));
             let gathered = scope.spawn(|| queue.gather(Duration::MAX, 2));
             queue.close();
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sleeps_on_items_because_another_was_faster() {
+    fn no_thread_sleeps_while_items_are_queued() {
         let queue = Queue::new(8, usize::MAX, 2);
         let consume = || {
             let mut taken = Vec::new();

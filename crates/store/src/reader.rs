@@ -1,4 +1,4 @@
-//! The threads that read: each takes what is queued and answers it from one snapshot.
+//! The reader threads: each takes queued reads and answers them from one snapshot.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,11 +14,11 @@ use crate::writer::{CALM, release_pages};
 /// A queued read.
 pub(crate) trait Read: Send {
     fn perform(&mut self, db: &Connection) -> Outcome<()>;
-    /// Called once, with no transaction open. What it answers is read next, from a newer snapshot.
-    fn tell(self: Box<Self>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>>;
+    /// Called once, without an open transaction. Returns a read that must run next, in a newer snapshot.
+    fn complete(self: Box<Self>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>>;
 }
 
-/// A read made of what to do and whom to tell.
+/// A read made of an operation and its completion.
 pub(crate) fn read<T, O, D>(operation: O, then: D) -> Box<dyn Read>
 where
     T: Send + 'static,
@@ -45,17 +45,17 @@ where
         Ok(())
     }
 
-    fn tell(self: Box<Self>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>> {
+    fn complete(self: Box<Self>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>> {
         let Pending { answer, then, .. } = *self;
-        then(outcome.map(|()| answer.expect("told Ok only after perform has set the answer")))
+        then(outcome.map(|()| answer.expect("Ok comes only after perform has set the answer")))
     }
 }
 
-/// Most reads in one snapshot: an old snapshot keeps the log from being carried over.
+/// Most reads in one snapshot: SQLite cannot reset the log while an old snapshot is open.
 const BATCH: usize = 64;
 
-/// After so long those that have been read are answered first: where pages come from the disk, nobody waits for all others
-/// of a batch.
+/// After this time the finished reads are answered first, so that reads from memory do not wait for reads from disk in
+/// the same batch.
 const SLICE: Duration = Duration::from_millis(2);
 
 /// Runs until the queue is closed and empty.
@@ -71,22 +71,22 @@ pub(crate) fn run(shared: &Shared, db: &Connection) {
         while !jobs.is_empty() {
             let outcomes = perform_some(db, &mut jobs);
             shared.counters.reads.fetch_add(outcomes.len() as u64, Relaxed);
-            let told: Vec<_> = jobs.drain(..outcomes.len()).collect();
-            for (job, outcome) in told.into_iter().zip(outcomes) {
-                jobs.extend(tell(shared, job, outcome));
+            let done: Vec<_> = jobs.drain(..outcomes.len()).collect();
+            for (job, outcome) in done.into_iter().zip(outcomes) {
+                jobs.extend(complete(shared, job, outcome));
             }
         }
     }
 }
 
-/// The outcomes of the first of them, one at least.
+/// Performs at least one job, and returns the outcomes of the finished ones.
 pub(crate) fn perform_some(db: &Connection, jobs: &mut [Box<dyn Read>]) -> Vec<Result<(), StoreError>> {
     let begin = Instant::now();
     let begun = db.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs {
         outcomes.push(match &begun {
-            Ok(_) => job.perform(db).map_err(|fault: Fault| fault.told()),
+            Ok(_) => job.perform(db).map_err(|fault: Fault| fault.to_store_error()),
             Err(error) => Err(StoreError::Failed(error.to_string().into())),
         });
         if begin.elapsed() > SLICE {
@@ -99,12 +99,12 @@ pub(crate) fn perform_some(db: &Connection, jobs: &mut [Box<dyn Read>]) -> Vec<R
     outcomes
 }
 
-fn tell(shared: &Shared, job: Box<dyn Read>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>> {
+fn complete(shared: &Shared, job: Box<dyn Read>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>> {
     if let Err(error) = &outcome {
         shared.counters.failed.fetch_add(1, Relaxed);
         tracing::error!(%error, "a read failed");
     }
-    catch_unwind(AssertUnwindSafe(|| job.tell(outcome))).unwrap_or_else(|_| {
+    catch_unwind(AssertUnwindSafe(|| job.complete(outcome))).unwrap_or_else(|_| {
         shared.counters.panics.fetch_add(1, Relaxed);
         None
     })

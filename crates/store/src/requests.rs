@@ -1,4 +1,4 @@
-//! Message requests: the conversation's row says whose it is, so a message between strangers reads nothing more than any other.
+//! Message requests. The conversation's row names the asker, so a message between strangers reads no further row.
 
 use std::collections::HashSet;
 
@@ -51,7 +51,7 @@ fn append(
     let is_new = before.is_none();
     let asking = match before {
         None => Some(Asking { by: me, dismissed: false }),
-        // Answering a request accepts it.
+        // An answer to a request accepts it.
         Some((_, asking)) => asking.filter(|asking| asking.by == me),
     };
     if asking.is_some()
@@ -86,7 +86,7 @@ fn append(
     Ok(Ok(Requested { appended, pending: asking.is_some(), told, files }))
 }
 
-/// `seq`: of the newest message, where there is one; all of them are the asker's.
+/// `seq`: of the newest message, if there is one. All messages are the asker's.
 fn may_ask(
     batch: &Batch<'_>,
     append: &Append,
@@ -104,7 +104,7 @@ fn may_ask(
     Ok(first_contact(&append.body, attachments, rules.links))
 }
 
-/// The conversation as the other one sees it.
+/// The conversation as the recipient of the request sees it.
 fn seen(batch: &mut Batch<'_>, id: ConversationId, by: UserId) -> Outcome<chat::ConversationRow> {
     let nothing = || Fault::Sql(rusqlite::Error::QueryReturnedNoRows);
     let other = id.other(by).ok_or_else(nothing)?;
@@ -172,7 +172,7 @@ fn answer(
     Ok(Ok(RequestAnswered { row, position: batch.position(), theirs, changed }))
 }
 
-/// Contacts need no accepted request. `number`: of the change that made them contacts.
+/// Contacts need no message request. `number`: the position of the change that made the two contacts.
 pub(crate) fn agreed(batch: &mut Batch<'_>, a: UserId, b: UserId, number: u64) -> Outcome<()> {
     let Some(id) = ConversationId::direct(a, b) else { return Ok(()) };
     if batch.conversation(id)?.is_some_and(|direct| direct.asking.is_some()) {

@@ -12,7 +12,7 @@ use crate::message::{Lines, Newest};
 use crate::room::{self, Membership, RoomRow};
 use crate::{contact, erase, message_change, meta, thread};
 
-/// The difference since a position, or a first page. Call inside a transaction: all is of one moment.
+/// The difference since a position, or a first page. Call in a transaction, so that all parts come from one moment.
 pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
     let position = meta::position(db, epoch)?;
     let since = from.position.filter(|p| p.epoch == epoch && p.number <= position.number);
@@ -35,7 +35,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
     })
 }
 
-/// The first page of a user who did not exist a moment ago, which needs no query.
+/// The first page of a new user, which needs no query.
 pub(crate) fn empty(position: Position) -> Snapshot {
     Snapshot {
         reset: true,
@@ -51,7 +51,7 @@ pub(crate) fn empty(position: Position) -> Snapshot {
     }
 }
 
-/// None where so much has changed that a first page is the better answer.
+/// None if so much has changed that a first page is the better answer.
 fn difference(
     db: &Connection,
     user: UserId,
@@ -108,7 +108,7 @@ fn difference(
 enum Changed {
     Direct(Place, ConversationId, Direct),
     Room(Place, RoomRow, Membership),
-    /// The user is asked into a room.
+    /// A user invites the reader into a room.
     Asked(Place, ConversationId),
     Left(ConversationId, LeftReason),
 }
@@ -122,7 +122,7 @@ impl Changed {
     }
 }
 
-/// Newest activity first; None where they are more than `limit`.
+/// Newest activity first; None if they are more than `limit`.
 fn changed_since(db: &Connection, user: UserId, since: u64, limit: u32) -> Outcome<Option<Vec<Changed>>> {
     let mut changed = Vec::new();
     conversation::each(db, user, |id, direct, side| {
@@ -142,7 +142,7 @@ fn changed_since(db: &Connection, user: UserId, since: u64, limit: u32) -> Outco
     Ok((changed.len() <= limit as usize).then_some(changed))
 }
 
-/// Room requests that are new, and those that ended. A room into which the user is asked again is not told as left.
+/// Adds new and ended room requests. A room into which the user is invited again is not reported as left.
 fn add_room_requests(db: &Connection, user: UserId, since: u64, changed: &mut Vec<Changed>) -> Outcome<()> {
     let pending = room::request::pending(db, user)?;
     let is_pending = |id: &ConversationId| pending.iter().any(|request| request.room == *id);
@@ -164,8 +164,8 @@ fn add_room_requests(db: &Connection, user: UserId, since: u64, changed: &mut Ve
     Ok(())
 }
 
-/// Changes of a room since a position, for a present or former member. A new message or a new name has no row per
-/// member: the room's row has it.
+/// Changes of a room since a position, for a present or former member. A new message or a new name changes only the
+/// room's row, not a row per member.
 fn room_changed_since(
     db: &Connection,
     id: ConversationId,
@@ -183,7 +183,7 @@ fn room_changed_since(
 
 struct Missed {
     since: u64,
-    /// Most messages that are taken, and as many updates.
+    /// Most messages, and most updates.
     most: usize,
     messages: Vec<StoredMessage>,
     updates: Vec<StoredMessage>,
@@ -222,8 +222,8 @@ impl Missed {
         Ok(())
     }
 
-    /// Walks back from the newest message to the first that the device has, as far as there is room. Answers the seq at
-    /// which what was taken begins, and whether that is all.
+    /// Walks back from the newest message to the first that the device has, within the bound. Returns the seq of the
+    /// first message that was taken, and whether all were taken.
     fn collect_new(&mut self, lines: &mut Lines<'_>, newest: Newest, most: usize) -> Outcome<(u64, bool)> {
         let begin = self.messages.len();
         let mut position = newest.position;
@@ -239,7 +239,7 @@ impl Missed {
         Ok((first, position <= self.since))
     }
 
-    /// Threads with replies that may be in the gap; false where they are more than `most`.
+    /// Threads that may have replies in the gap; false if they are more than `most`.
     fn collect_threads(&mut self, db: &Connection, id: ConversationId, most: usize) -> Outcome<bool> {
         let threads = thread::replied_since(db, id, self.since, most + 1)?;
         let fit = threads.len() <= most;
@@ -247,7 +247,7 @@ impl Missed {
         Ok(fit)
     }
 
-    /// Messages that the device has and that have changed; all of them or, where there is no room, none and false.
+    /// Changed messages that the device has. Adds all of them; if they exceed the bound, adds none and returns false.
     fn collect_updates(
         &mut self,
         db: &Connection,

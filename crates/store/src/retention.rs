@@ -1,7 +1,7 @@
-//! Retention: the oldest messages of a conversation go, from its beginning on.
+//! Retention: removes the oldest messages of a conversation, from its beginning on.
 //!
-//! Milestones lead to the beginning: the first that is there is at most 32 messages after it. So looking costs a few searches
-//! for each conversation, and removing what it removes.
+//! Milestones lead to the beginning: the first one left is at most 32 messages after it. Finding the beginning costs a
+//! few searches for each conversation, and further cost is proportional to the removed messages.
 
 use chat::{ConversationId, Done, RetentionStore, Seq, SiteId, Timestamp, Trim, Trimmed};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -13,7 +13,7 @@ use crate::preview;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
 
-/// Conversations that one slice looks at, at most.
+/// Most conversations that one slice examines.
 const CONVERSATIONS: usize = 64;
 
 impl RetentionStore for Sqlite {
@@ -44,7 +44,7 @@ fn slice(db: &Connection, site: SiteId, after: Option<u64>, trim: &Trim, limit: 
         while let Some(count) = trim_once(db, id, *newest, before)? {
             removed += count;
             if removed >= limit {
-                // Continues with this conversation.
+                // The next slice continues with this conversation.
                 return Ok(Trimmed { removed, next: Some(previous(*key)) });
             }
         }
@@ -53,12 +53,13 @@ fn slice(db: &Connection, site: SiteId, after: Option<u64>, trim: &Trim, limit: 
     Ok(Trimmed { removed, next })
 }
 
-/// The cursor before a key, as SQLite orders them.
+/// The cursor before a key, in SQLite's order.
 fn previous(key: i64) -> u64 {
     key.wrapping_sub(1) as u64
 }
 
-/// Rooms come first: their keys are negative numbers. With the position of the newest message.
+/// Conversations after a key, with the positions of their newest messages. Rooms come first: their keys are negative
+/// numbers.
 fn keys_after(db: &Connection, site: SiteId, after: i64) -> Outcome<Vec<(i64, i64)>> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
     for sql in [
@@ -74,7 +75,7 @@ fn keys_after(db: &Connection, site: SiteId, after: i64) -> Outcome<Vec<(i64, i6
     Ok(keys)
 }
 
-/// Up to the first milestone; None where there is nothing (more) to remove there.
+/// Removes messages up to the first milestone; None if nothing is left to remove there.
 fn trim_once(db: &Connection, id: ConversationId, newest: i64, before: Timestamp) -> Outcome<Option<u32>> {
     let first = sql!(
         "SELECT seq, position FROM milestone WHERE site = $1 AND conversation = $2 ORDER BY seq LIMIT 1"
@@ -100,7 +101,7 @@ fn trim_once(db: &Connection, id: ConversationId, newest: i64, before: Timestamp
     Ok(Some(old.len() as u32))
 }
 
-/// From this message back to the first that is there, newest first.
+/// Messages from this one back to the first that exists, newest first.
 fn beginning(db: &Connection, from: i64) -> Outcome<Vec<Old>> {
     let sql = sql!(
         "SELECT seq, time, sender, client_id, changed, files, rich, previous FROM message WHERE position = $1"
@@ -153,7 +154,7 @@ fn remove(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
     Ok(())
 }
 
-/// Its poll, where it came from, what it leads to, the sticker that it is, its place in a thread, and the thread below it.
+/// Removes a message's poll, origin, preview, sticker and place in a thread, and the thread below it.
 fn remove_rich(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
     preview::remove(db, id.site, old.position as u64)?;
     for sql in [
@@ -179,7 +180,7 @@ fn remove_rich(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
     Ok(())
 }
 
-/// The first seq that a conversation still has; None where it has none.
+/// The first seq that a conversation still has; None if it has none.
 pub(crate) fn oldest(db: &Connection, id: ConversationId, newest: u64) -> Outcome<Option<Seq>> {
     let first =
         sql!("SELECT position FROM milestone WHERE site = $1 AND conversation = $2 ORDER BY seq LIMIT 1");

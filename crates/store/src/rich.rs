@@ -1,5 +1,5 @@
-//! What messages bear besides body and files: which of it, and where it is read and written. A message that bears nothing says so in
-//! its own row.
+//! The content of a message besides body and files: polls, forwards, threads, previews, stickers. Bits in the message's
+//! row name its parts, so a message without any needs no other row.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ pub(crate) const ROOT: i64 = 8;
 pub(crate) const PREVIEW: i64 = 16;
 pub(crate) const STICKER: i64 = 32;
 
-/// Of a message that is posted: where it stands.
+/// The place of a posted message.
 pub(crate) struct Place {
     pub(crate) conversation: chat::ConversationId,
     pub(crate) from: UserId,
@@ -40,13 +40,13 @@ impl Place {
     }
 }
 
-/// The rows that were read while the rich parts of a message were checked.
+/// Rows that [`check`] has read, for [`put`].
 #[derive(Default)]
 pub(crate) struct Checked {
     root: Option<Root>,
 }
 
-/// May a message bear this? `newest`: of the room, where it is one.
+/// Whether a message may have this content. `newest`: of the room, if the conversation is one.
 pub(crate) fn check(
     batch: &Batch<'_>,
     conversation: chat::ConversationId,
@@ -71,8 +71,8 @@ pub(crate) fn check(
     Ok(Ok(Checked { root }))
 }
 
-/// Puts on a message what [`check`] has allowed. `named`: members whom the body names. Answers all files that are in it now, and its
-/// place in a thread.
+/// Stores the content that [`check`] has allowed. `named`: members whom the body mentions. Returns all files of the
+/// message and its place in a thread.
 pub(crate) fn put(
     batch: &Batch<'_>,
     place: &Place,
@@ -103,14 +103,14 @@ pub(crate) fn put(
     Ok((files, in_thread))
 }
 
-/// Notes that a message bears one thing more.
+/// Adds bits to the message's row.
 pub(crate) fn add(db: &Connection, position: u64, bits: i64) -> Outcome<()> {
     let sql = sql!("UPDATE message SET rich = rich | $2 WHERE position = $1");
     db.prepare_cached(sql)?.execute([position as i64, bits])?;
     Ok(())
 }
 
-/// A message that is taken back keeps its place in threads only.
+/// A deleted message keeps only its place in threads.
 pub(crate) fn remove(db: &Connection, before: &StoredMessage, position: u64) -> Outcome<()> {
     let Some(rich) = &before.rich else { return Ok(()) };
     let site = before.conversation.site;
@@ -124,14 +124,14 @@ pub(crate) fn remove(db: &Connection, before: &StoredMessage, position: u64) -> 
     if rich.preview.is_some() {
         preview::remove(db, site, position)?;
     }
-    // It may be of one that the site does not have any more.
+    // The sticker may have been removed from the site.
     sticker::remove(db, site, position)?;
     let sql = sql!("UPDATE message SET rich = rich & $2 WHERE position = $1");
     db.prepare_cached(sql)?.execute([position as i64, REPLY | ROOT])?;
     Ok(())
 }
 
-/// The rich parts of a message, for one reader.
+/// The rich content of a message, for one reader.
 pub(crate) fn load(
     db: &Connection,
     subs: &mut Subs<'_>,

@@ -1,4 +1,4 @@
-//! Rooms and their members: rows, and what is read of them.
+//! Rooms and their members: rows and reads.
 
 pub(crate) mod change;
 pub(crate) mod known_members;
@@ -26,7 +26,7 @@ use crate::marks::{self, Marks};
 use crate::message::{self, Lines, Newest};
 use crate::user;
 
-/// A row.
+/// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RoomRow {
     pub(crate) id: ConversationId,
@@ -36,7 +36,7 @@ pub(crate) struct RoomRow {
     pub(crate) room: Arc<Room>,
 }
 
-/// A user in a room, now or once.
+/// A present or former member of a room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Membership {
     pub(crate) state: MemberState,
@@ -70,18 +70,18 @@ pub(crate) fn state_of(code: i64) -> MemberState {
         3 => MemberState::In(Role::Muted),
         8 => MemberState::Out(LeftReason::Left),
         9 => MemberState::Out(LeftReason::Removed),
-        // A state of a newer program is no reason to let anybody in.
+        // A member with an unknown state, from a newer program, is kept out.
         _ => MemberState::Out(LeftReason::Banned),
     }
 }
 
-/// How a user without a row stands, too.
+/// The standing of a user; without a row the user is an outsider.
 pub(crate) fn standing(membership: Option<&Membership>) -> Standing {
     membership.map_or(Standing::Out, |membership| membership.state.standing())
 }
 
 impl RoomRow {
-    /// The rules for an act that slow mode does not concern.
+    /// The rules for acts that slow mode does not limit.
     pub(crate) fn rules(&self) -> Rules {
         self.room.rules(Timestamp(0), Timestamp(0))
     }
@@ -132,7 +132,7 @@ pub(crate) fn load(db: &Connection, id: ConversationId) -> Outcome<Option<RoomRo
     Ok(db.prepare_cached(sql)?.query_row(values, |r| row(id.site, r)).optional()?)
 }
 
-/// By id or by page.
+/// Finds a room by its id or by its page.
 pub(crate) fn find(db: &Connection, name: &RoomName) -> Outcome<Option<RoomRow>> {
     match name {
         RoomName::Id(id) => load(db, *id),
@@ -156,7 +156,7 @@ pub(crate) fn membership(db: &Connection, id: ConversationId, user: UserId) -> O
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse_membership(row, 0)).optional()?)
 }
 
-/// The room and how somebody stands to it, or why they may not do this.
+/// The room and the user's membership, or the reason why the user may not do this.
 pub(crate) fn allowed(
     db: &Connection,
     id: ConversationId,
@@ -168,7 +168,7 @@ pub(crate) fn allowed(
     };
     let membership = membership(db, id, user)?;
     let mut allowed = may(standing(membership.as_ref()), act, room.rules());
-    // Only who is refused is looked at once more: what members do costs nothing for it.
+    // A moderator of the site is checked only after a refusal, so that acts of members cost nothing more.
     if allowed.is_err()
         && act.keeps_order()
         && user::by_id(db, user)?.is_some_and(|row| row.on_site.role >= SiteRole::Moderator)
@@ -178,7 +178,7 @@ pub(crate) fn allowed(
     Ok(allowed.map(|()| (room, membership)))
 }
 
-/// Every room of which the user is, or once was, a member; in no order.
+/// Every room of which the user is or was a member, in no order.
 pub(crate) fn each(
     db: &Connection,
     user: UserId,
@@ -197,7 +197,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// As its member sees it; None where the user is none.
+/// The room as its member sees it; None if the user is not a member.
 pub(crate) fn one(db: &Connection, user: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
     let (Some(room), Some(membership)) = (load(db, id)?, membership(db, id, user)?) else { return Ok(None) };
     seen(db, &mut Lines::new(db, user)?, user, &room, &membership)
@@ -237,8 +237,8 @@ pub(crate) fn seen(
     }))
 }
 
-/// Messages after `read`, without those of authors whom the reader has blocked. The messages are looked at only for a reader who has
-/// blocked somebody.
+/// Counts messages after `read` by authors whom the reader has not blocked. Examines the messages only if the reader
+/// has blocked somebody.
 pub(crate) fn unread(db: &Connection, row: &RoomRow, read: u64, blocked: &mut Blocked) -> Outcome<u64> {
     let all = row.newest.seq.saturating_sub(read);
     if all == 0 {
@@ -260,10 +260,10 @@ pub(crate) fn unread(db: &Connection, row: &RoomRow, read: u64, blocked: &mut Bl
     Ok(all - left_out)
 }
 
-/// More are not counted.
+/// Counting stops here.
 const MOST_COUNTED: u32 = 1_000;
 
-/// Messages after `read` that name this member, or all, without those of authors whom the member has blocked.
+/// Counts messages after `read` that mention this member or everybody, by authors whom the member has not blocked.
 fn mentions(db: &Connection, id: ConversationId, user: UserId, read: u64) -> Outcome<u64> {
     let sql = sql!(
         "SELECT count(*) FROM (SELECT seq, author FROM mention WHERE site = $1 AND room = $2 AND user = $3 AND seq > $5 \
@@ -274,7 +274,7 @@ fn mentions(db: &Connection, id: ConversationId, user: UserId, read: u64) -> Out
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64)
 }
 
-/// The number of no user: all members are named.
+/// In place of a user number: the message mentions all members.
 pub(crate) const ALL: u32 = 0;
 
 pub(crate) fn history(
@@ -327,7 +327,7 @@ pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
     })
 }
 
-/// `room.avatar` of an uploaded picture begins so; an address never does.
+/// The prefix of `room.avatar` for an uploaded picture; an address never has it.
 const UPLOAD: &str = "upload:";
 
 fn parse_avatar(site: SiteId, text: &str) -> RoomAvatar {
@@ -338,7 +338,7 @@ fn parse_avatar(site: SiteId, text: &str) -> RoomAvatar {
     }
 }
 
-/// As the column `avatar` has it.
+/// The text of the column `avatar`.
 fn avatar_text(avatar: &RoomAvatar) -> Cow<'_, str> {
     match avatar {
         RoomAvatar::Address(text) => Cow::Borrowed(text),

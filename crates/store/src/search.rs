@@ -1,8 +1,8 @@
-//! Full-text search: an index of words that is filled behind the writer, and found through by who may read.
+//! Full-text search: a word index that the writer fills later. Queries find only messages that the reader may read.
 //!
-//! An entry at each message would cost the writer more than the message does. So the log is indexed some hundred rows at a
-//! time when the writer has nothing else to do, or has left too many behind. The index keeps no text: a hit is a position, and
-//! what is shown is the log's row as it is now.
+//! An index entry with each message would cost the writer more than the message does. So the writer indexes some
+//! hundred log rows at a time, when it is idle or too many are not indexed. The index keeps no text: a hit is a
+//! position, and the result shows the present row of the log.
 
 use std::time::{Duration, Instant};
 
@@ -18,33 +18,33 @@ use crate::meta;
 use crate::room;
 use crate::writer::Batch;
 
-/// How far the index has come; the writer's.
+/// The progress of the index, in the writer.
 #[derive(Default)]
 pub(crate) struct Indexed {
-    /// Every message up to this position is in it.
+    /// The index contains every message up to this position.
     upto: u64,
     /// When the last slice was done, and how long it took.
     last: Option<(Instant, Duration)>,
 }
 
-/// Rows that are indexed in one transaction, at most.
+/// Most rows that are indexed in one transaction.
 const SLICE: u32 = 1_024;
-/// How long rows are taken into one transaction where nobody has written for a while, and where others write without a
-/// pause: a message may have to wait for that, and for the commit.
+/// How long one transaction indexes rows: if no writes came for a while, and under continuous writes. A message may
+/// have to wait this time and the commit.
 pub(crate) const IDLE: Duration = Duration::from_millis(10);
 pub(crate) const BUSY: Duration = Duration::from_millis(2);
-/// So long nobody has written when a slice is done.
+/// The pause of writes before a slice.
 const QUIET: Duration = Duration::from_millis(20);
-/// Where fewer are left behind, they are not indexed more often than [`SELDOM`]: each slice is a flush of the disk.
+/// Fewer unindexed rows are indexed at most once per [`SELDOM`], because each slice flushes the disk.
 const MANY: u64 = 256;
 const SELDOM: Duration = Duration::from_secs(1);
-/// Positions left behind from which on a slice is also done where nobody pauses, but not more often than takes this
-/// share of the writer's time.
+/// With more unindexed positions than this, slices also run under continuous writes. They take at most one part in
+/// [`SHARE`] of the writer's time.
 const FAR: u64 = 1_024;
 const SHARE: u32 = 20;
-/// Pages of the index that are written anew in one transaction after an erasure.
+/// Pages of the index that one transaction rewrites after an erasure.
 const REWRITTEN_PAGES: i64 = 256;
-/// Rooms of one user that a search without a conversation looks into.
+/// Most rooms of a user that a search without a conversation covers.
 const ROOMS: usize = 100;
 
 // ---- writes ----
@@ -55,7 +55,7 @@ impl Indexed {
         Ok(())
     }
 
-    /// How long nobody may write before the next slice is done. None: there is nothing to do.
+    /// The pause of writes before the next slice. None: nothing is left to index.
     pub(crate) fn pause(&self, committed: u64, now: Instant) -> Option<Duration> {
         match committed.saturating_sub(self.upto) {
             0 => None,
@@ -64,19 +64,19 @@ impl Indexed {
         }
     }
 
-    /// Is it time for a slice although others write without a pause?
+    /// Whether a slice is due under continuous writes.
     pub(crate) fn is_due(&self, committed: u64, now: Instant) -> bool {
         committed.saturating_sub(self.upto) >= FAR
             && self.last.is_none_or(|(when, took)| now - when >= took * SHARE)
     }
 
-    /// A slice was done, or tried.
+    /// Call after a slice, also one that failed.
     pub(crate) fn took(&mut self, took: Duration, now: Instant) {
         self.last = Some((now, took));
     }
 
-    /// Indexes for about so long what comes next; call in a transaction. Where only other changes were committed since,
-    /// nothing is written.
+    /// Indexes the next rows for about `time`. Call in a transaction. Writes nothing if the new positions have no
+    /// messages.
     pub(crate) fn move_on(&mut self, db: &Connection, committed: u64, time: Duration) -> Outcome<()> {
         let begin = Instant::now();
         let sql = sql!(
@@ -105,7 +105,7 @@ impl Indexed {
     }
 }
 
-/// The body of a message is another one now.
+/// Call after a change of a message's body.
 pub(crate) fn changed(batch: &Batch<'_>, at: u64, id: ConversationId, body: &str) -> Outcome<()> {
     if at > batch.state.indexed.upto {
         return Ok(());
@@ -127,14 +127,14 @@ fn put(db: &Connection, at: u64, id: ConversationId, body: &str) -> Outcome<()> 
     Ok(())
 }
 
-/// Writes some pages of the index anew, without the words of deleted messages, which otherwise stay until their pages are merged
-/// at some later time. Answers whether all of it is done.
+/// Rewrites some pages of the index without the words of deleted messages, which otherwise stay until a later merge.
+/// Returns whether the merge is complete.
 pub(crate) fn rewrite(db: &Connection, is_begin: bool) -> Outcome<bool> {
     let pages = if is_begin { -REWRITTEN_PAGES } else { REWRITTEN_PAGES };
     Ok(dialect::merge_words(db, pages)?)
 }
 
-/// A word that stands for who may find a message. It is looked for in a column of its own, where no body can stand.
+/// A word for the readers of a message. It stands in a column of its own, which no body can reach.
 fn name_of_user(user: UserId) -> String {
     format!("u{}x{}", user.site.0, user.num)
 }
@@ -166,7 +166,7 @@ pub(crate) fn search(db: &Connection, wanted: &Search) -> Outcome<Result<FoundPa
         let Some(message) = lines.at(position)?.map(|line| line.message) else { continue };
         let is_left_out = message.conversation.is_room()
             && is_left_out(message.conversation, contact::has_blocked(db, wanted.user, message.from)?);
-        // The index is built of the log; that a site's messages stay in it is held here once more.
+        // The index covers all sites, so check the site once more.
         if message.conversation.site == wanted.user.site && !message.deleted && !is_left_out {
             hits.push(message);
         }
@@ -174,7 +174,7 @@ pub(crate) fn search(db: &Connection, wanted: &Search) -> Outcome<Result<FoundPa
     Ok(Ok(FoundPage { hits, next }))
 }
 
-/// Direct conversations by their members, and rooms, each by its name.
+/// The user's direct conversations, by the user's word, and rooms, each by its own word.
 fn scope_of_user(db: &Connection, user: UserId) -> Outcome<String> {
     let mut rooms = Vec::new();
     room::each(db, user, |id, mine| {
@@ -194,7 +194,7 @@ fn may_read(db: &Connection, id: ConversationId, user: UserId) -> Outcome<bool> 
     }
 }
 
-/// In FTS5's language. Words are letters and digits, and in quotes: nothing of a query is an operator.
+/// A query in FTS5's language. Words are letters and digits in quotes, so no part of the query is an operator.
 fn expression(wanted: &Search, scope: &str) -> String {
     let words =
         wanted.words.iter().map(|word| format!("\"{}\"{}", word.text, if word.is_start { " *" } else { "" }));

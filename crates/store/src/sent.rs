@@ -1,8 +1,8 @@
-//! Recognises a client id that its user has sent before, as long as the message exists.
+//! Recognises client ids that a user has sent before, as long as the message exists.
 //!
-//! An index entry per message, written at once, would dirty one page per message and cost more than the
-//! message. So the ids of the newest messages are known in memory, by hash, and go into the index some
-//! thousand at a time, sorted by sender, a slice with each batch. After a crash they are read from the log.
+//! Writing an index entry with each message would change one page per message and cost more than the message. So the
+//! ids of the newest messages are known in memory, by hash. Some thousand at a time move into the index, sorted by
+//! sender, a slice with each batch. After a crash they are read from the log.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -15,26 +15,26 @@ use crate::meta;
 
 pub(crate) struct Sent {
     hasher: RandomState,
-    /// Everything up to this position is in the index.
+    /// The index contains every message up to this position.
     indexed: u64,
-    /// Newer messages by a hash of sender and client id; the lower half of both, for 9 bytes an entry. A hit is
-    /// looked up in the log, so a wrong one costs a search and nothing else.
+    /// Newer messages by a hash of sender and client id. Keys and values are the lower halves, so an entry has 9 bytes.
+    /// A hit is checked in the log, so a false one costs only a search.
     recent: HashMap<u32, u32>,
-    /// Positions of those whose hash was taken: now and then one.
+    /// Positions of the rare messages whose hash was taken.
     clashes: Vec<u64>,
     moving: Option<Moving>,
-    /// The greatest indexed id of senders, its first bytes: an id beyond it is new without a search. That
-    /// is what ids that begin with the time (UUIDv7) are good for.
+    /// The first bytes of the greatest indexed id of senders. A greater id is new, without a search. Ids that begin
+    /// with the time (UUIDv7) benefit from this.
     greatest: HashMap<UserId, u128>,
 }
 
-/// On the way into the index. Two large allocations, which go back to the system.
+/// Ids that are moving into the index. Two large allocations, which go back to the system.
 struct Moving {
-    /// The last of the log among them.
+    /// The position of the last one.
     upto: u64,
     /// In the order of the index.
     entries: Vec<Entry>,
-    /// How many are done.
+    /// The number of entries that are in the index.
     done: usize,
     /// All client ids, one after the other.
     ids: String,
@@ -43,17 +43,17 @@ struct Moving {
 struct Entry {
     user: UserId,
     position: u64,
-    /// Of its client id in `ids`.
+    /// Offset of the client id in `ids`.
     begin: u32,
     length: u32,
 }
 
-/// So many recent ids are moved into the index together: the more, the fewer pages each costs. While that
-/// happens as many may come again; all of them fit in a table of 32,768 places (295 KB).
+/// Ids that move into the index together: the more, the fewer pages each costs. As many may come during the move. All
+/// of them fit in a table of 32,768 places (295 KB).
 const TOGETHER: usize = 12_288;
-/// Most that are known in memory: twice [`TOGETHER`] and a batch.
+/// Most ids in memory: twice [`TOGETHER`] and a batch.
 const RECENT: usize = 28_672;
-/// Fewest that are moved with one batch, however small it is.
+/// Fewest ids that move with one batch.
 const SLICE: usize = 256;
 /// Most senders whose greatest id is known.
 const SENDERS: usize = 2_048;
@@ -70,15 +70,15 @@ impl Sent {
         }
     }
 
-    /// Allocates and touches all the memory that it will need, so that the memory usage of a node does not grow with its first
-    /// messages.
+    /// Allocates and touches all the memory that it will need, so that the memory usage of a node does not grow with
+    /// its first messages.
     pub(crate) fn allocate(&mut self) {
         self.recent.extend((0..RECENT as u32).map(|place| (place, 0)));
         self.recent.clear();
         self.greatest.reserve(SENDERS);
     }
 
-    /// Begins anew from what the database says.
+    /// Reloads the state from the database.
     pub(crate) fn load(&mut self, db: &Connection) -> Outcome<()> {
         self.indexed = meta::sent_indexed(db)?;
         self.recent.clear();
@@ -113,7 +113,7 @@ impl Sent {
         Ok(found.map(|position| position as u64))
     }
 
-    /// A message was stored.
+    /// Call after a message was stored.
     pub(crate) fn note(&mut self, user: UserId, client_id: &str, position: u64) {
         if let Some(clash) = self.recent.insert(self.hash(user, client_id), position as u32) {
             self.clashes.push(whole(self.indexed, clash));
@@ -131,8 +131,8 @@ impl Sent {
         Ok(())
     }
 
-    /// Moves a slice into the index. Call in each transaction, with the size of its batch: more is moved than
-    /// comes, so that the end is reached before [`TOGETHER`] have come again.
+    /// Moves a slice into the index. Call in each transaction, with the size of its batch. More ids move than come, so
+    /// the move ends before [`TOGETHER`] new ones have come.
     pub(crate) fn move_some(&mut self, db: &Connection, batch: usize, newest: u64) -> Outcome<()> {
         if self.moving.is_none() {
             if self.recent.len() < TOGETHER {
@@ -141,7 +141,7 @@ impl Sent {
             self.moving = Some(Moving::from_log(db, self.indexed, newest)?);
         }
         let Some(moving) = &mut self.moving else { return Ok(()) };
-        // IGNORE: a crash forgets how far a move had come.
+        // IGNORE: after a crash, a part of these rows may be in the index already.
         let sql = sql!(
             "INSERT INTO sent (site, user, client_id, position) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"
         );
@@ -182,7 +182,7 @@ impl Sent {
     }
 }
 
-/// Also brings in the page on which their next entry would be.
+/// Also loads the page of the user's next entry.
 pub(crate) fn greatest_indexed(db: &Connection, user: UserId) -> Outcome<Option<Box<str>>> {
     let sql = sql!("SELECT max(client_id) FROM sent WHERE site = $1 AND user = $2");
     let mut statement = db.prepare_cached(sql)?;
@@ -228,7 +228,7 @@ fn is_at(db: &Connection, position: u64, user: UserId, client_id: &str) -> Outco
     Ok(db.prepare_cached(sql)?.exists(values)?)
 }
 
-/// Compares as the whole id does, up to its length.
+/// Compares like the whole id, up to its length.
 fn prefix(client_id: &str) -> u128 {
     let mut bytes = [0; 16];
     let length = client_id.len().min(16);

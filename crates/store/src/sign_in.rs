@@ -1,4 +1,4 @@
-//! Sign-in: a known user without news costs reads only; all others are written first.
+//! Sign-in: reads only, if the user is known and unchanged; otherwise it writes the user first.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn put_token_user(
     Ok((moderation::role::follow(batch.db, row, user.role, now)?, seen))
 }
 
-/// The view of a user who has signed in, once the node has met them.
+/// The snapshot of a user who has signed in. Runs after the node has processed the user's row.
 fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<dyn Read> {
     let id = row.id;
     read(
@@ -71,7 +71,7 @@ fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<
     )
 }
 
-/// A user who is new, or whose profile or role has changed.
+/// Writes a user who is new, or whose profile or role has changed.
 fn sign_in_changed(
     shared: &Arc<Shared>,
     site: SiteId,
@@ -86,7 +86,7 @@ fn sign_in_changed(
         move |outcome, after| match outcome {
             Err(error) => done(Err(error)),
             Ok((row, _)) if !met(&row) => {}
-            // Nobody else has known this user until now: there is nothing to see.
+            // A new user has no data, so the snapshot needs no read.
             Ok((row, Seen::New)) => done(Ok((row, resume::empty(after.committed)))),
             Ok((row, _)) => after.shared.read(view(row, from, done)),
         },

@@ -1,4 +1,4 @@
-//! Sites and their secrets, and the removal of everything that a site has.
+//! Sites and their secrets, and the removal of all data of a site.
 
 mod store;
 
@@ -110,7 +110,7 @@ pub(crate) fn change(
     Ok(Ok(after))
 }
 
-/// False where there is no such site.
+/// False if the site does not exist.
 pub(crate) fn set_settings(db: &mut Connection, site: SiteId, settings: &Settings) -> Outcome<bool> {
     let transaction = begin(db)?;
     let found = put_settings(&transaction, site, settings)?;
@@ -118,13 +118,13 @@ pub(crate) fn set_settings(db: &mut Connection, site: SiteId, settings: &Setting
     Ok(found)
 }
 
-/// The same, with what they end.
+/// Stores the settings, and ends names and links that they do not allow.
 pub(crate) fn put_settings(db: &Connection, site: SiteId, settings: &Settings) -> Outcome<bool> {
     let sql = sql!("UPDATE site SET settings = $2 WHERE id = $1");
     if db.prepare_cached(sql)?.execute(params![site.0, settings.stored_document()])? == 0 {
         return Ok(false);
     }
-    // A part that cannot be read is strict for the time being, and ends nothing for good.
+    // Unreadable settings are strict until they are repaired, so they must end nothing for good.
     if !settings.members.rename && !settings.is_unreadable("members") {
         user::unname_all(db, site)?;
     }
@@ -151,7 +151,7 @@ fn put_keys(db: &Connection, id: SiteId, site: &Site) -> Outcome<()> {
     put_secrets(db, id, &site.secrets, false)
 }
 
-/// Before those that are there; the first of `secrets` becomes the newest.
+/// Stores secrets before the existing ones; the first of `secrets` becomes the newest.
 fn put_secrets(db: &Connection, site: SiteId, secrets: &[Secret], of_guests: bool) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO secret (site, number, kind, bytes, created, expires, kid, not_before, of_guests) \
@@ -179,8 +179,8 @@ fn put_secrets(db: &Connection, site: SiteId, secrets: &[Secret], of_guests: boo
     Ok(())
 }
 
-/// The site is gone with the first transaction. Its rows follow in small ones, so that other sites' writes
-/// get in between; what a crash leaves is removed at the next [`sweep`].
+/// Removes the site in the first transaction, and its rows in small ones, so that writes of other sites get in between.
+/// After a crash the next [`sweep`] removes the rest.
 pub(crate) fn remove(db: &mut Connection, site: SiteId) -> Outcome<bool> {
     let transaction = begin(db)?;
     let found = transaction.execute(sql!("DELETE FROM site WHERE id = $1"), [site.0])? > 0;
@@ -196,7 +196,7 @@ pub(crate) fn remove(db: &mut Connection, site: SiteId) -> Outcome<bool> {
     Ok(found)
 }
 
-/// Removes what is left of removed sites.
+/// Removes the rest of removed sites.
 pub(crate) fn sweep(db: &mut Connection) -> Outcome<()> {
     let sites: Vec<u32> = db
         .prepare("SELECT site FROM removed_site")?
@@ -227,7 +227,7 @@ macro_rules! rows_of {
     };
 }
 
-/// Removes some rows of a site from each table that has any, by its key.
+/// Statements that remove some rows of a site from a table, by its key.
 const ROWS: [(&str, &str); 51] = [
     rows_of!("sent", "user, client_id"),
     rows_of!("milestone", "conversation, seq"),
@@ -283,8 +283,8 @@ const ROWS: [(&str, &str); 51] = [
 ];
 
 fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
-    // Messages are found through `sent`, which has one row for each, the newest in the log itself. A node
-    // that runs sees these transactions and forgets what it meant to put into `sent`.
+    // `sent` has one row for each message, except the newest, and leads to them; the newest are found in the log. A
+    // running node notices these transactions and forgets the entries that it would have put into `sent`.
     let newest = sql!("DELETE FROM message WHERE site = $1 AND position > $2");
     let indexed = meta::sent_indexed(db)? as i64;
     db.execute(dialect::FORGET_WORDS_AFTER, [i64::from(site.0), indexed])?;

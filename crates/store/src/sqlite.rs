@@ -1,4 +1,4 @@
-//! The store: its threads, its queues, its end.
+//! The store: its threads, its queues, its shutdown.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use crate::writer::{self, After, Write};
 use crate::written::Written;
 use crate::{OpenError, Options, Stats, site};
 
-/// Chat's storage in one SQLite file. Several processes may open the same file: a running node and the
-/// administration commands beside it.
+/// Chat's storage in one SQLite file. Several processes may open the same file: a running node and administration
+/// commands.
 ///
-/// Dropping it does what [`close`](Self::close) does.
+/// Dropping it does the same as [`close`](Self::close).
 pub struct Sqlite {
     pub(crate) shared: Arc<Shared>,
-    /// For administration, which may block.
+    /// The connection for administration, which may block.
     admin: Mutex<Connection>,
     writer: Option<JoinHandle<()>>,
     readers: Vec<JoinHandle<()>>,
@@ -39,13 +39,13 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     pub(crate) options: Options,
     pub(crate) written: Written,
-    /// Instead of threads.
+    /// Replaces the threads in tests.
     pub(crate) turns: Option<Turns>,
 }
 
 impl Sqlite {
-    /// Opens the file at `path`, creates it (mode 0600) and its directory (mode 0700) where they do not exist,
-    /// and brings an older schema to the newest. Blocks; starts the store's threads.
+    /// Opens the file at `path`. Creates it (mode 0600) and its directory (mode 0700) if needed, and migrates an older
+    /// schema. Blocks. Starts the store's threads.
     pub fn open(path: &Path, options: Options) -> Result<Sqlite, OpenError> {
         let failed = |error| OpenError::Failed { path: path.to_owned(), error };
         let writer = open_first(path, &options)?;
@@ -70,7 +70,7 @@ impl Sqlite {
         Ok(store)
     }
 
-    /// Without threads.
+    /// A store without threads.
     pub(crate) fn of(turns: Turns, admin: Connection) -> Sqlite {
         Sqlite::with(Options::default(), Some(turns), admin)
     }
@@ -87,8 +87,8 @@ impl Sqlite {
         Sqlite { shared, admin: Mutex::new(admin), writer: None, readers: Vec::new() }
     }
 
-    /// Writes everything that is queued to disk, ends the threads and closes the file. Requests that other
-    /// threads make meanwhile are answered with an error.
+    /// Writes everything that is queued to disk, ends the threads and closes the file. Requests that other threads make
+    /// meanwhile fail.
     pub fn close(self) {
         drop(self);
     }
@@ -98,26 +98,26 @@ impl Sqlite {
         self.shared.counters.read(self.shared.writes.len(), self.shared.reads.len())
     }
 
-    /// Runs an administrative operation here and now.
+    /// Runs an administrative operation on the caller's thread.
     pub(crate) fn admin<T>(
         &self,
         operation: impl FnOnce(&mut Connection) -> Outcome<T>,
     ) -> Result<T, StoreError> {
         operation(&mut self.lock()).map_err(|fault| match fault {
             Fault::Invalid(why) => StoreError::Failed(why.into()),
-            Fault::Sql(error) => fault::told(&error),
+            Fault::Sql(error) => fault::store_error(&error),
         })
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        // A panic in between has rolled its transaction back; the connection is as good as before.
+        // A panic has rolled its transaction back, so the connection is still usable.
         self.admin.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        // Writers first: their completions may still ask the readers.
+        // Close the writer first: its completions may still queue reads.
         self.shared.writes.close();
         self.writer.take().into_iter().for_each(end);
         self.shared.reads.close();
@@ -125,59 +125,60 @@ impl Drop for Sqlite {
     }
 }
 
-/// Some nine times an event loop's share of a full core (sched(7)); they never use more than they need.
+/// About nine times the share that an event loop gets of a full core (sched(7)). The threads never use more than they
+/// need.
 #[cfg(target_os = "linux")]
 const NICE: i32 = -10;
 
 impl Shared {
     pub(crate) fn write(self: &Arc<Self>, job: Box<dyn Write>, bytes: usize) {
         match &self.turns {
-            None => self.tell_refused(self.writes.push(job, bytes)),
+            None => self.refuse_write(self.writes.push(job, bytes)),
             Some(turns) => turns.write(job, self),
         }
     }
 
-    /// For what nobody is impatient for: see [`Options::gather_patient`].
+    /// For writes that no client waits for: see [`Options::gather_patient`].
     pub(crate) fn write_patiently(self: &Arc<Self>, job: Box<dyn Write>) {
         match &self.turns {
-            None => self.tell_refused(self.writes.push_patient(job)),
+            None => self.refuse_write(self.writes.push_patient(job)),
             Some(turns) => turns.write(job, self),
         }
     }
 
-    /// For what comes after all other writes, those that come later too.
+    /// For writes that run after all others, even later ones.
     pub(crate) fn write_last(self: &Arc<Self>, job: Box<dyn Write>) {
         match &self.turns {
-            None => self.tell_refused(self.writes.push_last(job)),
+            None => self.refuse_write(self.writes.push_last(job)),
             Some(turns) => turns.write(job, self),
         }
     }
 
-    fn tell_refused(self: &Arc<Self>, pushed: Result<(), (Box<dyn Write>, Refused)>) {
+    fn refuse_write(self: &Arc<Self>, pushed: Result<(), (Box<dyn Write>, Refused)>) {
         if let Err((job, refused)) = pushed {
             let after = After { committed: chat::Position::default(), shared: self };
-            job.tell(Err(self.refusal(refused)), &after);
+            job.complete(Err(self.refusal(refused)), &after);
         }
     }
 
     pub(crate) fn read(self: &Arc<Self>, job: Box<dyn Read>) {
         match &self.turns {
-            None => self.tell_unread(self.reads.push(job, 0)),
+            None => self.refuse_read(self.reads.push(job, 0)),
             Some(turns) => turns.read(job, self),
         }
     }
 
-    /// After all other reads, those that come later too: a crowd that signs in must not hold up those who are here.
+    /// Runs after all other reads, even later ones, so that many sign-ins do not delay connected users.
     pub(crate) fn read_last(self: &Arc<Self>, job: Box<dyn Read>) {
         match &self.turns {
-            None => self.tell_unread(self.reads.push_last(job)),
+            None => self.refuse_read(self.reads.push_last(job)),
             Some(turns) => turns.read(job, self),
         }
     }
 
-    fn tell_unread(&self, pushed: Result<(), (Box<dyn Read>, Refused)>) {
+    fn refuse_read(&self, pushed: Result<(), (Box<dyn Read>, Refused)>) {
         if let Err((job, refused)) = pushed {
-            job.tell(Err(self.refusal(refused)));
+            job.complete(Err(self.refusal(refused)));
         }
     }
 
@@ -199,11 +200,11 @@ fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHa
     })
 }
 
-/// The store's few threads go before the workers where all cores are busy: each message passes through them, and a commit
-/// that waits for its turn behind dozens of event loops holds up everybody. Without the right to it (root, or systemd's
-/// `LimitNICE=`) things stay as they are.
+/// Gives the store's few threads priority over the workers. Each message passes through them, and a commit that waits
+/// for dozens of event loops delays every user. Without the right to do this (root, or systemd's `LimitNICE=`) the
+/// priority stays the same.
 fn go_first() {
-    #[cfg(target_os = "linux")] // elsewhere it would be the priority of the whole process
+    #[cfg(target_os = "linux")] // elsewhere this would change the priority of the whole process
     let _ = rustix::process::setpriority_process(None, NICE);
 }
 
@@ -211,7 +212,7 @@ fn thread_failed(path: PathBuf, error: &io::Error) -> OpenError {
     OpenError::Thread { path, error: error.to_string() }
 }
 
-/// Leaves the database without a log to read at the next start.
+/// Copies the log into the database, so that the next start has none to read.
 fn carry_over(db: &Connection) {
     if let Err(error) = dialect::run(db, dialect::EMPTY_LOG) {
         tracing::warn!(%error, "cannot empty the write-ahead log before the stop");
@@ -220,7 +221,7 @@ fn carry_over(db: &Connection) {
 
 fn end(thread: JoinHandle<()>) {
     if thread.thread().id() == std::thread::current().id() {
-        return; // the last owner let go in a completion; the thread ends by itself after it
+        return; // a completion dropped the last owner; this thread ends by itself afterwards
     }
     if thread.join().is_err() {
         tracing::error!("a storage thread panicked");

@@ -3,26 +3,26 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// How the store is doing. Totals count from its opening.
+/// Load and errors of the store. Totals count from its opening.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Requests that wait now.
+    /// Requests that are queued now.
     pub write_queue: u64,
     pub read_queue: u64,
-    /// Writes answered, and the transactions they took.
+    /// Completed writes, and the number of their transactions.
     pub writes: u64,
     pub commits: u64,
     pub largest_batch: u64,
-    /// Time in transactions, the wait for the disk included.
+    /// Time in transactions, including the wait for the disk, ns.
     pub commit_nanos: u64,
     pub reads: u64,
     /// Requests refused because a queue was full.
     pub overloaded: u64,
     /// Writes refused because the disk was full.
     pub disk_full: u64,
-    /// Requests that failed otherwise.
+    /// Requests that failed for another reason.
     pub failed: u64,
-    /// Completions that panicked: a mistake of ours.
+    /// Completions that panicked: a bug.
     pub panics: u64,
 }
 

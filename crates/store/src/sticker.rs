@@ -1,4 +1,4 @@
-//! Stickers of a site, with their pictures: there are few, and small ones.
+//! Stickers of a site, with their pictures. A site has few, and they are small.
 
 use chat::{Done, FileType, MOST_STICKERS, NewSticker, SiteId, Sticker, StickerId, StickerStore};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -114,7 +114,7 @@ pub(crate) fn put(db: &Connection, at: u64, id: StickerId) -> Outcome<()> {
     Ok(())
 }
 
-/// Of a message with the bit [`STICKER`](crate::rich::STICKER); None: it was removed from the site.
+/// The sticker of a message with the bit [`STICKER`](crate::rich::STICKER); None if it was removed from the site.
 pub(crate) fn load(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<Sticker>> {
     let sql = sql!("SELECT sticker FROM message_sticker WHERE site = $1 AND message = $2");
     let number: Option<i64> =
@@ -125,7 +125,7 @@ pub(crate) fn load(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<Sti
     }
 }
 
-/// The message is no sticker any more.
+/// Removes the sticker from a message.
 pub(crate) fn remove(db: &Connection, site: SiteId, at: u64) -> Outcome<()> {
     let sql = sql!("DELETE FROM message_sticker WHERE site = $1 AND message = $2");
     db.prepare_cached(sql)?.execute([i64::from(site.0), at as i64])?;

@@ -1,4 +1,4 @@
-//! Threads in rooms: a row for each reply, one for the thread, and one for each who follows it.
+//! Threads in rooms: a row for each reply, one for the thread, and one for each follower.
 
 use std::collections::HashSet;
 
@@ -55,7 +55,7 @@ impl ThreadStore for Sqlite {
     }
 }
 
-/// A message below which a thread may hang.
+/// A message that may have a thread.
 pub(crate) struct Root {
     seq: Seq,
     position: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Root {
 
 // ---- writes ----
 
-/// Looks for it, with the eyes of who wants to reply.
+/// Finds the root, as the author of the reply sees it.
 pub(crate) fn root(
     db: &Connection,
     id: ConversationId,
@@ -83,7 +83,7 @@ pub(crate) fn root(
     }
 }
 
-/// Puts a message into the thread; who has to do with it follows it.
+/// Puts a message into the thread. Its author, the root's author and mentioned members follow the thread.
 pub(crate) fn put(db: &Connection, place: &Place, root: &Root, named: &HashSet<u32>) -> Outcome<InThread> {
     let (site, room) = (place.conversation.site.0, place.conversation.key as i64);
     let (below, time) = (root.seq.0 as i64, place.time.0 as i64);
@@ -196,7 +196,7 @@ fn follows(db: &Connection, reader: UserId, id: ConversationId, root: Seq) -> Ou
     Ok(read.map(|read| read as u64))
 }
 
-/// Replies after `read` whose authors the reader has blocked.
+/// Counts replies after `read` by authors whom the reader has blocked.
 fn blocked_replies(
     db: &Connection,
     id: ConversationId,
@@ -297,7 +297,7 @@ fn history(
     Ok(Ok(HistoryPage { messages, more }))
 }
 
-/// Where in its thread a message is.
+/// The place of a message in its thread.
 pub(crate) fn place(db: &Connection, site: SiteId, position: u64) -> Outcome<Option<InThread>> {
     let sql = sql!(concat!(
         "SELECT root, number FROM thread_reply",

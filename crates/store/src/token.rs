@@ -5,10 +5,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 
-/// Most expired tokens that one use forgets: more than one, so that the table shrinks after a burst.
+/// Most expired tokens that one use removes: more than one, so that the table shrinks after a burst.
 const FORGET: u32 = 4;
 
-/// False where it was used before and has not expired since.
+/// False if the token was used before and has not expired since.
 pub(crate) fn spend(
     db: &Connection,
     site: SiteId,
@@ -37,7 +37,7 @@ fn forget_expired(db: &Connection, now: Timestamp) -> Outcome<()> {
     let expired = statement
         .query_map(params![now.0 as i64, FORGET], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<Vec<(u32, Box<str>)>, _>>()?;
-    // One by one: for a list of pairs SQLite would go through all tokens of the site.
+    // One by one: for a list of pairs SQLite would scan all tokens of the site.
     for (site, jti) in expired {
         let sql = sql!("DELETE FROM used_token WHERE site = $1 AND jti = $2");
         db.prepare_cached(sql)?.execute(params![site, jti])?;

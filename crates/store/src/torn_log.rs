@@ -1,8 +1,8 @@
-//! Finds out at the start whether the write-ahead log was cut or damaged, which loses transactions that were acknowledged.
+//! Detects at the start whether the write-ahead log was cut or damaged, which loses acknowledged transactions.
 //!
-//! SQLite replays a log up to the first frame whose checksum is wrong and ignores the rest. Positions and seqs after it would
-//! be given out a second time for other messages, so the database continues under a new *epoch*: clients begin anew.
-//! A process that is killed while it writes a frame leaves the same traces as a damaged disk; then clients begin anew, too.
+//! SQLite replays a log up to the first frame with a wrong checksum and ignores the rest. The store would then reuse
+//! positions and seqs after it for other messages. So the database continues under a new *epoch*, and clients reload. A
+//! process that is killed while it writes a frame leaves the same traces as a damaged disk; clients reload then, too.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -11,11 +11,11 @@ use std::path::Path;
 /// <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// The last bit says in which order of bytes checksums are made.
+/// The last bit selects the byte order of checksums.
 const MAGIC: u32 = 0x377f_0682;
 
-/// True: the log of the database at `path` has bytes of its present generation that SQLite will not replay. No other process
-/// may be writing to it.
+/// Whether the log of the database at `path` has bytes of its present generation that SQLite will not replay. No other
+/// process may be writing to it.
 pub(crate) fn is_torn(path: &Path) -> io::Result<bool> {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
@@ -64,7 +64,7 @@ fn is_torn_log(mut log: impl Read) -> io::Result<bool> {
     }
 }
 
-/// Fills the buffer as far as there is something.
+/// Reads until the buffer is full or the input ends.
 fn read_some(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

@@ -1,7 +1,7 @@
-//! The store in memory and without threads: requests are carried out in the caller's thread, at once or when a test chooses.
+//! The store in memory and without threads. Requests run in the caller's thread, at once or when a test chooses.
 //!
-//! Statements, transactions and the writer's state are those of the store on disk; only the two loops of `writer.rs` and `reader.rs`
-//! are not used.
+//! Statements, transactions and the writer's state are those of the store on disk. Only the two loops of `writer.rs`
+//! and `reader.rs` are not used.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -32,10 +32,10 @@ struct Inner {
     writer: Connection,
     reader: Connection,
     state: State,
-    /// Queued, not carried out yet.
+    /// Queued writes.
     writes: VecDeque<Box<dyn Write>>,
     reads: VecDeque<Box<dyn Read>>,
-    /// Carried out, completion not called yet.
+    /// Committed writes whose completion was not called yet.
     committed: VecDeque<(Box<dyn Write>, Option<StoreError>, Position)>,
     answers: VecDeque<(Box<dyn Read>, Result<(), StoreError>)>,
     failing_writes: Option<StoreError>,
@@ -43,7 +43,7 @@ struct Inner {
     is_running: bool,
 }
 
-/// Something that a store by turns can do next.
+/// A possible next step of a store by turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Commit,
@@ -60,25 +60,25 @@ enum Outcome {
 
 /// The methods for tests. On a store with threads they do nothing.
 impl Sqlite {
-    /// In memory, without threads: everything that a call leads to, also through further calls made in completions, has
-    /// happened when it returns, seen from one thread.
+    /// In memory, without threads. All effects of a call, with further calls in completions, have happened when it
+    /// returns, as seen from one thread.
     pub fn in_memory() -> Sqlite {
         Sqlite::without_threads(true)
     }
 
-    /// In memory, without threads: does nothing before [`turn`](Self::turn), so that a test chooses every interleaving that a
-    /// store with threads may show. Writes are committed in order and completed in order; reads are carried out and completed in
-    /// any order.
+    /// In memory, without threads. Does nothing before [`turn`](Self::turn), so that a test can choose every
+    /// interleaving that is possible with threads. Writes are committed and completed in order; reads run and complete
+    /// in any order.
     pub fn by_turns() -> Sqlite {
         Sqlite::without_threads(false)
     }
 
-    /// How many things it could do next; 0: nothing is queued.
+    /// The number of possible next steps; 0 if nothing is queued.
     pub fn turns(&self) -> usize {
         self.by_turns_or(0, |turns, _| turns.lock().turns().count())
     }
 
-    /// Nothing is queued and no completion runs, on any thread.
+    /// Whether nothing is queued and no completion runs, on any thread.
     pub fn is_idle(&self) -> bool {
         self.by_turns_or(true, |turns, _| {
             let inner = turns.lock();
@@ -86,8 +86,8 @@ impl Sqlite {
         })
     }
 
-    /// Does one of them, `which` < [`turns`](Self::turns): carries out a queued request, or calls a completion. Those of requests
-    /// that are carried out come first.
+    /// Does one step, `which` < [`turns`](Self::turns): runs a queued request, or calls a completion. Completions have
+    /// the lowest numbers.
     pub fn turn(&self, which: usize) {
         self.by_turns_or((), |turns, shared| {
             let turn = turns.lock().turns().nth(which);
@@ -95,7 +95,7 @@ impl Sqlite {
         });
     }
 
-    /// Does everything that is queued and what comes of it, the oldest first.
+    /// Runs everything that is queued, and all that follows from it, oldest first.
     pub fn run(&self) {
         while self.turns() > 0 {
             self.turn(0);
@@ -103,35 +103,35 @@ impl Sqlite {
         self.by_turns_or((), |turns, _| turns.lock().index_words());
     }
 
-    /// As if the process had been killed: what is queued does not happen, and nobody learns of what was committed.
+    /// Simulates a killed process: queued requests do not run, and completions of committed writes are not called.
     pub fn crash(&self) {
         self.by_turns_or((), |turns, _| {
             let mut inner = turns.lock();
             let Inner { writes, reads, committed, answers, state, .. } = &mut *inner;
             let forgotten = (mem::take(writes), mem::take(reads), mem::take(committed), mem::take(answers));
             *state = State::new();
-            // Completions may hold the last reference to a node; none is dropped under the lock.
+            // A completion may hold the last reference to a node, so drop none under the lock.
             drop(inner);
             drop(forgotten);
         });
     }
 
-    /// From now on every write fails with this (None: works again); reads go on, as with a full disk.
+    /// From now on every write fails with this error, and reads succeed, as with a full disk. None ends this.
     pub fn fail_writes(&self, with: Option<StoreError>) {
         self.by_turns_or((), |turns, _| turns.lock().failing_writes = with);
     }
 
-    /// From now on every read fails with this (None: works again).
+    /// From now on every read fails with this error. None ends this.
     pub fn fail_reads(&self, with: Option<StoreError>) {
         self.by_turns_or((), |turns, _| turns.lock().failing_reads = with);
     }
 
-    /// Moves the client ids of all messages into their index, as a node does once some thousand have come.
+    /// Moves the client ids of all messages into their index, as a node does after some thousand messages.
     pub fn index_client_ids(&self) -> Result<(), StoreError> {
         self.by_turns_or(Ok(()), |turns, _| {
             let mut inner = turns.lock();
             let Inner { writer, state, .. } = &mut *inner;
-            Batch { db: writer, state }.index_client_ids().map_err(|fault| fault.told())
+            Batch { db: writer, state }.index_client_ids().map_err(|fault| fault.to_store_error())
         })
     }
 
@@ -173,7 +173,7 @@ fn connections() -> rusqlite::Result<[Connection; 3]> {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_URI;
     let open = || connect(name.as_ref(), flags, &Options::default());
     let mut writer = open()?;
-    // A copy of an empty database takes a tenth of the time of all migrations.
+    // Copying an empty database takes a tenth of the time of all migrations.
     if TEMPLATE.get().is_none() {
         let mut template = Connection::open_in_memory()?;
         migrate::migrate(&mut template, 1)?;
@@ -199,8 +199,8 @@ impl Turns {
         self.work(shared);
     }
 
-    /// Where it answers at once: the first caller does everything that is queued, so that completions are called in order also
-    /// when they call back or several threads call.
+    /// In the immediate mode, the first caller does everything that is queued. So completions are called in order, even
+    /// if they call back or several threads call.
     fn work(&self, shared: &Arc<Shared>) {
         if !self.is_at_once || mem::replace(&mut self.lock().is_running, true) {
             return;
@@ -222,10 +222,10 @@ impl Turns {
         match outcome {
             None => {}
             Some(Outcome::Write(job, error, committed)) => {
-                job.tell(error.map_or(Ok(()), Err), &After { committed, shared });
+                job.complete(error.map_or(Ok(()), Err), &After { committed, shared });
             }
             Some(Outcome::Read(job, outcome)) => {
-                let next = job.tell(outcome);
+                let next = job.complete(outcome);
                 self.lock().reads.extend(next);
             }
         }
@@ -237,7 +237,7 @@ impl Turns {
 }
 
 impl Inner {
-    /// Completions first, then what is queued: turn 0 repeated is a store without any delay.
+    /// Completions come before queued requests, so repeating turn 0 acts like a store without delay.
     fn turns(&self) -> impl Iterator<Item = Turn> + use<> {
         let complete = (!self.committed.is_empty()).then_some(Turn::CompleteWrite);
         let commit = (!self.writes.is_empty()).then_some(Turn::Commit);
@@ -246,7 +246,7 @@ impl Inner {
         complete.into_iter().chain(answers).chain(commit).chain(reads)
     }
 
-    /// scripts/instructions.sh knows this function by its name: it does not count what a store does.
+    /// `scripts/instructions.sh` excludes this function, by name, from its counts.
     #[inline(never)]
     fn carry_out(&mut self, turn: Turn) -> Option<Outcome> {
         match turn {
@@ -282,7 +282,7 @@ impl Inner {
         }
     }
 
-    /// Indexes words, as the writer does when nothing is queued. scripts/instructions.sh knows this one, too.
+    /// Indexes words, as the writer does when it is idle. `scripts/instructions.sh` excludes this function, too.
     #[inline(never)]
     fn index_words(&mut self) {
         let mut batch = Batch { db: &self.writer, state: &mut self.state };

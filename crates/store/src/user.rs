@@ -28,7 +28,7 @@ pub(crate) enum Seen {
 
 // ---- writes ----
 
-/// `number`: for a new one, above those of all users of the site.
+/// `number`: of a new user, higher than those of all users of the site.
 pub(crate) fn put(
     db: &Connection,
     site: SiteId,
@@ -37,7 +37,7 @@ pub(crate) fn put(
     number: impl FnOnce() -> Outcome<u32>,
 ) -> Outcome<(UserRow, Seen)> {
     match by_sub(db, site, &profile.sub)? {
-        // A guest's token changes no member.
+        // A guest's token does not change a member.
         Some(row) if profile.guest && !row.profile.guest => Ok((row, Seen::Before)),
         None if profile.guest
             && let Some(member) = merge::member(db, site, &profile.sub)? =>
@@ -96,14 +96,14 @@ fn insert(db: &Connection, id: UserId, profile: &Profile, now: Timestamp) -> Out
     })
 }
 
-/// Another system knew the user before.
+/// Sets the time at which another system created the user.
 pub(crate) fn set_created(db: &Connection, user: UserId, created: Timestamp) -> Outcome<()> {
     let sql = sql!("UPDATE user SET created = $3, last_seen = $3 WHERE site = $1 AND num = $2");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, created.0 as i64])?;
     Ok(())
 }
 
-/// The number of the newest user of this site, 0 where there is none.
+/// The number of the newest user of this site; 0 if there is none.
 pub(crate) fn newest(db: &Connection, site: SiteId) -> Outcome<u32> {
     Ok(counter::last(db, site, Counted::User)? as u32)
 }
@@ -172,7 +172,7 @@ pub(crate) fn set_banned(db: &Connection, user: UserId, banned: bool) -> Outcome
     Ok(found)
 }
 
-/// A guest goes by this id, which nobody has.
+/// Makes a guest a member with this id, which no other user has.
 pub(crate) fn become_member(db: &Connection, row: &UserRow, sub: &Sub) -> Outcome<()> {
     let id = row.id;
     let folded = fold(&row.profile.name);
@@ -189,7 +189,7 @@ pub(crate) fn become_member(db: &Connection, row: &UserRow, sub: &Sub) -> Outcom
     meta::bump_revision(db)
 }
 
-/// Nothing that says who they were stays; banned, so that nobody writes to them or finds them.
+/// Removes everything that identifies the user. The row is banned, so that it cannot be found or written to.
 pub(crate) fn become_nobody(
     db: &Connection,
     row: &UserRow,
@@ -220,9 +220,9 @@ pub(crate) fn become_nobody(
     meta::bump_revision(db)
 }
 
-/// The name is the user's own choice.
+/// The user chose the name.
 const NAMED: i64 = 64;
-/// The user is erased with their messages: readers get them as deleted, even before their bodies are removed.
+/// The user is erased with all messages: readers get them as deleted, even before their bodies are removed.
 const ERASED: i64 = 128;
 
 pub(crate) fn set_choices(db: &Connection, user: UserId, privacy: Privacy, named: bool) -> Outcome<()> {
@@ -232,7 +232,7 @@ pub(crate) fn set_choices(db: &Connection, user: UserId, privacy: Privacy, named
     Ok(())
 }
 
-/// The site lets nobody choose a name any more: from the next sign-in on it is the site's.
+/// The site forbids chosen names: each user gets the site's name at the next sign-in.
 pub(crate) fn unname_all(db: &Connection, site: SiteId) -> Outcome<()> {
     let sql =
         sql!("UPDATE user SET choices = choices - $2 WHERE site = $1 AND choices <> 0 AND choices & $2 <> 0");
@@ -240,7 +240,7 @@ pub(crate) fn unname_all(db: &Connection, site: SiteId) -> Outcome<()> {
     Ok(())
 }
 
-/// Other threads and processes notice by the revision.
+/// Other threads and processes notice the change by the revision.
 pub(crate) fn set_standing(db: &Connection, user: UserId, standing: SiteStanding) -> Outcome<()> {
     let role = match standing.role {
         SiteRole::Member => 0,
@@ -254,14 +254,14 @@ pub(crate) fn set_standing(db: &Connection, user: UserId, standing: SiteStanding
     meta::bump_revision(db)
 }
 
-/// None: as it is reached.
+/// None: the level that the user reaches by activity.
 pub(crate) fn set_level(db: &Connection, user: UserId, level: Option<Level>) -> Outcome<()> {
     let Some(row) = by_id(db, user)? else { return Ok(()) };
     put_level(db, user, level.unwrap_or_default())?;
     set_standing(db, user, SiteStanding { fixed: level.is_some(), ..row.on_site })
 }
 
-/// One that is set, or higher, stays.
+/// Keeps a level that is set or higher.
 pub(crate) fn keep_level(db: &Connection, user: UserId, level: Level) -> Outcome<Option<UserRow>> {
     if by_id(db, user)?.is_some_and(|row| row.on_site.rises_to(level)) {
         put_level(db, user, level)?;
@@ -295,7 +295,7 @@ fn standing(code: i64, level: i64) -> SiteStanding {
     SiteStanding { role, muted: has(4), noticed: has(8), shadowed: has(16), level, fixed: has(32) }
 }
 
-/// Words that are not the beginning of the name itself, which the index by name finds.
+/// Offsets of words after the first. The index by name finds the beginning of the name itself.
 fn later_words(folded: &str) -> impl Iterator<Item = usize> + '_ {
     word_starts(folded).filter(|at| *at > 0)
 }
@@ -330,7 +330,7 @@ pub(crate) fn sub_of(db: &Connection, id: UserId) -> Outcome<Option<Sub>> {
 #[derive(Clone)]
 pub(crate) struct Author {
     pub(crate) sub: Sub,
-    /// With all messages.
+    /// The author was erased with all messages.
     pub(crate) erased: bool,
 }
 
@@ -351,7 +351,7 @@ pub(crate) fn list(db: &Connection, site: SiteId, after: Option<&Sub>, limit: u3
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Of all sites, by the indexes that have only these.
+/// Banned users of all sites, from an index that has only these.
 pub(crate) fn banned(db: &Connection) -> Outcome<Vec<UserId>> {
     let sql = concat!("SELECT site, num FROM user", indexed_by!("user_banned"), " WHERE banned <> 0");
     let mut statement = db.prepare_cached(sql)?;
@@ -384,13 +384,11 @@ pub(crate) fn moderators(db: &Connection, site: SiteId) -> Outcome<Vec<UserId>> 
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// More users than this whose name has the query: then they are found soonest by going through all names in
-/// order, because one in every few fits.
+/// If more users than this match the query, scanning all names in order is faster, because one in every few matches.
 const FEW: u32 = 1_000;
 
-/// A page of the directory. With a query, the fitting users are looked up and sorted where they are few,
-/// and picked from the list of names where they are many; either way the work is bounded by [`FEW`] or by
-/// about `limit` / share of those who fit.
+/// A page of the directory. With a query, few matches are looked up and sorted; many are picked from the list of names.
+/// Either way the work is bounded by [`FEW`], or by about `limit` divided by the share of matches.
 pub(crate) fn people(
     db: &Connection,
     site: SiteId,
@@ -413,9 +411,9 @@ pub(crate) fn people(
     Ok(PeoplePage { rows, next })
 }
 
-/// The subs of those whose name has the query, or None where they are many.
+/// The subs of users who match the query; None if they are many.
 fn few_with(db: &Connection, site: SiteId, query: &str) -> Outcome<Option<Vec<Sub>>> {
-    // No text begins with the query that is greater than it followed by the greatest character.
+    // No text that begins with the query is greater than the query followed by the greatest character.
     let end = format!("{query}\u{10ffff}");
     let mut subs = Vec::new();
     for sql in [
@@ -453,7 +451,7 @@ fn pick(
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// From the list of all names those that fit, until the page is full.
+/// Picks matches from the list of all names until the page is full.
 fn walk(
     db: &Connection,
     site: SiteId,
@@ -481,14 +479,14 @@ fn walk(
     Ok(rows)
 }
 
-/// Where a page by name ended: the folded name and the sub, which have no control characters, with NUL between.
+/// The end of a page by name: the folded name and the sub, with NUL between. Neither has control characters.
 pub(crate) struct NameCursor<'a> {
     pub(crate) folded: &'a str,
     pub(crate) sub: &'a str,
 }
 
 impl<'a> NameCursor<'a> {
-    /// None is before everybody.
+    /// None starts from the beginning.
     pub(crate) fn parse(after: Option<&'a str>) -> NameCursor<'a> {
         let (folded, sub) = after.map_or(("", ""), |after| after.split_once('\0').unwrap_or((after, "")));
         NameCursor { folded, sub }
@@ -505,7 +503,7 @@ impl fmt::Display for NameCursor<'_> {
     }
 }
 
-/// Subs of senders, each looked up once.
+/// Subs of senders, each read once.
 pub(crate) struct Subs<'a> {
     db: &'a Connection,
     known: HashMap<UserId, Option<Author>>,
@@ -566,7 +564,7 @@ pub(crate) fn sub(row: &Row<'_>, at: usize) -> rusqlite::Result<Sub> {
     valid_sub(text(row, at)?, at)
 }
 
-/// `at`: the column that it was read from.
+/// `at`: the column that the text comes from.
 pub(crate) fn valid_sub(text: &str, at: usize) -> rusqlite::Result<Sub> {
     Sub::parse(text).ok_or_else(|| {
         rusqlite::Error::FromSqlConversionFailure(at, Type::Text, "not a user id: the row is damaged".into())

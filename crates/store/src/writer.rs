@@ -1,7 +1,7 @@
-//! The one thread that writes: group commit.
+//! The one writer thread: group commit.
 //!
-//! While a transaction waits for the disk, requests queue up and become the next one. Where many came together, the
-//! next batch is given a moment to gather, and where the disk is slow; a single request never waits for company.
+//! While a transaction waits for the disk, requests queue up and form the next one. After a large batch, or on a slow
+//! disk, the writer waits a moment for more requests. A single request never waits.
 
 use std::collections::HashMap;
 use std::mem;
@@ -27,10 +27,10 @@ use crate::user;
 
 /// A queued write.
 pub(crate) trait Write: Send {
-    /// May be called again after a rollback, so it takes nothing out of itself.
+    /// Keeps its input, because it may be called again after a rollback.
     fn apply(&mut self, batch: &mut Batch<'_>) -> Outcome<()>;
-    /// Called once: after the commit with `Ok` where `apply` succeeded last, else with why it is not stored.
-    fn tell(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>);
+    /// Called once: with `Ok` after the commit if `apply` succeeded last, else with the reason why nothing was stored.
+    fn complete(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>);
 }
 
 /// Data of the transaction for a completion.
@@ -39,7 +39,7 @@ pub(crate) struct After<'a> {
     pub(crate) shared: &'a Arc<Shared>,
 }
 
-/// A write made of what to do and whom to tell.
+/// A write made of an operation and its completion.
 pub(crate) fn write<T, O, D>(operation: O, then: D) -> Box<dyn Write>
 where
     T: Send + 'static,
@@ -66,9 +66,9 @@ where
         Ok(())
     }
 
-    fn tell(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>) {
+    fn complete(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>) {
         let Pending { answer, then, .. } = *self;
-        then(outcome.map(|()| answer.expect("told Ok only after apply has set the answer")), after);
+        then(outcome.map(|()| answer.expect("Ok comes only after apply has set the answer")), after);
     }
 }
 
@@ -78,10 +78,10 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
     state.sent.allocate();
     let mut batch = Batch { db, state: &mut state };
     let mut jobs = Vec::new();
-    let mut in_company = false;
-    batch.index(search::IDLE); // what was left when the last writer ended
+    let mut gathers = false;
+    batch.index(search::IDLE); // rows that the last writer left unindexed
     loop {
-        if in_company {
+        if gathers {
             thread::sleep(shared.options.gather);
             shared.writes.gather(shared.options.gather_patient, shared.options.batch);
         }
@@ -98,10 +98,10 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
         let begin = Instant::now();
         let refused = commit(&mut batch, &mut jobs);
         let took = begin.elapsed();
-        in_company = is_company(jobs.len(), took);
+        gathers = should_gather(jobs.len(), took);
         shared.counters.committed(jobs.len(), took);
         batch.empty_log();
-        tell_all(shared, batch.position(), jobs.drain(..).zip(refused));
+        complete_all(shared, batch.position(), jobs.drain(..).zip(refused));
         if batch.state.indexed.is_due(batch.state.committed, Instant::now()) {
             batch.index(search::BUSY);
         }
@@ -111,21 +111,21 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
     }
 }
 
-/// Whether the next batch should gather after one of so many requests that took so long.
-fn is_company(jobs: usize, took: Duration) -> bool {
+/// Whether the writer should wait for more requests after a batch of `jobs` requests that took `took`.
+fn should_gather(jobs: usize, took: Duration) -> bool {
     jobs > FEW || (jobs > 1 && took > QUICK)
 }
 
-/// As many as wait for one flush of a disk that takes 1 ms, at some thousand messages per second: there, waiting for
-/// company would cost more time than it saves.
+/// About as many requests as come during one flush of 1 ms at some thousand messages per second. Waiting for more would
+/// cost more time than it saves.
 const FEW: usize = 8;
 
-/// A disk that takes longer is busy, and fewer flushes help it more than waiting costs. At 2,000 messages/s the median
-/// latency without any gathering was 3.5 ms instead of 3.8 where a flush took 1 ms, but 4.8 ms instead of 4.0 on a disk that
-/// others used too (medians of three, on a machine with other work).
+/// On a slower disk, fewer flushes save more time than waiting costs. At 2,000 messages/s the median latency without
+/// waiting was 3.5 ms instead of 3.8 with a flush of 1 ms. On a disk that other processes used too, it was 4.8 ms
+/// instead of 4.0 (medians of three, on a machine with other work).
 const QUICK: Duration = Duration::from_micros(1_200);
 
-/// After so long without work a thread of the store frees what it keeps in memory; the system's file cache has it too.
+/// After this time without work a thread of the store frees its caches; the system's file cache has the same data.
 pub(crate) const CALM: Duration = Duration::from_secs(5);
 
 /// Frees SQLite's page cache of a connection.
@@ -135,29 +135,29 @@ pub(crate) fn release_pages(db: &Connection) {
     }
 }
 
-fn tell_all(
+fn complete_all(
     shared: &Arc<Shared>,
     committed: Position,
-    told: impl Iterator<Item = (Box<dyn Write>, Option<StoreError>)>,
+    jobs: impl Iterator<Item = (Box<dyn Write>, Option<StoreError>)>,
 ) {
     let after = After { committed, shared };
-    for (job, error) in told {
+    for (job, error) in jobs {
         match &error {
             None => {}
             Some(StoreError::DiskFull) => _ = shared.counters.disk_full.fetch_add(1, Relaxed),
             Some(_) => _ = shared.counters.failed.fetch_add(1, Relaxed),
         }
         let outcome = error.map_or(Ok(()), Err);
-        // A mistake in one completion must not end the only writer.
-        if catch_unwind(AssertUnwindSafe(|| job.tell(outcome, &after))).is_err() {
+        // A bug in one completion must not end the only writer.
+        if catch_unwind(AssertUnwindSafe(|| job.complete(outcome, &after))).is_err() {
             shared.counters.panics.fetch_add(1, Relaxed);
         }
     }
 }
 
-/// Answers for each job why it was not stored, or None.
+/// Returns for each job the reason why it was not stored, or None.
 ///
-/// A job that fails is left out and the others are done again, so that one cannot fail its neighbours.
+/// If a job fails, the others are repeated without it, so that it cannot fail its neighbours.
 pub(crate) fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<StoreError>> {
     let mut refused = vec![None; jobs.len()];
     loop {
@@ -166,12 +166,12 @@ pub(crate) fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<
             Err(Undone::Job(job, fault)) => {
                 tracing::error!(?fault, "a write failed");
                 batch.abandon();
-                refused[job] = Some(fault.told());
+                refused[job] = Some(fault.to_store_error());
             }
             Err(Undone::All(fault)) => {
                 tracing::error!(?fault, jobs = jobs.len(), "cannot write to the database");
                 batch.abandon();
-                let error = fault.told();
+                let error = fault.to_store_error();
                 refused.iter_mut().for_each(|why| _ = why.get_or_insert_with(|| error.clone()));
                 return refused;
             }
@@ -197,7 +197,7 @@ fn attempt(
         }
         match job.apply(batch) {
             Ok(()) => {}
-            Err(fault @ Fault::Invalid(_)) => refused[at] = Some(fault.told()),
+            Err(fault @ Fault::Invalid(_)) => refused[at] = Some(fault.to_store_error()),
             Err(fault) if fault.concerns_all() => return Err(Undone::All(fault)),
             Err(fault) => return Err(Undone::Job(at, fault)),
         }
@@ -205,33 +205,33 @@ fn attempt(
     batch.finish(jobs.len()).map_err(Undone::All)
 }
 
-/// The open transaction, and what the writer knows between transactions.
+/// The open transaction, and the writer's state between transactions.
 pub(crate) struct Batch<'c> {
     pub(crate) db: &'c Connection,
     pub(crate) state: &'c mut State,
 }
 
-/// What the writer knows between transactions.
+/// The writer's state between transactions.
 ///
-/// Rows of conversations are written once per batch, however many of its messages go there, and kept
-/// for the next: half of what an append would cost is reading and writing that row.
+/// The row of a conversation is written once per batch, for all its messages, and kept for the next batch: reading and
+/// writing that row is half of the cost of an append.
 pub(crate) struct State {
     epoch: u32,
-    /// Last position given out, and last one committed.
+    /// The last position given out. `committed`: the last one committed.
     number: u64,
     committed: u64,
-    /// See [`meta::data_version`]. None: what is known here may be wrong.
+    /// See [`meta::data_version`]. None: the cached state may be wrong.
     version: Option<i64>,
     conversations: HashMap<ConversationId, Kept>,
-    /// Kept before those; what is used again moves back up.
+    /// The older generation of conversations; those that are used again move back.
     older: HashMap<ConversationId, Kept>,
     dirty: Vec<ConversationId>,
     pub(crate) sent: Sent,
     pub(crate) members: KnownMembers,
     pub(crate) indexed: Indexed,
-    /// The log still has what was erased: empty it after the commit.
+    /// The log still contains erased data: empty it after the commit.
     pub(crate) empties_log: bool,
-    /// The greatest number of a user, by site, where that was looked up.
+    /// The greatest user number by site, if it was looked up.
     newest_users: HashMap<SiteId, u32>,
 }
 
@@ -241,7 +241,7 @@ struct Kept {
     dirty: bool,
 }
 
-/// So many conversations are kept, and as many older ones, about 200 bytes each.
+/// Conversations in each of the two generations, about 200 bytes each.
 const KEPT: usize = 1_024;
 
 impl State {
@@ -269,21 +269,21 @@ impl Batch<'_> {
         Position { epoch: self.state.epoch, number: self.state.number }
     }
 
-    /// The position of one more change.
+    /// The position of the next change.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.state.number += 1;
         self.state.number
     }
 
-    /// The number for one more user of a site. Where no row is made of it, it is lost.
+    /// The number for a new user of a site. It is lost if no row is made.
     pub(crate) fn next_user(&mut self, site: SiteId) -> Outcome<u32> {
         let next = counter::next(self.db, site, Counted::User)? as u32;
         self.state.newest_users.insert(site, next);
         Ok(next)
     }
 
-    /// Whether there is, or was, such a user. Users go only with their site, which another process may have removed a moment
-    /// ago; so their number tells, and nobody's row is read for it.
+    /// Whether the user exists or existed. Users are removed only with their site, which another process may have
+    /// removed a moment ago. So the number decides, and no user row is read.
     pub(crate) fn is_user(&mut self, id: UserId) -> Outcome<bool> {
         Ok(id.num <= self.newest_user(id.site)?)
     }
@@ -314,7 +314,7 @@ impl Batch<'_> {
         Ok(self.state.conversations.get(&id).map(|kept| &kept.direct))
     }
 
-    /// Changes one that [`conversation`](Self::conversation) has just answered.
+    /// Changes a conversation that [`conversation`](Self::conversation) has just returned.
     pub(crate) fn change(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
         if let Some(kept) = self.state.conversations.get_mut(&id) {
             change(&mut kept.direct);
@@ -324,7 +324,7 @@ impl Batch<'_> {
         }
     }
 
-    /// The same, or makes the row where `conversation` has just answered None.
+    /// Changes a conversation, or creates the row if [`conversation`](Self::conversation) has just returned None.
     pub(crate) fn upsert(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
         self.state.conversations.entry(id).or_insert_with(|| Kept {
             direct: Direct {
@@ -360,7 +360,7 @@ impl Batch<'_> {
         self.state.version.and_then(|_| self.state.indexed.pause(self.state.committed, Instant::now()))
     }
 
-    /// Indexes the words of some more messages for about so long, in a transaction of its own; false where that failed.
+    /// Indexes the words of more messages for about `time`, in a transaction of its own; false if that failed.
     pub(crate) fn index(&mut self, time: Duration) -> bool {
         let begin = Instant::now();
         let outcome = self.begin().and_then(|()| {
@@ -384,7 +384,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Carries the log over into the database and cuts it to nothing. Where a reader is in the way, the next commit tries again.
+    /// Copies the log into the database and truncates it. If a reader prevents this, the next commit tries again.
     fn empty_log(&mut self) {
         if !self.state.empties_log || !self.db.is_autocommit() {
             return;
@@ -445,10 +445,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_never_waits_and_a_few_only_for_a_slow_disk() {
+    fn a_single_request_never_waits_and_a_few_only_for_a_slow_disk() {
         let (quick, slow) = (Duration::from_millis(1), Duration::from_millis(3));
-        assert!(!is_company(1, quick) && !is_company(1, slow));
-        assert!(!is_company(8, quick) && is_company(2, slow));
-        assert!(is_company(9, quick));
+        assert!(!should_gather(1, quick) && !should_gather(1, slow));
+        assert!(!should_gather(8, quick) && should_gather(2, slow));
+        assert!(should_gather(9, quick));
     }
 }

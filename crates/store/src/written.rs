@@ -1,8 +1,8 @@
-//! How many messages a user has written: those in the index of client ids, and the newest of the log, which are not in it yet.
+//! Counts a user's messages: those in the index of client ids, and the newest in the log, which are not indexed yet.
 //!
-//! The index lags some thousand messages behind (`sent.rs`), and a search of the log for each user who signs in would cost as many rows. So
-//! the newest messages are counted by their senders once: each question reads only what was stored since the one before. The path of a message
-//! pays nothing for it.
+//! The index lags some thousand messages behind (`sent.rs`), and a search of the log at each sign-in would cost as many
+//! rows. So the newest messages are counted by sender once, and each call reads only the messages since the last call.
+//! Posting a message costs nothing more.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,27 +13,27 @@ use rusqlite::{Connection, params};
 use crate::fault::Outcome;
 use crate::meta;
 
-/// Of all readers.
+/// Shared by all readers.
 #[derive(Default)]
 pub(crate) struct Written {
     newest: Mutex<Newest>,
 }
 
-/// As many senders at most as the index lags behind.
+/// Has at most as many senders as the index lags behind.
 #[derive(Default)]
 struct Newest {
-    /// Everything up to this position is in the index.
+    /// The index contains every message up to this position.
     indexed: u64,
-    /// Everything up to this position is counted.
+    /// Every message up to this position is counted.
     upto: u64,
     by_sender: HashMap<UserId, u32>,
 }
 
 impl Written {
-    /// Up to `most`. Call inside a transaction: the index and the log are of one moment.
+    /// Counts up to `most`. Call in a transaction, so that index and log are of one moment.
     pub(crate) fn count(&self, db: &Connection, user: UserId, most: u32) -> Outcome<u32> {
         let indexed = meta::sent_indexed(db)?;
-        // A slice on its way into the index has rows there that count as the log's.
+        // A slice that is moving into the index already has rows there. They are counted from the log, so skip them.
         let sql = sql!(
             "SELECT count(*) FROM (SELECT 1 FROM sent WHERE site = $1 AND user = $2 AND position <= $3 LIMIT $4) AS some"
         );
@@ -42,7 +42,7 @@ impl Written {
         if older >= most {
             return Ok(most);
         }
-        // A panic in between leaves counts that are too low, until the index moves on.
+        // A panic leaves counts that are too low, until the index moves on.
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         if newest.indexed != indexed {
             *newest = Newest { indexed, upto: indexed, by_sender: HashMap::new() };

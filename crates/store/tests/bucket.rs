@@ -186,12 +186,12 @@ fn while_the_bucket_is_away_files_wait_and_are_read() {
         bucket.upload(id(1, number)).unwrap().write_all(b"patient").unwrap();
         bucket.settle(id(1, number)).unwrap();
     }
-    assert!(bucket.try_it().is_err());
+    assert!(bucket.check().is_err());
     assert!(bucket.move_settled().is_err());
     assert_eq!(read(&bucket, id(1, 9), Rendition::Upload), b"patient");
     let server = Server::start(&directory);
     let bucket = server.bucket(&directory);
-    bucket.try_it().unwrap();
+    bucket.check().unwrap();
     assert_eq!(bucket.move_settled().unwrap(), 9);
     assert_eq!(server.names().len(), 9);
 }
@@ -201,7 +201,7 @@ fn a_wrong_key_is_told_as_such() {
     let directory = Directory::quick();
     let server = Server::start(&directory);
     let bucket = open(&directory, &server.endpoint, "another secret");
-    let error = bucket.try_it().unwrap_err();
+    let error = bucket.check().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
     assert!(!error.to_string().contains("X-Amz"), "no signature is in what is told: {error}");
     let keys = KeyPair { id: ID.into(), secret: SECRET.into() };

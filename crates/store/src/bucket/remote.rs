@@ -1,4 +1,4 @@
-//! The requests to a bucket: signed, bounded in time, and told apart by what they answer.
+//! The requests to a bucket: signed, bounded in time, with errors by their kind.
 
 use std::fmt;
 use std::fs::File;
@@ -13,24 +13,24 @@ use ureq::{Agent, Body};
 
 use super::key;
 
-/// A signed address is good for so long. It begins to count when the request does.
+/// Lifetime of a signed address. It begins with the request.
 const SIGNED_FOR: Duration = Duration::from_secs(60);
 const CONNECT: Duration = Duration::from_secs(10);
-/// Without a byte.
+/// Time-out without a byte.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Of an answer that lists: 1,000 keys with all that is said of them.
+/// Most bytes of a list response: 1,000 keys with their metadata.
 const LIST_BYTES: u64 = 4 << 20;
 
-/// Where a bucket is.
+/// The address of a bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketPlace {
     /// As in `https://s3.eu-west-1.amazonaws.com`.
     pub endpoint: String,
     pub name: String,
     pub region: String,
-    /// Its name is a part of the path, not of the host's name.
+    /// Whether the bucket's name is a part of the path, not of the host name.
     pub in_path: bool,
-    /// Of all keys, as in `kith/`; may be empty.
+    /// The prefix of all keys, as in `kith/`; may be empty.
     pub prefix: String,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Remote {
     agent: Agent,
 }
 
-/// The bytes of an object, as they come.
+/// The bytes of an object, as a stream.
 pub(super) struct Object(Box<dyn Read + Send>);
 
 impl Read for Object {
@@ -87,40 +87,40 @@ impl Remote {
     pub(super) fn put(&self, key: &str, bytes: &File) -> io::Result<()> {
         let key = self.whole(key);
         let url = self.bucket.put_object(Some(&self.keys), &key).sign(SIGNED_FOR);
-        // The type is sent by us with each download; in the bucket it is bytes.
+        // The node sends the media type with each download; the bucket stores only bytes.
         let answer =
             self.agent.put(url.as_str()).header("content-type", "application/octet-stream").send(bytes);
-        said(answer).map(drop)
+        checked(answer).map(drop)
     }
 
     pub(super) fn bytes(&self, key: &str) -> io::Result<u64> {
         let key = self.whole(key);
         let url = self.bucket.head_object(Some(&self.keys), &key).sign(SIGNED_FOR);
-        let answer = said(self.agent.head(url.as_str()).call())?;
+        let answer = checked(self.agent.head(url.as_str()).call())?;
         let length = answer.headers().get("content-length").and_then(|length| length.to_str().ok());
         length
             .and_then(|length| length.parse().ok())
             .ok_or_else(|| io::Error::other("the bucket does not say how long an object is"))
     }
 
-    /// From there on to its end.
+    /// The object from offset `from` to its end.
     pub(super) fn get(&self, key: &str, from: u64) -> io::Result<Object> {
         let key = self.whole(key);
         let url = self.bucket.get_object(Some(&self.keys), &key).sign(SIGNED_FOR);
         let request = self.agent.get(url.as_str()).header("accept-encoding", "identity");
-        let answer = said(request.header("range", format!("bytes={from}-")).call())?;
+        let answer = checked(request.header("range", format!("bytes={from}-")).call())?;
         if from > 0 && answer.status() != StatusCode::PARTIAL_CONTENT {
             return Err(io::Error::other("the bucket gives no parts of objects"));
         }
         Ok(Object(Box::new(answer.into_body().into_reader())))
     }
 
-    /// All renditions. It is no error where nothing is there.
+    /// Removes all renditions. Succeeds if none exists.
     pub(super) fn remove_all(&self, file: FileId) -> io::Result<()> {
         Rendition::ALL.into_iter().try_for_each(|rendition| self.remove(&self.whole(&key(file, rendition))))
     }
 
-    /// The sites of which there is something.
+    /// The sites that have objects in the bucket.
     pub(super) fn sites(&self) -> io::Result<Vec<SiteId>> {
         let mut sites = Vec::new();
         self.each_page(&self.prefix, Some("/"), |page| {
@@ -141,7 +141,7 @@ impl Remote {
 
     fn remove(&self, whole_key: &str) -> io::Result<()> {
         let url = self.bucket.delete_object(Some(&self.keys), whole_key).sign(SIGNED_FOR);
-        match said(self.agent.delete(url.as_str()).call()) {
+        match checked(self.agent.delete(url.as_str()).call()) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
@@ -163,7 +163,7 @@ impl Remote {
             if let Some(token) = next.take() {
                 action.with_continuation_token(token);
             }
-            let mut answer = said(self.agent.get(action.sign(SIGNED_FOR).as_str()).call())?;
+            let mut answer = checked(self.agent.get(action.sign(SIGNED_FOR).as_str()).call())?;
             let text = answer.body_mut().with_config().limit(LIST_BYTES).read_to_string();
             let mut page = ListObjectsV2::parse_response(&text.map_err(ureq::Error::into_io)?)
                 .map_err(|error| io::Error::other(format!("the bucket's list cannot be read: {error}")))?;
@@ -180,8 +180,8 @@ impl Remote {
     }
 }
 
-/// Addresses carry a signature, so they are in no error.
-fn said(answer: Result<Response<Body>, ureq::Error>) -> io::Result<Response<Body>> {
+/// Converts errors, without their addresses, because these carry a signature.
+fn checked(answer: Result<Response<Body>, ureq::Error>) -> io::Result<Response<Body>> {
     let answer = answer.map_err(ureq::Error::into_io)?;
     let status = answer.status();
     let (kind, why) = match status {

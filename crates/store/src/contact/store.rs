@@ -1,4 +1,4 @@
-//! The slice of contacts and the directory: each request as what to do and whom to answer.
+//! The slice of contacts and the directory: queues each request with its completion.
 
 use chat::{ContactStore, ContactsPage, Done, PeoplePage, Position, Relation, SiteId, Timestamp, UserId};
 

@@ -1,4 +1,4 @@
-//! The first transaction: from here on the user is nobody.
+//! The first transaction of an erasure: it removes the user's identity.
 
 use chat::{By, Erased, FileId, MessagesAfterErasure, NewErasure, Refusal, SiteAct, SiteRole, UserId};
 use rusqlite::{Connection, params};
@@ -14,7 +14,7 @@ macro_rules! delete_from {
     };
 }
 
-/// Removes the few rows of a user of their own.
+/// Removes the user's own rows, of which there are few.
 const OWN: [&str; 13] = [
     delete_from!("device"),
     delete_from!("thread_follow"),
@@ -44,7 +44,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     if user::by_sub(db, id.site, alias)?.is_some() {
         return Ok(Err(Refusal::NoSuchUser));
     }
-    // Devices are told one former id at a time.
+    // Devices learn of one former id at a time.
     if db
         .prepare_cached(sql!("SELECT 1 FROM erasure WHERE site = $1 AND user = $2"))?
         .exists([id.site.0, id.num])?
@@ -86,8 +86,8 @@ fn remove_loose_files(db: &Connection, user: UserId) -> Outcome<()> {
     Ok(())
 }
 
-/// Both sides of each pair go. There is a row for each side, so who has the user on a list is found through the user's own rows.
-/// As many as a list may have, and those who were blocked beyond it.
+/// Removes both rows of each pair. Each side has a row, so the user's own rows lead to every list that has the user.
+/// Returns at most as many users as a list may have, and blocked ones beyond that.
 fn part(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
     let sql = sql!(
         "SELECT mine.other, mine.state, theirs.state FROM contact mine LEFT JOIN contact theirs \

@@ -1,8 +1,8 @@
 //! The slices after the first transaction: rooms, the conversations of others, and all messages that name the user.
 //!
 //! The members of each room and conversation get the new id first. Then each message that names the user gets a new
-//! version without an event: devices that were here have renamed the user by themselves, and those that come later
-//! resume over these versions. A device that comes between the two gets the former id with its changes (`resume.rs`).
+//! version without an event. Connected devices have renamed the user by themselves; later ones resume over these
+//! versions. A device that connects between the two steps gets the former id with its changes (`resume.rs`).
 
 use std::sync::Arc;
 
@@ -24,18 +24,18 @@ use crate::{file, message_change, moderation, search, user};
 enum What {
     ErasedWithMessages,
     Erased,
-    /// They go by another id, and stay.
+    /// The user has another id and stays.
     Renamed,
 }
 
-/// In this order; the table has the number.
+/// In this order; the table stores the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Rooms,
     Conversations,
-    /// Files in what others forwarded.
+    /// The user's files in messages that others forwarded.
     Files,
-    /// Messages that the index by sender does not have yet.
+    /// Messages that are not in the index by sender yet.
     Newest,
     Written,
     Reactions,
@@ -54,10 +54,10 @@ const STEPS: [Step; 8] = [
     Step::Forwards,
 ];
 
-/// Members of rooms that hear the new id by one slice, about.
+/// About the most members of rooms that receive the new id by one slice.
 const MOST_TOLD: usize = 20_000;
-/// Messages with files of the user that change in one slice. These are sent whole, so the bound limits what a room
-/// receives.
+/// Most messages with files of the user that change in one slice. They are sent whole, so this bounds the events of a
+/// room.
 const MOST_FILES: u32 = 5;
 
 /// A row of `erasure`.
@@ -66,7 +66,7 @@ struct Left {
     what: What,
     /// Direct conversations up to this key are done.
     conversation: i64,
-    /// Empty: it began before this was kept.
+    /// Empty if the erasure began before this column existed.
     former: String,
     step: usize,
     at: i64,
@@ -144,7 +144,8 @@ fn renamed(db: &Connection, id: UserId, former: &str, what: What) -> Outcome<Opt
     Ok(Some(Renamed { former, now: row.profile, erased }))
 }
 
-/// Those whose new id a member may not have heard: under way, and in a conversation with the member. None: more than `most`.
+/// Erasures and renamings in progress of users who share a conversation with `reader`; the reader may not have received
+/// the new id. None if they are more than `most`.
 pub(crate) fn under_way(db: &Connection, reader: UserId, most: usize) -> Outcome<Option<Vec<Renamed>>> {
     let sql = sql!(
         "SELECT user, former, messages FROM erasure WHERE site = $1 AND former <> '' AND user <> $2 LIMIT $3"
@@ -189,7 +190,7 @@ impl Left {
         (self.step, self.at) = (step, 0);
         self.at_id.clear();
         if STEPS.get(step) == Some(&Step::Newest) {
-            // From here on the index has messages up to this one; what comes into it later was looked at in the log.
+            // The index now has messages up to this position. Messages that enter it later were examined in the log.
             self.indexed = meta::sent_indexed(db)? as i64;
             self.at = self.indexed;
         }
@@ -207,7 +208,7 @@ impl Left {
         Ok(())
     }
 
-    /// Ids of rooms and files may be below 0 here: a step that has not begun is before the least number.
+    /// The least number, for a step that has not begun: ids of rooms and files may be negative here.
     fn after(&self) -> i64 {
         if self.at == 0 { i64::MIN } else { self.at }
     }
@@ -253,8 +254,8 @@ impl Left {
         }
     }
 
-    /// Members of rooms where the user is or was hear the new id. An erased user leaves; where they were the only owner,
-    /// somebody else keeps order from now on.
+    /// Publishes the new id to members of rooms where the user is or was a member. An erased user leaves. If they were
+    /// the only owner, another member becomes owner.
     fn rooms(&mut self, batch: &mut Batch<'_>, limit: u32, slice: &mut EraseSlice) -> Outcome<Progress> {
         let user = self.user;
         let sql = sql!(
@@ -298,7 +299,7 @@ impl Left {
         Ok(Progress::Some)
     }
 
-    /// Each is another one for the other member: with nobody.
+    /// Publishes the new id to the other member of each direct conversation.
     fn conversations(
         &mut self,
         batch: &mut Batch<'_>,
@@ -319,7 +320,7 @@ impl Left {
         Ok(Progress::Some)
     }
 
-    /// A deleted message leaves its files to the messages they were forwarded to; an erased user leaves none to anybody.
+    /// Forwards keep the files of a deleted message, but not those of an erased user.
     fn files(&mut self, batch: &mut Batch<'_>, limit: u32, slice: &mut EraseSlice) -> Outcome<Progress> {
         if self.what != What::ErasedWithMessages {
             return Ok(Progress::Done);
@@ -342,7 +343,7 @@ impl Left {
                     slice.changed.extend(message_change::renewed(batch, user.site, message)?);
                     changed += 1;
                 }
-                // It is in the user's own message only, and goes with it.
+                // The file is only in the user's own message, and is removed with it.
                 None => after = *number,
             }
         }
@@ -432,7 +433,7 @@ fn renew_conversation(
     Ok(row.map(|row| (other, row)))
 }
 
-/// A moderator, else a member, by name.
+/// The next owner: a moderator, else a member, by name.
 fn heir(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<UserId>> {
     let sql = sql!(concat!(
         "SELECT user FROM membership",
@@ -444,7 +445,7 @@ fn heir(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Use
     Ok(found.map(|num| UserId { site: id.site, num }))
 }
 
-/// Ascending: those in which the user is the high one come first, because their keys are less.
+/// Ascending. Conversations in which the user has the higher number come first, because their keys are less.
 fn conversation_keys(db: &Connection, left: &Left, limit: u32) -> Outcome<Vec<i64>> {
     let as_high = sql!(concat!(
         "SELECT key FROM conversation",
@@ -466,7 +467,7 @@ fn conversation_keys(db: &Connection, left: &Left, limit: u32) -> Outcome<Vec<i6
     Ok(keys)
 }
 
-/// Its body and those before it go, and its files.
+/// Removes the body, its former versions, and its files.
 fn erase_message(batch: &mut Batch<'_>, user: UserId, position: i64, now: Timestamp) -> Outcome<()> {
     let changed = message_change::erase(batch, position as u64, now)?;
     let db = batch.db;
@@ -476,14 +477,14 @@ fn erase_message(batch: &mut Batch<'_>, user: UserId, position: i64, now: Timest
     db.prepare_cached(sql!("DELETE FROM sent WHERE site = $1 AND user = $2 AND position = $3"))?
         .execute(params![site, user.num, position])?;
     if changed.is_some_and(|changed| !changed.changed) {
-        // It was deleted before, by the former id.
+        // The message was deleted before the user was erased.
         message_change::renew(batch, user.site, position as u64)?;
     }
     Ok(())
 }
 
-/// Once all are erased: the index of words is written anew without the erased, and the log is emptied. Answers whether there is
-/// more to do.
+/// After all erasures: rewrites the word index without the erased messages, and empties the log. Returns whether there
+/// is more to do.
 fn purge(batch: &mut Batch<'_>) -> Outcome<bool> {
     let now = meta::purge(batch.db)?;
     if now == Purge::Nothing {

@@ -1,4 +1,4 @@
-//! The slice of messages and conversations: each request as what to do and whom to answer.
+//! The slice of messages and conversations: queues each request with its completion.
 
 use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ConversationChange, ConversationId, ConversationList,
@@ -140,7 +140,7 @@ impl MessageStore for Sqlite {
     }
 
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
-        // After other reads: a common word may take a while.
+        // Runs after other reads, because a search for a common word may be slow.
         self.shared.read_last(read(move |db| search::search(db, &wanted), done));
     }
 

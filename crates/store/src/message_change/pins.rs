@@ -8,7 +8,7 @@ use crate::fault::Outcome;
 use crate::message::Lines;
 use crate::room;
 
-/// Newest first, for who may read the conversation.
+/// Newest first, for a user who may read the conversation.
 pub(crate) fn pins(
     db: &Connection,
     reader: UserId,

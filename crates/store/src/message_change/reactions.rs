@@ -1,4 +1,4 @@
-//! Reactions to a message: each user's, and how many there are of each.
+//! Reactions to a message: each user's, and the count of each reaction.
 
 use chat::{NAMED, Reaction, Reactions, Refusal, SiteId, StoredMessage, UserId, room_for};
 use rusqlite::{Connection, params};
@@ -9,7 +9,7 @@ use crate::writer::Batch;
 
 // ---- writes ----
 
-/// False where it is there.
+/// False if the user has put this reaction before.
 pub(super) fn put(
     batch: &mut Batch<'_>,
     user: UserId,
@@ -30,7 +30,7 @@ pub(super) fn put(
     if let Err(refusal) = room_for(before.reactions.len(), is_there, of_user.len()) {
         return Ok(Err(refusal));
     }
-    // The position that the change is about to get.
+    // The position that this change will get.
     let number = batch.position().number as i64 + 1;
     let sql =
         sql!("INSERT INTO reaction (site, message, user, reaction, position) VALUES ($1, $2, $3, $4, $5)");
@@ -46,7 +46,7 @@ pub(super) fn put(
     Ok(Ok(true))
 }
 
-/// False where it was not there.
+/// False if the user has not put this reaction.
 pub(super) fn take_off(db: &Connection, user: UserId, at: u64, reaction: &Reaction) -> Outcome<bool> {
     let (site, at) = (user.site, at as i64);
     let sql = sql!("DELETE FROM reaction WHERE site = $1 AND message = $2 AND user = $3 AND reaction = $4");
@@ -87,7 +87,7 @@ pub(super) fn load(db: &Connection, subs: &mut Subs<'_>, reader: UserId, at: u64
     let mut rows = statement.query(params![reader.site.0, at as i64])?;
     let mut reactions = Vec::new();
     while let Some(row) = rows.next()? {
-        // Stored reactions were parsed before; anything else was written by another program.
+        // Stored reactions were parsed before; any other text was written by another program.
         let Some(reaction) = Reaction::parse(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?) else {
             continue;
         };

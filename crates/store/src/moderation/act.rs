@@ -1,4 +1,4 @@
-//! One act of a moderator: may they, do it, write it down.
+//! One act of a moderator: checks the permission, carries it out, and records it.
 
 use chat::{
     By, ConversationId, Moderated, ModeratorAct, Refusal, ReportState, Sanction, Seq, SiteId, SiteRole,

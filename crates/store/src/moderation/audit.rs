@@ -1,4 +1,4 @@
-//! The record of what moderators did. Nothing in it is ever changed.
+//! The record of moderators' acts. Rows never change.
 
 use chat::{AuditEntry, AuditPage, By, ConversationId, Refusal, SiteId, Timestamp, UserId};
 use rusqlite::{Connection, params};

@@ -1,5 +1,5 @@
-//! Moderation of users who were erased: their sanctions hold for the next user with the same id, and open reports about them keep
-//! their words for a while.
+//! Moderation of erased users: their sanctions hold for the next user with the same id, and open reports about them
+//! keep their words for a while.
 
 use chat::{
     ConversationId, EVIDENCE_AFTER_ERASURE_MS, ErasedSanction, LeftReason, MemberState, Role, SanctionKind,
@@ -12,7 +12,7 @@ use crate::fault::Outcome;
 use crate::room::{self, member};
 use crate::user;
 
-/// Keeps the sanctions of a user who is being erased. Bans and mutes that only a room or the user's row knows count, too.
+/// Keeps the sanctions of a user who is being erased. Includes bans and mutes that only a room or the user's row has.
 pub(crate) fn keep_sanctions(db: &Connection, before: &UserRow, now: Timestamp) -> Outcome<()> {
     let UserId { site, num } = before.id;
     let digest = before.profile.sub.digest();
@@ -41,7 +41,7 @@ pub(crate) fn keep_sanctions(db: &Connection, before: &UserRow, now: Timestamp) 
     Ok(())
 }
 
-/// Of the columns `room, kind, until`.
+/// Reads the columns `room, kind, until`.
 fn read(site: SiteId, row: &Row<'_>) -> rusqlite::Result<ErasedSanction> {
     let key: i64 = row.get(0)?;
     Ok(ErasedSanction {
@@ -51,7 +51,7 @@ fn read(site: SiteId, row: &Row<'_>) -> rusqlite::Result<ErasedSanction> {
     })
 }
 
-/// Gives a new user the sanctions that an erased user of the same id had.
+/// Gives a new user the sanctions of an erased user with the same id.
 pub(crate) fn restore_sanctions(db: &Connection, row: UserRow, now: Timestamp) -> Outcome<UserRow> {
     let (id, digest) = (row.id, row.profile.sub.digest());
     let sql = sql!("DELETE FROM erased_sanction WHERE site = $1 AND sub = $2 RETURNING room, kind, until");
@@ -78,7 +78,7 @@ pub(crate) fn restore_sanctions(db: &Connection, row: UserRow, now: Timestamp) -
             (SanctionKind::Ban, None) => {
                 user::set_banned(db, id, true)?;
             }
-            // A mute in a room takes hold when the user joins it.
+            // A mute in a room takes effect when the user joins the room.
             (SanctionKind::Mute | SanctionKind::Shadow | SanctionKind::Warning, _) => {}
         }
     }
@@ -109,7 +109,7 @@ pub(crate) fn remove_words(db: &Connection, user: UserId, now: Timestamp) -> Out
     Ok(())
 }
 
-/// A report was closed: it keeps no words of an erased user. Answers whether there were some.
+/// A report was closed: removes the words of an erased user from it. Returns whether it had some.
 pub(super) fn end_evidence(db: &Connection, site: SiteId, report: u64) -> Outcome<bool> {
     let sql =
         sql!("UPDATE report SET evidence_ends = 0 WHERE site = $1 AND number = $2 AND evidence_ends > 0");
@@ -126,10 +126,10 @@ pub(super) fn end_evidence(db: &Connection, site: SiteId, report: u64) -> Outcom
     Ok(true)
 }
 
-/// Reports whose evidence ends at one go; more of them wait for the next.
+/// Most reports whose evidence ends in one call; the rest waits for the next.
 const TOGETHER: u32 = 100;
 
-/// Removes what has ended: evidence, and sanctions of users who did not come back. Answers whether words were removed.
+/// Removes evidence, and sanctions of users who did not return, after their time. Returns whether it removed words.
 pub(super) fn end(db: &Connection, now: Timestamp) -> Outcome<bool> {
     let sql = sql!(concat!(
         "SELECT site, number FROM report",
@@ -149,7 +149,7 @@ pub(super) fn end(db: &Connection, now: Timestamp) -> Outcome<bool> {
     Ok(!over.is_empty())
 }
 
-/// When the evidence of the next report ends.
+/// The time at which the evidence of the next report ends.
 pub(super) fn next_end(db: &Connection) -> Outcome<Option<Timestamp>> {
     let sql = concat!(
         "SELECT min(evidence_ends) FROM report",

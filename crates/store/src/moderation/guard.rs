@@ -1,4 +1,4 @@
-//! What holds for a whole site by a moderator's word: its settings, and devices from which nobody may come.
+//! Site-wide acts of a moderator: settings, and bans of devices.
 
 use chat::{DeviceBan, ModeratorAct, Refusal, Settings, SiteId, Timestamp, UserId};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::fault::Outcome;
 use crate::meta;
 
-/// Changes the settings as they are stored now, so that two who change different ones at a time both have their way.
+/// Changes the stored settings in the transaction, so that two concurrent changes of different settings both succeed.
 pub(super) fn configure(
     db: &Connection,
     site: SiteId,

@@ -1,4 +1,4 @@
-//! Reports: what was reported as it was then, and what has become of it.
+//! Reports: a copy of the reported content at that time, and the state of the report.
 
 use chat::{
     Act, By, ConversationId, Held, LINES_AROUND, Moderated, NewReport, Refusal, ReportAbout, ReportLine,
@@ -58,7 +58,8 @@ pub(super) fn keep(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<(Re
     Ok(found(one(batch.db, site, number)?)?.map(|row| (row, true)))
 }
 
-/// A message that a filter holds, with those before it: it has no seq, and stands here as if it had the next one.
+/// Keeps a message that a filter holds, with the messages before it. It has no seq, so the report shows it as the next
+/// one.
 pub(crate) fn keep_held(batch: &mut Batch<'_>, held: &Held, text: &str) -> Outcome<ReportRow> {
     let (site, id) = (held.from.site, held.conversation);
     let newest = match id.is_room() {
@@ -145,7 +146,7 @@ fn found(row: Option<ReportRow>) -> Outcome<Result<ReportRow, Refusal>> {
 
 type Seen = (Option<UserId>, Vec<StoredMessage>, Vec<Revision>);
 
-/// Of what is reported: whose it is, the messages that are kept, and what it said before; where who reports can see it.
+/// The author of the reported content, the messages to keep, and the former body; only if the reporter can see it.
 fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refusal>> {
     let site = new.by.site;
     let (id, seq) = match new.about {
@@ -194,7 +195,7 @@ fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refus
     let Some(former) = kept_with_report(revisions, reported.deleted, new.time) else {
         return Ok(Err(Refusal::NoSuchMessage));
     };
-    // Of the others nobody looks at what somebody has taken back.
+    // Deleted neighbours of the reported message are not shown.
     Ok(Ok((Some(user), lines.into_iter().filter(|line| !line.deleted || line.seq == seq).collect(), former)))
 }
 
@@ -207,7 +208,7 @@ fn place(about: ReportAbout) -> (i64, i64, i64) {
     }
 }
 
-/// `note` None: it stays.
+/// `note`: None keeps the present one.
 pub(super) fn set_state(
     batch: &mut Batch<'_>,
     site: SiteId,
@@ -243,7 +244,7 @@ pub(super) fn page(
     }
     let before = after.and_then(|after| after.parse::<i64>().ok()).unwrap_or(i64::MAX);
     let limit = limit as usize;
-    // Nobody reads who has reported them.
+    // Moderators do not see reports about themselves.
     let me = asker.user().map_or(-1, |user| i64::from(user.num));
     let numbers: Vec<i64> = match state {
         Some(state) => {
@@ -287,7 +288,7 @@ pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<
     report.user = subs.of(user)?;
     report.moderator = subs.of(moderator)?;
     report.by = subs.of(reporter)?;
-    // A user who is gone with the site, and no filter.
+    // The reporter was removed with the site, and is not a filter.
     if report.by.is_none() && reporter != UserId::nobody(site) {
         return Ok(None);
     }
@@ -313,7 +314,7 @@ pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<
     Ok(Some(report))
 }
 
-/// All but what is read elsewhere; and who was reported, who has reported, who looks after it.
+/// Reads a row; without names and messages. The numbers: the reported user, the reporter, the assigned moderator.
 fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(ReportRow, [UserId; 3])> {
     let id = |at: usize| Ok::<UserId, rusqlite::Error>(UserId { site, num: row.get(at)? });
     let users = [id(4)?, id(5)?, id(9)?];
@@ -353,7 +354,7 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(ReportRow, [UserId; 3
     Ok((report, users))
 }
 
-/// Was this message reported, or kept beside one that was?
+/// Whether this message was reported, or kept beside a reported one.
 pub(super) fn is_about(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<bool> {
     let sql = sql!(
         "SELECT 1 FROM report WHERE site = $1 AND conversation = $2 AND seq BETWEEN $3 AND $4 AND about = 0 LIMIT 1"

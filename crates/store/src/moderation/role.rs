@@ -1,4 +1,4 @@
-//! The role that a token claims, against what was decided by hand.
+//! Decides between the role in a token and a role that was set by hand.
 
 use chat::{By, RoleClaim, SiteId, SiteStanding, Sub, Timestamp, UserRow};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -7,7 +7,7 @@ use super::audit;
 use crate::fault::Outcome;
 use crate::user;
 
-/// Tokens from before do not set the role of this id any more.
+/// From now on, tokens that were issued before do not set the role of this id.
 pub(crate) fn decide(db: &Connection, site: SiteId, sub: &Sub, now: Timestamp) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO role_decision (site, sub, time) VALUES ($1, $2, $3) \
@@ -24,7 +24,7 @@ fn decided(db: &Connection, site: SiteId, sub: &Sub) -> Outcome<Option<Timestamp
     Ok(time.optional()?.map(|time| Timestamp(time as u64)))
 }
 
-/// The user with the role that the token claims, where the claim holds. It is recorded as the site's.
+/// The user with the role from the token, if the token is newer than the decision. Recorded as an act of the site.
 pub(crate) fn follow(
     db: &Connection,
     row: UserRow,

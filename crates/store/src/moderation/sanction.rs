@@ -1,4 +1,4 @@
-//! Sanctions: what holds for a user, on the whole site or in a room, and until when.
+//! Sanctions of a user, on the whole site or in a room, with their ends.
 
 use chat::{
     By, ConversationId, Ended, HeldSanction, KeptSanction, MemberChanged, MemberRow, MemberSanction,
@@ -14,7 +14,7 @@ use crate::room::{self, member, membership};
 use crate::user;
 use crate::writer::Batch;
 
-/// Takes hold of the user, and is kept. On the whole site by the user's row; in a room by the membership.
+/// Applies and stores a sanction. A site-wide one changes the user's row; one in a room changes the membership.
 pub(super) fn put(
     batch: &mut Batch<'_>,
     sanction: &Sanction,
@@ -64,7 +64,7 @@ pub(crate) fn keep(
     stand(db, user)
 }
 
-/// Answers whether there was one.
+/// Returns whether there was one.
 fn forget(db: &Connection, user: UserId, room: Option<ConversationId>, kind: SanctionKind) -> Outcome<bool> {
     let sql = sql!("DELETE FROM sanction WHERE site = $1 AND user = $2 AND room = $3 AND kind = $4");
     let values = params![user.site.0, user.num, room_key(room), code(kind)];
@@ -155,7 +155,7 @@ pub(super) fn lift(
     }
 }
 
-/// The user's row says in short what the table says at length, so that a sign-in reads nothing more.
+/// Updates the summary of the sanctions in the user's row, so that a sign-in reads no further row.
 pub(crate) fn stand(db: &Connection, user: UserId) -> Outcome<()> {
     let Some(row) = user::by_id(db, user)? else { return Ok(()) };
     let sql = sql!("SELECT kind, room, told FROM sanction WHERE site = $1 AND user = $2");
@@ -200,7 +200,7 @@ pub(super) fn seen(db: &Connection, user: UserId) -> Outcome<()> {
     Ok(())
 }
 
-/// Sanctions that end at one go; more of them wait for the next.
+/// Most sanctions that end in one call; the rest waits for the next.
 const TOGETHER: u32 = 500;
 
 pub(super) fn end(batch: &mut Batch<'_>, now: Timestamp) -> Outcome<(Vec<Ended>, Option<Timestamp>)> {
@@ -251,7 +251,7 @@ pub(crate) fn next_end(db: &Connection) -> Outcome<Option<Timestamp>> {
     Ok(next.into_iter().chain(erased::next_end(db)?).min())
 }
 
-/// The site's own first, then those of rooms.
+/// Notices of the site, then those of rooms.
 pub(super) fn notices(db: &Connection, user: UserId) -> Outcome<Vec<Notice>> {
     let sql = sql!(
         "SELECT room, kind, until, reason, told FROM sanction WHERE site = $1 AND user = $2 ORDER BY room <> 0, created"

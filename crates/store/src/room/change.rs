@@ -1,4 +1,4 @@
-//! Rooms: made, changed, and how a member sees one changed.
+//! Creates and changes rooms, and changes a member's view of one.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) fn create(
     if let Err(refusal) = limits.has_place_for(rooms?).and(limits.may_own_more(owned?)) {
         return Ok(Err(refusal));
     }
-    // Their site may have been removed a moment ago by another process.
+    // Another process may have removed the site a moment ago.
     if user::sub_of(batch.db, owner)?.is_none() {
         return Err(Fault::Invalid("the owner does not exist"));
     }
@@ -41,7 +41,7 @@ pub(crate) fn create(
     Ok(Ok(Joined { row, position: batch.position(), before: false }))
 }
 
-/// A room of another system: nobody is in it yet, and it stands in lists as old as its messages are.
+/// Creates a room of another system, without members. Lists sort it by the time of its messages.
 pub(crate) fn import(
     batch: &mut Batch<'_>,
     site: SiteId,
@@ -56,7 +56,7 @@ pub(crate) fn import(
     Ok(RoomRow { active, ..row })
 }
 
-/// Nobody is in it yet.
+/// Creates a room without members.
 pub(super) fn make_for_page(
     batch: &mut Batch<'_>,
     site: SiteId,
@@ -103,7 +103,7 @@ pub(crate) fn change(
     let mut found = None;
     for act in change.acts() {
         match allowed(batch.db, id, by, act)? {
-            // A moderator of the site joins first: who changes a room is answered by it as its member sees it.
+            // A moderator of the site must join first, because the answer is the room as its member sees it.
             Ok((_, mine)) if standing(mine.as_ref()).role().is_none() => return Ok(Err(Refusal::NotAMember)),
             Ok((room, _)) => found = Some(room),
             Err(refusal) => return Ok(Err(refusal)),
@@ -148,7 +148,7 @@ fn change_picture(
     Ok(Ok(()))
 }
 
-/// The room loses its picture if this user, who is erased with all that they wrote, uploaded it. Answers the room after it.
+/// Removes the room's picture if this user, who is erased with all messages, uploaded it. Returns the changed room.
 pub(crate) fn remove_picture_of(
     batch: &mut Batch<'_>,
     row: &RoomRow,
@@ -238,7 +238,7 @@ pub(crate) fn mark(
     Ok(MarkerRow { received, read, unread, moved, told: false, position })
 }
 
-/// How a member sees it.
+/// Changes a member's view of the room.
 pub(crate) fn change_view(
     batch: &mut Batch<'_>,
     id: ConversationId,

@@ -1,7 +1,8 @@
-//! Who is in the rooms in which somebody writes: numbers that the writer keeps, so that a message does not read them.
+//! The members of rooms with recent messages, by number. The writer keeps them in memory, so that a message does not
+//! read them.
 //!
-//! They are changed by the same thread, in the same order, as what is stored; so what a message is told to is exact at
-//! its place in the order of commits.
+//! The writer thread changes them in the order of the stored changes, so the recipients of a message are exact at its
+//! place in the order of commits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,17 +12,17 @@ use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
 
-/// Lists of rooms in which somebody wrote of late, and of those before them. Forgotten with the transaction that fails, and when
-/// the writer has had nothing to do for a while.
+/// Member lists of rooms with recent messages, in two generations. Cleared when a transaction fails, and after the
+/// writer was idle for a while.
 #[derive(Default)]
 pub(crate) struct KnownMembers {
     young: HashMap<ConversationId, Arc<Vec<u32>>>,
     old: HashMap<ConversationId, Arc<Vec<u32>>>,
-    /// Numbers in the young ones.
+    /// User numbers in the young generation.
     numbers: usize,
 }
 
-/// Once so many numbers, 4 bytes each, are in the young lists they become the old ones: both together are 16 MB and a room.
+/// With this many numbers, 4 bytes each, the young lists become the old ones: both together are 16 MB and one room.
 const NUMBERS: usize = 2_000_000;
 const ROOMS: usize = 4_096;
 
@@ -43,7 +44,7 @@ impl KnownMembers {
         Ok(list)
     }
 
-    /// Call where the table changes, in the same transaction.
+    /// Call in the transaction that changes the table.
     pub(crate) fn came(&mut self, id: ConversationId, user: u32) {
         if let Some(list) = self.young.get_mut(&id).or_else(|| self.old.get_mut(&id)) {
             Arc::make_mut(list).push(user);

@@ -1,4 +1,4 @@
-//! Invitations into rooms: made, listed, taken back, used, and ended with the right of who has made them.
+//! Invite links of rooms: created, listed, revoked and used. They end when their author loses the right to have them.
 
 use chat::settings::Invitations;
 use chat::{
@@ -137,7 +137,7 @@ fn list(
     Ok(Ok(links.into_iter().filter(|link| link.stands(now)).collect()))
 }
 
-/// The member whose links the asker sees and takes back, by number. None: everybody's.
+/// The member whose links the asker may see and revoke, by number. None: everybody's.
 fn only_of(db: &Connection, id: ConversationId, asker: UserId) -> Outcome<Result<Option<u32>, Refusal>> {
     if let Err(refusal) = allowed(db, id, asker, Act::List)? {
         return Ok(Err(refusal));
@@ -171,7 +171,7 @@ fn take_back(
     list(db, id, by, now)
 }
 
-/// A link by which somebody may come in.
+/// A link that the user may use.
 struct Found {
     room: RoomRow,
     who: Standing,
@@ -245,7 +245,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RoomLink> {
 
 // ---- how they end ----
 
-/// A member has another standing in the room.
+/// Call after a member's standing has changed.
 pub(super) fn end_of_member(
     db: &Connection,
     id: ConversationId,
@@ -262,7 +262,7 @@ pub(super) fn end_of_member(
     Ok(())
 }
 
-/// The room has other rules.
+/// Call after the room's rules have changed.
 pub(super) fn end_in_room(db: &Connection, id: ConversationId, rules: Rules) -> Outcome<()> {
     end_by_rules(db, id, rules, invitations(db, id.site)?)
 }
@@ -279,9 +279,9 @@ fn end_by_rules(db: &Connection, id: ConversationId, rules: Rules, of_site: Invi
     Ok(())
 }
 
-/// The site has other rules.
+/// Call after the site's rules have changed.
 pub(crate) fn end_on_site(db: &Connection, site: SiteId, of_site: Invitations) -> Outcome<()> {
-    // Other rules of the site end no links, and there may be many rooms.
+    // Only this rule ends links; with others, skip the site's rooms, which may be many.
     if !of_site.moderators_only {
         return Ok(());
     }
@@ -296,7 +296,7 @@ pub(crate) fn end_on_site(db: &Connection, site: SiteId, of_site: Invitations) -
     Ok(())
 }
 
-/// Numbers of the users who made the links of a room.
+/// Numbers of the users who made links of the room.
 fn authors(db: &Connection, id: ConversationId) -> Outcome<Vec<u32>> {
     let sql = sql!("SELECT DISTINCT user FROM room_link WHERE site = $1 AND room = $2");
     let mut statement = db.prepare_cached(sql)?;
@@ -310,7 +310,7 @@ fn end_of_author(db: &Connection, id: ConversationId, user: UserId) -> Outcome<(
     Ok(())
 }
 
-/// The user is banned from the site.
+/// Ends the links of a user who is banned from the site.
 pub(crate) fn end_of_user(db: &Connection, user: UserId) -> Outcome<()> {
     let sql = sql!("DELETE FROM room_link WHERE site = $1 AND user = $2");
     db.prepare_cached(sql)?.execute([user.site.0, user.num])?;

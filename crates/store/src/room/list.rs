@@ -62,7 +62,7 @@ pub(crate) fn members(
     Ok(Ok(MembersPage { rows, markers, next }))
 }
 
-/// By the numbers of the users.
+/// Sorted by user number.
 pub(crate) fn sanctioned(
     db: &Connection,
     id: ConversationId,
@@ -113,7 +113,7 @@ fn markers_of(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Mark
     Ok(of.map_or((Seq(0), Seq(0)), |of| (Seq(of.received), Seq(of.read))))
 }
 
-/// Where a page ended: a digit for the state, the folded name, NUL, the sub.
+/// The end of a page: a digit for the state, the folded name, NUL, the sub.
 struct Place<'a> {
     state: i64,
     folded: &'a str,
@@ -152,7 +152,7 @@ pub(crate) fn few(
     Ok(Ok(users.collect::<Result<_, _>>()?))
 }
 
-/// All members, and of `users` those who are among them.
+/// All members by number, and those of `users` who are members.
 pub(crate) fn all(db: &Connection, id: ConversationId, users: &[UserId]) -> Outcome<RoomMembers> {
     let sql = sql!(concat!(
         "SELECT user FROM membership",
@@ -174,7 +174,7 @@ pub(crate) fn all(db: &Connection, id: ConversationId, users: &[UserId]) -> Outc
     Ok(RoomMembers { members, joined })
 }
 
-/// The directory.
+/// The directory of rooms.
 pub(crate) fn rooms(
     db: &Connection,
     site: chat::SiteId,
@@ -183,7 +183,7 @@ pub(crate) fn rooms(
     limit: u32,
 ) -> Outcome<RoomsPage> {
     let query = fold(query.unwrap_or_default().trim_start());
-    // No text begins with the query that is greater than it followed by the greatest character.
+    // No text that begins with the query is greater than the query followed by the greatest character.
     let end = format!("{query}\u{10ffff}");
     let (folded, key) = after.and_then(parse_cursor).unwrap_or((&query, i64::MIN));
     let sql = sql!(concat!(

@@ -1,4 +1,4 @@
-//! Members: who comes, who goes, who gets which role.
+//! Members of a room: joins, leaves and roles.
 
 use chat::{
     Act, By, ConversationId, Joined, LeftReason, MOST_LEFT_BY_BLOCK, MemberAction, MemberChanged, MemberRow,
@@ -40,7 +40,7 @@ pub(crate) fn join(
     enter(batch, &room, user, act, limits, now)
 }
 
-/// Makes a member of somebody who may `act` in the room, if they are not one already.
+/// Makes a user who may `act` in the room a member, unless the user is one already.
 pub(super) fn enter(
     batch: &mut Batch<'_>,
     room: &RoomRow,
@@ -67,7 +67,7 @@ pub(super) fn enter(
     Ok(Ok(Joined { row, position: batch.position(), before: is_member }))
 }
 
-/// How a user stands to a room now. A sanction that is over holds no more, even if it was not lifted yet.
+/// The user's present standing in a room. Ignores a sanction that is over but not lifted yet.
 pub(super) fn standing_at(
     db: &Connection,
     id: ConversationId,
@@ -82,7 +82,7 @@ pub(super) fn standing_at(
     }
 }
 
-/// The role of a user who comes in: a mute outlasts leaving.
+/// The role of a user who joins: a mute survives leaving.
 pub(super) fn role_of_new(
     db: &Connection,
     id: ConversationId,
@@ -92,7 +92,7 @@ pub(super) fn role_of_new(
     Ok(chat::role_of_new(sanction::until(db, id, user, SanctionKind::Mute)?, now))
 }
 
-/// None: a room that is yet to be made.
+/// `None`: a room that does not exist yet.
 pub(crate) fn has_place(
     db: &Connection,
     room: Option<&RoomRow>,
@@ -106,7 +106,7 @@ pub(crate) fn has_place(
     Ok(limits.has_place_for(rooms))
 }
 
-/// How many rooms that the user owns were made since then.
+/// The number of rooms that the user owns and that were created after `since`.
 pub(crate) fn made_since(db: &Connection, user: UserId, since: Timestamp) -> Outcome<u32> {
     let sql = sql!(
         "SELECT count(*) FROM membership m JOIN room r ON r.site = m.site AND r.key = m.room \
@@ -116,7 +116,7 @@ pub(crate) fn made_since(db: &Connection, user: UserId, since: Timestamp) -> Out
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
 }
 
-/// In how many rooms a user has a state up to this one.
+/// The number of rooms in which the user has a state up to `state`.
 pub(super) fn memberships(db: &Connection, user: UserId, state: i64) -> Outcome<u32> {
     let sql = sql!("SELECT count(*) FROM membership WHERE site = $1 AND user = $2 AND state <= $3");
     Ok(db.prepare_cached(sql)?.query_row(params![user.site.0, user.num, state], |row| row.get(0))?)
@@ -141,7 +141,7 @@ pub(crate) fn leave(
     Ok(Ok(batch.position()))
 }
 
-/// Found through the rooms of `user`, of whom there are few, each by its key.
+/// Finds the rooms through the few rooms of `user`, each by its key.
 pub(crate) fn leave_rooms_of(
     batch: &mut Batch<'_>,
     user: UserId,
@@ -177,7 +177,7 @@ pub(crate) fn leave_rooms_of(
     Ok((left, batch.position()))
 }
 
-/// How many owners the room has, where this user is one of them.
+/// The number of owners of the room, if this user is one of them.
 pub(crate) fn owners_beside(
     db: &Connection,
     room: &RoomRow,
@@ -307,7 +307,7 @@ fn record(
     audit::note(db, &audit::Entry { site: id.site, by, act, user, conversation: Some(id), detail, time })
 }
 
-/// Gives a user a state in a room, and the room its number of members.
+/// Sets a user's state in a room, and updates the room's count of members.
 pub(crate) fn put(
     batch: &mut Batch<'_>,
     room: &RoomRow,
@@ -365,7 +365,7 @@ pub(crate) fn keep_out(db: &Connection, id: ConversationId, user: UserId) -> Out
     save(db, id, user, &row)
 }
 
-/// Writes a row whole.
+/// Writes a whole row.
 fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO membership (site, user, room, state, received, read, sent, muted_until, marks, archived, \
@@ -391,7 +391,7 @@ fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> 
     if rows == 0 { Err(Fault::Sql(rusqlite::Error::QueryReturnedNoRows)) } else { Ok(()) }
 }
 
-/// A user has another name, as it is compared: it stands in the lists of members.
+/// Updates the folded name of a user in the lists of members.
 pub(crate) fn rename(db: &Connection, user: UserId, folded: &str) -> Outcome<()> {
     let sql = sql!("UPDATE membership SET folded = $3 WHERE site = $1 AND user = $2");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, folded])?;

@@ -44,7 +44,7 @@ pub(crate) fn post(
     let mine = membership(batch.db, room.id, post.from)?;
     let who = member::standing_at(batch.db, room.id, post.from, mine.as_ref(), post.time)?;
     let last = mine.map_or(Timestamp(0), |mine| mine.sent);
-    // A call that was is told whatever holds for its host by now, who must still be a member.
+    // The entry of an ended call is posted under any rules, but its host must still be a member.
     let act = if post.kind == MessageKind::Call { Act::List } else { Act::Post };
     if let Err(refusal) = may(who, act, room.room.rules(last, post.time)) {
         return Ok(Err(refusal));
@@ -71,7 +71,7 @@ pub(crate) fn post(
     Ok(Ok(Posted { appended, joined, members, files, thread }))
 }
 
-/// The room in which it is posted; a page's room is made, and who writes there becomes a member.
+/// The room of the message. A page's room is created if needed, and its author becomes a member.
 fn entered(
     batch: &mut Batch<'_>,
     post: &Post,
@@ -148,7 +148,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
     Ok(appended)
 }
 
-/// Notes whom a body names, and answers them.
+/// Stores the mentions of a body, and returns the mentioned members.
 pub(crate) fn mention(
     db: &Connection,
     room: &RoomRow,
@@ -180,7 +180,7 @@ pub(crate) fn mention(
     Ok(named)
 }
 
-/// The first of these that is the id of a member.
+/// The first of these candidates that is the id of a member.
 fn first_member(db: &Connection, id: ConversationId, tries: &[&str]) -> Outcome<Option<u32>> {
     for name in tries {
         let Some(sub) = Sub::parse(name) else { continue };

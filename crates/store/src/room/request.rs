@@ -1,4 +1,4 @@
-//! Room requests: users who were asked into rooms, and what became of it.
+//! Room requests: invitations of users into rooms, and their outcomes.
 
 use chat::{
     Act, AddMember, AddOutcome, BeforeAdd, ConversationId, ConversationRow, Done, LeftReason,
@@ -37,7 +37,7 @@ impl RoomRequestStore for Sqlite {
     }
 }
 
-/// Rooms into which a user is asked, each with its oldest request.
+/// A room into which the user is invited, with its oldest request.
 pub(crate) struct Pending {
     pub(crate) room: ConversationId,
     asker: UserId,
@@ -60,7 +60,7 @@ const fn code(state: RoomRequestState) -> i64 {
     }
 }
 
-/// A state of a newer program is no reason to ask anybody again.
+/// A request with an unknown state, from a newer program, counts as final: the user is not invited again.
 fn state(code: i64) -> RoomRequestState {
     match code {
         0 => RoomRequestState::Pending,
@@ -162,12 +162,12 @@ fn forget_old_answers(db: &Connection, user: UserId) -> Outcome<()> {
     Ok(())
 }
 
-/// The user is a member now: pending requests are accepted, and what was declined before does not count any more.
+/// The user became a member: accepts pending requests, and forgets declined ones.
 pub(super) fn came_in(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
     each_of_room(db, id, user, RoomRequestState::after_join)
 }
 
-/// Gives each request to a user for a room another state; those without one are forgotten.
+/// Sets the state of each request to a user for a room; deletes the requests for which `state` returns None.
 fn each_of_room(
     db: &Connection,
     id: ConversationId,
@@ -201,12 +201,12 @@ fn each_of_room(
     Ok(())
 }
 
-/// The user left: whoever brought them in cannot do it again.
+/// The user left: the user who brought them in cannot do it again.
 pub(super) fn went_out(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
     each_of_room(db, id, user, |state| Some(state.after_leave()))
 }
 
-/// Ends what is pending of a user for a room; answers whether there was anything.
+/// Ends the pending requests to a user for a room; returns whether there were any.
 pub(super) fn end(
     batch: &mut Batch<'_>,
     id: ConversationId,
@@ -257,7 +257,7 @@ fn decline_by(batch: &mut Batch<'_>, user: UserId, by: UserId) -> Outcome<(Vec<C
     Ok((ended, batch.position()))
 }
 
-/// The user is erased: nobody is asked in their name.
+/// Removes the requests of an erased user.
 pub(crate) fn forget_asker(db: &Connection, user: UserId) -> Outcome<()> {
     let sql = sql!("DELETE FROM room_request WHERE site = $1 AND asker = $2");
     db.prepare_cached(sql)?.execute([user.site.0, user.num])?;
@@ -266,7 +266,7 @@ pub(crate) fn forget_asker(db: &Connection, user: UserId) -> Outcome<()> {
 
 // ---- reads ----
 
-/// A request of a banned user is not shown, and opens no room.
+/// Requests of banned users are hidden, and cannot be accepted.
 macro_rules! pending {
     ($rest:literal) => {
         sql!(concat!(
@@ -309,7 +309,7 @@ pub(crate) fn ended_since(db: &Connection, user: UserId, since: u64) -> Outcome<
     Ok(rooms.map(|key| key.map(id)).collect::<Result<_, _>>()?)
 }
 
-/// The room as the user sees it who is asked; None where nobody asks.
+/// The room as the invited user sees it; None without a pending request.
 pub(crate) fn seen(db: &Connection, asked: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
     let Some(request) = of_room(db, id, asked)? else { return Ok(None) };
     let (Some(row), Some(by)) = (load(db, id)?, user::by_id(db, request.asker)?) else { return Ok(None) };

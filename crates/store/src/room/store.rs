@@ -1,4 +1,4 @@
-//! The part of the port that is about rooms: every request as what to do and whom to tell.
+//! The slice of rooms: queues each request with its completion.
 
 use chat::{
     ConversationId, Done, Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Position, Refusal,

@@ -1,4 +1,4 @@
-//! The slice of sites: each request as what to do and whom to answer.
+//! The slice of sites: queues each request with its completion.
 
 use chat::{
     Done, Secret, Settings, Site, SiteAuthor, SiteChange, SiteId, SiteNotChanged, SiteStore, StoreError,

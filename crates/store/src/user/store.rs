@@ -1,4 +1,4 @@
-//! The slices of users and presence: each request as what to do and whom to answer.
+//! The slices of users and presence: queues each request with its completion.
 
 use chat::{
     ConversationId, ConversationRow, Done, PresenceStore, Profile, Refusal, Relation, SetPresence, SiteId,
