@@ -1,5 +1,5 @@
-//! What the generator can do by itself, against a server that does next to nothing, in the same process:
-//! `cargo run --release -p load --example capacity`. With the name of a folder, it draws the floods there.
+//! Measures the generator alone, against a server that does nearly nothing, in the same process: `cargo run --release
+//! -p load --example capacity`. With the name of a folder, it writes charts of the floods there.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // it is a command
 
 #[path = "../tests/fake_server/mod.rs"]

@@ -1,4 +1,4 @@
-//! When each member connects.
+//! The times at which members connect.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use crate::client::Masks;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Arrivals {
-    /// So many per second.
+    /// Members per second, at even intervals.
     Even(f64),
     /// Seconds after the start, by member, in order.
     At(Vec<f64>),
 }
 
 impl Arrivals {
-    /// So many per second in the mean, at moments of chance (a Poisson process).
+    /// `rate` members per second on average, at random times (a Poisson process).
     pub(crate) fn by_chance(members: u32, rate: f64, seed: u64) -> Arrivals {
         let (mut chance, mut at) = (Masks::new(seed), 0.0);
         let next = |_| {
@@ -23,7 +23,7 @@ impl Arrivals {
         Arrivals::At((0..members).map(next).collect())
     }
 
-    /// Some do come, and not before the start.
+    /// Whether some members come, none of them before the start, and the last one in finite time.
     pub(crate) fn have_an_end(&self) -> bool {
         match self {
             Arrivals::Even(rate) => *rate > 0.0,
@@ -31,7 +31,7 @@ impl Arrivals {
         }
     }
 
-    /// After the start.
+    /// The time after the start at which a member connects.
     pub(crate) fn of(&self, member: u32) -> Duration {
         Duration::from_secs_f64(match self {
             Arrivals::Even(rate) => f64::from(member) / rate,
@@ -41,7 +41,7 @@ impl Arrivals {
         })
     }
 
-    /// So many should have come by then.
+    /// The number of members that are due after `elapsed`.
     pub(crate) fn by(&self, elapsed: Duration) -> u64 {
         let seconds = elapsed.as_secs_f64();
         match self {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_due_by_a_moment_was_due_before_it() {
+    fn members_due_by_a_moment_were_due_before_it() {
         for arrivals in [Arrivals::Even(40.0), Arrivals::by_chance(2_000, 40.0, 7)] {
             assert!(arrivals.have_an_end());
             for millis in (1..20_000).step_by(37) {

@@ -1,5 +1,5 @@
-//! Calls: members in pairs call each other as fast as a window allows, then all pairs at once are in a call and stay. Only
-//! signalling passes: descriptions and candidates of the length that browsers write.
+//! Calls. First, members in pairs call each other as fast as a window allows; then every pair holds a call. Only
+//! signalling is sent: descriptions and candidates as long as those of browsers.
 
 mod members;
 
@@ -21,11 +21,11 @@ use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
-/// Members come at this rate; it is not what is measured.
+/// The rate at which members connect; it is not measured.
 const RAMP_RATE: f64 = 4000.0;
-/// Nothing has moved for so long: what is missing is lost.
+/// After this time without progress, missing events are lost.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The server gives memory back and writes what is left of the calls, before it is measured.
+/// The server's time to free memory and to write the last call entries, before it is measured.
 const SETTLE: Duration = Duration::from_secs(3);
 const CHANGE: &str = "more --threads, fewer pairs or a smaller window; a node without limits on which everyone may call; \
                       --pid";
@@ -36,25 +36,25 @@ pub struct CallsPlan {
     pub options: RunOptions,
     pub transport: Transport,
     pub pairs: u32,
-    /// Calls that are being set up at a time, of all pairs together.
+    /// Concurrent call set-ups of all pairs.
     pub window: u32,
     /// Bytes of an offer and of an answer.
     pub sdp_bytes: usize,
-    /// Of each party.
+    /// Candidates of each party.
     pub candidates: u32,
-    /// How long calls are set up and hung up at once.
+    /// Duration of the first phase: calls are hung up as soon as they are set up.
     pub time: Duration,
-    /// How long all pairs are in a call after that.
+    /// Duration of the second phase: all pairs hold a call.
     pub hold: Duration,
 }
 
-/// What happened, in the order of time.
+/// Snapshots, in the order of time.
 struct Phases {
     begin: Snapshot,
-    said: Snapshot,
+    calling_ended: Snapshot,
     set_up: u64,
     unheld: Snapshot,
-    /// From when all were held.
+    /// The begin of the time in which all calls were held.
     holding: Snapshot,
     held: Snapshot,
     held_calls: u64,
@@ -83,7 +83,7 @@ pub fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError
         fill(&mut calls, Order::CallAndHangUp);
     }
     let set_up = read(&shared.up);
-    let said = calls.snapshot();
+    let calling_ended = calls.snapshot();
     calls.each(|| Mail::Order(Order::Rest));
     calls.drain(PATIENCE)?;
     calls.stage("settle", Until::Time(SETTLE));
@@ -108,18 +108,18 @@ pub fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError
     let hung_up = read(&shared.over) - before;
     calls.hold(SETTLE);
     let end = calls.snapshot();
-    let phases = Phases { begin, said, set_up, unheld, holding, held, held_calls, hung_up, end };
+    let phases = Phases { begin, calling_ended, set_up, unheld, holding, held, held_calls, hung_up, end };
     Ok(report(plan, calls.finish()?, &phases))
 }
 
-/// All workers fill their part of the window.
+/// Makes all workers fill their part of the window.
 fn fill(calls: &mut Conductor<'_, Members>, order: Order) {
     calls.each(|| Mail::Order(order));
     calls.sample_if_due(Instant::now());
     calls.nap();
 }
 
-/// Until so many have come, or nothing has for a while.
+/// Waits until this many have come, or nothing has changed for a while.
 fn await_all(
     calls: &mut Conductor<'_, Members>,
     count: &AtomicU64,
@@ -136,17 +136,17 @@ fn await_all(
     }
 }
 
-/// Set-ups: calls of which the caller has heard the acceptance and all candidates, while calls are set up and hung up at
-/// once, divided by that time. Ring to accept: from when the callee heard it ring, and accepted at once, until the caller
-/// heard that. Memory of a held call: growth of the server's resident memory from when all were connected and nobody called
-/// (after the calls of before) until so many calls were held, per call; unknown where the process has shrunk meanwhile,
-/// which of few calls hides what they take.
+/// Set-ups: calls whose caller has received the acceptance and all candidates in the first phase, divided by its
+/// duration. Ring to accept: from the callee's ring event, which it accepts at once, until the caller receives the
+/// acceptance. Memory of a held call: growth of the server's resident memory between two moments, per call. At the
+/// first, all members are connected and none is in a call, after the first phase; at the second, all calls are held.
+/// Unknown if the process has shrunk meanwhile, which hides the memory of few calls.
 fn report(plan: &CallsPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
-    let Phases { begin, said, set_up, unheld, holding, held, held_calls, hung_up, end } = phases;
+    let Phases { begin, calling_ended, set_up, unheld, holding, held, held_calls, hung_up, end } = phases;
     let (set_up, held_calls, hung_up) = (*set_up, *held_calls, *hung_up);
-    let seconds = said.seconds_since(begin);
-    let cpu = said.cpu_since(begin);
-    let busiest = said.busiest_percent_since(begin);
+    let seconds = calling_ended.seconds_since(begin);
+    let cpu = calling_ended.cpu_since(begin);
+    let busiest = calling_ended.busiest_percent_since(begin);
     let tally = &outcome.tally;
     let over = outcome.sent.saturating_sub(outcome.refused + held_calls - hung_up);
     let against = outcome.against(

@@ -9,7 +9,7 @@ use web_proto::{Code, Event};
 use crate::target::{Target, Transport};
 use http::{Content, Head};
 
-/// A message of a server in more frames or lines than this is not ours.
+/// Longest accepted message in several frames or lines. A longer one is a fault of the server.
 const MAX_FRAME_BYTES: usize = 16 * 1024 * 1024;
 
 /// A protocol violation by the server, or a permitted refusal.
@@ -39,7 +39,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Milliseconds after which the server wants to see the client again.
+    /// Milliseconds after which the server asks the client to return.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         match self {
             Fault::Refused { retry_after, .. } => *retry_after,
@@ -48,29 +48,29 @@ impl Fault {
     }
 }
 
-/// A client from its first byte to its last. Small while nothing happens: an idle one owns its key and no buffer.
+/// A client from its first byte to its last. An idle client owns only its key, and no buffer.
 #[derive(Debug)]
 pub struct Client {
     state: State,
-    /// Of the session, from `welcome`.
+    /// The session's key, from `welcome`.
     key: Option<Box<str>>,
 }
 
 #[derive(Debug)]
 enum State {
     New(Transport),
-    /// The answer to the handshake is awaited; then the hello is sent.
+    /// Waits for the answer to the handshake, then sends this hello.
     Upgrading(Box<[u8]>),
-    /// With what has come of a message in several frames.
+    /// Has the received part of a message in several frames.
     Websocket(Option<Vec<u8>>),
-    /// The head of a stream's answer is awaited.
+    /// Waits for the head of a stream's response.
     Opening(Transport),
-    /// With what has come of a line. Server-Sent Events, or bare lines.
+    /// Has the received part of a line. Server-Sent Events, or bare lines.
     Lines {
         sse: bool,
         line: Vec<u8>,
     },
-    /// The answer to a poll is awaited.
+    /// Waits for the response to a poll.
     Polling,
     Over,
 }
@@ -80,7 +80,7 @@ impl Client {
         Client { state: State::New(transport), key: None }
     }
 
-    /// The connection is there: appends the first request. `hello` is the frame.
+    /// The connection is open: appends the first request. `hello` is the frame.
     pub fn start(&mut self, target: &Target, hello: &[u8], out: &mut Vec<u8>) {
         let State::New(transport) = self.state else { return };
         self.state = match transport {
@@ -103,7 +103,8 @@ impl Client {
         };
     }
 
-    /// Takes what has come; answers how many bytes of it. Appends what is to be sent, and hands each event on.
+    /// Reads input and returns the number of bytes it consumed. Appends bytes to send to `out`, and passes each event
+    /// on.
     pub fn input(
         &mut self,
         target: &Target,
@@ -122,7 +123,7 @@ impl Client {
         }
     }
 
-    /// Appends a command, where the transport carries it on the same connection; see [`post_commands`].
+    /// Appends a command, if the transport carries commands on the same connection; see [`post_commands`].
     pub fn say(&self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
         if let State::Websocket(_) = self.state {
             websocket::write(websocket::TEXT, command, masks.next(), out);
@@ -149,7 +150,7 @@ impl Client {
         out: &mut Vec<u8>,
         take: &mut dyn FnMut(&Event<'_>),
     ) -> Result<usize, Fault> {
-        let mut heard = |frame: &[u8]| hear(&mut self.key, frame, take);
+        let mut sink = |frame: &[u8]| read_event(&mut self.key, frame, take);
         match &mut self.state {
             State::New(_) => Err(Fault::Http("an answer before the question")),
             State::Upgrading(hello) => {
@@ -171,7 +172,7 @@ impl Client {
                         websocket::write(websocket::CLOSE, payload, masks.next(), out);
                         self.state = State::Over;
                     }
-                    opcode => message(partial, frame.fin, opcode, payload, &mut heard)?,
+                    opcode => message(partial, frame.fin, opcode, payload, &mut sink)?,
                 }
                 Ok(frame.bytes)
             }
@@ -195,7 +196,7 @@ impl Client {
                 if data.is_empty() {
                     self.state = State::Over;
                 } else {
-                    lines(*sse, line, &input[data], &mut heard)?;
+                    lines(*sse, line, &input[data], &mut sink)?;
                 }
                 Ok(bytes)
             }
@@ -210,7 +211,7 @@ impl Client {
                 let frames = serde_json::from_slice::<Vec<&RawValue>>(&body).map_err(|_| Fault::NoEvent)?;
                 let mut over = false;
                 for frame in frames {
-                    over |= heard(frame.get().as_bytes())?;
+                    over |= sink(frame.get().as_bytes())?;
                 }
                 if over {
                     self.state = State::Over;
@@ -225,13 +226,13 @@ impl Client {
     }
 }
 
-/// Appends `POST /v1/send` with commands, one per line, for the session of `key`. It goes over another connection than
-/// the events; [`posted`] reads the answer.
+/// Appends `POST /v1/send` with commands, one per line, for the session of `key`. It uses another connection than the
+/// events; [`posted`] reads the response.
 pub fn post_commands(target: &Target, key: &str, commands: &[u8], out: &mut Vec<u8>) {
     http::post(target, "/v1/send", Some(key), commands, out);
 }
 
-/// The answer to [`post_commands`] at the start of `input`, and how many bytes it takes; None: more are needed.
+/// Reads the response to [`post_commands`] at the start of `input` and returns its length; None: more bytes are needed.
 pub fn posted(input: &[u8]) -> Result<Option<usize>, Fault> {
     let Some(head) = http::head(input, "")? else { return Ok(None) };
     match (head.status, head.closes) {
@@ -250,7 +251,7 @@ impl Masks {
         Masks(seed | 1)
     }
 
-    /// From 0 to 1: chance that need not be secret either.
+    /// A pseudo-random number from 0 to 1, which need not be secret either.
     pub(crate) fn chance(&mut self) -> f64 {
         f64::from(u32::from_le_bytes(self.next())) / f64::from(u32::MAX)
     }
@@ -264,11 +265,15 @@ impl Masks {
     }
 }
 
-/// Hands a frame on; true for the last one.
-type Heard<'a> = dyn FnMut(&[u8]) -> Result<bool, Fault> + 'a;
+/// Receives a frame; returns true for the last one.
+type FrameSink<'a> = dyn FnMut(&[u8]) -> Result<bool, Fault> + 'a;
 
-/// Reads an event; takes the key out of `welcome` on the way. Answers whether it was the last one.
-fn hear(key: &mut Option<Box<str>>, frame: &[u8], take: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Fault> {
+/// Reads an event, and takes the key out of `welcome`. Returns whether it was the last event.
+fn read_event(
+    key: &mut Option<Box<str>>,
+    frame: &[u8],
+    take: &mut dyn FnMut(&Event<'_>),
+) -> Result<bool, Fault> {
     let event = Event::parse(frame).map_err(|_| Fault::NoEvent)?;
     if let Event::Welcome(welcome) = &event {
         *key = welcome.key.as_deref().map(Box::from);
@@ -277,18 +282,18 @@ fn hear(key: &mut Option<Box<str>>, frame: &[u8], take: &mut dyn FnMut(&Event<'_
     Ok(matches!(event, Event::Bye { .. }))
 }
 
-/// A data frame of WebSocket: the whole message, or a part of it.
+/// A data frame of WebSocket: a whole message, or a part of it.
 fn message(
     partial: &mut Option<Vec<u8>>,
     fin: bool,
     opcode: u8,
     payload: &[u8],
-    heard: &mut Heard<'_>,
+    sink: &mut FrameSink<'_>,
 ) -> Result<(), Fault> {
     match (partial.as_mut(), opcode == websocket::TEXT) {
         (Some(_), true) => Err(Fault::Websocket("a new message inside of another")),
         (None, false) => Err(Fault::Websocket("a continuation of nothing")),
-        (None, true) if fin => heard(payload).map(drop),
+        (None, true) if fin => sink(payload).map(drop),
         (None, true) => {
             *partial = Some(payload.to_vec());
             Ok(())
@@ -299,22 +304,22 @@ fn message(
                 return Ok(());
             }
             let whole = partial.take().unwrap_or_default();
-            heard(&whole).map(drop)
+            sink(&whole).map(drop)
         }
         (Some(_), false) => Err(Fault::Websocket("an endless message")),
     }
 }
 
-/// Lines of a stream. What is cut by the end of a chunk waits in `line` for its rest.
-fn lines(sse: bool, line: &mut Vec<u8>, mut data: &[u8], heard: &mut Heard<'_>) -> Result<(), Fault> {
+/// Reads lines of a stream. A line that is cut by the end of a chunk waits in `line` for its rest.
+fn lines(sse: bool, line: &mut Vec<u8>, mut data: &[u8], sink: &mut FrameSink<'_>) -> Result<(), Fault> {
     while let Some(end) = data.iter().position(|byte| *byte == b'\n') {
         let (now, rest) = (&data[..end], &data[end + 1..]);
         data = rest;
         if line.is_empty() {
-            one_line(sse, now, heard)?;
+            one_line(sse, now, sink)?;
         } else {
             line.extend_from_slice(now);
-            one_line(sse, &std::mem::take(line), heard)?;
+            one_line(sse, &std::mem::take(line), sink)?;
         }
     }
     if line.len() + data.len() > MAX_FRAME_BYTES {
@@ -324,19 +329,19 @@ fn lines(sse: bool, line: &mut Vec<u8>, mut data: &[u8], heard: &mut Heard<'_>) 
     Ok(())
 }
 
-/// Of Server-Sent Events, our server sends `data:` lines, comments and empty lines only; each event is one line.
-fn one_line(sse: bool, line: &[u8], heard: &mut Heard<'_>) -> Result<(), Fault> {
+/// Our server sends only `data:` lines, comments and empty lines as Server-Sent Events, with each event on one line.
+fn one_line(sse: bool, line: &[u8], sink: &mut FrameSink<'_>) -> Result<(), Fault> {
     if !sse {
-        return heard(line).map(drop);
+        return sink(line).map(drop);
     }
     match line.strip_prefix(b"data: ") {
-        Some(frame) => heard(frame).map(drop),
+        Some(frame) => sink(frame).map(drop),
         None if line.is_empty() || line.starts_with(b":") => Ok(()),
         None => Err(Fault::Http("an unexpected field in an event stream")),
     }
 }
 
-/// An answer that is not the one hoped for: its reason, once the whole body is there.
+/// Reads an unexpected response: returns its reason once the whole body has arrived.
 fn refusal(head: &Head, input: &[u8]) -> Result<usize, Fault> {
     let Some((body, _)) = http::whole_body(head.body, &input[head.bytes..])? else { return Ok(0) };
     match Event::parse(&body) {

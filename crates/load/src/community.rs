@@ -1,4 +1,5 @@
-//! The community: members with rosters who write to their contacts and change their presence, as Tigase's test had it.
+//! The community: members with contact lists who write to their contacts and change their presence, as in Tigase's
+//! test.
 
 mod drive;
 mod members;
@@ -17,36 +18,36 @@ use crate::{LoadError, RunOptions};
 /// The settings of a run.
 #[derive(Debug, Clone)]
 pub struct CommunityPlan {
-    /// With as many sites as `people` has.
+    /// Must name as many sites as `people` has.
     pub options: RunOptions,
     pub transport: Transport,
     pub people: People,
     pub rosters: Rosters,
     /// Connections begun per second.
     pub rate: f64,
-    /// Each member writes to a contact who is online so often, at moments of chance. None: nobody writes.
+    /// Mean interval at which each member writes to an online contact, at random times. None: nobody writes.
     pub message_every: Option<Duration>,
-    /// Likewise for changes of presence.
+    /// Mean interval at which each member changes its presence, at random times. None: never.
     pub status_every: Option<Duration>,
-    /// How long that goes on after the last one came.
+    /// Duration of this traffic after the last member has connected.
     pub time: Duration,
-    /// After it, so many members lose their connections at once and come back. 0: none.
+    /// After it, this number of members lose their connections at once and reconnect. 0: none.
     pub storm: u32,
-    /// Each of them after a time of chance up to this.
+    /// Each reconnects after a random time up to this.
     pub spread: Duration,
-    /// No news of presence for so long: there are no more.
+    /// Presence is settled after this time without presence events.
     pub quiet: Duration,
 }
 
-/// While a crowd comes, a node collects changes of presence for up to 5 s.
+/// While many members connect, a node collects changes of presence for up to 5 s.
 pub const QUIET: Duration = Duration::from_secs(6);
 
-/// Where the members' contacts come from.
+/// The source of the members' contacts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rosters {
-    /// They are in the node's database.
+    /// Contact rows in the node's database.
     Stored(Seeded),
-    /// They are nowhere: members name those whom they watch when all are there.
+    /// No rows: members name the users they watch once all are connected.
     Named,
 }
 
@@ -57,7 +58,7 @@ pub struct Seeded {
     /// Rows of contact lists.
     pub contacts: u64,
     pub seconds: f64,
-    /// Of the database's file.
+    /// Size of the database file.
     pub bytes: u64,
 }
 

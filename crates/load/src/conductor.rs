@@ -1,4 +1,4 @@
-//! Runs the members of a plan on the workers: when each connects, when the server is sampled, and the counts at the end.
+//! Runs the members of a plan on the workers: connects them, samples the server, and collects the counts at the end.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -20,33 +20,33 @@ use crate::token::SiteTokens;
 use crate::traffic::{Drain, Traffic};
 use crate::worker::{Mail, Script, Share, Worker, WorkerReport, read};
 
-/// Members come at this rate where the ramp is not what is measured.
+/// The rate at which members connect if the ramp is not measured.
 pub(crate) const RAMP_RATE: f64 = 2000.0;
-/// How often the conductor wakes up: what is due is done in parts this short.
+/// Interval at which the conductor wakes up and orders due actions.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
-/// The interval for actions with a moment of their own, as far as few workers are woken for it. Latency counts from
-/// that moment, so a late generator looks like a slow server: with a look each 2 ms, a message that took 1.2 ms
-/// seemed to take 2.2.
+/// Interval for actions with their own due times, if few workers need a wake-up for them. Latency counts from the due
+/// time, so a late generator looks like a slow server. With a check every 2 ms, a message that took 1.2 ms seemed to
+/// take 2.2.
 pub(crate) const SHORT_BEAT: Duration = Duration::from_micros(250);
-/// A worker that does not answer within this time is gone.
+/// A worker that does not answer within this time is dead.
 pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
-/// Connections without their welcome. More would only fill the server's backlog and be dropped there.
+/// Most connections that wait for their welcome. More would overflow the server's backlog and be dropped there.
 const IN_FLIGHT: u64 = 3000;
-/// Wake-ups per second that all workers together may cost. What is due each 500 µs is ordered in time by two workers, also
-/// when the one before was ordered late.
+/// Most wake-ups per second of all workers together. Two workers order actions every 500 µs in time, even if the
+/// previous order was late.
 const RINGS: u32 = 8_000;
-/// Nothing has come for so long: what is missing does not come any more.
+/// After this time without progress, missing members will not connect.
 const GIVE_UP: Duration = Duration::from_secs(35);
-/// A member who has begun its connection later than this came late.
+/// A connection that begins later than this after its due time is late.
 const LATE: Duration = Duration::from_millis(50);
-/// The server may still be busy when the last welcome is out.
+/// The server may still be busy after the last welcome.
 const AFTER_RAMP: Duration = Duration::from_millis(500);
-/// For the end of all sessions.
+/// The time to wait for the end of all sessions.
 const LEAVE_TIME: Duration = Duration::from_millis(300);
 /// Descriptors of the process that are not connections.
 const OTHER_DESCRIPTORS: u64 = 200;
 
-/// Why a plan could not be carried out.
+/// The reason why a plan could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("{0}")]
@@ -63,7 +63,7 @@ pub enum LoadError {
     Worker,
 }
 
-/// The members of a run, and when they connect.
+/// The members of a run and their connection times.
 pub(crate) struct Setup<'a> {
     pub(crate) options: &'a RunOptions,
     pub(crate) transport: Transport,
@@ -87,12 +87,12 @@ impl Snapshot {
         self.at.saturating_duration_since(before.at).as_secs_f64().max(0.001)
     }
 
-    /// Of the server, in seconds.
+    /// Seconds of the server's CPU.
     pub(crate) fn cpu_since(&self, before: &Snapshot) -> Option<f64> {
         self.sample.cpu_since(&before.sample)
     }
 
-    /// Of one core: how much the generator's busiest thread has used since.
+    /// Of one core: use by the generator's busiest thread since `before`.
     pub(crate) fn busiest_percent_since(&self, before: &Snapshot) -> f64 {
         let used = self.busiest_worker_seconds - before.busiest_worker_seconds;
         used / self.seconds_since(before) * 100.0
@@ -107,7 +107,7 @@ pub(crate) struct Ramp {
 }
 
 impl Ramp {
-    /// Of its beats, those in which fewer connections had begun than were due.
+    /// Share of beats in which fewer connections had begun than were due.
     pub(crate) fn late_percent(&self) -> f64 {
         self.late_beats as f64 / self.beats.max(1) as f64 * 100.0
     }
@@ -116,9 +116,9 @@ impl Ramp {
 pub(crate) struct Conductor<'a, S: Script> {
     pub(crate) state: Arc<RunState>,
     pub(crate) probe: Probe,
-    /// Of the server, before anybody came.
+    /// The server, before the first member connected.
     pub(crate) before: Sample,
-    /// Of this process, before anybody came.
+    /// CPU seconds of this process, before the first member connected.
     cpu_before: f64,
     pub(crate) series: Series,
     options: RunOptions,
@@ -185,7 +185,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         })
     }
 
-    /// Begins connections when they are due, until each is welcome or has failed.
+    /// Begins connections at their due times, and returns when each has its welcome or has failed.
     pub(crate) fn ramp(&mut self) -> Ramp {
         let total = u64::from(self.state.members);
         let mut ramp = Ramp::default();
@@ -200,14 +200,14 @@ impl<'a, S: Script> Conductor<'a, S> {
             let room = IN_FLIGHT.saturating_sub(asked - settled.min(asked));
             let until = due.min(asked + room);
             if until > asked {
-                // Workers without members to start stay asleep.
+                // Workers without due members stay asleep.
                 let workers = self.state.workers as u64;
                 for next in asked..until.min(asked + workers) {
                     self.mail.send((next % workers) as usize, Mail::Begin(until as u32));
                 }
                 asked = until;
             }
-            // Because the server has not answered those before, or because of ourselves?
+            // Decides whether unanswered logins at the server or the generator caused the delay.
             let late = read(&self.state.counts.begun)
                 < self.state.arrivals.by(elapsed.saturating_sub(LATE)).min(total);
             ramp.beats += 1;
@@ -226,12 +226,12 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
-    /// Shows the next stage to the observer.
+    /// Reports the next stage to the observer.
     pub(crate) fn stage(&self, name: &'static str, until: Until) {
         self.options.observer.stage(name, until);
     }
 
-    /// Waits; answers how things stood when it began.
+    /// Waits; returns the snapshot of its begin.
     pub(crate) fn hold(&mut self, time: Duration) -> Snapshot {
         let (from, start) = (self.snapshot(), Instant::now());
         while start.elapsed() < time && !self.options.stopped() {
@@ -252,7 +252,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
-    /// Waiting of every plan calls this: the curve goes on, and now and then a line is printed.
+    /// Every waiting plan calls this. It continues the time series and sometimes prints a line.
     pub(crate) fn sample_if_due(&mut self, now: Instant) {
         let seconds = now.saturating_duration_since(self.state.start).as_secs_f64();
         let look = || Point::look(seconds, self.probe, self.state.counts.active(), &self.traffic);
@@ -260,7 +260,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         self.line_if_due(now);
     }
 
-    /// Waits until it is time to look again whether something is due, for plans that wake all workers then.
+    /// Waits one short interval, for plans that wake all workers at each check.
     pub(crate) fn nap(&self) {
         self.nap_until(Instant::now());
     }
@@ -272,12 +272,12 @@ impl<'a, S: Script> Conductor<'a, S> {
         thread::sleep(due.saturating_duration_since(Instant::now()).clamp(least, BEAT));
     }
 
-    /// Somebody has ended the run before its time.
+    /// Whether the run was stopped from outside.
     pub(crate) fn stopped(&self) -> bool {
         self.options.stopped()
     }
 
-    /// Waits until all connections are over, or half a second.
+    /// Waits until all connections are closed, at most half a second.
     pub(crate) fn settle(&self) {
         let start = Instant::now();
         let counts = &self.state.counts;
@@ -286,16 +286,16 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
-    /// A line now and then, for people who do not see it live.
+    /// Prints a progress line sometimes, for users without the live view.
     fn line_if_due(&mut self, now: Instant) {
         if self.lines.are_due(now) {
             self.line();
         }
     }
 
-    /// The line of the classic flood test.
+    /// The progress line of the classic flood test.
     pub(crate) fn line(&mut self) {
-        self.lines.said(Instant::now());
+        self.lines.printed(Instant::now());
         let counts = &self.state.counts;
         let seconds = self.state.start.elapsed().as_secs();
         (self.say)(&format!(
@@ -306,7 +306,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         ));
     }
 
-    /// Those who are away and whose time has come connect again. For a beat; returns when the next one is due.
+    /// Reconnects members whose time has come. Runs for one beat; returns when the next one is due.
     pub(crate) fn bring_back(&self) {
         self.each(|| Mail::Return);
         thread::sleep((Duration::from_secs(1) * self.state.workers as u32 / RINGS).saturating_sub(BEAT));
@@ -320,8 +320,8 @@ impl<'a, S: Script> Conductor<'a, S> {
         (0..self.state.workers).for_each(|worker| self.mail.send(worker, mail()));
     }
 
-    /// Waits until the workers have carried out everything that they were asked to, and then until every message has its
-    /// answer and has reached its addressee, or nothing has moved for so long. Answers when the last one moved.
+    /// Waits until the workers have carried out all orders, then until every message is acknowledged and delivered, or
+    /// nothing has changed for `patience`. Returns the time of the last change.
     pub(crate) fn drain(&mut self, patience: Duration) -> Result<Instant, LoadError> {
         self.stage("drain", Until::ItIsDone);
         self.barrier()?;
@@ -345,7 +345,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         Ok(())
     }
 
-    /// All members leave; answers what the run has counted.
+    /// Disconnects all members and returns the counts of the run.
     pub(crate) fn finish(mut self) -> Result<Outcome<S::Tally>, LoadError> {
         let members = self.state.counts.active();
         self.each(|| Mail::Leave);
@@ -353,7 +353,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         self.outcome(members)
     }
 
-    /// What the run has counted. `members`: logged in at the end.
+    /// The counts of the run. `members`: logged in at the end.
     pub(crate) fn outcome(mut self, members: u64) -> Result<Outcome<S::Tally>, LoadError> {
         let (to, from) = mpsc::channel();
         self.each(|| Mail::Report(to.clone()));
@@ -394,19 +394,19 @@ pub(crate) fn now_unix() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// The connection layer on this side.
+/// The configuration of the generator's connection layer.
 pub(crate) fn generator(private_descriptor_tables: bool) -> EdgeConfig {
     EdgeConfig {
         first_byte_timeout: Duration::from_secs(30),
         input_limit: 8 * 1024 * 1024,
         private_descriptor_tables,
-        // Probes are the server's task: of both sides they would cost twice.
+        // Keep-alive probes are the server's task: on both sides they would cost twice.
         user_timeout: None,
         ..EdgeConfig::default()
     }
 }
 
-/// How many threads, and whether each needs a descriptor table of its own.
+/// The number of threads, and whether each needs a descriptor table of its own.
 pub(crate) fn workers(threads: usize, connections: u32) -> (usize, bool) {
     let room = edge::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS).max(1);
     let needed = u64::from(connections).div_ceil(room) as usize;

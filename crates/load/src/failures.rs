@@ -1,11 +1,11 @@
-//! Failures and refusals, counted by reason: the same in all reports.
+//! Failures and refusals, counted by reason. All reports use the same form.
 
 use std::collections::BTreeMap;
 
-/// How often, by reason or by code.
+/// Counts by reason or by code.
 pub(crate) type Reasons = BTreeMap<String, u64>;
 
-/// Of all workers.
+/// The sum over all workers.
 pub(crate) fn joined<'a>(of_workers: impl IntoIterator<Item = &'a Reasons>) -> Reasons {
     let mut all = Reasons::new();
     for (reason, count) in of_workers.into_iter().flatten() {
@@ -14,7 +14,7 @@ pub(crate) fn joined<'a>(of_workers: impl IntoIterator<Item = &'a Reasons>) -> R
     all
 }
 
-/// A line of each, for people.
+/// One line each, for people.
 pub(crate) fn lines(failures: &Reasons, refused: &Reasons) -> Vec<String> {
     let failed = failures.iter().map(|(reason, count)| format!("{count} × {reason}"));
     failed.chain(refused.iter().map(|(code, count)| format!("{count} × refused: {code}"))).collect()
@@ -24,8 +24,8 @@ pub(crate) fn short_of_descriptors(failures: &Reasons) -> bool {
     failures.keys().any(|reason| reason.contains("Too many open files"))
 }
 
-/// The reasons against a run with so many refusals, and `lost` messages for good. An overloaded node may defer
-/// messages and take them later.
+/// The reason why these refusals and `lost` messages make a run invalid, if they do. An overloaded node may defer
+/// messages and accept them later.
 pub(crate) fn against_refusals(refused: &Reasons, lost: u64) -> Option<&'static str> {
     let overloaded = refused.keys().all(|code| code == "unavailable");
     match (lost, overloaded) {
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_only_put_off_speaks_against_nothing() {
+    fn deferred_messages_do_not_make_a_run_invalid() {
         let (overloaded, limited) = (reasons(&[("unavailable", 7)]), reasons(&[("rate_limited", 1)]));
         assert_eq!(against_refusals(&reasons(&[]), 0), None);
         assert_eq!(against_refusals(&overloaded, 0), None);

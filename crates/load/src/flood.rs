@@ -1,4 +1,4 @@
-//! The flood: N members connect at a rate, stay, and the server's price for them is measured.
+//! The flood: N members connect at a rate and stay connected; the run measures the server's cost.
 
 mod members;
 
@@ -35,16 +35,16 @@ pub struct FloodPlan {
     pub connections: u32,
     /// Connections begun per second.
     pub rate: f64,
-    /// How long all of them stay.
+    /// How long all members stay.
     pub hold: Duration,
-    /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
+    /// After the hold, each member sends and receives one message of this many bytes, and memory is measured again.
     pub exchange: Option<usize>,
-    /// The server's time to tidy up after the exchange and after all have left, before it is measured: 15 s are
-    /// good, since a node forgets what it has cached within 10 s, and then gives memory back.
+    /// Time before the measurements after the exchange and after the disconnects. 15 s suffice: a node drops its caches
+    /// within 10 s, then frees memory.
     pub settle: Duration,
 }
 
-/// What happened, in the order of time.
+/// Snapshots, in the order of time.
 struct Phases {
     ramp: Ramp,
     ramped: Snapshot,
@@ -55,11 +55,11 @@ struct Phases {
     left_settled: Option<f64>,
 }
 
-/// Each member has sent one message and received one.
+/// The measurements after each member has sent and received one message.
 struct Exchange {
     sent: u64,
     after: Snapshot,
-    /// So many seconds after the last message, the resident memory was there for good, give or take 1 %.
+    /// Seconds after the last message at which the resident memory reached its final value, within 1 %.
     settled_seconds: Option<f64>,
 }
 
@@ -124,8 +124,8 @@ fn exchange_all(flood: &mut Conductor<'_, Members>, plan: &FloodPlan) -> Exchang
     Exchange { sent: expected, after, settled_seconds }
 }
 
-/// Gives the server time to tidy up. Answers how things stand then, and after how many seconds its memory was what it
-/// is now, give or take 1 %.
+/// Gives the server time to free memory. Returns the snapshot after it, and the seconds until the memory had its final
+/// value, within 1 %.
 fn settle(flood: &mut Conductor<'_, Members>, time: Duration) -> (Snapshot, Option<f64>) {
     let from = flood.series.points().len();
     flood.stage("settle", Until::Time(time));
@@ -142,14 +142,14 @@ fn settled_after(series: &[Point], started: f64, last: u64) -> f64 {
     series.iter().rfind(is_other).map_or(0.0, |point| (point.seconds - started).max(0.0))
 }
 
-/// User memory: growth of the server's resident memory since before the first connection, per connection. Memory that an
-/// earlier run has left free in the process is used again and not seen: measure a node that has just started. The part
+/// User memory: growth of the server's resident memory since before the first connection, per connection. Memory that
+/// an earlier run has left free in the process is reused and not seen: measure a node that has just started. The figure
 /// without pages of files excludes those of the program, which count when they are used for the first time.
 ///
-/// Kernel memory: growth of the machine's Slab and TCP buffer pages over the same time. Both ends of each connection live
-/// on this machine and are alike, so it is divided by twice the connections.
+/// Kernel memory: growth of the machine's Slab and TCP buffer pages over the same time. Both ends of each connection
+/// are on this machine and alike, so it is divided by twice the connections.
 ///
-/// CPU per connect: of the server, from before the first connection until half a second after the last welcome.
+/// CPU per connect: the server's, from before the first connection until half a second after the last welcome.
 fn report(plan: &FloodPlan, mut outcome: Outcome<Reasons>, phases: Phases) -> Run {
     let Phases { ramp, ramped, idle_from, held, exchange, left, left_settled } = phases;
     let before = outcome.before;
@@ -177,7 +177,7 @@ fn report(plan: &FloodPlan, mut outcome: Outcome<Reasons>, phases: Phases) -> Ru
     let kernel = held.sample.kernel_since(&before).map(|bytes| each(bytes / 2.0));
     let mut rate = Measure::new("achieved_rate", "connect + login", "per second", achieved_rate);
     if limited_by.is_some() {
-        // Only a ramp that was as fast as it could be compares with theirs.
+        // Only a ramp at full speed can be compared with theirs.
         rate = rate
             .beside("Centrifugo 6.6", 5_700.0)
             .beside("Tinode 0.25", 943.0)
@@ -254,7 +254,7 @@ fn report(plan: &FloodPlan, mut outcome: Outcome<Reasons>, phases: Phases) -> Ru
             Measure::json_only("exchange.settled_seconds", settled_seconds),
         ]);
     }
-    // Refused messages are failures with a reason here.
+    // This report counts refused messages as failures with a reason.
     let refused = std::mem::take(&mut outcome.tally);
     outcome.failures.add(&refused);
     let mut facts = vec![
@@ -281,14 +281,14 @@ fn report(plan: &FloodPlan, mut outcome: Outcome<Reasons>, phases: Phases) -> Ru
     outcome.into_run("flood", findings)
 }
 
-/// Computed: no run has filled that memory.
+/// An extrapolation: no run has filled that memory.
 fn members_in(megabytes: f64, user: Option<f64>, kernel: Option<f64>) -> Option<f64> {
-    // The kernel's memory is that of the whole machine: where other programs gave some back, nothing is known.
+    // The kernel's memory is that of the whole machine. If other programs freed some, the figure is unknown.
     let each = user? + kernel.filter(|bytes| *bytes > 0.0)?;
     (each > 0.0).then(|| (megabytes * 1024.0 * 1024.0 / each).floor())
 }
 
-/// The bottleneck of a ramp that was slower than nine tenths of the rate that was asked for.
+/// The bottleneck of a ramp that was slower than nine tenths of the requested rate.
 fn limit(achieved: f64, busiest: f64, late: f64, server_share: Option<f64>) -> Option<&'static str> {
     let busy = busiest > 90.0;
     if busy && late > 50.0 {

@@ -1,5 +1,5 @@
-//! Message ids that carry the run, the number of the message and the time at which it was due, so that latency needs no
-//! table of sent messages.
+//! Message ids that contain the run, the number of the message and its due time, so that latency needs no table of sent
+//! messages.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::conductor::now_unix;
 /// Makes and reads the ids of one run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stamps {
-    /// Sets its messages apart from those of other runs.
+    /// Distinguishes its messages from those of other runs.
     run: u64,
     /// Times in ids count from here.
     zero: Instant,
@@ -25,7 +25,7 @@ impl Stamps {
         Stamps { run: now_unix().as_millis() as u64, zero: Instant::now() }
     }
 
-    /// For what is drawn by chance.
+    /// A seed for random choices.
     pub(crate) fn seed(&self) -> u64 {
         self.run
     }
@@ -39,7 +39,7 @@ impl Stamps {
         format!("{:x}-{number:x}-{micros:x}", self.run)
     }
 
-    /// None: it is no message of this run.
+    /// None: not a message of this run.
     pub(crate) fn read(&self, id: &str) -> Option<Stamp> {
         let mut parts = id.split('-').map(|part| u64::from_str_radix(part, 16).ok());
         let (run, number, micros) = (parts.next()??, parts.next()??, parts.next()??);
@@ -48,7 +48,7 @@ impl Stamps {
     }
 }
 
-/// Microseconds from when something was due until now.
+/// Microseconds from a due time until now.
 pub(crate) fn micros_since(due: Instant, now: Instant) -> u64 {
     now.saturating_duration_since(due).as_micros() as u64
 }
@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ids_of_other_runs_and_what_is_none_are_not_ours() {
+    fn ids_of_other_runs_and_invalid_ids_are_not_ours() {
         let stamps = Stamps { run: 0xabc, zero: Instant::now() };
         for foreign in
             ["", "abc", "abc-1", "abd-1-2", "abc-1-2-3", "abc-x-2", "abc--2", "-1-2", "abc-1-+", "ä-1-2"]
@@ -72,7 +72,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_to_the_microsecond(number: u64, micros in 0..10_u64.pow(12)) {
+        fn a_due_time_is_kept_to_the_microsecond(number: u64, micros in 0..10_u64.pow(12)) {
             let stamps = Stamps { run: 1_795_000_000_000, zero: Instant::now() };
             let due = stamps.zero + Duration::from_micros(micros);
             prop_assert_eq!(stamps.read(&stamps.write(number, due)), Some(Stamp { number, due }));

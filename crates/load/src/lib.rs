@@ -1,10 +1,11 @@
-//! The other side: clients of the web protocol by the ten thousand, load plans, and reports one can trust.
+//! Load generator: tens of thousands of clients of the web protocol, load plans, and reports with checks of their
+//! validity.
 //!
 //! A [`client::Client`] is a value that takes bytes and returns bytes to send, one per connection, for each of the four
-//! transports. A plan ([`flood`], [`stress`]) drives many of them from `edge` workers of its own, measures the
-//! server from outside (`/proc`, `/metrics`), and marks its figures as invalid when the generator was itself the limit.
+//! transports. A plan ([`flood`], [`stress`]) drives many clients on its own `edge` workers. It measures the server
+//! from outside (`/proc`, `/metrics`), and marks its figures as invalid if the generator was the limit.
 //!
-//! It deliberately knows nothing of the server's insides: only the protocol and the process id.
+//! The crate knows only the protocol and the process id, not the server's internals.
 //!
 //! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`report::Run`], [`client::Client`].
 

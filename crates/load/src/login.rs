@@ -14,7 +14,7 @@ use crate::target::Transport;
 use crate::traffic::Traffic;
 use crate::worker::{Commands, Mail, Script, Share, read};
 
-/// Tries; takes half a second.
+/// Tries one login; takes half a second.
 pub fn try_login(options: &RunOptions) -> Result<(), LoadError> {
     let options = &RunOptions { observer: Arc::new(NoObserver), ..options.clone() };
     let setup = Setup {

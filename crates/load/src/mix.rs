@@ -1,4 +1,4 @@
-//! The mix of Erlang'07: inactive, idle and active members keep coming until memory or errors meet a limit.
+//! The mix of Erlang'07: inactive, idle and active members connect until memory or errors reach a limit.
 
 mod members;
 
@@ -23,13 +23,13 @@ use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
-/// Nothing has come for so long after the end: what is missing is lost.
+/// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
-/// Shares of fewer logins and messages mean nothing.
+/// Error shares of fewer logins and messages mean nothing.
 const FEWEST: u64 = 100;
-/// The growth of fewer members is mostly that of pages that are used for the first time.
+/// With fewer members, the growth of memory is mostly that of pages used for the first time.
 const FEWEST_TO_EXTRAPOLATE: u64 = 1_000;
-/// Of the paper's machine.
+/// The memory of the paper's machine.
 const PAPER_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
 
 /// The settings of a run.
@@ -37,26 +37,26 @@ const PAPER_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
 pub struct MixPlan {
     pub options: RunOptions,
     pub transport: Transport,
-    /// No more than these come.
+    /// Most members.
     pub members: u32,
-    /// Members who come per second, at random moments (a Poisson process).
+    /// New members per second, at random times (a Poisson process).
     pub rate: f64,
-    /// Resident memory of the server at which it ends.
+    /// Resident memory of the server at which the run ends, in bytes.
     pub memory_limit: u64,
-    /// The server's half of what the kernel has grown by counts too.
+    /// Adds the server's half of the kernel's growth to the memory.
     pub with_kernel: bool,
-    /// Failed logins and messages, in percent, at which it ends.
+    /// Failed logins and messages, in percent, at which the run ends.
     pub error_limit_percent: f64,
     pub time: Duration,
-    /// Active members who write to each other.
+    /// Active members in a group; the members of a group write to each other.
     pub group: u32,
-    /// Between two messages of an active member, in the mean.
+    /// Mean interval between two messages of an active member.
     pub write_every: Duration,
-    /// Between two changes of an idle member's presence, in the mean.
+    /// Mean interval between two changes of an idle member's presence.
     pub presence_every: Duration,
 }
 
-/// The reason of the end.
+/// The reason why the run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
@@ -67,12 +67,12 @@ pub enum Limit {
     Interrupted,
 }
 
-/// How the growth ended.
+/// The end of the growth.
 struct Growth {
     limit: Limit,
     end: Snapshot,
     seconds: f64,
-    /// Of the beats, those that the generator itself made late.
+    /// Share of beats that the generator itself made late.
     late_percent: f64,
 }
 
@@ -102,7 +102,7 @@ pub fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> 
     Ok(report(plan, mix.finish()?, &growth))
 }
 
-/// Members come until a limit is met.
+/// Connects members until a limit is reached.
 fn grow(mix: &mut Conductor<'_, Members>, plan: &MixPlan) -> Growth {
     mix.stage("members come", Until::Members(u64::from(plan.members)));
     let (mut asked, mut beats, mut late) = (0_u32, 0_u64, 0_u64);
@@ -153,14 +153,16 @@ fn limit_met(
     }
 }
 
-/// The memory that counts against the limit: the server's resident memory, and with the kernel half of its growth.
+/// The memory that counts against the limit: the server's resident memory, plus half of the kernel's growth with
+/// `with_kernel`.
 fn memory(plan: &MixPlan, now: &Snapshot, before: &Sample) -> Option<u64> {
     let kernel = || Some(now.sample.kernel_bytes?.saturating_sub(before.kernel_bytes?) / 2);
     let kernel = if plan.with_kernel { kernel()? } else { 0 };
     Some(now.sample.resident_bytes? + kernel)
 }
 
-/// Members in 512 MB are an extrapolation: the server's memory before the first member, and this run's memory for each.
+/// Members in 512 MB are an extrapolation from the server's memory before the first member and this run's memory per
+/// member.
 fn report(plan: &MixPlan, mut outcome: Outcome<Tally>, growth: &Growth) -> Run {
     let Growth { limit, end, seconds, late_percent } = growth;
     let before = outcome.before;

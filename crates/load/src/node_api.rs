@@ -14,7 +14,7 @@ const HEAD: HeadBounds = HeadBounds { bytes: 8 * 1024, fields: 32 };
 const METRICS_TIME: Duration = Duration::from_secs(2);
 const METRICS_BYTES: usize = 4 * 1024 * 1024;
 
-/// Without TLS. Made once: metrics are read several times per second.
+/// The client without TLS. Made once: metrics are read several times per second.
 static PLAIN: LazyLock<HttpClient> = LazyLock::new(|| HttpClient::plain(Reach::Anywhere, HEAD));
 
 pub(crate) struct NodeApi<'a> {
@@ -38,7 +38,7 @@ impl<'a> NodeApi<'a> {
         NodeApi { target, http }
     }
 
-    /// `most`: bytes of the body. A longer one is an error.
+    /// `most`: the largest body, in bytes. A longer one is an error.
     pub(crate) fn send(
         &self,
         mut request: Request<Full<Bytes>>,
@@ -74,7 +74,7 @@ pub(crate) fn get(path: &str, fields: &[(HeaderName, &str)]) -> Option<Request<F
         .ok()
 }
 
-/// The text of `/metrics`. `token`: where the node asks for one.
+/// The text of `/metrics`. `token`: if the node requires one.
 pub(crate) fn metrics(addr: SocketAddr, token: Option<&str>) -> Option<String> {
     let authorization = token.map(|token| format!("Bearer {token}"));
     let field = authorization.as_deref().map(|value| (AUTHORIZATION, value));

@@ -1,4 +1,4 @@
-//! An observer of a running plan, as a progress bar.
+//! An observer of a running plan, such as a progress bar.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
@@ -8,23 +8,23 @@ use crate::series::Point;
 /// Called from the thread that runs the plan: must not block.
 pub trait Observer: Debug + Send + Sync {
     fn stage(&self, name: &'static str, until: Until);
-    /// A few times per second.
+    /// Called a few times per second.
     fn point(&self, point: &Point);
 }
 
 /// The end of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Until {
-    /// So many are logged in.
+    /// This many members are logged in.
     Members(u64),
     Time(Duration),
-    /// The server shows that it is done.
+    /// A sign from the server, without an estimate.
     ItIsDone,
 }
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// When the next progress line is due: some time after the last one.
+/// The times of progress lines: some time after the last one.
 pub(crate) struct Lines {
     last: Instant,
 }
@@ -38,7 +38,7 @@ impl Lines {
         now.saturating_duration_since(self.last) >= LINE_EVERY
     }
 
-    pub(crate) fn said(&mut self, now: Instant) {
+    pub(crate) fn printed(&mut self, now: Instant) {
         self.last = now;
     }
 }
@@ -66,7 +66,7 @@ mod tests {
                 let now = begin + Duration::from_secs(*second);
                 let due = lines.are_due(now) || *second == 13;
                 if due {
-                    lines.said(now);
+                    lines.printed(now);
                 }
                 due
             })

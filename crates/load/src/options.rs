@@ -10,21 +10,21 @@ use crate::target::Target;
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     pub target: Target,
-    /// Key of the site. Its limits of messages per user and per second must be off, or they are what is measured.
+    /// Key of the site. Its limits of messages per user and per second must be off; otherwise the run measures them.
     pub site: String,
     /// An HS256 secret of the site.
     pub secret: Vec<u8>,
-    /// Key and secret of others, where members of several sites come.
+    /// Keys and secrets of further sites, if members of several sites connect.
     pub more_sites: Vec<(String, Vec<u8>)>,
-    /// Process of the server. None: found by its port, or `/metrics` is asked.
+    /// Process id of the server. None: found by its port, or `/metrics` is used.
     pub server: Option<u32>,
     /// Certificates of authorities (PEM) for `https`. None: any certificate, on loopback only.
     pub ca: Option<PathBuf>,
-    /// Threads of the generator; more are taken where the limit of open files asks for it.
+    /// Threads of the generator; more are used if the limit of open files requires it.
     pub threads: usize,
     /// Set from outside: the run ends early, and its report says so.
     pub stop: Arc<AtomicBool>,
-    /// Sees how far the run is.
+    /// Receives the progress of the run.
     pub observer: Arc<dyn Observer>,
 }
 

@@ -16,7 +16,7 @@ pub struct OtherProcesses {
     begin: Option<Times>,
 }
 
-/// Since the machine was started, in seconds.
+/// Seconds since the machine was started.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Times {
     busy: f64,
@@ -26,12 +26,12 @@ struct Times {
 }
 
 impl OtherProcesses {
-    /// `server`: its process, where it is on this machine.
+    /// `server`: its process, if it is on this machine.
     pub fn begin(server: Option<u32>) -> OtherProcesses {
         OtherProcesses { server, begin: times(server) }
     }
 
-    /// Adds their share to the run, with a warning where it was large. To be called before the server ends.
+    /// Adds their share to the run, and returns a warning if it was large. Call before the server ends.
     pub fn note(self, run: &mut Run) -> Option<String> {
         let share = share(self.begin?, times(self.server)?)?;
         let name = "taken by other processes of this machine";
@@ -58,8 +58,8 @@ fn times(server: Option<u32>) -> Option<Times> {
     Some(Times { busy, passed, ours: own_cpu()? + of_server })
 }
 
-/// The first line of /proc/stat (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal; guest times are
-/// in the first two. What was stolen by other machines of the host was taken from us, too.
+/// The first line of /proc/stat (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal. Guest times are
+/// in the first two. Time stolen by other machines of the host counts as used by other processes.
 fn of_machine(stat: &str) -> Option<(f64, f64)> {
     let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(8);
     let ticks: Vec<f64> = fields.filter_map(|field| field.parse().ok()).collect();
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_neither_idle_nor_ours_is_the_others() {
+    fn time_that_is_neither_idle_nor_ours_belongs_to_other_processes() {
         let second = rustix::param::clock_ticks_per_second();
         let stat = format!(
             "cpu  {} 0 {} {} {} 0 0 {} 0 0\ncpu0 1 1\n",

@@ -1,4 +1,4 @@
-//! The counts of a run that all plans share, and their part of its report.
+//! The counts that all plans share, and their part of the report.
 
 use hdrhistogram::Histogram;
 use serde_json::{Value as Json, json};
@@ -9,7 +9,7 @@ use crate::report::{Measure, Run, Verdict};
 use crate::series::Point;
 use crate::tally::Tally;
 
-/// A worker of the generator that is busier than this was the limit itself.
+/// If a worker of the generator is busier than this, the generator was the limit.
 pub(crate) const BUSIEST_PERCENT: f64 = 95.0;
 
 pub(crate) struct Outcome<T> {
@@ -17,7 +17,7 @@ pub(crate) struct Outcome<T> {
     pub(crate) transport: &'static str,
     pub(crate) tls: bool,
     pub(crate) probe: Probe,
-    /// Of the server, before the first member connected.
+    /// The server, before the first member connected.
     pub(crate) before: Sample,
     pub(crate) interrupted: bool,
     /// Logged in at the end.
@@ -27,7 +27,7 @@ pub(crate) struct Outcome<T> {
     pub(crate) refused: u64,
     pub(crate) delivered: u64,
     pub(crate) login: Histogram<u64>,
-    /// From when a member was due to come back to its welcome.
+    /// From a member's due time for a reconnect to its welcome.
     pub(crate) returns: Histogram<u64>,
     pub(crate) failed: u64,
     pub(crate) failures: Reasons,
@@ -40,7 +40,7 @@ pub(crate) struct Outcome<T> {
 pub(crate) struct Findings<'a> {
     pub(crate) headline: String,
     pub(crate) how: String,
-    /// Why the figures may not be believed, and what to change.
+    /// The reason why the figures are invalid, and advice for another run.
     pub(crate) against: Option<(&'a str, &'a str)>,
     pub(crate) measures: Vec<Measure>,
     pub(crate) facts: Vec<(&'static str, Json)>,
@@ -48,13 +48,13 @@ pub(crate) struct Findings<'a> {
 }
 
 impl<T: Tally> Outcome<T> {
-    /// Acknowledged, but not delivered.
+    /// Messages that were acknowledged but not delivered.
     pub(crate) fn lost(&self) -> u64 {
         self.acknowledged.saturating_sub(self.delivered)
     }
 
-    /// The first reason that speaks against a run: the generator was the limit, members are missing, commands were refused,
-    /// one of the plan's own checks, or the server could not be observed.
+    /// The first reason that makes a run invalid. Checks whether the generator was the limit, members are missing,
+    /// commands were refused, one of the plan's own checks failed, or the server could not be observed.
     pub(crate) fn against(
         &self,
         busiest_percent: f64,
@@ -104,7 +104,7 @@ impl<T: Tally> Outcome<T> {
     }
 }
 
-/// The use of the generator's busiest thread, of one core.
+/// The use of one core by the generator's busiest thread.
 pub(crate) fn generator(busiest_percent: f64) -> Measure {
     Measure::new("generator_busiest_percent", "generator, busiest thread", "%", busiest_percent)
 }

@@ -16,7 +16,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Of microseconds, in milliseconds.
+    /// Converts microseconds to milliseconds.
     pub(crate) fn of(times: &Histogram<u64>) -> Percentiles {
         let at = |quantile| times.value_at_quantile(quantile) as f64 / 1000.0;
         Percentiles {

@@ -1,4 +1,4 @@
-//! The server seen from outside: its memory and CPU, and the kernel's memory of this machine.
+//! Measures the server from outside: its memory and CPU, and the kernel's memory of this machine.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -6,30 +6,30 @@ use std::net::SocketAddr;
 use crate::node_api;
 use crate::target::Target;
 
-/// Where the server's figures come from.
+/// The source of the server's figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
     /// `/proc/PID`, on this machine.
     Process(u32),
-    /// `process_resident_memory_bytes` and `process_cpu_seconds_total` of `/metrics`, where it asks for no token
+    /// `process_resident_memory_bytes` and `process_cpu_seconds_total` of `/metrics`, if it requires no token
     /// (`metrics_public`).
     Metrics(SocketAddr),
-    /// Nowhere; the report then has no figures of the server.
+    /// No source; the report then has no figures of the server.
     Blind,
 }
 
-/// One look. What could not be read is None.
+/// One sample. Unreadable values are None.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sample {
     pub resident_bytes: Option<u64>,
-    /// The part of it that is no file: without the pages of the program itself, which come in as it first runs.
+    /// The part of it without file pages, so without the program's own pages, which are loaded as it first runs.
     pub anonymous_bytes: Option<u64>,
     pub cpu_seconds: Option<f64>,
     /// Slab and socket buffers of the whole machine.
     pub kernel_bytes: Option<u64>,
 }
 
-/// The growth since an earlier sample; negative where it has shrunk.
+/// The growth since an earlier sample; negative if it has shrunk.
 impl Sample {
     pub(crate) fn resident_since(&self, before: &Sample) -> Option<f64> {
         grown(before.resident_bytes, self.resident_bytes)
@@ -54,7 +54,7 @@ fn grown(before: Option<u64>, after: Option<u64>) -> Option<f64> {
 }
 
 impl Probe {
-    /// The process given, else the one that listens there if it is ours to see, else `/metrics`.
+    /// Chooses the given process, else the process that listens on the port if it is visible, else `/metrics`.
     pub fn find(target: &Target, server: Option<u32>) -> Probe {
         if let Some(pid) = server.or_else(|| listener(target.addr.port())) {
             return Probe::Process(pid);
@@ -90,7 +90,7 @@ impl Probe {
 /// User and system time of a process or thread, from its `stat` file (proc(5)).
 pub(crate) fn cpu_seconds(stat: &str) -> Option<f64> {
     let text = fs::read_to_string(stat).ok()?;
-    // The name, in parentheses, may hold anything.
+    // The name, in parentheses, may contain any character.
     let (_, fields) = text.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(11);
     let user: u64 = times.next()?.parse().ok()?;
@@ -103,8 +103,8 @@ fn of_status(pid: u32, field: &str) -> Option<u64> {
     kilobytes(&text, field)
 }
 
-/// The kernel's memory for all sockets of the machine, and for everything else: `Slab` of /proc/meminfo (socket,
-/// file and epoll structures) and the pages of TCP buffers from /proc/net/sockstat. Only its growth means something.
+/// The kernel's memory for all sockets of the machine, and for everything else: `Slab` of /proc/meminfo (socket, file
+/// and epoll structures) and the pages of TCP buffers from /proc/net/sockstat. Only its growth is meaningful.
 fn kernel_bytes() -> Option<u64> {
     let slab = kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "Slab:")?;
     let sockets = fs::read_to_string("/proc/net/sockstat").ok()?;
@@ -144,7 +144,7 @@ fn listening_inode(table: &str, port: u16) -> Option<u64> {
     })
 }
 
-/// One figure of a node's `/metrics`, by its full name. `token`: what the node asks for, where it asks for one.
+/// One figure of a node's `/metrics`, by its full name. `token`: if the node requires one.
 pub fn metric(addr: SocketAddr, token: Option<&str>, name: &str) -> Option<f64> {
     figure(&node_api::metrics(addr, token)?, name)
 }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn finds_who_listens() {
+    fn the_listening_process_is_found() {
         let listening = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         assert_eq!(listener(listening.local_addr().unwrap().port()), Some(std::process::id()));
     }

@@ -1,5 +1,5 @@
-//! What runs have found, in one form for all plans: a list of [`Measure`]s, from which the page, JSON, CSV, Markdown and
-//! text are made.
+//! The results of runs, in one form for all plans: a list of [`Measure`]s. Page, JSON, CSV, Markdown and text are made
+//! from it.
 
 mod chart;
 mod csv;
@@ -34,41 +34,42 @@ pub(crate) use number::{escaped, scale};
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     pub title: String,
-    /// A sentence, or nothing.
+    /// A sentence, or empty.
     pub about: String,
-    /// When it was made, for people.
+    /// The time of the report, for people.
     pub made: String,
     pub machine: Machine,
     pub runs: Vec<Run>,
 }
 
-/// The result of one plan. [`Run::object`] has everything; serialized, as part of a [`Report`], it has what tables show.
+/// The result of one plan. [`Run::object`] has everything; serialized in a [`Report`], it has the content of the
+/// tables.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// Of the plan, of the plan file or of the preset.
+    /// The name of the plan, the plan file or the preset.
     pub name: String,
     pub headline: String,
-    /// How it was made, in a sentence or two.
+    /// The method, in a sentence or two.
     pub how: String,
     pub verdict: Verdict,
-    /// Settings, and what is no figure: for the JSON object.
+    /// Settings, and other values that are not figures: for the JSON object.
     pub facts: Vec<(&'static str, Json)>,
     pub measures: Vec<Measure>,
     pub failures: Reasons,
     /// By code.
     pub refused: Reasons,
-    /// For people: the words of a paper's own tool, and warnings.
+    /// For people: lines in the format of a paper's own tool, and warnings.
     pub lines: Vec<String>,
     pub series: Vec<Point>,
-    /// Where it is made of many.
+    /// If the run is a study of many runs.
     pub study: Option<Study>,
 }
 
-/// Whether its figures may be believed.
+/// Whether the figures are valid.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verdict {
     pub valid: bool,
-    /// Ended before its time.
+    /// Stopped before its time.
     pub interrupted: bool,
     pub because: Option<String>,
     /// Advice for another run.
@@ -82,7 +83,7 @@ impl Default for Verdict {
 }
 
 impl Verdict {
-    /// Of the reason against it, with what to change.
+    /// `against`: the reason why the run is invalid, with advice.
     pub(crate) fn new(interrupted: bool, against: Option<(&str, &str)>) -> Verdict {
         Verdict {
             valid: against.is_none() && !interrupted,
@@ -92,7 +93,7 @@ impl Verdict {
         }
     }
 
-    /// For people, in a line.
+    /// One line for people.
     pub fn sentence(&self) -> String {
         let mut parts = Vec::new();
         parts.extend(self.interrupted.then_some("interrupted before its time"));
@@ -107,7 +108,7 @@ impl Verdict {
 }
 
 impl Run {
-    /// One that could not be made.
+    /// A run that could not be made.
     pub fn not_made(name: &str, why: &str) -> Run {
         Run {
             name: name.to_owned(),
@@ -124,7 +125,7 @@ impl Run {
         out
     }
 
-    /// One JSON object, on one line: that of the plan, or the study's own.
+    /// One JSON object on one line: the plan's, or the study's own.
     pub fn json(&self) -> String {
         match self.study {
             Some(_) => serde_json::to_string(self).expect("a run has string keys only"),
@@ -176,7 +177,7 @@ impl Run {
         })
     }
 
-    /// Lines below the tables: the run's own, then why something failed.
+    /// Lines below the tables: the run's own, then reasons of failures.
     fn notes(&self) -> Vec<String> {
         self.lines.iter().cloned().chain(failures::lines(&self.failures, &self.refused)).collect()
     }
@@ -199,7 +200,7 @@ impl std::fmt::Display for Run {
     }
 }
 
-/// What the tables of a report show.
+/// The content of a report's tables.
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let rows: Vec<Json> = self
@@ -223,7 +224,8 @@ impl Serialize for Run {
 }
 
 impl Report {
-    /// Writes `report.html`, `report.json`, `report.md`, `report.txt`, `summary.csv` and `series.csv`; makes the folder.
+    /// Writes `report.html`, `report.json`, `report.md`, `report.txt`, `summary.csv` and `series.csv`; creates the
+    /// folder.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         fs::write(folder.join("report.html"), self.page())?;
@@ -234,7 +236,7 @@ impl Report {
         fs::write(folder.join("series.csv"), csv::series(self))
     }
 
-    /// One file without scripts, that needs nothing from anywhere.
+    /// One HTML file without scripts and external resources.
     pub fn page(&self) -> String {
         page::page(self)
     }

@@ -1,4 +1,4 @@
-//! Delays before a retry, as the protocol's documentation asks and as the widget keeps them.
+//! Delays before a retry, as the protocol's documentation requires and the widget implements.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -9,16 +9,16 @@ use web_proto::{Code, Event, Return};
 use crate::client::Masks;
 
 const BACKOFF_MOST: Duration = Duration::from_secs(30);
-/// A refused message is never sent again before this, even if the server allows it.
+/// Shortest delay before a refused message is sent again, even if the server allows less.
 const REFUSED_LEAST: Duration = Duration::from_millis(250);
-/// Before `watch` is sent again, where the server names no time.
+/// Delay before `watch` is sent again, if the server names no time.
 const WATCH_WAIT: Duration = Duration::from_secs(1);
 
 /// An `error` of the server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Refusal<'a> {
     pub(crate) code: Code,
-    /// Of the message that was refused.
+    /// Id of the refused message.
     pub(crate) id: Option<&'a str>,
     /// Milliseconds.
     pub(crate) retry_after: Option<u64>,
@@ -35,17 +35,17 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// A fixed delay, which the server may have named, and a random one after it.
+/// A fixed delay, which the server may have named, plus a random one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Delay {
     least: Duration,
-    /// The random delay is up to this.
+    /// The random delay is at most this.
     spread: Duration,
 }
 
 impl Delay {
-    /// Before a reconnect, after so many failures in a row. The server has spread its clients already: nothing is added
-    /// to its advice.
+    /// The delay before a reconnect, after `failures` failures in a row. The server spreads its advice, so nothing is
+    /// added to it.
     pub(crate) fn reconnect(advice: Option<u64>, failures: u32) -> Delay {
         match advice {
             Some(millis) => Delay { least: Duration::from_millis(millis), spread: Duration::ZERO },
@@ -53,7 +53,7 @@ impl Delay {
         }
     }
 
-    /// Before a message that was refused for the n-th time, from 1, is sent again. None: never.
+    /// The delay before a message is sent again after its n-th refusal (from 1). None: never.
     pub(crate) fn resend(refusal: Refusal<'_>, times: u32) -> Option<Delay> {
         let least = Duration::from_millis(refusal.retry_after.unwrap_or(0)).max(REFUSED_LEAST);
         (refusal.code.comes_back() != Return::Never).then(|| Delay { least, spread: backoff(times) })
@@ -68,13 +68,13 @@ fn backoff(failures: u32) -> Duration {
     Duration::from_secs(1 << failures.min(5)).min(BACKOFF_MOST)
 }
 
-/// Members whose `watch` was refused, and when each sends it again. The refusal names no command: refusals until then are
-/// of the same `watch`.
+/// Members whose `watch` was refused, with the times of their retries. The refusal names no command, so further
+/// refusals until then belong to the same `watch`.
 #[derive(Debug, Default)]
 pub(crate) struct WatchRetry(HashMap<u32, Instant>);
 
 impl WatchRetry {
-    /// None: not at all, or it waits already.
+    /// None: no retry, or one is pending.
     pub(crate) fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant) -> Option<Delay> {
         let waits = self.0.get(&member).is_some_and(|at| *at > now);
         if waits || refusal.code.comes_back() != Return::Later {
@@ -86,7 +86,7 @@ impl WatchRetry {
     }
 }
 
-/// Commands that wait until they are sent again.
+/// Commands that wait for a retry.
 #[derive(Debug, Default)]
 pub(crate) struct RetryQueue(BinaryHeap<Reverse<(Instant, u32, Vec<u8>)>>);
 
@@ -95,14 +95,14 @@ impl RetryQueue {
         self.0.push(Reverse((at, member, command)));
     }
 
-    /// The next command that is due, with its member.
+    /// The next due command, with its member.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(u32, Vec<u8>)> {
         self.0.peek().filter(|Reverse((at, ..))| *at <= now)?;
         self.0.pop().map(|Reverse((_, member, command))| (member, command))
     }
 
-    /// Drops the commands of disconnected members, and answers how many: a member repeats its unanswered commands after a
-    /// reconnect.
+    /// Drops the commands of disconnected members and returns their number: a member repeats its unacknowledged
+    /// commands after a reconnect.
     pub(crate) fn forget(&mut self, gone: impl Fn(u32) -> bool) -> u64 {
         let before = self.0.len();
         self.0.retain(|Reverse((_, member, _))| !gone(*member));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_says_is_waited_for() {
+    fn the_delay_of_the_server_is_kept() {
         assert_eq!(span(Delay::reconnect(Some(2_300), 4)), (2_300, 2_300));
         let resend = |refusal| span(Delay::resend(refusal, 1).unwrap());
         assert_eq!(resend(refusal(Code::Unavailable, Some(2_000))), (2_000, 4_000));
@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_come_back_does_not() {
+    fn a_command_that_may_not_be_repeated_has_no_delay() {
         assert_eq!(Delay::resend(refusal(Code::Banned, Some(1)), 1), None);
         let expired = refusal(Code::TokenExpired, None);
         assert_eq!(WatchRetry::default().refused(1, expired, Instant::now()), None);
     }
 
     #[test]
-    fn commands_come_in_the_order_of_their_times_and_not_for_who_is_gone() {
+    fn commands_come_in_the_order_of_their_times_without_those_of_disconnected_members() {
         let now = Instant::now();
         let mut waiting = RetryQueue::default();
         for (after, member) in [(30, 1), (10, 2), (20, 3), (90, 4)] {
@@ -169,8 +169,8 @@ mod tests {
         }
         assert_eq!(waiting.pop(now), None);
         assert_eq!(waiting.forget(|member| member == 3), 1);
-        let said: Vec<u32> =
+        let commands_due: Vec<u32> =
             std::iter::from_fn(|| waiting.pop(now + Duration::from_millis(50))).map(|(who, _)| who).collect();
-        assert_eq!(said, [2, 1]);
+        assert_eq!(commands_due, [2, 1]);
     }
 }

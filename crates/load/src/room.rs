@@ -1,5 +1,5 @@
-//! One room: all its members are online, some write, and everybody receives everything. Two more members write to each other
-//! beside it, to see what the room costs those who are not in it.
+//! One room: all its members are online, some write, and all receive. Two more members write to each other beside it,
+//! to measure the room's cost for users outside it.
 
 mod members;
 
@@ -22,11 +22,11 @@ use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
-/// So long the pair writes while the room is silent.
+/// How long the pair writes while the room is silent.
 const ALONE: Duration = Duration::from_secs(3);
-/// No member has joined for so long: the others will not.
+/// After this time without a join, missing members will not join.
 const JOIN_PATIENCE: Duration = Duration::from_secs(10);
-/// Nothing has come for so long after the end: what is missing is lost.
+/// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 const CHANGE: &str = "more --threads, fewer members or a lower rate; a node without limits; --pid";
 
@@ -35,17 +35,17 @@ const CHANGE: &str = "more --threads, fewer members or a lower rate; a node with
 pub struct RoomPlan {
     pub options: RunOptions,
     pub transport: Transport,
-    /// Of the room.
+    /// Members of the room.
     pub members: u32,
     /// Messages per second in the room, of all members in turn.
     pub rate: f64,
     /// Messages per second of the pair beside it.
     pub beside: f64,
-    /// How long they write. Then everything still on its way is waited for.
+    /// Duration of the traffic. Afterwards the run waits for pending events.
     pub time: Duration,
 }
 
-/// What happened, in the order of time.
+/// Snapshots, in the order of time.
 struct Phases {
     joined: u64,
     begin: Snapshot,
@@ -100,7 +100,7 @@ fn join(room: &mut Conductor<'_, Members>, shared: &Shared, members: u32) {
     }
 }
 
-/// The room and the pair, each at its own rate.
+/// The room and the pair write, each at its own rate.
 fn write(conductor: &mut Conductor<'_, Members>, plan: &RoomPlan) {
     let begin = Instant::now();
     let (mut room, mut beside) = (Schedule::new(plan.rate), Schedule::new(plan.beside));
@@ -110,8 +110,8 @@ fn write(conductor: &mut Conductor<'_, Members>, plan: &RoomPlan) {
     }
 }
 
-/// Deliveries: messages of the room that reached a member, each counted at each, divided by the time from the first one
-/// due to the last one received. CPU: of the server over the same time, per million of them.
+/// Deliveries: receipts of the room's messages, counted at each member, divided by the time from the first due time to
+/// the last receipt. CPU: the server's over the same time, per million deliveries.
 fn report(plan: &RoomPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let Phases { joined, begin, written, drained_at, end, sent } = phases;
     let seconds = (*drained_at).max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);

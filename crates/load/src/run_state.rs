@@ -1,4 +1,5 @@
-//! State that all workers of a run share: the target, when each member connects and from which address, and the counts.
+//! State that all workers of a run share: the target, the members' connection times and source addresses, and the
+//! counts.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -15,10 +16,10 @@ use crate::target::{Target, Transport};
 use crate::token::SiteTokens;
 use crate::worker::read;
 
-/// Ports that one source address gives.
+/// Ports of one source address.
 const PORTS_PER_SOURCE: u32 = 25_000;
-/// With more members than this we choose the source ports: the system's search for a free one takes longer the more
-/// are in use, and was a third of the generator's time at 15,000.
+/// With more members than this the generator chooses the source ports. The system's search for a free one takes longer
+/// the more are in use, and was a third of the generator's time at 15,000.
 const CHOSEN_ABOVE: u32 = 1_000;
 
 pub(crate) struct RunState {
@@ -37,16 +38,16 @@ pub(crate) struct RunState {
 pub(crate) struct Counts {
     pub(crate) begun: AtomicU64,
     pub(crate) welcomed: AtomicU64,
-    /// Connections that are over, before or after their welcome.
+    /// Closed connections, before or after their welcome.
     pub(crate) closed: AtomicU64,
-    /// Members that have left or were lost after their welcome.
+    /// Members that disconnected or were lost after their welcome.
     pub(crate) left: AtomicU64,
     pub(crate) failed: AtomicU64,
-    /// Members that were dropped and are welcome again.
+    /// Members that lost their connection and have a welcome again.
     pub(crate) returned: AtomicU64,
-    /// Commands that were refused and are to be sent again.
+    /// Refused commands that wait for a retry.
     pub(crate) waiting: AtomicU64,
-    /// Times that a member has received something.
+    /// The number of times that a member has received bytes.
     pub(crate) chunks: AtomicU64,
     /// Microseconds of CPU that each of the generator's workers has used.
     pub(crate) cpu_us: Box<[AtomicU64]>,
@@ -63,13 +64,12 @@ impl Counts {
 }
 
 impl RunState {
-    /// When a member's connection was due: latency counts from here, also if the generator came late.
+    /// The time at which a member's connection was due: latency counts from here, even if the generator was late.
     pub(crate) fn due(&self, member: u32) -> Instant {
         self.start + self.arrivals.of(member)
     }
 
-    /// 127.0.0.2 and so on, a row of them per worker, where many members go to this machine; elsewhere the system's own
-    /// choice.
+    /// 127.0.0.2 and so on, a range per worker, if many members connect to this machine; otherwise the system chooses.
     pub(crate) fn source(&self, member: u32) -> Option<IpAddr> {
         let many = self.members > CHOSEN_ABOVE && self.target.addr.ip() == Ipv4Addr::LOCALHOST;
         let workers = self.workers as u32;

@@ -1,11 +1,11 @@
-//! A fixed-rate schedule: commands are issued when they are due, independent of the answers, each with its due time.
+//! A fixed-rate schedule: commands are issued at their due times, independent of the responses.
 
 use std::time::{Duration, Instant};
 
 use crate::conductor::Conductor;
 use crate::worker::{Mail, Script};
 
-/// The messages from..until of a run are due; a latency counts from there.
+/// The messages from..until of a run are due; their latency counts from their due times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Due {
     from: u64,
@@ -16,12 +16,12 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// Each with the moment at which it was due.
+    /// Each message with its due time.
     pub(crate) fn each(self) -> impl Iterator<Item = (u64, Instant)> {
         (self.from..self.until).map(move |message| (message, self.moment(message)))
     }
 
-    /// Of any message of the run.
+    /// The due time of any message of the run.
     pub(crate) fn moment(self, message: u64) -> Instant {
         self.begin + Duration::from_secs_f64(message as f64 / self.rate)
     }
@@ -52,7 +52,7 @@ impl Schedule {
         }
     }
 
-    /// Orders what is due, and waits until some more is.
+    /// Orders the due messages, and waits until more are due.
     pub(crate) fn beat<S: Script>(&mut self, play: &mut Conductor<'_, S>, order: fn(Due) -> S::Order) {
         let now = Instant::now();
         play.sample_if_due(now);
@@ -63,7 +63,7 @@ impl Schedule {
     }
 
     fn due(&mut self, now: Instant) -> Option<Due> {
-        // The first is due at the beginning, and each at its moment, not when the next one is.
+        // The first message is due at the beginning; each is ordered at its own due time, not at the next one's.
         let until = (now.saturating_duration_since(self.begin).as_secs_f64() * self.rate) as u64 + 1;
         let from = self.written;
         self.written = until.max(from);

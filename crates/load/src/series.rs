@@ -10,11 +10,11 @@ use crate::probe::{Probe, Sample};
 use crate::traffic::Traffic;
 use crate::worker::read;
 
-/// Twice as long each time the series is full.
+/// The first interval; it doubles each time the series is full.
 pub(crate) const EVERY: Duration = Duration::from_millis(250);
 const MOST: usize = 4_000;
 
-/// One look at the run. What could not be seen is null.
+/// One sample. Unreadable values are null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Point {
     pub seconds: f64,
@@ -22,13 +22,13 @@ pub struct Point {
     /// Messages since the beginning.
     pub sent: u64,
     pub delivered: u64,
-    /// News of others' presence, since the beginning.
+    /// Presence events since the beginning.
     pub presence: u64,
-    /// Of what came since the point before.
+    /// Latencies since the previous point.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     pub resident_bytes: Option<u64>,
-    /// Of the whole machine, both ends of each connection: only its growth means something.
+    /// Of the whole machine, so both ends of each connection: only its growth is meaningful.
     pub kernel_bytes: Option<u64>,
     pub server_cpu_seconds: Option<f64>,
     pub generator_cpu_seconds: Option<f64>,
@@ -54,7 +54,7 @@ impl Point {
     }
 }
 
-/// The looks so far.
+/// The samples so far.
 #[derive(Debug)]
 pub(crate) struct Series {
     points: Vec<Point>,
@@ -68,7 +68,7 @@ impl Default for Series {
 }
 
 impl Series {
-    /// Looks if it is time, and shows it to who looks on.
+    /// Takes a sample if it is due, and passes it to the observer.
     pub(crate) fn look_if_due(&mut self, seconds: f64, watch: &dyn Observer, look: impl FnOnce() -> Point) {
         if self.is_due(seconds) {
             let point = look();
@@ -85,7 +85,7 @@ impl Series {
         std::mem::take(&mut self.points)
     }
 
-    /// A series that is full keeps every second point, and grows half as fast.
+    /// A full series keeps every second point and doubles its interval.
     fn is_due(&mut self, seconds: f64) -> bool {
         if self.points.last().is_some_and(|last| seconds - last.seconds < self.every.as_secs_f64()) {
             return false;

@@ -1,4 +1,4 @@
-//! Slow readers: a share of the members stops reading while everybody writes, and has to catch up afterwards.
+//! Slow readers: a share of the members stops reading while the others write, and must catch up afterwards.
 
 mod members;
 
@@ -21,11 +21,11 @@ use crate::traffic::Traffic;
 use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
 
-/// Nothing has come for so long after the end: what is missing is lost.
+/// After this time without events at the end, missing events are lost.
 const CATCH_UP_PATIENCE: Duration = Duration::from_secs(8);
 const CHANGE: &str = "more --threads, fewer --writes; a node without limits; --pid";
 
-/// The settings of a run. The slow members only receive; the others write, every second message to one of the slow.
+/// The settings of a run. The slow members only receive; the others write, every second message to a slow member.
 #[derive(Debug, Clone)]
 pub struct SlowPlan {
     pub options: RunOptions,
@@ -35,18 +35,18 @@ pub struct SlowPlan {
     /// Members who stop reading.
     pub slow: u32,
     pub body_bytes: usize,
-    /// Messages per second of all together.
+    /// Messages per second of all members together.
     pub writes: f64,
-    /// How long they write before the slow ones stop reading.
+    /// How long the others write before the slow members stop reading.
     pub calm: Duration,
-    /// How long these do not read. Below the server's patience with silence, which is 75 s.
+    /// How long the slow members do not read. Less than the server's time-out for silent clients, 75 s.
     pub pause: Duration,
 }
 
-/// What happened, in the order of time.
+/// Snapshots, in the order of time.
 struct Phases {
     ramped: u64,
-    /// When the slow ones stopped reading, and when they began again.
+    /// When the slow members stopped reading, and when they continued.
     calm: Snapshot,
     paused: Snapshot,
     caught_up: Duration,

@@ -1,4 +1,4 @@
-//! The storm: all members lose their connections at once and come back, while others go on writing to them.
+//! The storm: all members lose their connections at once and reconnect, while others continue to write to them.
 
 mod members;
 
@@ -22,9 +22,9 @@ use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
-/// No member has come back for so long: the missing ones do not come any more.
+/// After this time without a reconnect, missing members will not return.
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
-/// Nothing has come for so long after the end: what is missing is lost.
+/// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 const CHANGE: &str = "more --threads, fewer members; a node without limits; --pid";
 
@@ -35,20 +35,20 @@ pub struct StormPlan {
     pub transport: Transport,
     /// Members whose connections break.
     pub members: u32,
-    /// Members who stay: each watches the presence of its share of the others, as far as the server allows, and writes
-    /// to them.
+    /// Members who stay: each watches its share of the others, as far as the server allows, and writes to them.
     pub watchers: u32,
     /// Connections begun per second, before the storm.
     pub rate: f64,
-    /// Messages per second of all watchers together, before, during and after.
+    /// Messages per second of all watchers together, before, during and after the storm.
     pub writes: f64,
-    /// Each comes back after a random time up to this. The protocol's advice is 1 s; zero is what it prevents.
+    /// Each member reconnects after a random time up to this. The protocol advises 1 s; zero shows the effect without
+    /// it.
     pub spread: Duration,
-    /// How long they write before the storm, and again after everybody is back.
+    /// How long the watchers write before the storm, and again after all members are back.
     pub calm: Duration,
 }
 
-/// What happened, in the order of time.
+/// Snapshots, in the order of time.
 struct Phases {
     ramped: u64,
     broken: Snapshot,
@@ -95,7 +95,7 @@ pub fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError
     Ok(report(plan, storm.finish()?, &phases))
 }
 
-/// All connections break; answers how long it took until the last member was back, as far as they came.
+/// Breaks all connections; returns the time until the last returning member was back.
 fn break_all(storm: &mut Conductor<'_, Members>, schedule: &mut Schedule, plan: &StormPlan) -> Duration {
     let begin = Instant::now();
     storm.stage("storm", Until::Members((plan.members + plan.watchers).into()));
@@ -103,7 +103,7 @@ fn break_all(storm: &mut Conductor<'_, Members>, schedule: &mut Schedule, plan: 
     storm.each(|| Mail::Break { below: plan.members, spread: plan.spread });
     let (mut last, mut last_change) = (0, begin);
     loop {
-        // Not in the same turn as the break: the broken ones still hold their descriptors then.
+        // Not in the same turn as the break: the broken connections still hold their descriptors then.
         schedule.beat(storm, Order::Due);
         storm.each(|| Mail::Return);
         let returned = read(&storm.state.counts.returned);
@@ -120,7 +120,7 @@ fn report(plan: &StormPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let Phases { ramped, broken, back, back_after, returned } = phases;
     let busiest = back.busiest_percent_since(broken);
     let back_after = back_after.as_secs_f64();
-    // Commands that were refused and repeated count too, unless the server was only overloaded.
+    // Refused commands that were repeated count too, unless the server was only overloaded.
     let refused = failures::against_refusals(&outcome.tally.refused, outcome.refused);
     let against = outcome.against(
         busiest,

@@ -1,4 +1,4 @@
-//! The stress: groups of members who write to each other as fast as they may, or at a fixed rate, and count what comes.
+//! The stress: members of groups write to each other at full speed, or at a fixed rate, and count what they receive.
 
 pub mod core;
 mod members;
@@ -22,11 +22,10 @@ use crate::traffic::Traffic;
 use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
 
-/// Nothing has come for so long after the end: what is missing is lost.
+/// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The settings of a run. The shape of the papers: 1,000 members in groups of 10, 100-byte bodies, a window of 4, 10
-/// s.
+/// The settings of a run. The papers use 1,000 members in groups of 10, 100-byte bodies, a window of 4, and 10 s.
 #[derive(Debug, Clone)]
 pub struct StressPlan {
     pub options: RunOptions,
@@ -36,19 +35,19 @@ pub struct StressPlan {
     pub group: u32,
     pub body_bytes: usize,
     pub pace: Pace,
-    /// How long they write. Then everything still on its way is waited for.
+    /// Duration of the traffic. Afterwards the run waits for pending events.
     pub time: Duration,
 }
 
 /// When the next message is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// Each member has so many messages without `ack`: the next one follows an `ack`.
+    /// Each member has this number of unacknowledged messages: the next one follows an `ack`.
     Window(u32),
-    /// So many messages per second of all members together, whatever comes back. Latency counts from the moment at
-    /// which the message was due.
+    /// Messages per second of all members together, independent of responses. Latency counts from the due time of the
+    /// message.
     Rate(f64),
-    /// Each member writes one message in each span of this length, at a random moment inside of it.
+    /// Each member writes one message in each span of this length, at a random time in the span.
     Every(Duration),
 }
 

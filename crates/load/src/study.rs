@@ -13,7 +13,7 @@ pub struct Study {
     pub comparisons: Vec<Comparison>,
 }
 
-/// One figure at each setting of one factor, all others as in the base.
+/// One figure at each setting of one factor, with the base's settings of all others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     pub factor: String,
@@ -43,7 +43,7 @@ pub struct Spread {
 pub struct Judged {
     pub says: String,
     pub outcome: Outcome,
-    /// The medians and spreads it was judged by.
+    /// The medians and spreads that decided it.
     pub because: String,
 }
 
@@ -56,12 +56,12 @@ pub enum Outcome {
     NotDecided,
 }
 
-/// The claim of a hypothesis: the first setting's figure divided by the second one's.
+/// The claim of a hypothesis about the first setting's figure divided by the second one's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Claim {
-    /// At least so many times as much.
+    /// The ratio is at least this.
     AtLeast(f64),
-    /// At most so many times as much either way.
+    /// The ratio, or its inverse, is at most this.
     Within(f64),
 }
 
@@ -89,7 +89,7 @@ impl Spread {
     }
 }
 
-/// The median, and least to most where there were several runs.
+/// The median, with the lowest and highest value if there were several runs.
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", grouped(self.median))?;
@@ -101,7 +101,7 @@ impl fmt::Display for Spread {
 }
 
 impl Claim {
-    /// Decided only where every pair of runs agrees: spreads that overlap decide nothing.
+    /// Decides only if every pair of runs agrees: overlapping spreads decide nothing.
     pub fn judge(self, first: &Spread, second: &Spread) -> Outcome {
         if second.least <= 0.0 || first.least < 0.0 {
             return Outcome::NotDecided;
@@ -119,8 +119,8 @@ impl Claim {
     }
 }
 
-/// Numbers below `count`, each `repetitions` times, every repetition in an order of its own: what drifts during the
-/// study then touches all alike.
+/// Numbers below `count`, each `repetitions` times. Each repetition has its own order, so a drift during the study
+/// affects all alike.
 pub fn order(count: usize, repetitions: usize, seed: u64) -> Vec<usize> {
     let mut state = seed;
     let mut all = Vec::with_capacity(count * repetitions);

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 
 use crate::failures::Reasons;
 
-/// The counts of one worker; of all of them, once added.
+/// The counts of one worker; of all workers, once added.
 pub(crate) trait Tally: Default + Send + 'static {
     fn add(&mut self, other: &Self);
 
@@ -25,7 +25,7 @@ impl Tally for Reasons {
     }
 }
 
-/// Microseconds, to a minute, three digits.
+/// Microseconds, up to a minute, with three digits.
 pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds are in order")
 }

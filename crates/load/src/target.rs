@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::digest;
 use serde::{Deserialize, Serialize};
 
-/// How events come down and commands go up.
+/// The transports of events to the client and of commands to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Transport {
@@ -31,7 +31,7 @@ impl Transport {
         }
     }
 
-    /// Commands need requests of their own.
+    /// Whether commands need requests of their own.
     pub fn posts(self) -> bool {
         self != Transport::Websocket
     }
@@ -69,7 +69,7 @@ pub struct Target {
     pub name: String,
     /// Value of the Host header.
     pub host: String,
-    /// One handshake key for all connections: the check of the answer then costs nothing.
+    /// One handshake key for all connections, so that the check of the response costs nothing.
     pub(crate) websocket_key: String,
     pub(crate) websocket_accept: String,
 }
@@ -83,7 +83,7 @@ pub enum BadTarget {
 }
 
 impl Target {
-    /// Reads `http://host:port` or `https://host:port` and looks the host up.
+    /// Parses `http://host:port` or `https://host:port` and looks the host up.
     pub fn parse(url: &str) -> Result<Target, BadTarget> {
         let (scheme, rest) = url.split_once("://").ok_or(BadTarget::Url)?;
         let (tls, port) = match scheme {
@@ -114,7 +114,7 @@ impl Target {
 
     fn new(addr: SocketAddr, tls: bool, name: String, host: &str) -> Target {
         let websocket_key = STANDARD.encode(b"kith load client");
-        // RFC 6455 §1.3: the GUID that shows that the server has understood.
+        // RFC 6455 §1.3: the GUID that shows that the server understands WebSocket.
         let joined = format!("{websocket_key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
         let sha1 = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, joined.as_bytes());
         let websocket_accept = STANDARD.encode(sha1);

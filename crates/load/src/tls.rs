@@ -31,8 +31,8 @@ pub(crate) fn client_config(
     ca: Option<&PathBuf>,
 ) -> Result<(Arc<ClientConfig>, ServerName<'static>), TlsError> {
     let mut provider = ring::default_provider();
-    // The order in which browsers offer them, of which a server takes the first that it has. AES-256 comes with SHA-384, for which
-    // processors have no instructions.
+    // The order in which browsers offer them; a server takes the first that it supports. AES-256 comes with SHA-384,
+    // for which processors have no instructions.
     provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
     let provider = Arc::new(provider);
     let builder =

@@ -1,5 +1,5 @@
-//! The load's users: their names, their tokens (JWT, RFC 7519, HS256; signed for each hello, so that none is kept),
-//! and messages to them.
+//! The load's users: their names, their tokens, and messages to them. Tokens (JWT, RFC 7519, HS256) are signed for each
+//! hello, so that none is kept.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,7 +8,7 @@ use web_proto::{Command, SendTo};
 
 use crate::RunOptions;
 
-/// The sites of a run. Members go to them in turn, by their numbers.
+/// The sites of a run. Member numbers are distributed over the sites in turn.
 pub(crate) struct SiteTokens(Vec<SiteToken>);
 
 struct SiteToken {
@@ -34,10 +34,10 @@ impl SiteTokens {
     }
 }
 
-/// Signs for one site.
+/// Signs tokens of one site.
 pub(crate) struct Signer {
     key: hmac::Key,
-    /// Unix seconds at which its tokens end.
+    /// Unix seconds at which its tokens expire.
     expires: u64,
 }
 
@@ -47,7 +47,7 @@ impl Signer {
         Signer { key: hmac::Key::new(hmac::HMAC_SHA256, secret), expires: now + 7200 }
     }
 
-    /// `user` needs no escaping in JSON.
+    /// `user` must need no escaping in JSON.
     pub(crate) fn token(&self, user: &str) -> String {
         let header = r#"{"alg":"HS256","typ":"JWT"}"#;
         let claims = format!(r#"{{"sub":"{user}","name":"{user}","exp":{}}}"#, self.expires);
@@ -62,7 +62,7 @@ impl Signer {
     }
 }
 
-/// A message to the user of this name.
+/// A message to the user with this name.
 pub(crate) fn send(id: String, to: String, body: &str) -> Command<'_> {
     let to = SendTo::User(to.into());
     Command::Send { id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new(), thread: None }
@@ -84,7 +84,7 @@ mod tests {
     use crate::target::Target;
 
     #[test]
-    fn a_token_is_what_a_site_would_sign() {
+    fn a_token_equals_one_signed_by_a_site() {
         let token = Signer::new(b"secret", 1_700_000_000).token(&user(0));
         let parts: Vec<&str> = token.split('.').collect();
         let text = |part: &str| String::from_utf8(URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Counts of messages during a run: written by the workers, sampled by the conductor.
+//! Counts of messages during a run: the workers write them, the conductor samples them.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
@@ -12,23 +12,23 @@ pub(crate) struct Traffic {
     pub(crate) sent: AtomicU64,
     pub(crate) acknowledged: AtomicU64,
     pub(crate) refused: AtomicU64,
-    /// Messages that have reached the member they were written to, each once.
+    /// Messages that have reached their recipient, each counted once.
     pub(crate) delivered: AtomicU64,
-    /// Changes of presence that members have made, and presence events that members have received.
+    /// Changes of presence by members, and presence events that members have received.
     pub(crate) changes: AtomicU64,
     pub(crate) presence: AtomicU64,
     /// Latency since the last sample, by worker: the lock is contended only during a sample.
     lately: Vec<Mutex<Histogram<u64>>>,
 }
 
-/// Median and 99th percentile of what came since the last look, in milliseconds.
+/// Median and 99th percentile of latencies since the last sample, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RecentLatency {
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
 }
 
-/// More workers than this share a place.
+/// More workers than this share an entry.
 const PLACES: usize = 8;
 
 impl Default for Traffic {
@@ -51,13 +51,13 @@ impl Traffic {
         self.note(worker, micros);
     }
 
-    /// A latency that is no delivery: of a login, of an acknowledgement.
+    /// A latency of a login or an acknowledgement, not of a delivery.
     pub(crate) fn note(&self, worker: u32, micros: u64) {
         let place = &self.lately[worker as usize % PLACES];
         place.lock().unwrap_or_else(PoisonError::into_inner).saturating_record(micros);
     }
 
-    /// None: nothing came since the last look.
+    /// None: no latency since the last sample.
     pub(crate) fn look(&self) -> Option<RecentLatency> {
         let mut all = coarse();
         for place in &self.lately {
@@ -70,10 +70,10 @@ impl Traffic {
     }
 }
 
-/// Longest wait for repeating a refused command.
+/// Longest wait for retries of refused commands.
 const AGAIN_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits for what is on its way.
+/// Waits for pending messages.
 pub(crate) struct Drain {
     patience: Duration,
     begin: Instant,
@@ -87,8 +87,8 @@ impl Drain {
         Drain { patience, begin: now, moved: 0, last_change: now, patient_since: now }
     }
 
-    /// Once every message has its answer and has reached its addressee, or nothing has moved for too long: when the last
-    /// one moved. `waiting`: so many commands are to be sent again.
+    /// The time of the last change, once every message is acknowledged and delivered, or nothing has changed for too
+    /// long. `waiting`: the number of commands that wait for a retry.
     pub(crate) fn over(&mut self, traffic: &Traffic, waiting: u64, now: Instant) -> Option<Instant> {
         let Traffic { sent, acknowledged, refused, delivered, .. } = traffic;
         let (acknowledged, refused, delivered) = (read(acknowledged), read(refused), read(delivered));
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_sees_only_what_came_since_the_last_one() {
+    fn a_sample_has_only_latencies_since_the_last_one() {
         let traffic = Traffic::default();
         assert_eq!(traffic.look(), None);
         traffic.deliver(0, 1_000);

@@ -1,6 +1,7 @@
-//! TURN: questions of STUN as fast as they are answered, then relays, then data through some of them; and what each costs the server.
+//! TURN: STUN requests as fast as they are answered, then relays, then data through some relays; and the server's cost
+//! of each.
 //!
-//! Any server will do that takes the credentials of the TURN REST convention: ours, or another of which the secret is known.
+//! The server may be ours or another one with a known secret. It must accept credentials of the TURN REST convention.
 
 mod drive;
 mod report;
@@ -16,21 +17,21 @@ use crate::{LoadError, RunOptions};
 #[derive(Debug, Clone)]
 pub struct TurnPlan {
     pub options: RunOptions,
-    /// None: that of the node, which is asked for it.
+    /// None: the node's server, from its API.
     pub server: Option<Server>,
     /// Of the node's own server.
     pub secret: Option<Vec<u8>>,
-    /// Clients at a time that ask, or allocate.
+    /// Concurrent clients that send requests or allocate relays.
     pub window: u32,
     pub relays: u32,
-    /// Relays through which data tokens.
+    /// Relays that carry data.
     pub flows: u32,
     pub packet_bytes: usize,
-    /// How long questions are asked, and as long data tokens.
+    /// Duration of the requests, and again of the data.
     pub time: Duration,
 }
 
-/// A server of others.
+/// A server of another project.
 #[derive(Debug, Clone)]
 pub struct Server {
     pub addr: SocketAddr,

@@ -1,5 +1,5 @@
-//! Typing: events that are passed on and stored nowhere. Members in pairs tell each other that they type, as fast as their windows
-//! allow, or at a fixed rate.
+//! Typing: events that the server passes on and does not store. Members in pairs send them to each other, as fast as
+//! their windows allow, or at a fixed rate.
 
 mod members;
 
@@ -22,7 +22,7 @@ use crate::traffic::Traffic;
 use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
 
-/// Nothing has come for so long after the end: what is missing is lost.
+/// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
 /// Messages per second at which the others' latency was measured.
 const RATE_OF_OTHERS: f64 = 2_000.0;
@@ -36,24 +36,23 @@ pub struct TypingPlan {
     /// An even number.
     pub members: u32,
     pub pace: Pace,
-    /// How long they type. Then everything still on its way is waited for.
+    /// Duration of the traffic. Afterwards the run waits for pending events.
     pub time: Duration,
 }
 
 /// When the next event is sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// Each member has so many on their way, and answers each one that it receives.
+    /// Each member has this number of events in flight, and answers each one that it receives.
     Window(u32),
-    /// So many per second of all members together, whatever comes back. Latency counts from the moment at which it was
-    /// due.
+    /// Events per second of all members together, independent of responses. Latency counts from the due time.
     Rate(f64),
 }
 
-/// What happened, in the order of time.
+/// Snapshots, in the order of time.
 struct Phases {
     begin: Snapshot,
-    said: Snapshot,
+    sending_ended: Snapshot,
     drained_at: Instant,
     end: Snapshot,
 }
@@ -84,30 +83,32 @@ pub fn run(plan: &TypingPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadErro
         }
         Pace::Rate(rate) => Schedule::new(rate).write(&mut typing, plan.time, Order::Due),
     }
-    let said = typing.snapshot();
+    let sending_ended = typing.snapshot();
     shared.over.store(true, Ordering::Relaxed);
     let drained_at = typing.drain(DRAIN_PATIENCE)?;
     let end = typing.snapshot();
-    let phases = Phases { begin, said, drained_at, end };
+    let phases = Phases { begin, sending_ended, drained_at, end };
     Ok(report(plan, typing.finish()?, &phases))
 }
 
-/// Throughput: events that reached the other one of their pair, divided by the time from the first one sent to the last
-/// one received. CPU: of the server over the same time, per million of them.
+/// Throughput: delivered events, divided by the time from the first one sent to the last one received. CPU: the
+/// server's over the same time, per million events.
 fn report(plan: &TypingPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
-    let Phases { begin, said, drained_at, end } = phases;
-    let seconds = (*drained_at).max(said.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
+    let Phases { begin, sending_ended, drained_at, end } = phases;
+    let seconds =
+        (*drained_at).max(sending_ended.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
     let cpu = end.cpu_since(begin);
-    let busiest = said.busiest_percent_since(begin);
+    let busiest = sending_ended.busiest_percent_since(begin);
     let (window, rate) = match plan.pace {
         Pace::Window(window) => (Some(window), None),
         Pace::Rate(rate) => (None, Some(rate)),
     };
-    let short = rate.is_some_and(|rate| (outcome.sent as f64) < rate * said.seconds_since(begin) * 0.9);
+    let short =
+        rate.is_some_and(|rate| (outcome.sent as f64) < rate * sending_ended.seconds_since(begin) * 0.9);
     let against =
         outcome.against(busiest, plan.members.into(), &[(short, "the generator could not keep the rate")]);
-    let heard = outcome.delivered;
-    let per_second = heard as f64 / seconds;
+    let delivered = outcome.delivered;
+    let per_second = delivered as f64 / seconds;
     let [delivery, late] = [&outcome.tally.delivery, &outcome.tally.late].map(Percentiles::of);
     let mut p50 = Measure::derived("heard after, p50", "ms", delivery.p50);
     let mut p99 = Measure::derived("heard after, p99", "ms", delivery.p99);
@@ -120,7 +121,7 @@ fn report(plan: &TypingPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
         "cpu_seconds_per_million",
         "server CPU per million heard",
         "s",
-        cpu.map(|cpu| cpu * 1e6 / heard.max(1) as f64),
+        cpu.map(|cpu| cpu * 1e6 / delivered.max(1) as f64),
     );
     if rate.is_none() {
         throughput =
@@ -128,16 +129,16 @@ fn report(plan: &TypingPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
         cpu_per_million =
             cpu_per_million.beside("C line router", 3.9).beside("Centrifugo 6.6, no history", 22.8);
     }
-    // Where the rate is given, the latency is asked for; otherwise, the throughput.
+    // A run at a given rate measures latency; any other run measures throughput.
     let mut measures = match rate {
         Some(_) => vec![p50.leading(), p99.leading(), throughput, cpu_per_million],
         None => vec![throughput.leading(), cpu_per_million.leading(), p50, p99],
     };
     measures.extend([
         Measure::new("said", "said", "", outcome.sent),
-        Measure::new("heard", "heard in all", "", heard),
-        // A server may drop them where a client reads slowly.
-        Measure::new("dropped", "dropped", "", outcome.sent.saturating_sub(heard + outcome.refused)),
+        Measure::new("heard", "heard in all", "", delivered),
+        // A server may drop typing events for a slow client.
+        Measure::new("dropped", "dropped", "", outcome.sent.saturating_sub(delivered + outcome.refused)),
         Measure::new("failed", "connections failed", "", outcome.failed),
         Measure::new("server_cores", "server", "cores", cpu.map(|cpu| cpu / seconds)),
         generator(busiest),

@@ -1,4 +1,4 @@
-//! Visits of a site, as AVChat's Siege test made them: many browsers that come, look at pages, and leave again.
+//! Visits of a site, as in AVChat's Siege test: many browsers that arrive, view pages, and leave again.
 
 mod browsers;
 mod drive;
@@ -22,21 +22,21 @@ use crate::{LoadError, RunOptions};
 #[derive(Debug, Clone)]
 pub struct VisitPlan {
     pub options: RunOptions,
-    /// Where a visit begins: a page with the tag of Kith's loader.
+    /// The first page of a visit, with the tag of Kith's loader.
     pub page: String,
-    /// Visitors who are there at once; as many come as leave.
+    /// Concurrent visitors; as many arrive as leave.
     pub visitors: u32,
-    /// How long each stays. Those who are there at the beginning are somewhere in the middle of it.
+    /// Duration of a visit. Visitors at the beginning are somewhere in the middle of theirs.
     pub stay: Duration,
-    /// Between two pages, in the mean: from half to one and a half of it, by chance.
+    /// Mean time between two pages: random, from half to one and a half of it.
     pub think: Duration,
-    /// Between two messages of a visitor, in the mean.
+    /// Mean time between two messages of a visitor.
     pub write_every: Duration,
-    /// Connections that a browser opens for files, at the most.
+    /// Most connections that a browser opens for files.
     pub connections: u32,
-    /// Visitors per second until all are there; nothing is counted before.
+    /// Visitors per second until all have arrived; nothing is counted before.
     pub rate: f64,
-    /// How long it is counted.
+    /// Duration of the measurement.
     pub time: Duration,
 }
 

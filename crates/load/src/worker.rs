@@ -1,4 +1,5 @@
-//! Many clients on one worker of `edge`: they connect when they are due, stay alive as the protocol asks, and follow a script.
+//! Many clients on one worker of `edge`: they connect at their due times, stay alive as the protocol requires, and
+//! follow a script.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -20,14 +21,14 @@ use crate::run_state::RunState;
 use crate::tally::{Tally, add_times, histogram};
 use crate::target::Transport;
 
-/// No welcome after so long is a failed connection.
+/// A connection without a welcome after this time has failed.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(30);
 /// Share of the server's idle time-out after which a member sends a ping.
 const PING_AFTER: f64 = 0.6;
-/// Two and a half heartbeats of 10 s, and a poll of 25 s with some time for the way.
+/// Two and a half heartbeats of 10 s, or a poll of 25 s with some time for the network.
 const STREAM_PATIENCE: Duration = Duration::from_secs(25);
 const POLL_PATIENCE: Duration = Duration::from_secs(35);
-/// A member that is still connected so long after its `bye` counts as a failure.
+/// A member that is still connected this long after its `bye` counts as a failure.
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
 const LANES: usize = 16;
@@ -48,15 +49,15 @@ pub(crate) trait Script: Send + 'static {
     type Tally: Tally;
 
     fn new(shared: Arc<Self::Shared>, share: Share) -> Self;
-    /// `member` has received an event; its answers go into `commands`.
+    /// `member` has received an event; appends the member's answers to `commands`.
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands);
-    /// The plan wants something of this worker's members.
+    /// Carries out an order of the plan for this worker's members.
     fn order(&mut self, order: Self::Order, now: Instant, commands: &mut Commands);
-    /// What was counted so far.
+    /// The counts so far.
     fn tally(&mut self) -> Self::Tally;
-    /// `member` is let in, for the first time or again.
+    /// `member` has its welcome, for the first time or again.
     fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _now: Instant, _commands: &mut Commands) {}
-    /// Up to where `member` has everything: for its next hello.
+    /// The resume position of `member`, for its next hello.
     fn position(&self, _member: u32) -> Option<&str> {
         None
     }
@@ -78,28 +79,28 @@ impl Share {
         member % self.workers == self.worker
     }
 
-    /// Its members among the first so many.
+    /// This worker's members below `members`.
     pub(crate) fn of(self, members: u32) -> impl Iterator<Item = u32> {
         (self.worker..members).step_by(self.workers as usize)
     }
 
-    /// The place of a member among its own.
+    /// The index of a member among this worker's own.
     pub(crate) fn index(self, member: u32) -> usize {
         (member / self.workers) as usize
     }
 
-    /// Its part of a number that all workers share.
+    /// This worker's part of a number that all workers share.
     pub(crate) fn part(self, of: u32) -> u32 {
         of / self.workers
     }
 
-    /// The `count`-th number of this worker: no other one has it.
+    /// The `count`-th number of this worker: no other worker has it.
     pub(crate) fn number(self, count: u64) -> u64 {
         count * u64::from(self.workers) + u64::from(self.worker)
     }
 }
 
-/// Commands to be sent, with their members.
+/// Commands to send, with their members.
 #[derive(Debug, Default)]
 pub(crate) struct Commands {
     bytes: Vec<u8>,
@@ -135,34 +136,34 @@ impl Commands {
     }
 }
 
-/// None of it is ever refused: the plan bounds it, by its rates and its phases.
+/// Mailboxes never refuse these: the plan bounds them by its rates and its phases.
 pub(crate) enum Mail<S: Script> {
     /// Begin the connections of all members below this number.
     Begin(u32),
     Order(S::Order),
-    /// All members leave on purpose.
+    /// All members disconnect on purpose.
     Leave,
-    /// The connections of all members below this number break. Each comes back after a time of chance up to `spread`.
+    /// The connections of all members below this number break. Each reconnects after a random time up to `spread`.
     Break {
         below: u32,
         spread: Duration,
     },
-    /// Those whose time has come connect again.
+    /// Reconnect members whose time has come.
     Return,
-    /// The members below this number stop reading, or read again.
+    /// The members below this number stop reading, or continue.
     Reading {
         below: u32,
         on: bool,
     },
     Report(mpsc::Sender<WorkerReport<S::Tally>>),
-    /// Answered when everything before it has been carried out.
+    /// Answered when all earlier mails have been carried out.
     Barrier(mpsc::Sender<()>),
 }
 
-/// What one worker has counted; of all of them, once added.
+/// The counts of one worker; of all workers, once added.
 pub(crate) struct WorkerReport<T> {
     pub(crate) login: Histogram<u64>,
-    /// From when a member was due to come back to its welcome.
+    /// From a member's due time for a reconnect to its welcome.
     pub(crate) returns: Histogram<u64>,
     pub(crate) failures: Reasons,
     pub(crate) tally: T,
@@ -202,17 +203,17 @@ pub(crate) struct Worker<S> {
     idle_lanes: Vec<Handle>,
     lanes: usize,
     ping_every: Duration,
-    /// Ticks since its CPU was noted.
+    /// Ticks since its CPU was recorded.
     unnoted: u32,
     login: Histogram<u64>,
-    /// From when a member was to come back until it was welcome.
+    /// From a member's due time for a reconnect to its welcome.
     returns: Histogram<u64>,
     /// Members who reconnect later, with their times.
     away: BinaryHeap<Reverse<(Instant, u32)>>,
     waiting: RetryQueue,
     /// Members whom the server deferred for the first time, with their times.
     deferred: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// Members that are away or on their way back.
+    /// Members that are away or reconnecting.
     returning: HashMap<u32, Returning>,
     failures: Reasons,
     masks: Masks,
@@ -231,14 +232,14 @@ pub(crate) struct Member {
     client: Client,
     number: u32,
     stage: Stage,
-    /// WebSocket: heard something since the last ping.
-    heard: bool,
+    /// WebSocket: received a frame since the last ping.
+    received: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Returning {
     due: Instant,
-    /// In vain.
+    /// Failed attempts.
     tries: u32,
 }
 
@@ -296,7 +297,7 @@ impl<S: Script> Worker<S> {
 
     fn connect(&self, number: u32, conns: &mut Conns<'_, Conn>) -> io::Result<Handle> {
         let client = Client::new(self.state.transport);
-        let member = Member { client, number, stage: Stage::LoggingIn, heard: true };
+        let member = Member { client, number, stage: Stage::LoggingIn, received: true };
         conns.connect(self.state.connect(self.state.source(number)), Conn::Member(member))
     }
 
@@ -333,7 +334,7 @@ impl<S: Script> Worker<S> {
         }
     }
 
-    /// A full server may defer a new connection and name the time of the next try.
+    /// A full server may defer a new connection and name the time of the next attempt.
     fn defer(&mut self, number: u32, reason: &str, advice: u64) {
         *self.failures.entry(format!("told to come later: {reason}")).or_default() += 1;
         let wait = Delay::reconnect(Some(advice), 0).draw(&mut self.masks);
@@ -370,7 +371,7 @@ impl<S: Script> Worker<S> {
         self.fail_with_advice(member, reason, None, io);
     }
 
-    /// `advice`: milliseconds after which the server wants to see a member that comes back.
+    /// `advice`: milliseconds after which the server asks a reconnecting member to return.
     fn fail_with_advice(
         &mut self,
         member: &mut Member,
@@ -413,7 +414,7 @@ impl<S: Script> Worker<S> {
         });
         if taken.as_ref().is_ok_and(|taken| *taken > 0) {
             add(&state.counts.chunks, 1);
-            member.heard = true;
+            member.received = true;
         }
         self.flush_own(member, io);
         if welcome && member.stage == Stage::LoggingIn {
@@ -424,7 +425,7 @@ impl<S: Script> Worker<S> {
                 self.fail_with_advice(member, fault.to_string(), fault.retry_after(), io);
                 return input.len();
             }
-            // A WebSocket is closed by the server.
+            // The server closes a WebSocket.
             (Ok(_), Some(_)) if member.stage == Stage::Leaving && !self.state.transport.posts() => {}
             (Ok(_), Some(_)) if member.stage == Stage::Leaving => io.close(),
             (Ok(_), Some((code, advice))) => {
@@ -468,7 +469,7 @@ impl<S: Script> Worker<S> {
         self.queue_retries();
     }
 
-    /// Sends later commands when they are due.
+    /// Sends retries when they are due.
     fn queue_retries(&mut self) {
         for (wait, member, command) in self.commands.later.drain(..) {
             add(&self.state.counts.waiting, 1);
@@ -490,7 +491,7 @@ impl<S: Script> Worker<S> {
         let Worker { state, commands, out, masks, posts, handles, .. } = self;
         commands.each(|number, command| {
             let handle = handles.get(number as usize / state.workers).copied().flatten();
-            // A member who is gone is counted already.
+            // A disconnected member is counted already.
             let found = handle.and_then(|handle| conns.get(handle));
             let Some((Conn::Member(member), mut io)) = found else { return };
             if state.transport.posts() {
@@ -522,7 +523,7 @@ impl<S: Script> Worker<S> {
         }
     }
 
-    /// Uses a lane that has nothing to do.
+    /// Uses an idle lane.
     fn post(&mut self, lane: &mut Io<'_>) {
         match self.posts.pop_front() {
             Some(request) => lane.send(&request),
@@ -545,8 +546,8 @@ impl<S: Script> Worker<S> {
         }
     }
 
-    /// A WebSocket client sends `bye`, and the server closes. A stream is closed by the client. A poll has no connection
-    /// that could be closed, so its `bye` goes with a POST.
+    /// A WebSocket client sends `bye`, and the server closes. A stream is closed by the client. A poll has no
+    /// connection that could be closed, so its `bye` goes with a POST.
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
         self.deferred.clear();
         let Worker { state, masks, out, frame, commands, .. } = self;
@@ -568,7 +569,7 @@ impl<S: Script> Worker<S> {
                 }
             }
             Conn::Member(member) => {
-                // A member who is still signing in at our end has not failed.
+                // If the run ends while a member signs in, the member has not failed.
                 if member.stage == Stage::LoggingIn {
                     member.stage = Stage::Leaving;
                 }
@@ -636,8 +637,8 @@ impl<S: Script> Protocol for Worker<S> {
         let Conn::Member(member) = conn else { return };
         match (member.stage, self.state.transport) {
             (Stage::LoggingIn, _) => self.fail_member(member, "no welcome within 30 s".to_owned(), io),
-            (Stage::Active, Transport::Websocket) if member.heard => {
-                member.heard = false;
+            (Stage::Active, Transport::Websocket) if member.received => {
+                member.received = false;
                 self.commands.send(member.number, &Command::Ping { rid: None });
                 self.out.clear();
                 self.flush_own(member, io);
@@ -711,7 +712,7 @@ impl<S: Script> Protocol for Worker<S> {
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
         self.connect_deferred(conns);
         self.resend(conns);
-        // A look costs some 15 µs, and there may be 60 of us.
+        // Reading the CPU costs some 15 µs, and there may be 60 workers.
         self.unnoted += 1;
         if self.unnoted as usize * 8 >= self.state.workers {
             self.unnoted = 0;
@@ -720,14 +721,14 @@ impl<S: Script> Protocol for Worker<S> {
     }
 }
 
-/// A command of a member on its way over a lane.
+/// A command of a member that goes over a lane.
 fn post(state: &RunState, client: &Client, command: &[u8]) -> Option<Vec<u8>> {
     let mut request = Vec::new();
     client::post_commands(&state.target, client.key()?, command, &mut request);
     Some(request)
 }
 
-/// A reason that is the same for all who fail alike.
+/// A reason that is equal for equal failures.
 fn kind(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => "no free port".to_owned(),

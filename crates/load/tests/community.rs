@@ -1,4 +1,4 @@
-//! A community against a small server over real sockets: what it counts is right, and what is wrong is noticed.
+//! A community against a small server over real sockets: counts are right, and faults are noticed.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 mod fake_server;
@@ -36,7 +36,7 @@ fn lived_with(server: &FakeServer, transport: Transport) -> Value {
 fn every_message_and_every_change_of_presence_is_counted_once() {
     for transport in [Transport::Websocket, Transport::Sse] {
         let report = lived(transport, Flaws::default());
-        // 150 and 75 are expected of chance.
+        // Expected values are 150 and 75.
         let calm = &report["calm"];
         assert!(count(calm, "sent") > 80 && count(calm, "changes") > 30, "{report}");
         every_message_arrived(&report);
@@ -64,7 +64,7 @@ fn every_message_arrived(report: &Value) {
 }
 
 #[test]
-fn what_is_wrong_is_noticed() {
+fn faults_of_the_server_are_counted() {
     let flaws = Flaws { lose_every: Some(10), keep_quiet_every: Some(5), ..Flaws::default() };
     let report = lived(Transport::Websocket, flaws);
     let calm = &report["calm"];
@@ -80,7 +80,7 @@ fn what_is_wrong_is_noticed() {
 }
 
 #[test]
-fn what_is_put_off_is_said_again_and_not_before_the_server_wants_it() {
+fn a_deferred_command_is_repeated_after_the_delay_of_the_server() {
     let server = FakeServer::start(Flaws { put_off_messages: Some((10, 400)), ..Flaws::default() });
     let report = lived_with(&server, Transport::Websocket);
     let waits = server.waits();

@@ -1,4 +1,4 @@
-//! A flood against a small server over real sockets: everybody is counted, on every transport.
+//! A flood against a small server over real sockets: all members are counted, on every transport.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 mod fake_server;
@@ -41,7 +41,7 @@ fn flooded_with(
 }
 
 #[test]
-fn everybody_comes_talks_and_leaves() {
+fn all_members_connect_exchange_a_message_and_leave() {
     std::thread::scope(|scope| {
         for transport in Transport::ALL {
             scope.spawn(move || {
@@ -89,14 +89,14 @@ fn refusals_are_failures_with_a_reason() {
 }
 
 #[test]
-fn who_is_told_to_come_later_comes_then() {
+fn a_deferred_login_is_repeated_at_the_given_time() {
     let server = FakeServer::start(Flaws { put_off_hellos: Some((10, 400)), ..Flaws::default() });
     let (run, _) = flooded_with(&server, Transport::Websocket, 100, None);
     let waits = server.waits();
     assert_eq!(counts(&run.object()), (100, 0), "{:?}", run.failures);
     assert!(waits.len() >= 10 && waits.iter().all(|wait| wait.as_millis() >= 400), "{waits:?}");
     assert_eq!(run.failures["told to come later: bye: unavailable"] as usize, waits.len());
-    // From when it was due.
+    // Counts from the due time.
     assert!(run.object()["connect_ms"]["max"].as_f64() >= Some(400.0), "{run}");
 }
 

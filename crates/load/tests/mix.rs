@@ -1,4 +1,4 @@
-//! A mix against a small server over real sockets: members come until a limit is met, and it is said which.
+//! A mix against a small server over real sockets: members connect until a limit is reached, and the report names it.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 mod fake_server;
@@ -39,7 +39,7 @@ fn mixed(flaws: Flaws, change: impl FnOnce(&mut MixPlan)) -> Value {
 fn members_come_and_write_until_time_is_over() {
     let report = mixed(Flaws::default(), |_| {});
     assert_eq!((&report["ended_by"], &report["failed"]), (&"time".into(), &0.into()), "{report}");
-    // 800 in the mean, with the spread of chance; a slow machine gets fewer in.
+    // 800 on average, with random spread; fewer connect on a slow machine.
     assert!((300..=950).contains(&count(&report, "members")), "{report}");
     assert!(count(&report, "sent") > 50 && count(&report, "presences") > 50, "{report}");
     for same in ["acknowledged", "delivered"] {
@@ -54,7 +54,7 @@ fn count(report: &Value, key: &str) -> u64 {
 
 #[test]
 fn each_limit_ends_it() {
-    // However slow the machine is, its time is not what ends it.
+    // A time limit that even a slow machine does not reach first.
     let in_time = |plan: &mut MixPlan| plan.time = Duration::from_secs(60);
     let few = mixed(Flaws::default(), |plan| {
         in_time(plan);

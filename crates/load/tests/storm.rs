@@ -1,4 +1,4 @@
-//! A storm against a small server over real sockets: who comes back waits as the server says, and so does what it refused.
+//! A storm against a small server over real sockets: reconnects and refused messages wait for the server's delay.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 mod fake_server;
@@ -13,7 +13,7 @@ use load::target::{Target, Transport};
 
 const ADVICE: Duration = Duration::from_millis(700);
 
-/// The report, and how long what was put off has waited.
+/// The report, and the delays of deferred logins and messages.
 fn stormed(transport: Transport, writes: f64, flaws: Flaws) -> (Run, Vec<Duration>) {
     let server = FakeServer::start(flaws);
     let target = Target::parse(&server.url()).unwrap();
@@ -36,7 +36,7 @@ fn stormed(transport: Transport, writes: f64, flaws: Flaws) -> (Run, Vec<Duratio
 }
 
 #[test]
-fn who_is_put_off_when_it_comes_or_comes_back_waits_as_long_as_the_server_says() {
+fn a_deferred_login_or_reconnect_waits_for_the_time_that_the_server_names() {
     let flaws = Flaws { put_off_hellos: Some((2, ADVICE.as_millis() as u64)), ..Flaws::default() };
     std::thread::scope(|scope| {
         for transport in Transport::ALL {
@@ -66,6 +66,6 @@ fn a_message_that_is_put_off_is_said_again_and_not_before_the_server_wants_it() 
     assert!(waits.len() >= 5 && waits.iter().all(|wait| *wait >= ADVICE), "{waits:?}");
     assert!(report["sent"].is_u64() && report["acknowledged"] == report["sent"], "{run}");
     assert_eq!(run.refused["unavailable"] as usize, waits.len(), "{run}");
-    // From when it was due.
+    // Counts from the due time.
     assert!(report["ack_ms"]["max"].as_f64() >= Some(ADVICE.as_secs_f64() * 1_000.0), "{run}");
 }

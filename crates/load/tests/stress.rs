@@ -1,4 +1,4 @@
-//! A stress against a small server over real sockets: it counts right, and notices what is wrong.
+//! A stress against a small server over real sockets: counts are right, and faults are noticed.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 mod fake_server;
@@ -52,7 +52,7 @@ fn a_rate_is_kept() {
 }
 
 #[test]
-fn what_is_wrong_is_noticed() {
+fn faults_of_the_server_are_counted() {
     let counts = |flaws: Flaws| {
         let report = stressed(Pace::Rate(500.0), flaws).object();
         move |key: &str| report[key].as_u64().unwrap()

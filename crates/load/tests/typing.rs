@@ -1,4 +1,4 @@
-//! Typing against a small server over real sockets: it counts right, and notices what is missing.
+//! Typing against a small server over real sockets: counts are right, and missing events are noticed.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 mod fake_server;
@@ -30,7 +30,7 @@ fn typed(members: u32, pace: Pace, flaws: Flaws) -> Result<Run, LoadError> {
 }
 
 #[test]
-fn everything_said_is_heard_and_answered_while_there_is_time() {
+fn all_events_are_delivered_and_answered() {
     let report = typed(40, Pace::Window(4), Flaws::default()).unwrap().object();
     assert!(report["said"].as_u64() > Some(160) && report["valid"] == true, "{report}");
     assert_eq!(report["heard"], report["said"], "{report}");
@@ -41,7 +41,7 @@ fn everything_said_is_heard_and_answered_while_there_is_time() {
 }
 
 #[test]
-fn a_rate_is_kept_and_what_is_dropped_is_counted() {
+fn a_rate_is_kept_and_dropped_events_are_counted() {
     let run = typed(40, Pace::Rate(500.0), Flaws { lose_every: Some(10), ..Flaws::default() }).unwrap();
     let report = run.object();
     let said = report["said"].as_u64().unwrap();
@@ -52,7 +52,7 @@ fn a_rate_is_kept_and_what_is_dropped_is_counted() {
 }
 
 #[test]
-fn one_alone_types_to_nobody() {
+fn an_odd_number_of_members_is_refused() {
     let refused = typed(3, Pace::Window(1), Flaws::default()).unwrap_err();
     assert!(refused.to_string().contains("pairs"), "{refused}");
 }

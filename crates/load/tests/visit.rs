@@ -1,4 +1,4 @@
-//! Visits of a small site over real sockets: everything is fetched in order, cached as it may be, and counted.
+//! Visits of a small site over real sockets: files are fetched in order, cached by their lifetimes, and counted.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 mod fake_server;
@@ -12,7 +12,7 @@ use load::visit::{self, VisitPlan};
 use load::{LoadError, RunOptions};
 use serde_json::Value;
 
-/// 30 visitors who click every second, so that a short test sees all of it.
+/// 30 visitors who click every second, so that a short test covers all phases.
 fn visited(page: &str, flaws: Flaws) -> Result<Run, LoadError> {
     let server = FakeServer::start(flaws);
     let target = Target::parse(&server.url()).unwrap();
@@ -69,7 +69,7 @@ fn visitors_come_browse_write_and_leave() {
 }
 
 #[test]
-fn what_fails_is_counted_with_its_reason() {
+fn failures_are_counted_with_their_reasons() {
     let run = visited("/page", Flaws { no_token_every: Some(4), ..Flaws::default() }).unwrap();
     let report = run.object();
     let failed = run.failures["token (POST): the status 503"];
@@ -82,7 +82,7 @@ fn what_fails_is_counted_with_its_reason() {
 }
 
 #[test]
-fn a_page_that_is_none_is_said_before_anybody_comes() {
+fn a_missing_page_is_reported_before_the_first_visitor() {
     let missing = visited("/nowhere", Flaws::default()).unwrap_err().to_string();
     assert!(missing.contains("/nowhere answers with the status 404; name another --page"), "{missing}");
     let foreign = visited("/style.css", Flaws::default()).unwrap_err().to_string();

@@ -26,10 +26,10 @@ pub(crate) struct Shared {
     sdp: Box<str>,
     zero: Instant,
     pub(crate) traffic: Arc<Traffic>,
-    /// Calls that were set up, and those that were hung up, as the callers heard it.
+    /// Calls that were set up and hung up, as the callers received it.
     pub(crate) up: AtomicU64,
     pub(crate) over: AtomicU64,
-    /// By pair: microseconds from `zero` until it rang. The two may be on two workers.
+    /// By pair: microseconds from `zero` until the call rang. The two members may be on two workers.
     rang: Box<[AtomicU64]>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Members {
     shared: Arc<Shared>,
     share: Share,
     mode: Order,
-    /// Callers without a call, whose turn comes.
+    /// Callers without a call, in the order of their turns.
     idle: VecDeque<u32>,
     under_way: u32,
     /// By number / workers.
@@ -48,7 +48,7 @@ pub(crate) struct Members {
 
 #[derive(Clone)]
 struct Caller {
-    /// None: in no call.
+    /// None: not in a call.
     invited: Option<Instant>,
     call: Box<str>,
     candidates: u32,
@@ -59,28 +59,28 @@ tally! {
         times {
             /// From the invitation until it rang.
             ring,
-            /// From when it rang, and was accepted, until the caller knew.
+            /// From the ring, which is accepted at once, until the caller received the acceptance.
             accept,
             /// From the invitation until the caller had all candidates.
             set_up,
         }
         counts {
-            /// Entries of finished calls, as received messages.
+            /// Entries of finished calls, received as messages.
             entries,
-            /// Came out of turn, or of nothing.
+            /// Events out of order, or without a call.
             strange,
         }
     }
 }
 
-/// The two to call are given again and again: each time the window is filled.
+/// The first two orders are repeated each time the window is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     CallAndHangUp,
-    /// No new calls; established ones are hung up.
+    /// Start no new calls; hang up established ones.
     Rest,
     CallAndStay,
-    /// All calls that stay.
+    /// Hang up all calls that stay.
     HangUp,
 }
 
@@ -104,7 +104,7 @@ impl Shared {
         }
     }
 
-    /// The one whom a caller calls.
+    /// The other member of a caller's pair.
     fn callee(&self, caller: u32) -> u32 {
         caller + self.pairs
     }
@@ -115,8 +115,8 @@ impl Members {
         self.callers.get_mut(self.share.index(member)).filter(|_| member < self.shared.pairs)
     }
 
-    /// Begins as many calls as the window has room for. Only an order may do that: an event handler sends commands of its own
-    /// member alone.
+    /// Begins as many calls as the window allows. Only an order may do that: an event handler sends only commands of
+    /// its own member.
     fn begin(&mut self, now: Instant, commands: &mut Commands) {
         let share = self.share.part(self.shared.window).max(1);
         while matches!(self.mode, Order::CallAndHangUp | Order::CallAndStay) && self.under_way < share {
@@ -223,7 +223,7 @@ impl Members {
         }
     }
 
-    /// An invitation that was refused has had its turn; so it counts, and the next one comes.
+    /// A refused invitation counts as a turn, and the next one begins.
     fn refused(&mut self, member: u32, code: Code, re: Option<u64>) {
         self.tally.note_refusal(code.word());
         if re != Some(1) {
@@ -252,7 +252,7 @@ impl Script for Members {
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
-            Event::Call { call, news, .. } => self.hear(member, call, news, now, commands),
+            Event::Call { call, news, .. } => self.receive(member, call, news, now, commands),
             Event::Message { message, .. } if message.call.is_some() => self.tally.entries += 1,
             Event::Error { code, re, .. } => self.refused(member, *code, *re),
             _ => {}

@@ -1,7 +1,7 @@
-//! As much of HTTP/1.1 (RFC 9112) as a client of our server needs, strict where a server could be wrong.
+//! The part of HTTP/1.1 (RFC 9112) that a client of our server needs, strict about faults of the server.
 //!
-//! Own code, because one event loop drives tens of thousands of connections, and an idle one must own no buffer and no task;
-//! an HTTP library keeps both for each. Single requests go through [`crate::node_api`].
+//! The code is our own, because one event loop drives tens of thousands of connections, and an idle one must own no
+//! buffer and no task. An HTTP library keeps both for each connection. Single requests use [`crate::node_api`].
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -9,12 +9,12 @@ use std::ops::Range;
 use super::Fault;
 use crate::target::Target;
 
-/// Larger heads than this are not ours.
+/// Largest accepted head.
 const MAX_HEAD_BYTES: usize = 8 * 1024;
 const MAX_HEADERS: usize = 32;
 const MAX_CHUNK_LINE_BYTES: usize = 64;
 
-/// Appends a POST of JSON. `key`: of the session, for `Authorization`.
+/// Appends a POST of JSON. `key`: the session's key, for `Authorization`.
 pub(crate) fn post(target: &Target, path: &str, key: Option<&str>, body: &[u8], out: &mut Vec<u8>) {
     let mut head = String::with_capacity(256);
     let _ =
@@ -38,7 +38,7 @@ pub(crate) struct Head {
     pub(crate) closes: bool,
 }
 
-/// How the end of a body is known (RFC 9112 §6.3).
+/// How the end of a body is determined (RFC 9112 §6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Body {
     Length(usize),
@@ -99,7 +99,7 @@ pub(crate) fn head(input: &[u8], websocket_accept: &str) -> Result<Option<Head>,
     if status == 101 && !accepted {
         return Err(Fault::Http("a wrong Sec-WebSocket-Accept"));
     }
-    // RFC 9110 §15.4.5: no body, and the length, if any, is that of the body which was not sent.
+    // RFC 9110 §15.4.5: a 304 has no body; its length, if any, is that of the body that was not sent.
     if status == 304 {
         head.body = Body::Length(0);
         return Ok(Some(head));
@@ -123,8 +123,8 @@ fn content(value: &str) -> Content {
     }
 }
 
-/// One whole chunk at the start of `input`: where its data is, and how many bytes it takes. Empty data: the end.
-/// None: more bytes are needed.
+/// One whole chunk at the start of `input`: the range of its data, and its length. Empty data: the end. None: more
+/// bytes are needed.
 pub(crate) fn chunk(input: &[u8]) -> Result<Option<(Range<usize>, usize)>, Fault> {
     let window = &input[..input.len().min(MAX_CHUNK_LINE_BYTES)];
     let Some(line) = window.windows(2).position(|two| two == b"\r\n") else {
@@ -146,7 +146,7 @@ pub(crate) fn chunk(input: &[u8]) -> Result<Option<(Range<usize>, usize)>, Fault
     Ok(Some((data, end)))
 }
 
-/// The whole body at the start of `input`, joined if it was chunked, and how many bytes it takes.
+/// The whole body at the start of `input`, joined if it was chunked, and its encoded length.
 pub(crate) fn whole_body(body: Body, input: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Fault> {
     match body {
         Body::Length(length) => Ok(input.get(..length).map(|body| (body.to_vec(), length))),

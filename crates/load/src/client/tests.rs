@@ -1,4 +1,4 @@
-//! Clients against recorded answers, cut at every place.
+//! Clients read recorded responses that are cut at every byte.
 
 use super::*;
 
@@ -21,10 +21,10 @@ fn websocket() {
         b"\x88\x02\x03\xe8",
     ]
     .concat();
-    let said = said(Transport::Websocket, &answer).unwrap();
-    assert_eq!(said.events, ["welcome", "pong"]);
-    assert_eq!(said.key, None.or(Some("k1".to_owned())));
-    let out = said.out;
+    let output = output(Transport::Websocket, &answer).unwrap();
+    assert_eq!(output.events, ["welcome", "pong"]);
+    assert_eq!(output.key, None.or(Some("k1".to_owned())));
+    let out = output.out;
     let head = out.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
     assert!(out.starts_with(b"GET /v1/websocket HTTP/1.1\r\nHost: 127.0.0.1:1\r\n"));
     assert_eq!(unmasked(&out[head..]), [HELLO, b"p", b"\x03\xe8"]);
@@ -36,7 +36,7 @@ fn websocket_faults() {
     let upgraded = format!("HTTP/1.1 101 S\r\nSec-WebSocket-Accept: {}\r\n\r\n", target.websocket_accept);
     let check = |answer: &[u8], expected: Fault| {
         let whole = [upgraded.as_bytes(), answer].concat();
-        assert_eq!(said(Transport::Websocket, &whole).err(), Some(expected));
+        assert_eq!(output(Transport::Websocket, &whole).err(), Some(expected));
     };
     check(b"\x80\x00", Fault::Websocket("a continuation of nothing"));
     check(b"\x01\x01{\x81\x01}", Fault::Websocket("a new message inside of another"));
@@ -45,7 +45,7 @@ fn websocket_faults() {
     let refused = "HTTP/1.1 503 S\r\nContent-Type: application/json\r\nContent-Length: 37\r\n\r\n\
                    {\"t\":\"bye\",\"code\":\"full\",\"text\":\"no\"}";
     assert_eq!(
-        said(Transport::Websocket, refused.as_bytes()).err(),
+        output(Transport::Websocket, refused.as_bytes()).err(),
         Some(Fault::Refused { status: 503, code: Code::Full, retry_after: None })
     );
 }
@@ -65,10 +65,10 @@ fn stream_and_sse() {
         // Lines do not end where chunks do.
         let (first, second) = lines.split_at(100);
         let answer = head + &chunk(first) + &chunk(second) + "0\r\n\r\n";
-        let said = said(transport, answer.as_bytes()).unwrap();
-        assert_eq!(said.events, ["welcome", "heartbeat"]);
-        assert_eq!(said.key.as_deref(), Some("k1"));
-        let request = String::from_utf8(said.out).unwrap();
+        let output = output(transport, answer.as_bytes()).unwrap();
+        assert_eq!(output.events, ["welcome", "heartbeat"]);
+        assert_eq!(output.key.as_deref(), Some("k1"));
+        let request = String::from_utf8(output.out).unwrap();
         assert!(request.starts_with(&format!("POST /v1/{} HTTP/1.1\r\n", transport.name())), "{request}");
         assert!(request.ends_with("Content-Length: 13\r\n\r\n{\"t\":\"hello\"}"), "{request}");
     }
@@ -77,7 +77,7 @@ fn stream_and_sse() {
 #[test]
 fn stream_faults() {
     let check = |answer: &str, expected: Fault| {
-        assert_eq!(said(Transport::Stream, answer.as_bytes()).err(), Some(expected), "{answer}");
+        assert_eq!(output(Transport::Stream, answer.as_bytes()).err(), Some(expected), "{answer}");
     };
     check(
         "HTTP/1.1 401 U\r\nContent-Length: 40\r\n\r\n{\"t\":\"bye\",\"code\":\"bad_token\",\"text\":\"\"} ",
@@ -104,9 +104,9 @@ fn poll_asks_again() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
     let answer =
         format!("{head}Content-Length: {}\r\n\r\n{body}{head}Content-Length: 2\r\n\r\n[]", body.len());
-    let said = said(Transport::Poll, answer.as_bytes()).unwrap();
-    assert_eq!(said.events, ["welcome", "behind"]);
-    let requests = String::from_utf8(said.out).unwrap();
+    let output = output(Transport::Poll, answer.as_bytes()).unwrap();
+    assert_eq!(output.events, ["welcome", "behind"]);
+    let requests = String::from_utf8(output.out).unwrap();
     assert_eq!(requests.matches("POST /v1/poll HTTP/1.1\r\n").count(), 3);
     assert_eq!(requests.matches("Authorization: Kith k1\r\nContent-Length: 0\r\n\r\n").count(), 2);
 }
@@ -115,9 +115,9 @@ fn poll_asks_again() {
 fn poll_ends_with_bye() {
     let body = format!("[{WELCOME},{{\"t\":\"bye\",\"code\":\"done\",\"text\":\"\"}}]");
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-    let said = said(Transport::Poll, answer.as_bytes()).unwrap();
-    assert_eq!(said.events, ["welcome", "bye"]);
-    assert_eq!(String::from_utf8(said.out).unwrap().matches("POST").count(), 1);
+    let output = output(Transport::Poll, answer.as_bytes()).unwrap();
+    assert_eq!(output.events, ["welcome", "bye"]);
+    assert_eq!(String::from_utf8(output.out).unwrap().matches("POST").count(), 1);
 }
 
 #[test]
@@ -133,14 +133,14 @@ fn posts() {
     assert_eq!(posted(gone), Err(Fault::Refused { status: 404, code: Code::NoSession, retry_after: None }));
 }
 
-struct Said {
+struct Output {
     events: Vec<String>,
     out: Vec<u8>,
     key: Option<String>,
 }
 
-/// Feeds the answer whole, then byte by byte, and in two parts cut at every place; all must agree.
-fn said(transport: Transport, answer: &[u8]) -> Result<Said, Fault> {
+/// Feeds the response whole, byte by byte, and in two parts cut at every byte. All results must be equal.
+fn output(transport: Transport, answer: &[u8]) -> Result<Output, Fault> {
     let whole = fed(transport, answer, &[]);
     let every: Vec<usize> = (1..answer.len()).collect();
     let cuts = every.iter().map(std::slice::from_ref).chain([every.as_slice()]);
@@ -157,7 +157,7 @@ fn said(transport: Transport, answer: &[u8]) -> Result<Said, Fault> {
     whole
 }
 
-fn fed(transport: Transport, answer: &[u8], cuts: &[usize]) -> Result<Said, Fault> {
+fn fed(transport: Transport, answer: &[u8], cuts: &[usize]) -> Result<Output, Fault> {
     let (target, mut masks, mut out) = (target(), Masks::new(1), Vec::new());
     let mut client = Client::new(transport);
     client.start(&target, HELLO, &mut out);
@@ -168,7 +168,7 @@ fn fed(transport: Transport, answer: &[u8], cuts: &[usize]) -> Result<Said, Faul
             events.push(json["t"].as_str().unwrap().to_owned());
         })?;
     }
-    Ok(Said { events, out, key: client.key().map(str::to_owned) })
+    Ok(Output { events, out, key: client.key().map(str::to_owned) })
 }
 
 fn target() -> Target {

@@ -1,4 +1,4 @@
-//! The client's side of RFC 6455.
+//! The client side of RFC 6455.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -46,17 +46,17 @@ pub(crate) fn write(opcode: u8, payload: &[u8], mask: [u8; 4], out: &mut Vec<u8>
     }
 }
 
-/// A frame of the server.
+/// A frame from the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) fin: bool,
     pub(crate) opcode: u8,
     pub(crate) payload: Range<usize>,
-    /// Bytes of the whole frame.
+    /// Length of the whole frame.
     pub(crate) bytes: usize,
 }
 
-/// The frame at the start of `input`; None: more bytes are needed.
+/// Reads the frame at the start of `input`; None: more bytes are needed.
 pub(crate) fn read(input: &[u8]) -> Result<Option<Frame>, Fault> {
     let &[first, second, ref rest @ ..] = input else { return Ok(None) };
     if first & 0x70 != 0 {

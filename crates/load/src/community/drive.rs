@@ -1,4 +1,5 @@
-//! The phases of a community run: all connect, write for a while, and some lose their connections at once and come back.
+//! The phases of a community run: all members connect and write for a while; then some lose their connections and
+//! reconnect.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,12 +20,13 @@ use crate::report::Run;
 use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 
-/// News of presence stop within this after the last one came, or are part of what is measured then.
+/// Presence events should end within this time after the last member came; otherwise they are measured with the next
+/// phase.
 const QUIET_PATIENCE: Duration = Duration::from_secs(60);
-/// Nothing has come for so long after the end: what is missing is lost.
+/// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(10);
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
-/// How long they write before and after a storm.
+/// Duration of the traffic before and after a storm.
 const AROUND_STORM: Duration = Duration::from_secs(3);
 
 type Crowd<'a> = Conductor<'a, Members>;
@@ -77,15 +79,15 @@ fn own_memory() -> Option<u64> {
     Probe::Process(std::process::id()).look().resident_bytes
 }
 
-/// Members name the users they watch, at the rate at which they came.
+/// Makes members name the users they watch, at the rate at which they connected.
 fn watch_all(crowd: &mut Crowd<'_>, plan: &CommunityPlan) {
     let (begin, members) = (Instant::now(), plan.people.members());
-    let mut said = 0;
-    while said < members && !crowd.stopped() {
+    let mut ordered = 0;
+    while ordered < members && !crowd.stopped() {
         let now = Instant::now();
         let below = (((now - begin).as_secs_f64() * plan.rate) as u32).min(members);
-        if below > said {
-            said = below;
+        if below > ordered {
+            ordered = below;
             crowd.each(|| Mail::Order(Order::Watch(below)));
         }
         crowd.sample_if_due(now);
@@ -93,7 +95,7 @@ fn watch_all(crowd: &mut Crowd<'_>, plan: &CommunityPlan) {
     }
 }
 
-/// Waits until no more news come, so that what comes afterwards is of what happens afterwards.
+/// Waits until presence events end, so that later events belong to later actions.
 fn quiet(crowd: &mut Crowd<'_>, traffic: &Traffic, quiet: Duration) {
     let begin = Instant::now();
     let (mut last, mut last_change) = (read(&traffic.presence), begin);
@@ -107,7 +109,7 @@ fn quiet(crowd: &mut Crowd<'_>, traffic: &Traffic, quiet: Duration) {
     }
 }
 
-/// The events that are due, with their times.
+/// The schedules of messages and presence changes.
 struct Schedules {
     messages: PoissonSchedule,
     changes: PoissonSchedule,
@@ -130,7 +132,7 @@ impl Schedules {
         self.changes.skip_to(now);
     }
 
-    /// Only who has something to do is woken: there may be 60 threads.
+    /// Wakes only workers with due events: there may be 60 threads.
     fn tick(&mut self, crowd: &mut Crowd<'_>) {
         let now = Instant::now();
         for (moments, order) in [
@@ -149,7 +151,7 @@ impl Schedules {
     }
 }
 
-/// Lives for the time of the plan; then nothing is on its way any more.
+/// Runs the traffic for the plan's time, then waits until no event is pending.
 fn live(
     crowd: &mut Crowd<'_>,
     schedules: &mut Schedules,
@@ -188,7 +190,7 @@ fn storm(
     crowd.each(|| Mail::Break { below: plan.storm, spread: plan.spread });
     let (mut last, mut last_change) = (0, begin);
     loop {
-        // Not in the same turn as the break: the broken ones still hold their descriptors then.
+        // Not in the same turn as the break: the broken connections still hold their descriptors then.
         thread::sleep(BEAT);
         schedules.tick(crowd);
         crowd.bring_back();

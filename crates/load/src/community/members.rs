@@ -1,5 +1,5 @@
-//! The members of a community: they watch their contacts, write to them, change their presence, lose their connection and
-//! resume.
+//! The members of a community: they watch their contacts, write to them, change their presence, lose their connections
+//! and resume.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
 pub(crate) enum Order {
-    /// These members' turns to write have come.
+    /// These members write a message now.
     Write(Vec<Turn>),
-    /// To change their presence.
+    /// These members change their presence now.
     Change(Vec<Turn>),
     /// The members below this number name the users they watch, each once.
     Watch(u32),
-    /// The calm part is over.
+    /// The phase before the storm is over.
     CalmIsOver,
-    /// All below this number are gone.
+    /// All members below this number lose their connections.
     Storm(u32),
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Order {
 pub(crate) struct Shared {
     pub(crate) stamps: Stamps,
     pub(crate) people: People,
-    /// Members name whom they watch, after [`Order::Watch`]; otherwise they watch their contacts as they come.
+    /// Members name the users they watch after [`Order::Watch`]; otherwise they watch their contacts when they connect.
     pub(crate) named: bool,
     /// Members below this number keep their positions.
     pub(crate) storm: u32,
@@ -47,17 +47,17 @@ pub(crate) struct Shared {
 pub(crate) struct Members {
     shared: Arc<Shared>,
     share: Share,
-    /// How many have named the users they watch.
+    /// The number of members that have named the users they watch.
     watching: usize,
-    /// Up to where the members who will be gone have everything.
+    /// Resume positions of members who will lose their connections.
     positions: HashMap<u32, Box<str>>,
-    /// Messages without an answer yet, by their writer: they are sent again after a reconnect.
+    /// Unacknowledged messages by author: they are sent again after a reconnect.
     unanswered: HashMap<u32, Vec<Letter>>,
-    /// Messages that were received, with the seq of the first time.
+    /// Received messages, with the seq of the first receipt.
     received: HashMap<u64, u32>,
-    /// Members whose connection is gone.
+    /// Members who have lost their connections.
     gone: HashSet<u32>,
-    /// Members who were not online for others when they came: a run before has left them like this.
+    /// Members who were away when they connected, because an earlier run left them like this.
     began_away: HashSet<u32>,
     watch_retry: WatchRetry,
     storming: bool,
@@ -68,33 +68,33 @@ pub(crate) struct Members {
 struct Letter {
     number: u64,
     due: Instant,
-    /// So many times, since its writer is connected.
+    /// The number of refusals since its author connected.
     refused: u32,
 }
 
 tally! {
     pub(crate) struct Tally {
         times {
-            /// From when it was due, in the calm part.
+            /// From the due time, before the storm.
             ack,
             delivery,
             presence,
-            /// Of those who stayed, from the storm on.
+            /// Of members who stayed, from the storm on.
             storm_ack,
-            /// From when something was due until it was sent, in the calm part.
+            /// From the due time until it was sent, before the storm.
             late,
         }
         counts {
-            /// One message with two seqs: it was stored twice.
+            /// Messages with two seqs: they were stored twice.
             doubled,
-            /// One message with one seq, again: a receiver drops it.
+            /// Messages received again with the same seq: a receiver drops them.
             repeated,
-            /// Came with the welcome of those who came back.
+            /// Messages that came with the welcome after a reconnect.
             caught_up,
             gaps,
-            /// Those who came back and had to begin anew.
+            /// Members who reconnected and could not resume.
             not_resumed,
-            /// Events that a user is offline, from the storm on: no member is away for long enough to be shown as offline.
+            /// Offline events from the storm on. No member is away long enough to be shown as offline.
             flaps,
         }
     }
@@ -148,7 +148,7 @@ impl Members {
 
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
         let Some(Stamp { number, due }) = self.shared.stamps.read(&message.id) else { return };
-        // One's own, which a welcome brings back.
+        // The member's own message, which a welcome repeats.
         if token::number(&message.from) == Some(member) {
             return;
         }
@@ -165,7 +165,7 @@ impl Members {
         }
     }
 
-    /// Takes a message off those that wait for an answer; false where it has had one.
+    /// Removes a message that waits for its acknowledgement; false if it does not wait.
     fn answered(&mut self, member: u32, number: u64) -> bool {
         let Some(letters) = self.unanswered.get_mut(&member) else { return false };
         let Some(at) = letters.iter().position(|letter| letter.number == number) else { return false };
@@ -212,7 +212,7 @@ impl Members {
     fn news(&mut self, user: &str, presence: Presence, now: Instant) {
         add(&self.shared.traffic.presence, 1);
         let of_member = token::number(user).and_then(|member| self.shared.changed.get(member as usize));
-        // OtherProcesses on the rosters are always offline.
+        // Other users on the contact lists are always offline.
         let Some(changed) = of_member.map(|changed| changed.load(Ordering::Relaxed)) else { return };
         if self.storming {
             self.tally.flaps += u64::from(presence == Presence::Offline);

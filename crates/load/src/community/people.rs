@@ -1,8 +1,8 @@
-//! Contact lists computed from member numbers: no list is stored, for any number of members.
+//! Contact lists that are computed from member numbers: no list is stored, for any number of members.
 
 use crate::token;
 
-/// Members, numbered from 0, who are online; and users who are not, but stand on their rosters.
+/// Members, numbered from 0, who are online, and offline users on their contact lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct People {
     members: u32,
@@ -11,16 +11,16 @@ pub struct People {
     online: u32,
 }
 
-/// Somebody on a roster.
+/// A user on a contact list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Contact {
     /// The member with this number.
     Online(u32),
-    /// The user with this number, among those of the site who are away.
+    /// The offline user of the site with this number.
     Away(u32),
 }
 
-/// There are too few members for their rosters.
+/// There are too few members for their contact lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("each site needs at least {least} members, so that each of them can have {online} others online")]
 pub struct TooFew {
@@ -29,8 +29,8 @@ pub struct TooFew {
 }
 
 impl People {
-    /// `online` of the `roster` contacts of each member are members; an odd number is rounded down, since contacts are
-    /// mutual and each member has as many on both sides.
+    /// `online` of the `roster` contacts of each member are members. An odd number is rounded down, because contacts
+    /// are mutual and each member has as many on both sides.
     pub fn new(members: u32, sites: u32, roster: u32, online: u32) -> Result<People, TooFew> {
         let online = online.min(roster) & !1;
         let least = online + 2;
@@ -61,8 +61,7 @@ impl People {
         (site..self.members).step_by(self.sites as usize)
     }
 
-    /// Users of a site who are not online: as many as make those who are online the share of all that they are of a
-    /// roster.
+    /// The number of offline users of a site. Online users have the same share of all users as of a contact list.
     pub fn away_of_site(&self, site: u32) -> u32 {
         match (self.roster - self.online, self.online) {
             (away, 0) => away,
@@ -70,15 +69,14 @@ impl People {
         }
     }
 
-    /// The whole roster of a member: first those who are online.
+    /// All contacts of a member, online ones first.
     pub fn contacts(&self, member: u32) -> impl Iterator<Item = Contact> + use<> {
         let people = *self;
         let online = (0..self.online).map(move |nth| Contact::Online(people.online_contact(member, nth)));
         online.chain((0..self.roster - self.online).map(move |nth| people.away_contact(member, nth)))
     }
 
-    /// The `nth` contact of a member, of those who are online. They lie in pairs around it in the ring of its site, far
-    /// apart.
+    /// The `nth` online contact of a member. They lie in pairs around it in the ring of its site, far apart.
     pub(crate) fn online_contact(&self, member: u32, nth: u32) -> u32 {
         let (site, size) = (member % self.sites, self.size(member % self.sites));
         let pairs = self.online / 2;
@@ -92,20 +90,20 @@ impl People {
         let all = u64::from(self.away_of_site(member % self.sites));
         let away = u64::from(self.roster - self.online);
         let apart = all / away;
-        // One further each time, where there is room: else some would be on many lists and others on none.
+        // One step more if possible: otherwise some users would be on many lists and others on none.
         let apart = if apart > away { apart + 1 } else { apart };
         let first = u64::from(member / self.sites) * all / u64::from(self.size(member % self.sites));
         Contact::Away(((first + u64::from(nth) * apart) % all) as u32)
     }
 
-    /// Members of a site.
+    /// The number of members of a site.
     fn size(&self, site: u32) -> u32 {
         (self.members - site).div_ceil(self.sites)
     }
 }
 
 impl Contact {
-    /// The name of the user.
+    /// The id of the user.
     pub fn name(self) -> String {
         match self {
             Contact::Online(member) => token::user(member),
@@ -163,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_away_is_on_about_as_many_lists_as_others() {
+    fn offline_users_are_on_about_as_many_lists_as_others() {
         let people = People::new(5_000, 1, 150, 30).unwrap();
         let mut lists: HashMap<Contact, u32> = HashMap::new();
         for contact in (0..5_000).flat_map(|member| people.contacts(member)) {

@@ -1,12 +1,12 @@
-//! A Poisson process: members act at random moments, independently of each other.
+//! A Poisson process: members act at random times, independently of each other.
 
 use std::time::{Duration, Instant};
 
 use crate::client::Masks;
 
-/// Events at a given rate, with their members: each member in turn, in a scattered order.
+/// Events at a given rate. Each member has its turn, in a scattered order.
 pub(super) struct PoissonSchedule {
-    /// Of all members together, per second; 0: never.
+    /// Events per second of all members together; 0: never.
     rate: f64,
     members: u64,
     /// Has no divisor in common with `members`.
@@ -16,17 +16,17 @@ pub(super) struct PoissonSchedule {
     chance: Masks,
 }
 
-/// It is, or was, a member's turn.
+/// The turn of a member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
     pub(super) due: Instant,
     pub(super) member: u32,
-    /// From 0, of all.
+    /// The number of this event, from 0.
     pub(super) number: u64,
 }
 
 impl PoissonSchedule {
-    /// `every`: how often it is each member's turn, on average.
+    /// `every`: mean interval between two turns of a member.
     pub(super) fn new(members: u32, every: Option<Duration>, begin: Instant, seed: u64) -> PoissonSchedule {
         let members = u64::from(members.max(1));
         let golden = (members as f64 * 0.618) as u64 | 1;
@@ -43,7 +43,7 @@ impl PoissonSchedule {
         moments
     }
 
-    /// The next one that is due, if any is.
+    /// The next event, if it is due.
     pub(super) fn take(&mut self, now: Instant) -> Option<Turn> {
         if self.rate == 0.0 || self.next > now {
             return None;
@@ -56,7 +56,7 @@ impl PoissonSchedule {
         Some(moment)
     }
 
-    /// Begins anew: what was due meanwhile is not made up for.
+    /// Restarts the schedule at `now`; skips the events that were due before.
     pub(super) fn skip_to(&mut self, now: Instant) {
         self.next = now;
         self.draw();
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_has_a_turn_and_none_is_at_a_beat() {
+    fn every_member_has_a_turn_at_a_time_of_its_own() {
         let begin = Instant::now();
         let mut moments = PoissonSchedule::new(100, Some(Duration::from_secs(10)), begin, 7);
         let end = begin + Duration::from_secs(100);
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(first, (0..100).collect::<Vec<u32>>());
         let gaps: Vec<f64> = all.windows(2).map(|two| (two[1].due - two[0].due).as_secs_f64()).collect();
         let long = gaps.iter().filter(|gap| **gap > 0.1).count() as f64 / gaps.len() as f64;
-        // Of a Poisson process, 1/e are longer than the mean.
+        // In a Poisson process, 1/e of the intervals are longer than the mean.
         assert!((0.3..0.44).contains(&long), "{long}");
     }
 

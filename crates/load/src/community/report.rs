@@ -15,16 +15,16 @@ use crate::report::{Measure, Run, grouped};
 use crate::traffic::Traffic;
 use crate::worker::read;
 
-/// A generator that sends later than this after a command was due, once in a hundred, measures itself.
+/// If one command in a hundred is sent later than this after its due time, the generator measures itself.
 const LATE_MS: f64 = 100.0;
 const CHANGE: &str = "fewer members or a lower rate; a node without limits; --pid";
 
-/// What happened, in the order of time.
+/// Snapshots, in the order of time.
 pub(super) struct Phases {
     pub(super) ramp: Ramp,
     pub(super) ramped: Snapshot,
     pub(super) ramp_presence: u64,
-    /// When all had come and no events of presence were on their way.
+    /// When all members had connected and no presence events were pending.
     pub(super) idle: Snapshot,
     pub(super) calm: Part,
     pub(super) end: Snapshot,
@@ -40,7 +40,7 @@ pub(super) struct Storm {
     pub(super) back_after: Duration,
 }
 
-/// Counts of a part of the run, taken when nothing of it was on its way any more.
+/// Counts of a part of the run, taken when no event of the part was pending.
 #[derive(Default)]
 pub(super) struct Part {
     seconds: f64,
@@ -78,7 +78,7 @@ impl Part {
         }
     }
 
-    /// How long it took, and how things stood then.
+    /// Sets the duration and the snapshots.
     pub(super) fn of(self, seconds: f64, from: Snapshot, to: Snapshot) -> Part {
         Part { seconds, between: Some((from, to)), ..self }
     }
@@ -87,7 +87,7 @@ impl Part {
         self.acknowledged.saturating_sub(self.delivered)
     }
 
-    /// Neither acknowledged nor refused.
+    /// Messages that were neither acknowledged nor refused.
     fn unanswered(&self) -> u64 {
         self.sent.saturating_sub(self.acknowledged + self.refused)
     }
@@ -110,8 +110,8 @@ impl Part {
     }
 }
 
-/// A member's memory is the growth since before the first one came. CPU per login: of the server until the last one had
-/// come and everybody had heard of it, with the events of presence that each login makes.
+/// Memory per member: growth since before the first one connected. CPU per login: the server's, until the last member
+/// had connected and all presence events had arrived, so it includes the presence events of each login.
 pub(super) fn report(plan: &CommunityPlan, outcome: Outcome<Tally>, phases: Phases) -> Run {
     let Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm } = phases;
     let (people, before) = (plan.people, outcome.before);
@@ -146,7 +146,8 @@ pub(super) fn report(plan: &CommunityPlan, outcome: Outcome<Tally>, phases: Phas
             .beside("ejabberd 23.01, 30 online", 236.0)
             .beside("paper, Tigase", 100.0),
         Measure::new("ramp_seconds", "until all were there", "s", ramp.seconds),
-        // Because the generator was late, or the server had not answered those before. Says nothing against what follows.
+        // The reason may be a late generator, or unanswered logins at the server. It does not make the other figures
+        // invalid.
         Measure::new(
             "ramp_late_percent",
             "of that time, fewer had begun than were due",
@@ -206,7 +207,7 @@ pub(super) fn report(plan: &CommunityPlan, outcome: Outcome<Tally>, phases: Phas
     let refused = failures::against_refusals(&tally.refused, refused);
     let everybody = u64::from(people.members());
     let against = outcome.against(
-        // There may be 60 threads: lateness shows better whether the generator was the limit.
+        // With up to 60 threads, lateness shows better whether the generator was the limit.
         0.0,
         0,
         &[

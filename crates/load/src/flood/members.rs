@@ -24,7 +24,7 @@ pub(super) struct Shared {
 pub(super) struct Members {
     share: Share,
     shared: Arc<Shared>,
-    /// Members whose message was refused, and how many times.
+    /// Refusals of each member's message.
     refused: HashMap<u32, u32>,
     refusals: Reasons,
 }
@@ -38,7 +38,7 @@ pub(super) struct Order {
 impl Members {
     fn message(&self, member: u32) -> Command<'_> {
         let Shared { stamps, body, .. } = &*self.shared;
-        // The latency from when it was due is not measured.
+        // The latency from the due time is not measured.
         send(stamps.write(member.into(), stamps.zero()), user(member ^ 1), body)
     }
 

@@ -1,4 +1,4 @@
-//! The members of a mix: of ten, two do nothing, six change their presence now and then, two write to each other.
+//! The members of a mix: of ten, two do nothing, six sometimes change their presence, two write to each other.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
@@ -31,7 +31,7 @@ fn role(member: u32) -> Role {
     }
 }
 
-/// Number of an active member among the active ones, and back.
+/// Converts the number of an active member to its index among the active ones, and back.
 fn place(member: u32) -> u32 {
     member / 10 * 2 + member % 10 % 2
 }
@@ -41,16 +41,16 @@ fn member_at(place: u32) -> u32 {
 }
 
 pub(super) enum Order {
-    /// Do what is due.
+    /// Carry out due actions.
     Beat,
-    /// Begin nothing more.
+    /// Begin no new actions.
     End,
 }
 
 tally! {
     pub(super) struct Tally {
         times {
-            /// From when a message was due.
+            /// From a message's due time.
             ack,
             delivery,
         }
@@ -63,7 +63,7 @@ pub(super) struct Shared {
     pub(super) stamps: Stamps,
     pub(super) plan: MixPlan,
     pub(super) traffic: Arc<Traffic>,
-    /// By place: which of the active members are logged in.
+    /// By index of an active member: whether it is logged in.
     pub(super) online: Vec<AtomicBool>,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct Members {
     tally: Tally,
 }
 
-/// The active ones among so many members, for [`Shared::online`].
+/// An entry for each active member among `members`, for [`Shared::online`].
 pub(super) fn no_one_online(members: u32) -> Vec<AtomicBool> {
     (0..=place(members) + 2).map(|_| AtomicBool::new(false)).collect()
 }
@@ -101,7 +101,7 @@ impl Members {
         commands.send(member, &Command::Presence { set });
     }
 
-    /// To an online member of the group; without one, the member waits.
+    /// Writes to an online member of the group; without one, the member waits.
     fn write(&mut self, member: u32, due: Instant, commands: &mut Commands) {
         let (own, group) = (place(member), self.shared.plan.group);
         let first = own / group * group;

@@ -11,7 +11,7 @@ const LEFT: f64 = 58.0;
 const TOP: f64 = 14.0;
 const RIGHT: f64 = 14.0;
 const BOTTOM: f64 = 30.0;
-/// More points than this are no finer on any screen.
+/// More points than this cannot be seen on a screen.
 const MOST_POINTS: usize = 300;
 
 /// Curves over the time of a run.
@@ -28,7 +28,7 @@ pub(super) struct Curve {
 }
 
 impl Chart {
-    /// Nothing if there is nothing to see.
+    /// Empty if the curves have nothing to show.
     pub(super) fn draw(&self, seconds: f64) -> String {
         let curves: Vec<&Curve> = self.curves.iter().filter(|curve| curve.points.len() > 1).collect();
         let top = curves.iter().flat_map(|curve| &curve.points).map(|(_, value)| *value).fold(0.0, f64::max);
@@ -64,7 +64,7 @@ fn legend(curves: &[&Curve]) -> String {
         .collect()
 }
 
-/// For those who hear a page: what each curve ends at and what it reached.
+/// A text for screen readers: the last and the highest value of each curve.
 fn spoken(chart: &Chart, curves: &[&Curve]) -> String {
     let mut out = format!("{}, {}:", chart.title, chart.unit);
     for curve in curves {
@@ -141,14 +141,14 @@ fn tick(value: f64) -> String {
     }
 }
 
-/// The highest of each bucket: a peak is what one looks for.
+/// The highest value of each bucket, so that peaks stay visible.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let bucket = points.len().div_ceil(MOST_POINTS).max(1);
     let highest = |points: &[(f64, f64)]| points.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
     points.chunks(bucket).filter_map(highest).collect()
 }
 
-/// Bars on one scale: so many of ours, then those of others.
+/// Bars on one scale: the first `ours` are ours, the rest belong to others.
 pub(super) fn bars(title: &str, unit: &str, bars: &[(&str, f64)], ours: usize) -> String {
     let longest = bars.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     if longest <= 0.0 {
@@ -192,7 +192,7 @@ pub(super) fn bars(title: &str, unit: &str, bars: &[(&str, f64)], ours: usize) -
     out
 }
 
-/// Bars of medians, each with a line from the least to the most.
+/// Bars of medians, each with a line from the lowest to the highest value.
 pub(super) fn whiskers(comparison: &Comparison) -> String {
     let cases: Vec<(&str, Spread)> =
         comparison.cases.iter().filter_map(|case| Some((case.setting.as_str(), case.spread?))).collect();

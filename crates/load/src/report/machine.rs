@@ -14,7 +14,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// This machine.
     pub fn here() -> Machine {
         let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    /// In a line.
+    /// One line.
     pub(super) fn sentence(&self) -> String {
         let cores = if self.cores == 1 { "1 core".to_owned() } else { format!("{} cores", self.cores) };
         let memory = self.memory_bytes.map(|bytes| format!("{:.0} GB", bytes as f64 / 1e9));

@@ -1,4 +1,4 @@
-//! For documentation that is made from runs: tables that read well as text and as a page.
+//! Markdown for documentation: tables that are readable as text and as a page.
 
 use std::fmt::Write;
 
@@ -93,7 +93,7 @@ fn comparisons(study: &Study, out: &mut String) {
     }
 }
 
-/// Names come from plan files: nothing of them is markup.
+/// Names come from plan files, so they may contain markup.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! One figure of a run: its key, name, unit and value, and what others have measured.
+//! One figure of a run: its key, name, unit and value, and the figures of others.
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -6,18 +6,18 @@ use serde_json::{Map, Value as Json};
 use super::grouped;
 use crate::percentiles::Percentiles;
 
-/// A run's report is a list of these: the page, the text, the tables and the JSON object are all made from it.
+/// A run's report is a list of measures. The page, the text, the tables and the JSON object are made from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// Of the JSON object; a dot leads into an inner object, as in `storm.returned`. Empty: only people see it, because it
-    /// follows from others.
+    /// The key in the JSON object; a dot leads into an inner object, as in `storm.returned`. Empty if the figure
+    /// follows from others: then it is only in the tables.
     pub key: &'static str,
-    /// For people. Empty: it is in the JSON object only.
+    /// For people. Empty: only in the JSON object.
     pub name: &'static str,
     pub unit: &'static str,
     pub value: Value,
     pub beside: Vec<Beside>,
-    /// The run was made for this one.
+    /// A leading figure of the run.
     pub leads: bool,
 }
 
@@ -71,7 +71,7 @@ impl Measure {
         self
     }
 
-    /// A single figure; None for a distribution, and for what could not be read.
+    /// A single figure; None for a distribution or an unreadable value.
     pub fn figure(&self) -> Option<f64> {
         match self.value {
             Value::Count(count) => Some(count as f64),

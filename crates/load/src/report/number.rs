@@ -1,6 +1,6 @@
 //! Numbers formatted for people.
 
-/// 15000 as 15,000; small values with what they need of decimals.
+/// 15000 as 15,000; small values with as many decimals as they need.
 pub fn grouped(value: f64) -> String {
     let decimals = match value.abs() {
         0.0.. if value.fract() == 0.0 => 0,
@@ -33,7 +33,7 @@ pub(crate) fn scale(top: f64, lines: f64) -> (f64, f64) {
     (step, (top / step).ceil() * step)
 }
 
-/// For between tags and inside quoted attributes.
+/// Escapes text for HTML content and quoted attributes.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

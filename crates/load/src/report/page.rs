@@ -1,4 +1,4 @@
-//! The report as one page: no script, nothing from elsewhere.
+//! The report as one page, without scripts and external resources.
 
 use std::fmt::Write;
 
@@ -139,7 +139,7 @@ fn badge(run: &Run) -> String {
     format!("<span class=\"badge {class}\">{word}</span>")
 }
 
-/// The first figures of a run are the ones it was made for.
+/// The leading figures of a run come first.
 fn tiles(run: &Run, out: &mut String) {
     out.push_str("<div class=\"tiles\">");
     for of in run.figures().filter(|of| of.figure().is_some()).take(4) {
@@ -225,7 +225,7 @@ fn curves(run: &Run, out: &mut String) {
     }
 }
 
-/// A rate is read over half a second at least, since the CPU clock ticks every 10 ms.
+/// A rate covers at least half a second, because the CPU clock ticks every 10 ms.
 const RATE_OVER: f64 = 0.45;
 
 fn rates(series: &[Point], value: &dyn Fn(&Point) -> Option<f64>, factor: f64) -> Vec<(f64, f64)> {

@@ -53,7 +53,7 @@ fn headline(run: &Run) -> String {
     format!("{}{not}", run.headline)
 }
 
-/// The first figures that could be read.
+/// The first readable figures.
 fn figures(run: &Run) -> String {
     let known = run.figures().filter(|of| of.figure().is_some());
     let parts: Vec<String> = known.take(3).map(|of| format!("{} {}", of.name, of.shown())).collect();

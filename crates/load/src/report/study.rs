@@ -1,4 +1,4 @@
-//! A study on the page: hypotheses with what became of them, then a table and bars with whiskers for each factor.
+//! A study on the page: hypotheses with their outcomes, then a table and bars with whiskers for each factor.
 
 use std::fmt::Write;
 

@@ -58,7 +58,7 @@ fn the_page_has_every_chart_and_needs_nothing_from_elsewhere() {
     let page = report().page();
     let count = |what: &str| page.matches(what).count();
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
-    // Six of curves, one beside, one of latency.
+    // Six charts of curves, one of comparisons, one of latency.
     assert_eq!((count("<figure"), count("<svg"), count("</svg>")), (8, 8, 8));
     assert_eq!((count("<section"), count("class=\"badge good\""), count("class=\"badge bad\"")), (2, 2, 2));
     for outside in ["http:", "https:", "url(", "@import", "src=", "<script", "<link"] {
@@ -95,7 +95,7 @@ fn a_study_shows_its_hypotheses_first_then_a_table_and_whiskers_for_each_factor(
         }],
     });
     let page = report.page();
-    // The summary names both runs; the paper's figure is beside the one that has one.
+    // The summary names both runs; one of them has a paper's figure beside its own.
     assert!(
         page.contains("href=\"#run-1\"") && page.contains("4,800 B<small>paper, AVChat</small>"),
         "{page}"
@@ -109,7 +109,7 @@ fn a_study_shows_its_hypotheses_first_then_a_table_and_whiskers_for_each_factor(
 }
 
 #[test]
-fn what_a_run_was_made_for_leads_the_summary() {
+fn the_leading_figure_comes_first_in_the_summary() {
     let mut report = report();
     report.runs[1].measures = vec![
         Measure::derived("memory", "B", 5.0).beside("paper", 6.0),
@@ -136,7 +136,7 @@ fn text_from_outside_is_no_markup() {
 }
 
 #[test]
-fn what_is_not_valid_says_why_and_what_to_change() {
+fn an_invalid_run_has_a_reason_and_advice() {
     let text = report().text();
     assert!(
         text.contains(
@@ -187,7 +187,7 @@ fn files_for_machines() {
 }
 
 #[test]
-fn the_markdown_has_a_table_for_each_run_and_says_what_is_not_valid() {
+fn the_markdown_has_a_table_for_each_run_and_marks_invalid_ones() {
     let mut report = report();
     report.runs[1].measures = vec![Measure::derived("sent", "messages", 7_u64).leading()];
     let text = markdown::markdown(&report);

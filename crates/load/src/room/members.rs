@@ -45,7 +45,7 @@ tally! {
             beside,
         }
         counts {
-            /// Messages whose seq was not the next one of that member.
+            /// Messages whose seq was not the next one for that member.
             out_of_order,
         }
     }
@@ -58,7 +58,7 @@ pub(crate) enum Order {
     Beside(Due),
 }
 
-/// The kind of a message, in two bits of the number of its postmark.
+/// The kind of a message, in two bits of the number in its id.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Room,
@@ -79,8 +79,8 @@ impl Shared {
         }
     }
 
-    /// How many hear a message.
-    fn hearers(&self, kind: Kind) -> u64 {
+    /// The number of members who receive a message.
+    fn receivers(&self, kind: Kind) -> u64 {
         match kind {
             Kind::Room => u64::from(self.members) - 1,
             Kind::Alone | Kind::Beside => 1,
@@ -108,7 +108,7 @@ impl Members {
         due: Instant,
         commands: &mut Commands,
     ) {
-        add(&self.shared.traffic.sent, self.shared.hearers(kind));
+        add(&self.shared.traffic.sent, self.shared.receivers(kind));
         let id = self.shared.stamps.write(number << 2 | kind as u64, due);
         commands.send(
             member,
@@ -132,7 +132,7 @@ impl Members {
         }
     }
 
-    fn hear(&mut self, member: u32, id: &str, seq: u64, now: Instant) {
+    fn receive(&mut self, member: u32, id: &str, seq: u64, now: Instant) {
         let Some(stamp) = self.shared.stamps.read(id) else { return };
         let micros = micros_since(stamp.due, now);
         self.shared.traffic.deliver(self.share.worker, micros);
@@ -146,7 +146,7 @@ impl Members {
         }
     }
 
-    /// One's own messages come as an acknowledgement, and count as heard.
+    /// A member's own message arrives as an acknowledgement, and counts as received.
     fn in_order(&mut self, member: u32, seq: u64) {
         let newest = &mut self.newest[self.share.index(member)];
         if *newest > 0 && seq != *newest + 1 {
@@ -156,7 +156,7 @@ impl Members {
     }
 }
 
-/// As long as people's messages are.
+/// As long as people's messages.
 const BODY: &str = "What do you say to Saturday, if the weather holds? We could meet at ten.";
 
 impl Script for Members {
@@ -171,11 +171,11 @@ impl Script for Members {
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
         match event {
-            Event::Message { message, .. } => self.hear(member, &message.id, message.seq, now),
+            Event::Message { message, .. } => self.receive(member, &message.id, message.seq, now),
             Event::Ack { id, seq, .. } => {
                 let Some(stamp) = self.shared.stamps.read(id) else { return };
                 let kind = Kind::of(stamp.number);
-                add(&self.shared.traffic.acknowledged, self.shared.hearers(kind));
+                add(&self.shared.traffic.acknowledged, self.shared.receivers(kind));
                 if kind == Kind::Room {
                     self.in_order(member, *seq);
                 }
@@ -185,7 +185,7 @@ impl Script for Members {
                 self.tally.note_refusal(code.word());
                 let kind = id.as_deref().and_then(|id| self.shared.stamps.read(id));
                 if let Some(stamp) = kind {
-                    add(&self.shared.traffic.refused, self.shared.hearers(Kind::of(stamp.number)));
+                    add(&self.shared.traffic.refused, self.shared.receivers(Kind::of(stamp.number)));
                 }
             }
             _ => {}

@@ -1,5 +1,5 @@
 //! The members: the others write and read, the slow ones read late. A member who falls behind resumes, fetches missing
-//! messages, and repeats unanswered ones.
+//! messages, and repeats unacknowledged ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::token;
 use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
-/// Messages that are asked for at a time.
+/// Messages of one history request.
 const PAGE: u32 = 20;
 
 pub(crate) enum Order {
     Due(Due),
-    /// The slow ones stop reading now.
+    /// The slow members stop reading now.
     Pause,
 }
 
@@ -36,14 +36,15 @@ pub(crate) struct Shared {
 pub(crate) struct Members {
     shared: Arc<Shared>,
     share: Share,
-    /// Up to where each has everything, and its newest seq in each conversation. On a busy machine anybody may fall behind.
+    /// Each member's resume position, and its newest seq in each conversation. On a busy machine every member may fall
+    /// behind.
     positions: HashMap<u32, Box<str>>,
     newest: HashMap<(u32, Box<str>), u64>,
-    /// By member: messages without an answer, to be repeated. The answer may be in a queue that was dropped.
+    /// By member: unacknowledged messages, which are repeated. The acknowledgement may have been in a dropped queue.
     unanswered: HashMap<u32, BTreeMap<Box<str>, u32>>,
-    /// By member and conversation: after which seq something is missing that is still to be fetched.
+    /// By member and conversation: the seq after which messages must still be fetched.
     holes: HashMap<u32, BTreeMap<Box<str>, u64>>,
-    /// By number of the message: its seq, so that a second one is noticed.
+    /// By number of the message: its seq, to detect a duplicate.
     received: HashMap<u64, u64>,
     paused: bool,
     tally: Tally,
@@ -52,16 +53,16 @@ pub(crate) struct Members {
 tally! {
     pub(crate) struct Tally {
         times {
-            /// Of messages to those who read all the time: before the others stop reading, and while they do not.
+            /// Latency to members who read all the time: before the slow members pause, and during the pause.
             calm,
             pause,
         }
         counts {
             doubled,
             repeated,
-            /// Times that the server dropped a queue and said so.
+            /// The number of times that the server dropped a queue and reported it.
             behind,
-            /// Conversations of which more was missed than `changes` brings.
+            /// Conversations with more missed messages than `changes` contains.
             gaps,
             /// Messages that were fetched from the history to fill the gaps.
             fetched,
@@ -91,7 +92,7 @@ impl Members {
         self.positions.insert(member, position.into());
     }
 
-    /// Asks for what is missing, one page at a time: an answer may be in a queue that is dropped, and is asked for again
+    /// Requests missing messages, one page at a time. If the response is in a dropped queue, the request is repeated
     /// then.
     fn fetch(&self, member: u32, commands: &mut Commands) {
         let hole = self.holes.get(&member).and_then(BTreeMap::first_key_value);
@@ -105,7 +106,7 @@ impl Members {
         }
     }
 
-    /// A page of what was missing has come.
+    /// Handles a page of missing messages.
     fn fill(&mut self, member: u32, conversation: &str, last: Option<u64>) {
         let Some(holes) = self.holes.get_mut(&member) else { return };
         match (holes.get_mut(conversation), last) {
@@ -117,7 +118,7 @@ impl Members {
     fn write(&mut self, number: u64, due: Instant, commands: &mut Commands) {
         let Shared { stamps, slow, others, body, traffic } = &*self.shared;
         let others = u64::from(*others);
-        // Two steps that share no factor with the numbers mix who writes to whom.
+        // Two steps that share no factor with the numbers mix authors and recipients.
         let writer = (number.wrapping_mul(7919) % others) as u32;
         if !self.share.has(slow + writer) {
             return;
@@ -183,7 +184,7 @@ impl Script for Members {
                 commands.send(member, &Command::Resume { rid: 1, position });
             }
             Event::Changes { messages, gaps, position, .. } => {
-                // A gap lies after the newest known message, so that is noted first.
+                // A gap begins after the newest known message, so record it before these messages.
                 for gap in gaps {
                     self.tally.gaps += 1;
                     let conversation: Box<str> = (&*gap.conversation).into();

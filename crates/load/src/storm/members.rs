@@ -16,7 +16,7 @@ use crate::worker::{Commands, Script, Share, add};
 
 pub(crate) enum Order {
     Due(Due),
-    /// Now it begins: who is seen to leave from here on has flapped.
+    /// The storm begins: from here on, a user who is shown as offline has flapped.
     Storm,
 }
 
@@ -32,17 +32,17 @@ pub(crate) struct Shared {
 pub(crate) struct Members {
     shared: Arc<Shared>,
     share: Share,
-    /// Up to where each member has everything.
+    /// Each member's resume position.
     positions: HashMap<u32, Box<str>>,
-    /// Messages that were received, with the seq of the first time.
+    /// Received messages, with the seq of the first receipt.
     received: HashMap<u64, u64>,
-    /// Messages of this worker's watchers that have no answer yet, and how many times each was refused.
+    /// Unacknowledged messages of this worker's watchers, with the number of refusals of each.
     refused_times: HashMap<u64, u32>,
-    /// How many users a watcher may watch, as its welcome says.
+    /// How many users a watcher may watch, from its welcome.
     watch_most: u32,
     watch_retry: WatchRetry,
     storming: bool,
-    /// Pairs in which the watcher saw the other one leave.
+    /// Pairs whose watcher saw the other member as offline.
     flapped: HashSet<(u32, Box<str>)>,
     tally: Tally,
 }
@@ -50,20 +50,20 @@ pub(crate) struct Members {
 tally! {
     pub(crate) struct Tally {
         times {
-            /// From when it was due, of those who stayed.
+            /// From the due time, of watchers.
             ack,
         }
         counts {
-            /// One message with two seqs: it was stored twice.
+            /// Messages with two seqs: they were stored twice.
             doubled,
-            /// One message with one seq, again: a receiver drops it.
+            /// Messages received again with the same seq: a receiver drops them.
             repeated,
-            /// Came with the welcome of those who came back.
+            /// Messages that came with the welcome after a reconnect.
             caught_up,
             gaps,
-            /// Those who came back and had to begin anew.
+            /// Members who reconnected and could not resume.
             not_resumed,
-            /// Pairs of watcher and watched.
+            /// Pairs of watcher and watched member.
             watched,
             flapped,
         }
@@ -107,7 +107,7 @@ impl Members {
 
     /// Equal for each attempt.
     fn message(&self, number: u64, due: Instant) -> Command<'static> {
-        // All members receive messages in turn, from any writer.
+        // All members receive messages in turn, from any watcher.
         let to = (number.wrapping_mul(7919) % u64::from(self.shared.members)) as u32;
         token::send(self.shared.stamps.write(number, due), token::user(to), "Are you still there?")
     }

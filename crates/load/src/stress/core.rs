@@ -1,4 +1,4 @@
-//! The same stress inside one process: the members call the node's core, without sockets.
+//! The same stress in one process: the members call the node's core, without sockets.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -20,22 +20,23 @@ use crate::token;
 use crate::traffic::{Drain, Traffic};
 use crate::worker::{Script, Share, add, read};
 
-/// Logins under way: a node lets in so many at a time, and these members do not come back when it tells them to.
+/// Most pending logins. A node admits a limited number at a time, and these members do not retry a refused login.
 const COMING: u64 = 500;
 
-/// A node's work after the bytes are read. Its binary implements it, since this crate knows no server's inside.
+/// A node's work after the bytes are read. Its binary implements it, because this crate does not know the server's
+/// internals.
 pub trait Core: Send + Sync {
-    /// Begins the session of a member, who is known by this number from then on.
+    /// Begins the session of a member, which has this number from then on.
     fn sign_in(&self, member: u32, user: &str);
     fn send(&self, member: u32, id: String, to: &str, body: &str);
 }
 
 /// Receives events for the members. Called from any thread of the node; does not block.
 pub trait EventSink: Send + Sync {
-    fn deliver(&self, member: u32, heard: CoreEvent);
+    fn deliver(&self, member: u32, event: CoreEvent);
 }
 
-/// As the events of the web protocol.
+/// The events of the web protocol.
 #[derive(Debug)]
 pub enum CoreEvent {
     Welcome,
@@ -49,7 +50,7 @@ pub enum CoreEvent {
         conversation: Box<str>,
         seq: u64,
     },
-    /// The word of its code.
+    /// The name of its code.
     Refused(&'static str),
 }
 
@@ -59,12 +60,12 @@ pub struct CorePlan {
     pub members: u32,
     pub group: u32,
     pub body_bytes: usize,
-    /// Messages that each member has on their way.
+    /// Unacknowledged messages of each member.
     pub window: u32,
     pub time: Duration,
-    /// That play the members and run the node's decisions, as its event loops would.
+    /// Threads that play the members and run the node's decisions, as its event loops would.
     pub threads: usize,
-    /// Where the messages go, for people.
+    /// The name of the store, for people.
     pub store: &'static str,
     pub durable: bool,
     pub stop: Arc<AtomicBool>,
@@ -135,9 +136,9 @@ enum Note {
 struct Inboxes(Vec<mpsc::Sender<Note>>);
 
 impl EventSink for Inboxes {
-    fn deliver(&self, member: u32, heard: CoreEvent) {
+    fn deliver(&self, member: u32, event: CoreEvent) {
         // The threads are gone after the end.
-        let _ = self.0[member as usize % self.0.len()].send(Note::CoreEvent(member, heard));
+        let _ = self.0[member as usize % self.0.len()].send(Note::CoreEvent(member, event));
     }
 }
 
@@ -194,7 +195,7 @@ impl<'a> Stress<'a> {
         Ok(Stress { plan, shared, core, inboxes, welcomed, threads, begun: now, zero: now, before, series })
     }
 
-    /// Returns when everybody is welcome, or nothing moves any more.
+    /// Returns when all members have their welcome, or nothing changes any more.
     fn sign_in(&mut self) -> Result<(), LoadError> {
         self.plan.observer.stage("ramp", Until::Members(self.plan.members.into()));
         let until = |stress: &Stress<'_>, welcomed: u64| {
@@ -215,7 +216,7 @@ impl<'a> Stress<'a> {
         Ok(())
     }
 
-    /// Until a condition holds, or the run is stopped.
+    /// Waits until a condition holds, or the run is stopped.
     fn wait(&mut self, until: impl Fn(&Stress<'_>) -> bool) {
         self.begun = Instant::now();
         while !until(self) && !self.plan.stop.load(Ordering::Relaxed) {
@@ -238,7 +239,7 @@ impl<'a> Stress<'a> {
 
     fn sample_if_due(&mut self) {
         let seconds = self.zero.elapsed().as_secs_f64();
-        // There are no sockets, and the CPU is that of both.
+        // There are no sockets, and the CPU is that of both sides.
         let look = || Point {
             kernel_bytes: None,
             generator_cpu_seconds: None,
@@ -297,7 +298,7 @@ impl Players {
     fn play(mut self, inbox: mpsc::Receiver<Note>) {
         for note in inbox {
             match note {
-                Note::CoreEvent(member, heard) => self.deliver(member, &heard),
+                Note::CoreEvent(member, event) => self.deliver(member, &event),
                 Note::Fill => {
                     for member in self.members.window() {
                         self.write(member, Instant::now());
@@ -309,9 +310,9 @@ impl Players {
         }
     }
 
-    fn deliver(&mut self, member: u32, heard: &CoreEvent) {
+    fn deliver(&mut self, member: u32, event: &CoreEvent) {
         let now = Instant::now();
-        match heard {
+        match event {
             CoreEvent::Welcome => add(&self.welcomed, 1),
             CoreEvent::Acknowledged { id, conversation, seq } => {
                 let room = self.members.acknowledged(member, id, conversation, *seq, now);

@@ -1,4 +1,4 @@
-//! The members of a stress: they write to others of their group, and check what they receive.
+//! The members of a stress: they write to others of their group, and check the messages that they receive.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) group: u32,
     pub(crate) body: String,
     pub(crate) pace: Pace,
-    /// Nothing new is written.
+    /// Members write no new messages.
     pub(crate) over: AtomicBool,
     pub(crate) traffic: Arc<Traffic>,
 }
@@ -56,14 +56,14 @@ tally! {
 pub(crate) enum Order {
     /// Every member fills its window.
     Fill,
-    /// All members take their turn.
+    /// Members write the due messages.
     Due(Due),
-    /// So much time has passed since the begin.
+    /// This time has passed since the begin.
     Passed { begin: Instant, passed: Duration },
 }
 
 impl Members {
-    /// The id of a message, and to whom it goes. `due`: from when its latency counts.
+    /// The id of a message, and its recipient. `due`: its latency counts from here.
     pub(super) fn compose(&mut self, member: u32, due: Instant) -> (String, u32) {
         let shared = &self.shared;
         self.counter += 1;
@@ -73,13 +73,13 @@ impl Members {
         (id, self.rng.neighbour(member, shared))
     }
 
-    /// Own members, each as often as its window is wide.
+    /// This worker's members, each as often as its window is wide.
     pub(super) fn window(&self) -> Vec<u32> {
         let Pace::Window(window) = self.shared.pace else { return Vec::new() };
         self.share.of(self.shared.members).flat_map(|member| (0..window).map(move |_| member)).collect()
     }
 
-    /// True if the member's window has room for the next message.
+    /// True if the member's window has space for the next message.
     pub(super) fn acknowledged(
         &mut self,
         member: u32,
@@ -119,7 +119,7 @@ impl Members {
         commands.send(member, &token::send(id, token::user(to), &self.shared.body));
     }
 
-    /// The next member whose turn has come, and when after the begin it was.
+    /// The next member whose turn has come, with its due time after the begin.
     fn turn(&mut self, every: Duration, passed: Duration) -> Option<(u32, Duration)> {
         let Members { turns, rng, shared, share, .. } = self;
         if turns.of_span.is_empty() {
@@ -138,7 +138,7 @@ impl Members {
         Some((member, after))
     }
 
-    /// Microseconds since the message of this id was due; None if it is none of this run.
+    /// Microseconds since the due time of the message with this id; None if it belongs to another run.
     fn waited(&self, id: &str, now: Instant) -> Option<u64> {
         self.shared.stamps.read(id).map(|stamp| micros_since(stamp.due, now))
     }
@@ -224,12 +224,12 @@ impl Script for Members {
 /// Members who have not written in this span yet, for [`Pace::Every`].
 #[derive(Default)]
 struct Turns {
-    /// The number of the span that comes after this one.
+    /// The number of the next span.
     span: u32,
     of_span: Vec<(Duration, u32)>,
 }
 
-/// xorshift64 (Marsaglia 2003): who writes to whom need not be secret, only the same in each run.
+/// xorshift64 (Marsaglia 2003). The choice of recipients need not be secret, only equal in each run.
 struct Rng(u64);
 
 impl Rng {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_has_one_turn_in_each_span_at_different_moments() {
+    fn each_member_has_one_turn_in_each_span_at_different_times() {
         let every = Duration::from_secs(5);
         let mut writers = Members::new(Arc::new(writing(90, Pace::Every(every))), Share::new(1, 2));
         let mut turns = Vec::new();

@@ -1,4 +1,4 @@
-//! The report of a stress, over sockets or inside one process.
+//! The report of a stress, over sockets or in one process.
 
 use std::time::Instant;
 
@@ -22,13 +22,13 @@ pub(super) struct Shape {
     pub(super) group: u32,
     pub(super) body_bytes: usize,
     pub(super) pace: Pace,
-    /// Where the members call the node's core: the name of its store.
+    /// If the members call the node's core: the name of its store.
     pub(super) inside: Option<&'static str>,
-    /// Each message is on disk before it is acknowledged.
+    /// Whether each message is on disk before it is acknowledged.
     pub(super) durable: bool,
 }
 
-/// What happened, in the order of time.
+/// Snapshots, in the order of time.
 pub(super) struct Phases {
     pub(super) begin: Snapshot,
     pub(super) written: Snapshot,
@@ -37,8 +37,8 @@ pub(super) struct Phases {
     pub(super) drained_at: Instant,
 }
 
-/// Throughput: messages that reached their member, divided by the time from the first one written to the last one
-/// received. CPU: of the server over the same time, per million of them.
+/// Throughput: delivered messages, divided by the time from the first message written to the last one received. CPU:
+/// the server's over the same time, per million messages.
 pub(super) fn report(shape: &Shape, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let Phases { begin, written, end, drained_at } = phases;
     let seconds = (*drained_at).max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
@@ -64,7 +64,7 @@ pub(super) fn report(shape: &Shape, outcome: Outcome<Tally>, phases: &Phases) ->
             .map(|bytes| bytes.max(0.0) / outcome.members.max(1) as f64),
         delivery: Percentiles::of(&outcome.tally.delivery),
     };
-    // Where the rate is given, the latency is asked for; otherwise, the throughput.
+    // A run at a given rate measures latency; any other run measures throughput.
     let mut measures = Vec::new();
     if rate.is_some() {
         measures.extend(figures.latency().map(Measure::leading));
@@ -95,7 +95,7 @@ pub(super) fn report(shape: &Shape, outcome: Outcome<Tally>, phases: &Phases) ->
         Measure::json_only("resident_before", outcome.before.resident_bytes),
         Measure::json_only("resident_end", end.sample.resident_bytes),
     ]);
-    // Inside of one process, nothing is known of the members alone.
+    // In one process, the members' own use is unknown.
     if shape.inside.is_none() {
         measures.push(generator(busiest));
     }
@@ -140,7 +140,7 @@ fn how(shape: &Shape, transport: &str, members: u64, window: Option<u32>, rate: 
     )
 }
 
-/// The lines of Chut's own bench: sent and received, and their averages.
+/// The lines of Chut's own bench: sent and received messages, and their averages.
 fn chut_lines(shape: &Shape, outcome: &Outcome<Tally>, seconds: f64) -> Vec<String> {
     let groups = (outcome.members as f64 / f64::from(shape.group.max(1))).max(1.0);
     let clients = outcome.members.max(1) as f64;

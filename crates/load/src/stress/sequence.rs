@@ -1,24 +1,24 @@
-//! A check of one conversation's numbers at one member: each comes once, in order, without holes.
+//! Checks one conversation's numbers at one member: each comes once, in order, without holes.
 
 use std::collections::BTreeSet;
 
-/// The order of a seq relative to those before it.
+/// The order of a seq relative to the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
     InOrder,
-    /// It was here before.
+    /// The seq was received before.
     Twice,
-    /// One before it has not come yet.
+    /// An earlier seq has not come yet.
     Early,
-    /// It comes after one that should have followed it.
+    /// A later seq came before this one.
     Late,
 }
 
-/// Begins with the first seq seen, since earlier runs may have left messages.
+/// Begins with the first seq seen, because earlier runs may have left messages.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceCheck {
     next: u64,
-    /// Those that came before their turn.
+    /// Numbers that came early.
     early: BTreeSet<u64>,
     first: u64,
 }
@@ -33,7 +33,7 @@ impl SequenceCheck {
             return if self.early.insert(seq) { Arrival::Early } else { Arrival::Twice };
         }
         if seq < self.next {
-            // Of two that came first in the wrong order, the second is before the beginning.
+            // If the first two messages come in the wrong order, the second is before the beginning.
             return if seq < self.first { Arrival::Late } else { Arrival::Twice };
         }
         let filled = !self.early.is_empty();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the order, each number is counted twice or not exactly as often as it came again.
+        /// In any order, duplicates are counted exactly once for each repetition.
         #[test]
         fn any_order(mut seqs in prop::collection::vec(2_u64..40, 1..80)) {
             let mut chain = SequenceCheck::default();

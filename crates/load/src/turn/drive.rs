@@ -20,7 +20,7 @@ use crate::report::Run;
 /// Datagrams that take longer are lost.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Packets of a flow that are on their way, in each direction.
+/// Packets in flight of a flow, in each direction.
 const IN_FLIGHT: usize = 8;
 
 const CHANNEL: u16 = 0x4000;
@@ -38,7 +38,7 @@ pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Run, Loa
     let probe = plan.options.server.map_or(Probe::Blind, Probe::Process);
     let snapshot = || Snapshot { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
     say(&format!("asking {} for {} s", server.addr, plan.time.as_secs_f64()));
-    // Memory that is used at the first request is allocated before anything is counted.
+    // Warms up the server, so that memory for its first request is allocated before the measurements.
     questions(plan, server.addr, Duration::from_millis(200))?;
     let begin = snapshot();
     let answered = questions(plan, server.addr, plan.time)?;
@@ -75,7 +75,7 @@ fn threads(plan: &TurnPlan) -> usize {
     plan.options.threads.max(1)
 }
 
-/// Answers how many questions were answered.
+/// Returns the number of answered requests.
 fn questions(plan: &TurnPlan, server: SocketAddr, time: Duration) -> io::Result<u64> {
     let window = (plan.window as usize).div_ceil(threads(plan)).max(1);
     let each = |_| asking(server, window, time, &plan.options.stop);
@@ -85,14 +85,14 @@ fn questions(plan: &TurnPlan, server: SocketAddr, time: Duration) -> io::Result<
 
 fn asking(server: SocketAddr, window: usize, time: Duration, stop: &AtomicBool) -> io::Result<u64> {
     let socket = socket(server)?;
-    // As long as its answer, as the questions of most browsers' ICE are; shorter ones are a matter of budgets.
+    // As long as its response, like the requests of most browsers' ICE. Shorter ones are subject to budgets.
     let question = Caller::new("", "", 1).request(method::BINDING, |message| {
         message.bytes(attribute::SOFTWARE, b"kith load!!!");
     });
     let (begin, mut answered, mut buffer) = (Instant::now(), 0, [0; 512]);
     while begin.elapsed() < time && !stop.load(Ordering::Relaxed) {
         for _ in 0..window {
-            // A full buffer of the system is no answer either.
+            // If the system's buffer is full, the request counts as unanswered.
             let _ = socket.send(&question);
         }
         answered += (0..window).take_while(|_| socket.recv(&mut buffer).is_ok()).count() as u64;
@@ -100,7 +100,7 @@ fn asking(server: SocketAddr, window: usize, time: Duration, stop: &AtomicBool) 
     Ok(answered)
 }
 
-/// One with a relay, or to have one.
+/// A client that has a relay or requests one.
 pub(super) struct Client {
     socket: UdpSocket,
     caller: Caller,
@@ -115,7 +115,7 @@ fn clients(plan: &TurnPlan, server: &TurnServer) -> io::Result<Vec<Client>> {
     (0..plan.relays).map(client).collect()
 }
 
-/// Answers how many were refused or got no answer.
+/// Returns the number of clients that were refused or got no response.
 fn allocate(plan: &TurnPlan, clients: &mut [Client]) -> u64 {
     let mut failed = 0;
     for group in clients.chunks_mut(plan.window.max(1) as usize) {
@@ -130,7 +130,7 @@ fn allocate(plan: &TurnPlan, clients: &mut [Client]) -> u64 {
     failed
 }
 
-/// One request of each, all at once, and again where the server wants credentials.
+/// Sends one request of each client, all at once, and repeats it if the server requires credentials.
 fn ask_all(group: &mut [Client], request: impl Fn(&mut Caller) -> Vec<u8>) -> Vec<Option<Heard>> {
     let mut heard = vec![Some(Heard::Again); group.len()];
     for _ in 0..3 {
@@ -170,7 +170,7 @@ fn flows<'c>(plan: &TurnPlan, clients: &'c mut [Client]) -> io::Result<Vec<Flow<
     Ok(clients[..most].iter().zip(peers).filter_map(flow).collect())
 }
 
-/// Data to the peers, and back, as fast as it comes.
+/// Sends data to the peers and back, as fast as it arrives.
 fn pass(plan: &TurnPlan, flows: &mut [Flow<'_>]) -> io::Result<Passed> {
     let shares = flows.len().div_ceil(threads(plan)).max(1);
     let parts: Vec<&[Flow<'_>]> = flows.chunks(shares).collect();

@@ -16,7 +16,7 @@ pub(super) struct Findings {
     pub(super) answered: u64,
     pub(super) allocating: [Snapshot; 2],
     pub(super) relays: u64,
-    /// Refused, or without an answer.
+    /// Refused, or without a response.
     pub(super) refused: u64,
     pub(super) passing: [Snapshot; 2],
     pub(super) flows: u64,
@@ -46,8 +46,8 @@ impl Passed {
     }
 }
 
-/// User memory of a relay: growth of the server's resident memory while the relays were made. Kernel memory: that of the
-/// machine's Slab in the same time, in which the clients' sockets are already there. An allocation takes two requests: the
+/// User memory of a relay: growth of the server's resident memory while the relays were made. Kernel memory: growth of
+/// the machine's Slab in the same time, when the clients' sockets exist already. An allocation takes two requests: the
 /// server refuses the first one, which has no credentials.
 pub(super) fn report(plan: &TurnPlan, findings: &Findings) -> Run {
     let Findings { questions, answered, allocating, relays, refused, passing, flows, passed, .. } = findings;

@@ -20,13 +20,13 @@ pub(super) struct TurnServer {
     names: Names,
 }
 
-/// The source of names and passwords.
+/// The source of user names and passwords.
 struct Names {
     secret: Credentials,
     until: u64,
 }
 
-/// The answer to `POST /v1/ice`.
+/// The response to `POST /v1/ice`.
 #[derive(Debug, Deserialize)]
 struct Ice {
     ice: Vec<IceServer>,
@@ -45,7 +45,7 @@ impl TurnServer {
         }
         let ice =
             ask(plan).ok_or(LoadError::Plan("the node does not say which TURN server it has: name one"))?;
-        // Credentials of the node are for calls; relays of a load use its secret.
+        // Credentials from the node are for calls; a load's relays use its secret.
         let secret = Credentials::new(plan.secret.as_deref().ok_or(LoadError::Plan(
             "the secret of the node's TURN server is needed: name calls.turn_secret_file as turn-secret-file",
         ))?);
@@ -58,7 +58,7 @@ impl TurnServer {
         ice.ice.into_iter().find_map(usable).ok_or(none)
     }
 
-    /// A client of its own.
+    /// A client with credentials of its own.
     pub(super) fn caller(&self, number: u32) -> Caller {
         let first = u64::from(number) << 32;
         let Names { secret, until } = &self.names;
@@ -79,7 +79,7 @@ fn ask(plan: &TurnPlan) -> Option<Ice> {
     serde_json::from_slice(&answer.body).ok()
 }
 
-/// Of a server over UDP, as RFC 7065 writes it.
+/// The address of a server over UDP, in the syntax of RFC 7065.
 fn address(url: &str) -> Option<SocketAddr> {
     let host = url.strip_prefix("turn:").filter(|rest| !rest.contains("transport=tcp"))?;
     let host = host.split('?').next()?;

@@ -21,8 +21,8 @@ pub(crate) struct Shared {
     /// No new events are sent.
     pub(crate) over: AtomicBool,
     pub(crate) traffic: Arc<Traffic>,
-    /// By member: when each event was due that the other one has not received yet. Events carry no id, but come in order;
-    /// after a dropped one, the next ones look older than they are.
+    /// By member: due times of events that the other member has not received yet. Events have no id, but come in order.
+    /// After a dropped one, later ones look older than they are.
     on_their_way: Box<[Mutex<VecDeque<Instant>>]>,
 }
 
@@ -37,7 +37,7 @@ tally! {
     pub(crate) struct Tally {
         times {
             delivery,
-            /// How long after they were due they were sent, where they are due at moments of their own.
+            /// The delay after the due time at which they were sent, for events with due times of their own.
             late,
         }
         counts {
@@ -50,7 +50,7 @@ tally! {
 pub(crate) enum Order {
     /// Every member fills its window.
     Fill,
-    /// All members take their turn.
+    /// Members send the due events.
     Due(Due),
 }
 
@@ -60,11 +60,11 @@ impl Shared {
         Shared { pace, over: AtomicBool::new(false), traffic, on_their_way }
     }
 
-    fn said(&self, member: u32, due: Instant) {
+    fn note_sent(&self, member: u32, due: Instant) {
         self.with(member, |queue| queue.push_back(due));
     }
 
-    fn heard(&self, of: u32) -> Option<Instant> {
+    fn take_due(&self, of: u32) -> Option<Instant> {
         self.with(of, VecDeque::pop_front)
     }
 
@@ -79,15 +79,15 @@ fn other(member: u32) -> u32 {
 
 impl Members {
     fn say(&self, member: u32, due: Instant, commands: &mut Commands) {
-        self.shared.said(member, due);
+        self.shared.note_sent(member, due);
         add(&self.shared.traffic.sent, 1);
         commands
             .send(member, &Command::Typing { to: SendTo::User(token::user(other(member)).into()), on: true });
     }
 
-    fn hear(&mut self, member: u32, user: &str, now: Instant, commands: &mut Commands) {
+    fn receive(&mut self, member: u32, user: &str, now: Instant, commands: &mut Commands) {
         let of = other(member);
-        let Some(due) = self.shared.heard(of).filter(|_| token::number(user) == Some(of)) else {
+        let Some(due) = self.shared.take_due(of).filter(|_| token::number(user) == Some(of)) else {
             self.tally.strange += 1;
             return;
         };
@@ -113,7 +113,7 @@ impl Script for Members {
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
-            Event::Typing { user, .. } => self.hear(member, user, now, commands),
+            Event::Typing { user, .. } => self.receive(member, user, now, commands),
             Event::Error { code, .. } => {
                 add(&self.shared.traffic.refused, 1);
                 self.tally.note_refusal(code.word());

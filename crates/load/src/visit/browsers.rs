@@ -24,34 +24,34 @@ use crate::probe;
 use crate::token;
 use crate::worker::add;
 
-/// An answer that takes longer is a failure.
+/// A response that takes longer is a failure.
 pub(super) const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
-/// The protocol asks for a word at least every 50 s.
+/// The protocol requires a frame at least every 50 s.
 const PING_EVERY: Duration = Duration::from_secs(45);
-/// A visitor that is looked after later than this is late by our own fault.
+/// If a visitor is handled later than this, the delay is the generator's fault.
 const LATE: Duration = Duration::from_millis(50);
 
-/// None of it is ever refused: the plan bounds it, by the rate at which visitors come.
+/// Mailboxes never refuse these: the plan bounds them by the rate at which visitors arrive.
 pub(super) enum Mail {
-    /// A visitor comes; one of those who are in the middle of their visit when counting begins, or a new one.
+    /// A visitor arrives: one who is in the middle of the visit when counting begins, or a new one.
     Come {
         visitor: u32,
         due: Instant,
         warm: bool,
     },
-    /// Counting begins, and time runs for those who are there.
+    /// Counting begins, and the time of present visitors starts.
     Count {
         from: Instant,
     },
     /// A timer.
     Beat,
-    /// Nothing more becomes due.
+    /// No further actions become due.
     End,
     Leave,
     Report(mpsc::Sender<Tally>),
 }
 
-/// Actions of a visitor by the clock.
+/// Timed actions of a visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
     View,
@@ -75,7 +75,7 @@ pub(super) struct Browsers {
     visitors: HashMap<u32, Visitor>,
     due: BinaryHeap<Reverse<(Instant, u32, Act)>>,
     errands: Vec<Errand>,
-    /// A mail to ourselves is on its way.
+    /// A mail to this worker is pending.
     called: bool,
     /// Requests that were due earlier do not count.
     counting_from: Option<Instant>,
@@ -128,7 +128,7 @@ impl Browsers {
         self.begin_view(number, !warm, due);
     }
 
-    /// The middle of a visit is a moment of chance in it, and so is the one between two pages.
+    /// Present visitors are at a random point of their visit and of the time between two pages.
     fn count(&mut self, from: Instant) {
         self.counting_from = Some(from);
         self.tally = Tally::default();
@@ -165,7 +165,7 @@ impl Browsers {
         visitor.view(self.state.site(), first, due, &mut self.chance);
         let old = visitor.socket.take();
         add(&self.state.traffic.sent, 1);
-        // The old page's connection ends when its successor is asked for.
+        // The old page's connection ends when the next page is requested.
         self.errands.extend(old.map(Errand::HangUp));
         self.errands.push(Errand::Pump(number));
         if self.counting_from.is_some() && !self.ended {
@@ -189,11 +189,11 @@ impl Browsers {
         }
     }
 
-    /// A job is over, well or not: counts it, and goes on with what follows.
+    /// Counts a finished job, successful or not, and continues with the next step.
     fn finish(&mut self, number: u32, job: Job, outcome: Result<(), String>) {
         let now = Instant::now();
         let state = Arc::clone(&self.state);
-        // Effects are counted before their cause, so that at no moment all requests seem to be answered.
+        // Count follow-up requests before this one. Otherwise all requests could seem to be answered for a moment.
         if let Some(visitor) = self.visitors.get_mut(&number) {
             visitor.in_flight -= 1;
             let before = visitor.jobs.len();
@@ -232,7 +232,7 @@ impl Browsers {
         self.tally.failed += u64::from(self.counts(due));
     }
 
-    /// The visitor has time: leaves, looks at the next page, or writes.
+    /// Handles the visitor's next due action: leaves, views the next page, or writes.
     fn go_on(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
         let Some(visitor) = self.visitors.get_mut(&number) else { return };
         if visitor.stage != Stage::There {
@@ -259,8 +259,8 @@ impl Browsers {
         }
     }
 
-    /// Anybody who was there when counting began.
-    fn somebody_else(&mut self, number: u32) -> String {
+    /// Another visitor, from those who were present when counting began.
+    fn other_visitor(&mut self, number: u32) -> String {
         let visitors = self.state.plan.visitors;
         let other = (self.chance.chance() * f64::from(visitors)) as u32 % visitors;
         token::user(if other == number { (other + 1) % visitors.max(2) } else { other })
@@ -270,7 +270,7 @@ impl Browsers {
         self.tally.bytes += if self.counting_from.is_some() { bytes as u64 } else { 0 };
     }
 
-    /// Errands that came up where only one connection could be reached.
+    /// Schedules actions that were caused where only one connection could be reached.
     fn after(&mut self) {
         if !self.errands.is_empty() && !std::mem::replace(&mut self.called, true) {
             self.mail.send(self.worker, Mail::Beat);
@@ -318,8 +318,8 @@ impl Protocol for Browsers {
 
     fn timer(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         match conn {
-            Conn::Socket(socket) if socket.welcome && socket.heard => {
-                socket.heard = false;
+            Conn::Socket(socket) if socket.welcome && socket.received => {
+                socket.received = false;
                 self.say(socket, &Command::Ping { rid: None }, io);
                 io.set_timer(Some(PING_EVERY));
             }

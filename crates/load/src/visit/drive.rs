@@ -1,4 +1,4 @@
-//! The phases of a visit plan: scan the site, let all visitors come, measure, wait for the last answers.
+//! The phases of a visit plan: scan the site, let all visitors arrive, measure, wait for the last answers.
 
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
@@ -25,7 +25,7 @@ use crate::token::{self, Signer};
 use crate::traffic::Traffic;
 use crate::worker::read;
 
-/// The last answers may take so long.
+/// The last answers may take this long.
 const SETTLE_PATIENCE: Duration = Duration::from_secs(10).saturating_add(ANSWER_PATIENCE);
 
 pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
@@ -91,7 +91,7 @@ impl<'a> Drive<'a> {
         let state = Arc::new(State {
             plan: plan.clone(),
             target: options.target.clone(),
-            tokens: (0..plan.everybody()).map(|number| signer.token(&token::user(number))).collect(),
+            tokens: (0..plan.all_visitors()).map(|number| signer.token(&token::user(number))).collect(),
             tls: options
                 .target
                 .tls
@@ -130,7 +130,7 @@ impl<'a> Drive<'a> {
         })
     }
 
-    /// All come who are there at the beginning, and wait until they have what they asked for.
+    /// Starts all visitors of the beginning, and waits for their answers.
     fn fill(&mut self) {
         let (visitors, rate, begin) = (self.state.plan.visitors, self.state.plan.rate, Instant::now());
         let mut come = 0;
@@ -147,11 +147,11 @@ impl<'a> Drive<'a> {
         self.settle();
     }
 
-    /// Time is counted: as many come as leave, at moments of chance (a Poisson process).
+    /// Starts the measurement: as many visitors arrive as leave, at random times (a Poisson process).
     fn go(&mut self, begin: Instant) {
         let VisitPlan { visitors, stay, time, .. } = self.state.plan;
         let mean = stay.as_secs_f64() / f64::from(visitors);
-        let everybody = self.state.tokens.len() as u32;
+        let all_visitors = self.state.tokens.len() as u32;
         let mut chance = Masks::new(self.state.stamps.seed() ^ 0x5bd1_e995);
         let mut wait = || Duration::from_secs_f64(-mean * (1.0 - chance.chance() * 0.999_999).ln());
         self.stage("visits", Until::Time(time));
@@ -159,7 +159,7 @@ impl<'a> Drive<'a> {
         (self.beats, self.slow_beats) = (0, 0);
         let (mut next, mut number) = (begin + wait(), visitors);
         while begin.elapsed() < time && !self.stopped() {
-            while next <= Instant::now() && number < everybody {
+            while next <= Instant::now() && number < all_visitors {
                 self.come(number, next, false);
                 next += wait();
                 number += 1;
@@ -171,7 +171,7 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// Waits until everything has its answer; how much has none in the end.
+    /// Waits for all pending answers; returns the number of missing ones.
     fn settle(&mut self) -> u64 {
         let begin = Instant::now();
         let mut quiet_from = begin;
@@ -217,7 +217,7 @@ impl<'a> Drive<'a> {
             read(&counts.failed)
         );
         (self.say)(&line);
-        self.lines.said(Instant::now());
+        self.lines.printed(Instant::now());
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -245,13 +245,13 @@ impl<'a> Drive<'a> {
 }
 
 impl VisitPlan {
-    /// The number of all visitors, with room for chance, since as many tokens are signed before.
-    fn everybody(&self) -> u32 {
+    /// The number of all visitors, with a reserve for the random arrivals, because their tokens are signed before.
+    fn all_visitors(&self) -> u32 {
         let more = self.time.as_secs_f64() / self.stay.as_secs_f64() * f64::from(self.visitors);
         self.visitors + (more * 1.5) as u32 + 50
     }
 
-    /// At the most at once.
+    /// Most concurrent sockets.
     pub fn sockets(&self) -> u32 {
         self.visitors.saturating_mul(self.connections + 1)
     }

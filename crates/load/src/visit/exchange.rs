@@ -1,18 +1,18 @@
-//! One request and its answer on a connection that is kept, as a browser has them; the body is counted, not kept.
+//! One request and its response on a kept connection, as in a browser. The body is counted, not kept.
 //!
-//! Own code, unlike single requests ([`crate::node_api`]): an event loop carries thousands of these connections, and one
-//! without a request owns no buffer.
+//! The code is our own, unlike that of single requests ([`crate::node_api`]): an event loop carries thousands of these
+//! connections, and one without a request owns no buffer.
 
 use crate::client::Fault;
 use crate::client::http::{self, Body, Content};
 use crate::target::Target;
 
-/// Encodings that a browser accepts. Nothing is ever unpacked: bytes count as they came.
+/// Encodings that a browser accepts. The generator decodes nothing: it counts encoded bytes.
 pub(super) const PACKED: &str = "gzip, deflate, br";
 pub(super) const PLAIN: &str = "identity";
 pub(super) const AGENT: &str = "Mozilla/5.0 (kith load)";
 
-/// Appends a GET; with the tag of what is in the cache, it asks whether that is still right.
+/// Appends a GET; with the tag of a cached file, it is conditional.
 pub(super) fn get(target: &Target, path: &str, codings: &str, tag: Option<&str>, out: &mut Vec<u8>) {
     begin("GET", target, path, out);
     field("Accept-Encoding", codings, out);
@@ -48,7 +48,7 @@ fn field(name: &str, value: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The end of an answer.
+/// The end of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -57,7 +57,7 @@ pub(super) struct Answer {
     pub(super) closes: bool,
 }
 
-/// Reads one answer after the other, strictly (RFC 9112 §6.3): a body ends where its head announced.
+/// Reads one response after the other, strictly (RFC 9112 §6.3): a body must end where its head announced.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     answer: Option<Answer>,
@@ -73,12 +73,12 @@ enum Rest {
 }
 
 impl Reading {
-    /// Nothing of an answer has come yet.
+    /// Whether no byte of a response has come yet.
     pub(super) fn is_new(&self) -> bool {
         self.answer.is_none()
     }
 
-    /// Takes what has come; answers how many bytes of it, and the answer once it is whole.
+    /// Reads input; returns the number of consumed bytes, and the response once it is complete.
     pub(super) fn read(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), Fault> {
         let mut taken = 0;
         loop {
@@ -124,7 +124,8 @@ mod tests {
 
     use super::*;
 
-    /// The answers in `bytes` that arrive in pieces of this size, as `edge` passes them on, and how many bytes are left.
+    /// Reads responses that arrive in pieces of this size, as `edge` passes them on. Also returns the number of bytes
+    /// left.
     fn read_in_pieces(bytes: &[u8], piece: usize) -> Result<(usize, Vec<Answer>), Fault> {
         let (mut reading, mut answers, mut waiting) = (Reading::default(), Vec::new(), Vec::new());
         for piece in bytes.chunks(piece) {

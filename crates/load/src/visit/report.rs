@@ -34,13 +34,13 @@ pub(super) struct Findings {
     pub(super) series: Vec<Point>,
 }
 
-/// The table of Siege, whose names are its own.
+/// The table of Siege, with its names.
 struct Siege {
     transactions: u64,
     availability_percent: f64,
     elapsed_seconds: f64,
     bytes: u64,
-    /// In the mean.
+    /// Mean.
     response_seconds: f64,
     successful: u64,
     failed: u64,
@@ -72,12 +72,12 @@ impl Siege {
         self.bytes as f64 / self.elapsed_seconds
     }
 
-    /// Requests that were on their way at once, in the mean.
+    /// Mean number of concurrent requests.
     fn concurrency(&self) -> f64 {
         self.response_seconds * self.successful as f64 / self.elapsed_seconds
     }
 
-    /// As Siege prints it.
+    /// In Siege's format.
     fn lines(&self) -> Vec<String> {
         let mb = 1024.0 * 1024.0;
         let row = |what: &str, figure: String, unit: &str| {

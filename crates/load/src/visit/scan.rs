@@ -1,4 +1,4 @@
-//! A scan of the site before the first visitor: what a browser would find, so that visitors need not read what they fetch.
+//! Scans the site before the first visitor, so that visitors need not parse the files that they fetch.
 
 use reach::header::{ACCEPT, ACCEPT_ENCODING, USER_AGENT};
 
@@ -9,9 +9,9 @@ use super::site::{self, File, Page, Site};
 use crate::conductor::LoadError;
 use crate::node_api::{self, Answer, NodeApi};
 
-/// Pages that visitors look at, at the most.
+/// Most pages that visitors view.
 const PAGES_MOST: usize = 8;
-/// Files of a site, at the most: more would not be ours.
+/// Most files of a site: a site with more is not ours.
 const FILES_MOST: usize = 200;
 const FILE_BYTES: usize = 64 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ impl Scan<'_> {
         Ok(scan.site)
     }
 
-    /// The pages that the first one names, with their files; answers where the loader's tag is found.
+    /// Scans the pages that the first one links to, with their files; returns the loader's file number.
     fn pages(&mut self, first: &str) -> Result<u16, String> {
         let (mut paths, mut loader) = (vec![first.to_owned()], None);
         let mut at = 0;
@@ -76,7 +76,8 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// The file's number. A new one is asked for as browsers ask, for its tag is that of the packed form.
+    /// The file's number. Requests a new file with a browser's encodings, because its tag is that of the compressed
+    /// form.
     fn file(&mut self, path: &str, kind: Kind) -> Result<u16, String> {
         if let Some(known) = self.site.files.iter().position(|file| file.path == path) {
             return Ok(known as u16);

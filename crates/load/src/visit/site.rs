@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use super::Kind;
 
-/// Found out once, before anybody comes: visitors need not read what they fetch.
+/// The result of one scan before the first visitor, so that visitors need not parse the files that they fetch.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Site {
-    /// The first one is where a visit begins.
+    /// A visit begins at the first one.
     pub(super) pages: Vec<Page>,
     pub(super) files: Vec<File>,
-    /// Which of the files is the loader.
+    /// The loader's file number.
     pub(super) loader: u16,
-    /// The files that the loader asks for.
+    /// The files that the loader requests.
     pub(super) shell: Vec<u16>,
-    /// Where the page's own server signs tokens.
+    /// The address at which the page's own server signs tokens.
     pub(super) token: Option<String>,
 }
 
@@ -32,12 +32,12 @@ pub(super) struct File {
     pub(super) caching: Caching,
 }
 
-/// The caching of an answer in a private cache (RFC 9111).
+/// The caching of a response in a private cache (RFC 9111).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Caching {
-    /// None: it may not be kept at all.
+    /// None: it must not be stored.
     pub(super) fresh_for: Option<Duration>,
-    /// With which it is asked for again.
+    /// The validator of a conditional request.
     pub(super) tag: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Found {
     pub(super) token: Option<String>,
 }
 
-/// As much of HTML as pages have that name their files by paths from the root.
+/// Parses the part of HTML that pages use when they name their files by absolute paths.
 pub(super) fn found(path: &str, html: &str) -> Found {
     let mut found = Found::default();
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -85,7 +85,7 @@ pub(super) fn found(path: &str, html: &str) -> Found {
     found
 }
 
-/// Of links, a browser fetches styles and the icon.
+/// Whether a browser fetches this link: styles and the icon.
 fn fetched(link: &str) -> bool {
     attribute(link, "rel").is_some_and(|rel| matches!(rel.as_str(), "stylesheet" | "icon"))
 }
@@ -100,8 +100,9 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     value.chars().all(|c| c.is_ascii_graphic()).then_some(value)
 }
 
-/// The modules that come with a script of the widget, as paths from the root: all that the loader names, as `/kith/…js` or `kith/…js`;
-/// of others only what they import at once (`from"./…js"`), for what they load when it is used no visitor waits for.
+/// The modules that a script of the widget loads, as absolute paths. For the loader: all that it names, as `/kith/…js`
+/// or `kith/…js`. For others: only static imports (`from"./…js"`), because no visitor waits for modules that are loaded
+/// when used.
 pub(super) fn modules(path: &str, script: &str) -> Vec<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut modules = Vec::new();
@@ -124,7 +125,7 @@ pub(super) fn modules(path: &str, script: &str) -> Vec<String> {
     modules
 }
 
-/// From the fields `Cache-Control` and `ETag` of an answer.
+/// From the fields `Cache-Control` and `ETag` of a response.
 pub(super) fn caching(cache_control: Option<&str>, etag: Option<String>) -> Caching {
     let control = cache_control.unwrap_or_default().to_ascii_lowercase();
     let mut fresh_for = Duration::ZERO;

@@ -15,13 +15,13 @@ use crate::target::Target;
 use crate::traffic::Traffic;
 use crate::worker::read;
 
-/// Visitors that share a source address: their ports are enough for all their connections and those just closed.
+/// Visitors that share a source address: it has enough ports for all their connections and those just closed.
 const VISITORS_PER_SOURCE: u32 = 3_000;
 
 pub(super) struct State {
     pub(super) plan: VisitPlan,
     pub(super) target: Target,
-    /// By number of the visitor; all who will ever come.
+    /// By number of the visitor, for all who will ever arrive.
     pub(super) tokens: Vec<String>,
     pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub(super) site: OnceLock<Site>,
@@ -34,11 +34,11 @@ pub(super) struct State {
 pub(super) struct Counts {
     pub(super) come: AtomicU64,
     pub(super) gone: AtomicU64,
-    /// Requests that will not be answered well.
+    /// Requests that failed.
     pub(super) failed: AtomicU64,
     /// Requests whose visitor left before the answer.
     pub(super) given_up: AtomicU64,
-    /// Of visitors who were let in.
+    /// Visitors that have logged in.
     pub(super) logged_in: AtomicU64,
     pub(super) logged_out: AtomicU64,
     /// Microseconds of CPU of each worker.

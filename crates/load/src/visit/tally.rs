@@ -10,12 +10,12 @@ use crate::tally::histogram;
 #[derive(Debug, Clone)]
 pub(super) struct Tally {
     pub(super) times: BTreeMap<Kind, Histogram<u64>>,
-    /// By what and why.
+    /// By kind and reason.
     pub(super) failures: BTreeMap<String, u64>,
     pub(super) failed: u64,
     pub(super) unchanged: u64,
     pub(super) bytes: u64,
-    /// Kept connections that broke under a request, which was then made again, as browsers do (RFC 9112 §9.3.1).
+    /// Kept connections that broke during a request, which was then repeated, as browsers do (RFC 9112 §9.3.1).
     pub(super) again: u64,
     pub(super) came: u64,
     pub(super) left: u64,

@@ -1,4 +1,4 @@
-//! One visitor's browser: the next requests, by its pages and its cache. No sockets, no clock.
+//! One visitor's browser: decides the next requests from its pages and its cache. No sockets, no clock.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -9,16 +9,16 @@ use super::Kind;
 use super::site::Site;
 use crate::client::Masks;
 
-/// Something to fetch.
+/// A file or page to fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) what: What,
     pub(super) kind: Kind,
     /// When the browser wanted it: waiting for a connection counts.
     pub(super) due: Instant,
-    /// It is in the cache, and asked whether it is still right.
+    /// The file is cached, and the request validates it.
     pub(super) known: bool,
-    /// A kept connection broke under it once already.
+    /// A kept connection broke during it once already.
     pub(super) again: bool,
 }
 
@@ -31,21 +31,21 @@ pub(super) enum What {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The page and its files.
+    /// Loads the page and its files.
     Loading,
     Token,
     LoggingIn,
-    /// Reads; nothing is on its way but over the WebSocket.
+    /// Reads the page; only the WebSocket has pending requests.
     There,
 }
 
 /// The consequence of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Fetch what waits.
+    /// Fetch the waiting jobs.
     Fetch,
     LogIn,
-    /// Nothing to be seen of this page: the visitor looks at something else.
+    /// The page failed: the visitor views another one.
     GiveUp,
 }
 
@@ -55,13 +55,13 @@ pub(super) struct Visitor {
     pub(super) jobs: VecDeque<Job>,
     /// Jobs that have a connection.
     pub(super) in_flight: u32,
-    /// Connections for files, with those that are about to be there.
+    /// Connections for files, with pending ones.
     pub(super) connections: u32,
     pub(super) idle: Vec<Handle>,
     pub(super) socket: Option<Handle>,
     /// Opens the messenger on this page.
     pub(super) opens: bool,
-    /// A view, a message that were due while another page was on its way.
+    /// A view and a message that became due while another page was loading.
     pub(super) owed_view: Option<Instant>,
     pub(super) owed_message: Option<Instant>,
     pub(super) leaves: bool,
@@ -88,8 +88,7 @@ impl Visitor {
         }
     }
 
-    /// As if everything had been fetched at moments of chance in a visit that lasts already: not longer ago than it stays
-    /// fresh.
+    /// Fills the cache as if the visit had begun earlier: each file was fetched at a random time within its freshness.
     pub(super) fn warm(&mut self, site: &Site, now: Instant, stay: Duration, chance: &mut Masks) {
         for (cached, file) in self.cache.iter_mut().zip(&site.files) {
             let Some(fresh_for) = file.caching.fresh_for else { continue };
@@ -98,7 +97,7 @@ impl Visitor {
         }
     }
 
-    /// Goes to a page: the first one, then any.
+    /// Views a page: the first one, then any.
     pub(super) fn view(&mut self, site: &Site, first: bool, due: Instant, chance: &mut Masks) {
         self.stage = Stage::Loading;
         self.opens = first || chance.chance() < 0.5;
@@ -114,7 +113,7 @@ impl Visitor {
         });
     }
 
-    /// A job has its answer, or will not have one.
+    /// Handles a job that has its answer, or has failed.
     pub(super) fn done(&mut self, site: &Site, job: Job, good: bool, now: Instant) -> Next {
         match job.what {
             What::Page(_) if !good => return self.give_up(),
@@ -140,7 +139,7 @@ impl Visitor {
         if !self.jobs.is_empty() || self.in_flight > 0 {
             return Next::Fetch;
         }
-        // Everything is there: the widget begins.
+        // All files are loaded: the widget starts.
         if site.token.is_none() {
             return self.log_in();
         }
@@ -171,7 +170,7 @@ impl Visitor {
         site.shell.iter().for_each(|file| self.want(site, *file, now));
     }
 
-    /// Unless the cache has it.
+    /// Requests a file unless it is cached.
     fn want(&mut self, site: &Site, file: u16, now: Instant) {
         let entry = &site.files[file as usize];
         let cached = self.cache[file as usize].filter(|_| entry.caching.fresh_for.is_some());
@@ -184,12 +183,12 @@ impl Visitor {
     }
 }
 
-/// Between two pages: from half to one and a half of the mean.
+/// The time between two pages: from half to one and a half of the mean.
 pub(super) fn gap(mean: Duration, chance: &mut Masks) -> Duration {
     mean.mul_f64(0.5 + chance.chance())
 }
 
-/// The rest of such a gap at a random moment: long gaps are hit more often than short ones.
+/// The rest of such a time at a random moment: a random moment is more likely to be in a long one.
 pub(super) fn rest_of_gap(mean: Duration, chance: &mut Masks) -> Duration {
     loop {
         let gap = 0.5 + chance.chance();
@@ -224,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Answers everything at once; what was fetched, with a star where the cache was asked about.
+    /// Answers all requests at once; returns the fetched files, with a star for conditional requests.
     fn browse(visitor: &mut Visitor, site: &Site, now: Instant) -> (Vec<String>, Next) {
         let mut seen = Vec::new();
         loop {
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_fetches_in_order_and_keeps_what_it_may() {
+    fn a_browser_fetches_in_order_and_caches_fresh_files() {
         let (site, mut chance, start) = (site(), Masks::new(1), Instant::now());
         let mut visitor = Visitor::new(&site);
         let mut visit = |first, seconds| {
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_fetched_is_not_in_the_cache_and_a_missing_page_ends_the_view() {
+    fn a_failed_file_is_not_cached_and_a_missing_page_ends_the_view() {
         let (site, mut chance, now) = (site(), Masks::new(1), Instant::now());
         let mut visitor = Visitor::new(&site);
         visitor.view(&site, true, now, &mut chance);

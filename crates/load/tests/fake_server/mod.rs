@@ -1,4 +1,4 @@
-//! As much of a server as the load's tests need: it welcomes everybody, tokens messages on, and keeps nothing.
+//! A small server for the load's tests: it welcomes every member, passes messages on, and stores nothing.
 #![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 use std::collections::HashMap;
@@ -16,30 +16,30 @@ use web_proto::{Code, Command, Event, Limits, Message, Person, Presence, SendTo,
 /// The faults of the server.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Flaws {
-    /// Every so many-th hello is refused.
+    /// Refuses every n-th hello.
     pub(crate) refuse_every: Option<u64>,
-    /// Every so many-th message is not delivered.
+    /// Does not deliver every n-th message.
     pub(crate) lose_every: Option<u64>,
-    /// Every so many-th message is delivered twice.
+    /// Delivers every n-th message twice.
     pub(crate) double_every: Option<u64>,
-    /// Every so many-th change of presence is not told.
+    /// Does not publish every n-th change of presence.
     pub(crate) keep_quiet_every: Option<u64>,
-    /// Every so many-th message gets a seq that was not its turn.
+    /// Gives every n-th message a seq that is not the next one.
     pub(crate) misorder_every: Option<u64>,
-    /// Every so many-th hello is refused as `unavailable`, and every so many-th message: until so many milliseconds later.
+    /// Refuses every n-th hello as `unavailable`, and below every n-th message, with this delay in milliseconds.
     pub(crate) put_off_hellos: Option<(u64, u64)>,
     pub(crate) put_off_messages: Option<(u64, u64)>,
-    /// Every so many-th token is not there.
+    /// Refuses every n-th request for a token.
     pub(crate) no_token_every: Option<u64>,
 }
 
 pub(crate) struct FakeServer {
     edge: Edge,
-    #[allow(dead_code)] // not every test asks
+    #[allow(dead_code)] // some test files do not use it
     waits: Waits,
 }
 
-/// From when something was put off until it came again.
+/// The time from a deferral to the retry.
 type Waits = Arc<Mutex<Vec<Duration>>>;
 
 impl FakeServer {
@@ -66,7 +66,7 @@ impl FakeServer {
         FakeServer { edge: edge.unwrap(), waits }
     }
 
-    #[allow(dead_code)] // not every test asks
+    #[allow(dead_code)] // some test files do not use it
     pub(crate) fn waits(&self) -> Vec<Duration> {
         self.waits.lock().unwrap().clone()
     }
@@ -79,12 +79,12 @@ impl FakeServer {
 struct Server {
     flaws: Flaws,
     waits: Waits,
-    /// By user or by id of the message.
+    /// By user, or by id of the message.
     put_off: HashMap<String, Instant>,
     tries: u64,
     mail: Mailboxes<Deliver>,
     users: HashMap<String, Handle>,
-    /// By whom they watch.
+    /// By watched user.
     watchers: HashMap<String, Vec<String>>,
     changes: u64,
     seqs: HashMap<String, u64>,
@@ -317,7 +317,7 @@ impl Server {
         Ok((user, written(&welcome)))
     }
 
-    /// The sender's handle and what it hears; messages go out as mail.
+    /// Returns the sender's handle and answer; sends messages as mail.
     fn command(&mut self, from: &str, command: Command<'_>) -> (Handle, Option<String>) {
         let own = self.users[from];
         if let Command::Bye = command {
@@ -336,10 +336,10 @@ impl Server {
             }
         }
         if let Command::Presence { set } = command {
-            self.tell_presence(from, set);
+            self.publish_presence(from, set);
         }
         if let Command::Typing { to: SendTo::User(to), on } = &command {
-            self.tell_typing(from, to, *on);
+            self.publish_typing(from, to, *on);
         }
         let Command::Send { id, to: SendTo::User(to), body, .. } = command else {
             return (own, matches!(command, Command::Ping { .. }).then(|| r#"{"t":"pong"}"#.to_owned()));
@@ -401,7 +401,7 @@ impl Server {
         (own, Some(written(&ack)))
     }
 
-    /// Milliseconds, if the turn of this one has come; notes how long it has waited if it was put off before.
+    /// The delay in milliseconds, if this one is deferred. Records the delay of an earlier deferral.
     fn put_off(&mut self, flaw: Option<(u64, u64)>, number: u64, what: &str) -> Option<u64> {
         if let Some(since) = self.put_off.remove(what) {
             self.waits.lock().unwrap().push(since.elapsed());
@@ -411,7 +411,7 @@ impl Server {
         Some(millis)
     }
 
-    fn tell_typing(&mut self, of: &str, to: &str, on: bool) {
+    fn publish_typing(&mut self, of: &str, to: &str, on: bool) {
         self.messages += 1;
         if self.flaws.lose_every.is_none_or(|every| !self.messages.is_multiple_of(every)) {
             let event = written(&Event::Typing { conversation: "c".into(), user: of.into(), on });
@@ -419,7 +419,7 @@ impl Server {
         }
     }
 
-    fn tell_presence(&mut self, of: &str, set: SetPresence) {
+    fn publish_presence(&mut self, of: &str, set: SetPresence) {
         self.changes += 1;
         if self.flaws.keep_quiet_every.is_some_and(|every| self.changes.is_multiple_of(every)) {
             return;
@@ -432,7 +432,7 @@ impl Server {
     }
 }
 
-/// A site of one page: path, how long it may be kept, content.
+/// A site of one page: path, cache lifetime, content.
 const FILES: [(&str, &str, &str); 6] = [
     (
         "/page",

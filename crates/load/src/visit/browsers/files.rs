@@ -13,12 +13,12 @@ pub(in super::super) struct Fetch {
     pub(super) visitor: u32,
     pub(super) job: Option<Job>,
     pub(super) reading: Reading,
-    /// It has carried a request before.
+    /// The connection has carried a request before.
     pub(super) used: bool,
 }
 
 impl Browsers {
-    /// Gives connections to what waits for one.
+    /// Assigns connections to waiting jobs.
     pub(super) fn pump(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
         while let Some(visitor) = self.visitors.get_mut(&number)
             && let Some(job) = visitor.jobs.front().copied()
@@ -102,7 +102,7 @@ impl Browsers {
         taken
     }
 
-    /// The connection is free: for the visitor's next job, or to be kept.
+    /// Uses a free connection for the visitor's next job, or keeps it.
     fn take_next(&mut self, fetch: &mut Fetch, io: &mut Io<'_>) {
         let Some(visitor) = self.visitors.get_mut(&fetch.visitor) else { return io.close() };
         let Some(job) = visitor.jobs.pop_front() else {

@@ -1,4 +1,4 @@
-//! The one WebSocket of a visitor's page: logs in, asks, writes, and is left.
+//! The one WebSocket of a visitor's page: logs in, sends requests and messages, and is closed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,13 +19,13 @@ pub(in super::super) struct Socket {
     pub(super) client: Client,
     pub(super) due: Instant,
     pub(super) welcome: bool,
-    pub(super) heard: bool,
+    pub(super) received: bool,
     pub(super) hung_up: bool,
     /// Requests without an answer so far.
     pub(super) asked: Vec<(u64, Kind, Instant)>,
 }
 
-/// A visitor who leaves so soon after a request has not waited for its answer: neither a failure nor an answer.
+/// If a visitor leaves this soon after a request, the request counts neither as failed nor as answered.
 const LEFT_TOO_SOON: Duration = Duration::from_millis(500);
 
 impl Browsers {
@@ -37,7 +37,7 @@ impl Browsers {
             client: Client::new(Transport::Websocket),
             due,
             welcome: false,
-            heard: true,
+            received: true,
             hung_up: false,
             asked: Vec::new(),
         };
@@ -51,7 +51,7 @@ impl Browsers {
         }
     }
 
-    /// The connection is there: the handshake, with the hello that follows it.
+    /// The connection is open: sends the handshake, then the hello.
     pub(super) fn say_hello(&mut self, socket: &mut Socket, io: &mut Io<'_>) {
         let state = Arc::clone(&self.state);
         let hello = Hello {
@@ -125,18 +125,18 @@ impl Browsers {
         let now = Instant::now();
         let state = Arc::clone(&self.state);
         self.out.clear();
-        let mut heard = EventSummary::default();
+        let mut summary = EventSummary::default();
         let taken =
             socket.client.input(&state.target, input, &mut self.chance, &mut self.out, &mut |event| {
-                heard.note(event, state.stamps);
+                summary.note(event, state.stamps);
             });
         io.send(&self.out);
         if socket.hung_up {
             return taken.unwrap_or(input.len());
         }
-        socket.heard = true;
-        self.tally.received += heard.messages;
-        for (rid, refused) in heard.answered {
+        socket.received = true;
+        self.tally.received += summary.messages;
+        for (rid, refused) in summary.answered {
             let Some(at) = socket.asked.iter().position(|(asked, ..)| *asked == rid) else { continue };
             let (_, kind, due) = socket.asked.swap_remove(at);
             match refused {
@@ -144,10 +144,10 @@ impl Browsers {
                 Some(code) => self.fail(kind, due, &format!("refused: {code}")),
             }
         }
-        if heard.welcome && !socket.welcome {
+        if summary.welcome && !socket.welcome {
             self.welcome(socket, now, io);
         }
-        match (taken, heard.bye) {
+        match (taken, summary.bye) {
             (Ok(taken), None) => {
                 self.note_bytes(taken);
                 return taken;
@@ -191,7 +191,7 @@ impl Browsers {
         self.errands.push(Errand::GoOn(socket.visitor));
     }
 
-    /// The session ends against the visitor's will.
+    /// The session ends, but not by the visitor.
     pub(super) fn lose(&mut self, socket: &mut Socket, reason: &str) {
         if std::mem::replace(&mut socket.hung_up, true) {
             return;
