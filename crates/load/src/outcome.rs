@@ -53,8 +53,8 @@ impl<T: Tally> Outcome<T> {
         self.acknowledged.saturating_sub(self.delivered)
     }
 
-    /// The first reason that makes a run invalid. Checks whether the generator was the limit, members are missing,
-    /// commands were refused, one of the plan's own checks failed, or the server could not be observed.
+    /// The first reason that makes a run invalid. In this order: the generator was the limit, members are missing,
+    /// commands were refused, a check of the plan failed, the server could not be observed.
     pub(crate) fn against(
         &self,
         busiest_percent: f64,

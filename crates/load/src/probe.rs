@@ -103,8 +103,9 @@ fn of_status(pid: u32, field: &str) -> Option<u64> {
     kilobytes(&text, field)
 }
 
-/// The kernel's memory for all sockets of the machine, and for everything else: `Slab` of /proc/meminfo (socket, file
-/// and epoll structures) and the pages of TCP buffers from /proc/net/sockstat. Only its growth is meaningful.
+/// The kernel's memory for all sockets of the machine, and for everything else. It is the sum of `Slab` of /proc/meminfo
+/// (socket, file and epoll structures) and the pages of TCP buffers from /proc/net/sockstat. Only its growth is
+/// meaningful.
 fn kernel_bytes() -> Option<u64> {
     let slab = kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "Slab:")?;
     let sockets = fs::read_to_string("/proc/net/sockstat").ok()?;

@@ -1,7 +1,7 @@
-//! What an append and a login cost: `cargo run --release -p store --example append_bench [messages] [directory]`.
+//! Measures an append and a login: `cargo run --release -p store --example append_bench [messages] [directory]`.
 //!
-//! The stress shape: 1,000 users in groups of 10, 100-byte bodies, each sender keeps 4 messages in flight.
-//! CPU is that of the store's own threads (Linux); the thread that asks is not counted.
+//! The stress shape: 1,000 users in groups of 10, 100-byte bodies, each sender keeps 4 messages in flight. CPU is that
+//! of the store's own threads (Linux), without the thread that sends the requests.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may stop where it stands")]
 
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn main() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
-/// Prints CPU and wall time of `work`, which does something `count` times.
+/// Prints CPU and wall time of `work`, which performs `count` operations.
 fn measure<T>(what: &str, count: u64, work: impl FnOnce() -> T) -> T {
     let (cpu, begin) = (store_cpu(), Instant::now());
     let answer = work();
@@ -174,7 +174,7 @@ fn append(
     store.append(append, done);
 }
 
-/// Both members of each pair say that they have read everything.
+/// Both members of each pair mark everything as read.
 fn marks(store: &Sqlite, users: &[UserId]) {
     let pairs = u64::from(USERS * (GROUP - 1));
     measure("mark", pairs, || {
@@ -212,7 +212,7 @@ fn histories(store: &Sqlite, users: &[UserId]) {
     });
 }
 
-/// So many messages a second, each late by as much as it was answered after it was due.
+/// Sends `rate` messages a second; the latency of each counts from its due time.
 fn paced(store: &Sqlite, users: &[UserId], rate: u32, count: u32) {
     let (told, answers) = channel();
     let mut random = Random(5);
@@ -239,7 +239,7 @@ fn paced(store: &Sqlite, users: &[UserId], rate: u32, count: u32) {
     );
 }
 
-/// Nothing else to do: what a lone message waits for.
+/// Sends one message at a time, to measure the latency without load.
 fn one_by_one(store: &Sqlite, users: &[UserId]) {
     let (told, answers) = channel();
     let mut random = Random(7);
@@ -262,7 +262,7 @@ fn one_by_one(store: &Sqlite, users: &[UserId]) {
     println!("a lone append: p50 {:?}, p99 {:?}", times[250], times[495]);
 }
 
-/// Marsaglia's xorshift64: the same every time.
+/// Marsaglia's xorshift64: equal numbers in each run.
 struct Random(u64);
 
 impl Random {

@@ -1,5 +1,5 @@
-//! What an import costs, and then a contact list:
-//! `cargo run --release -p store --example bulk_bench [users] [owners] [contacts of each] [directory]`.
+//! Measures an import, and then the read of a contact list: `cargo run --release -p store --example bulk_bench [users]
+//! [owners] [contacts of each] [directory]`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may stop where it stands")]
 
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn main() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
-/// Pages of contacts as a welcome has them, one after the other.
+/// Pages of contacts as in a welcome, one after the other.
 fn lists(path: &Path, site: SiteId, owners: &[UserId]) {
     let store = Sqlite::open(path, Options::default()).unwrap();
     let many = owners.len().min(5_000);
@@ -62,7 +62,7 @@ fn lists(path: &Path, site: SiteId, owners: &[UserId]) {
     println!("site {}: looked at {many} of {} owners", site.0, owners.len());
 }
 
-/// Wall and CPU time of the store for each of `many`, and the rows that came.
+/// Wall and CPU time of the store for each of `many`, and the number of rows.
 fn each(what: &str, many: usize, work: impl FnOnce() -> usize) {
     let (begin, cpu) = (Instant::now(), store_cpu());
     let rows = work() / many;
@@ -106,7 +106,7 @@ fn profile(number: u32) -> Profile {
     }
 }
 
-/// Somebody by chance, the same one each time.
+/// A pseudo-random user, the same one in each run.
 fn other(owner: u32, n: u32, users: u32) -> u32 {
     let mixed = (u64::from(owner) << 32 | u64::from(n)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let other = ((mixed >> 24) % u64::from(users)) as u32;

@@ -1,5 +1,5 @@
-//! How long a search takes in a million messages, and what indexing them costs.
-//! `cargo run --release -p store --example search_bench [messages] [directory]`
+//! Measures a search in a million messages, and the cost of indexing them. `cargo run --release -p store --example
+//! search_bench [messages] [directory]`
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use rusqlite::{Connection, params};
 use store::{Options, Sqlite};
 
 const USERS: u32 = 2_000;
-/// One of them has so many in a hundred of all messages.
+/// Percent of all messages that one of the users has.
 const BUSY: u32 = 5;
 const VOCABULARY: u32 = 50_000;
 const SEARCHES: usize = 2_000;
@@ -66,7 +66,7 @@ enum Query {
     Start,
 }
 
-/// As people's words are: the n-th most frequent one comes some 1/n times as often as the first.
+/// Like people's words: the n-th most frequent one comes about 1/n times as often as the first.
 fn word(rng: &mut StdRng) -> u32 {
     let x: f64 = rng.random();
     (f64::from(VOCABULARY).powf(x) - 1.0) as u32

@@ -1,5 +1,5 @@
-//! The bytes of files in a bucket, against a server of S3 that others wrote: what is complete is moved, read from there, and removed; what
-//! cannot be moved stays and is read from the disk.
+//! The bytes of files in a bucket, against another project's S3 server. Complete files are moved, read from the bucket,
+//! and removed; if a move fails, the file stays and is read from the disk.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod asking;
@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 const ID: &str = "AKIAIOSFODNN7EXAMPLE";
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 
-/// A server with one bucket, `files`, whose objects are files of a directory. It ends with this.
+/// A server with one bucket, `files`, whose objects are files of a directory. It ends when it is dropped.
 struct Server {
     objects: PathBuf,
     endpoint: String,
@@ -125,9 +125,9 @@ fn what_is_complete_is_moved_and_read_from_there() {
         ["kith/7/0000000000000002.picture", "kith/7/0000000000000002.thumbnail", "kith/7/000000000000abcd"];
     assert_eq!(server.names(), there);
     assert!(!directory.path().join("node/7/cd/000000000000abcd").exists(), "it lies in one place");
-    // A begun upload continues here.
+    // A started upload continues here.
     assert_eq!(bucket.arrived(begun).unwrap(), 7);
-    // As a node does that was started anew.
+    // Like a restarted node.
     let bucket = server.bucket(&directory);
     assert_eq!(read(&bucket, text, Rendition::Upload), b"a letter");
     assert_eq!(read(&bucket, picture, Rendition::Thumbnail), b"small");
@@ -155,7 +155,7 @@ fn pieces_are_read_in_any_order_and_never_beyond_the_end() {
 }
 
 #[test]
-fn what_is_removed_is_gone_wherever_it_was() {
+fn a_removed_file_is_gone_from_all_places() {
     let directory = Directory::quick();
     let server = Server::start(&directory);
     let bucket = server.bucket(&directory);
@@ -197,7 +197,7 @@ fn while_the_bucket_is_away_files_wait_and_are_read() {
 }
 
 #[test]
-fn a_wrong_key_is_told_as_such() {
+fn a_wrong_key_is_reported_as_such() {
     let directory = Directory::quick();
     let server = Server::start(&directory);
     let bucket = open(&directory, &server.endpoint, "another secret");

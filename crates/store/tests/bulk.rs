@@ -1,4 +1,4 @@
-//! Bulk: a community that is put in at once is there as if each had come alone, however often it is said.
+//! Bulk import: the result equals that of single requests, even if rows are passed repeatedly.
 
 mod asking;
 
@@ -19,7 +19,7 @@ fn people() -> Vec<Profile> {
     people
 }
 
-/// Ann knows both, and the two do not know each other.
+/// Ann is a contact of both others, who are not contacts of each other.
 fn import(directory: &Directory, site: SiteId) -> (Vec<UserId>, Counts) {
     let mut import = Import::open(&directory.file()).expect("nobody else has it");
     let ids = import.users(site, people(), NOW).expect("it works");

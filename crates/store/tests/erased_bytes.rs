@@ -1,4 +1,4 @@
-//! After an erasure nothing of the user's words is in any file, nor in a backup.
+//! After an erasure no file and no backup contains the user's words.
 
 mod asking;
 
@@ -14,7 +14,7 @@ use chat::{
 };
 use store::{Folder, Options, Sqlite};
 
-/// In a word of the index, neighbours share the beginning: so the end of it is looked for.
+/// Neighbours in the word index share their prefixes, so the test looks for the end of this word.
 const SECRET: &str = "quartzfalke";
 const WORD: &str = "xylophonquartzfalke";
 
@@ -76,7 +76,7 @@ fn nothing_of_an_erased_user_stays_in_any_file() {
         let wanted = Search { user: ann, words, conversation: None, after: None, limit: 9 };
         !ask(|done| store.search(wanted, done)).expect("one may").hits.is_empty()
     };
-    // The index is filled behind the writer.
+    // The writer fills the index later.
     let begin = std::time::Instant::now();
     while begin.elapsed() < asking::PATIENCE && !is_found() {}
     assert!(is_found(), "all words are in the index");
@@ -141,7 +141,7 @@ fn upload(store: &Sqlite, folder: &Folder, owner: UserId, number: u64, room: Con
     id
 }
 
-/// As the housekeeping of a node does it.
+/// Removes files as the housekeeping of a node does.
 fn remove_stale(store: &Sqlite, folder: &Folder) {
     let stale = store.stale_files(Timestamp(1), Timestamp(1), 99).expect("the store works");
     for file in &stale {
@@ -165,7 +165,7 @@ fn the_bytes_of_an_erased_users_files_go_from_forwards_and_rooms() {
     post(&store, walkers, bob, Vec::new(), NewRich { forwarded: Some(forwarded), ..NewRich::default() });
     let change = RoomChange { avatar: Some(AvatarChange::Upload(picture)), ..RoomChange::default() };
     ask(|done| store.change_room(bikers, ann, change, NOW, done)).expect("she owns the room");
-    // The message goes, and the forwarded one keeps the file.
+    // The message is deleted, and the forwarded one keeps the file.
     let (conversation, change) = (bikers, MessageChange::Delete);
     let wanted = ChangeMessage { conversation, seq: Seq(1), by: ann, change, time: NOW };
     ask(|done| store.change_message(wanted, done)).expect("it is hers");

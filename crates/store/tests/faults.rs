@@ -1,4 +1,4 @@
-//! What was answered is there and what was not harms nobody: kill -9, a full disk, another process, a panic.
+//! Acknowledged writes survive and failed writes do no damage: kill -9, a full disk, another process, a panic.
 
 mod asking;
 
@@ -23,7 +23,7 @@ fn open(path: &Path) -> Sqlite {
     Sqlite::open(path, Options::default()).expect("it opens")
 }
 
-/// Runs one test of this file again in a process of its own, with something to do.
+/// Runs one test of this file again in a process of its own, with arguments.
 fn child(test: &str, path: &Path, round: u32) -> Child {
     Command::new(std::env::current_exe().expect("a test has a file"))
         .args(["--exact", test, "--nocapture"])
@@ -45,7 +45,7 @@ fn ids() -> (UserId, UserId) {
     (user(1), user(2))
 }
 
-/// Appends, 64 in flight, and says on stdout what was acknowledged, until it is killed.
+/// Appends, with 64 in flight, and prints acknowledged messages, until it is killed.
 #[test]
 fn appends_until_killed() {
     let Some((path, round)) = wanted() else { return };
@@ -101,7 +101,7 @@ fn what_was_acknowledged_before_kill_9_is_there_once_and_in_order() {
     }
 }
 
-/// Everything acknowledged is there; the client sends again what was not, and then each is there once.
+/// Every acknowledged message is stored. After the client repeats the others, each is stored once.
 fn check_after_kill(store: &Sqlite, acknowledged: &HashMap<String, Seq>, round: u32) {
     let (ann, bob) = ids();
     let of_this_round = acknowledged.keys().filter(|id| id.starts_with(&format!("{round}-"))).count();
@@ -125,7 +125,7 @@ fn check_after_kill(store: &Sqlite, acknowledged: &HashMap<String, Seq>, round: 
     assert!(numbers.is_sorted(), "in the order in which they were sent");
 }
 
-/// Edits and reacts in turn, 64 in flight, and says on stdout what was answered, until it is killed.
+/// Edits and reacts in turn, with 64 in flight, and prints the answers, until it is killed.
 #[test]
 fn changes_until_killed() {
     let Some((path, round)) = wanted() else { return };
@@ -133,7 +133,7 @@ fn changes_until_killed() {
     let (told, answers) = channel();
     for number in 0..u32::MAX {
         let (at, told) = (u64::from(number % 8) + 1, told.clone());
-        // An hour for each edit: a message takes only so many in a week.
+        // An hour for each edit, because a message accepts a limited number in a week.
         let hours = u64::from(round) * 10_000_000 + u64::from(number);
         let time = Timestamp(asking::NOW.0 + hours * 3_600_000);
         store.change_message(
@@ -199,7 +199,7 @@ fn changes_that_were_answered_before_kill_9_are_there_whole() {
         let store = open(&path);
         let page = ask(|done| store.history(bob, direct(ann, bob), None, None, 99, done)).messages;
         assert_eq!(page.len(), 8);
-        // A device that was away meanwhile hears of each that changed, as it is now.
+        // A device that was offline receives each changed message in its present form.
         let news = snapshot(&store, bob, Some(position));
         for message in &page {
             assert!(*message.body >= *answered[&message.seq.0], "{message:?} {answered:?}");
@@ -252,7 +252,7 @@ fn two_processes_share_a_file_and_see_each_others_changes() {
 struct SmallDisk(Directory);
 
 impl SmallDisk {
-    /// None where this user may not mount.
+    /// None if this user may not mount.
     fn new() -> Option<SmallDisk> {
         let directory = Directory::new();
         let mount = Command::new("mount")
@@ -340,7 +340,7 @@ fn one_failing_write_does_not_fail_the_others_of_its_batch() {
         let told = told.clone();
         let mut append = message(ann, bob, &number.to_string(), "x");
         if number % 10 == 3 {
-            append.from = stranger; // no member
+            append.from = stranger; // not a member
         }
         store.append(append, Box::new(move |outcome| told.send((number, outcome)).expect("the test waits")));
     }
@@ -358,7 +358,7 @@ fn a_full_queue_answers_at_once() {
     let store = Sqlite::open(&directory.file(), options).expect("it opens");
     let forum = add_site(&store, "forum");
     let (ann, bob) = (put(&store, forum, "ann"), put(&store, forum, "bob"));
-    // The writer is held in a completion, so nothing is taken from the queue.
+    // A completion blocks the writer, so nothing is taken from the queue.
     let hold = || {
         let (release, held) = sync_channel::<()>(0);
         let (begun, begins) = sync_channel(0);
@@ -415,7 +415,7 @@ fn a_panic_in_a_completion_is_counted_and_ends_nothing() {
 }
 
 #[test]
-fn closing_writes_what_is_queued_and_may_happen_in_a_completion() {
+fn closing_writes_queued_requests_and_may_happen_in_a_completion() {
     let directory = Directory::quick();
     let store = open(&directory.file());
     let forum = add_site(&store, "forum");

@@ -1,4 +1,4 @@
-//! The bytes of files in a folder: what is written is there, what is removed is gone, and nothing else is touched.
+//! The bytes of files in a folder: written files exist, removed files do not, and other files stay untouched.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod asking;
@@ -50,7 +50,7 @@ fn renditions_take_the_place_of_an_upload() {
 }
 
 #[test]
-fn lost_sites_go_and_what_is_not_ours_stays() {
+fn files_of_removed_sites_are_deleted_and_foreign_files_stay() {
     let directory = Directory::quick();
     let folder = Folder::open(directory.path()).unwrap();
     for site in [1, 2] {

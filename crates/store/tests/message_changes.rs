@@ -1,4 +1,5 @@
-//! Message changes as SQLite keeps them: who is named of many, what an unchanged message costs, what a removal leaves.
+//! Message changes in SQLite: the users that a reaction shows, the cost of an unchanged message, and the rest after a
+//! removal.
 
 mod asking;
 
@@ -24,7 +25,7 @@ fn thumb() -> MessageChange {
     MessageChange::React { reaction: Reaction::parse("👍").expect("a reaction"), on: true }
 }
 
-/// Many of one message there are in rooms only; rows as rooms will have them.
+/// Only rooms have many reactions to one message; these are rows of rooms.
 #[test]
 fn of_many_users_the_first_are_named_and_oneself_is_known_beyond() {
     let directory = Directory::quick();
@@ -55,7 +56,7 @@ fn of_many_users_the_first_are_named_and_oneself_is_known_beyond() {
 }
 
 #[test]
-fn an_unchanged_message_has_the_row_it_had_and_nothing_beside() {
+fn an_unchanged_message_keeps_its_row_and_has_no_other() {
     let directory = Directory::quick();
     let store = open(&directory);
     let site = add_site(&store, "forum");
@@ -101,7 +102,7 @@ fn write_in_a_room(store: &Sqlite, ann: UserId, bob: UserId) {
     assert!(ask(|done| store.post(post, limits, done)).is_ok());
 }
 
-/// Every table there is, also those that come later.
+/// Covers every table, also later ones.
 #[test]
 fn a_removed_site_leaves_no_row_in_any_table() {
     let directory = Directory::quick();

@@ -1,5 +1,5 @@
-//! SQLite answers every sequence of operations as plain collections do (`plain/mod.rs`), also after it was closed and opened, and where
-//! the writer forgets before each operation what it keeps in memory.
+//! SQLite answers every sequence of operations like plain collections (`plain/mod.rs`). The same holds after it was
+//! closed and opened again, and if the writer clears its caches before each operation.
 
 mod asking;
 mod plain;
@@ -16,7 +16,7 @@ use store::{Options, Sqlite, Synchronous};
 
 use self::plain::Plain;
 
-/// Few of everything, so that operations meet.
+/// Few users, so that operations conflict.
 const USERS: u32 = 4;
 const NAMES: [&str; 6] = ["Anna Öztürk", "anna-lena", "(Mod) Ärger 5", "ΟΔΟΣ ΑΣ", "", "Anna Öz"];
 const QUERIES: [&str; 6] = ["ö", "ANNA", "mod", "οδοσ α", "5", "  a"];
@@ -212,11 +212,11 @@ impl Step {
     }
 }
 
-/// What is asked.
+/// The tested store.
 enum Tested {
     Plain(Box<Plain>),
     Store(Box<dyn Store>),
-    /// Forgets before each operation what the writer keeps in memory.
+    /// Clears the writer's caches before each operation.
     Forgetful(Box<Sqlite>),
 }
 
@@ -233,7 +233,7 @@ impl Tested {
     }
 }
 
-/// A store, and what the test remembers of it: positions cannot be compared across stores.
+/// A store with the positions that the test recorded, because positions cannot be compared across stores.
 struct Subject {
     tested: Tested,
     seen: Vec<Position>,
@@ -412,7 +412,7 @@ impl Subject {
                 (lists(tested, *user, *limit, query.map(|at| QUERIES[at])), None)
             }
             Step::RemoveSite { site } => {
-                let site = SiteId(*site); // mostly one that does not exist
+                let site = SiteId(*site); // mostly a site that does not exist
                 let answer = tested.answer(
                     |plain| (Ok(plain.remove_site(site)), Ok(plain.sites())),
                     |store| (store.remove_site(site), store.sites()),
@@ -492,7 +492,7 @@ fn lists(tested: &mut Tested, user: UserId, limit: u32, query: Option<&str>) -> 
     text + &format!("{relations:?}\n{by_id:?}\n{by_sub:?}\n{listed:?}\n{sites:?}\n")
 }
 
-/// All pages, each asked for with the cursor of the one before.
+/// All pages, each requested with the cursor of the previous one.
 fn pages(mut page: impl FnMut(Option<String>) -> (String, Option<String>)) -> String {
     let (mut text, mut after) = (String::new(), None);
     loop {
@@ -505,7 +505,7 @@ fn pages(mut page: impl FnMut(Option<String>) -> (String, Option<String>)) -> St
     }
 }
 
-/// A store in its final state.
+/// Everything that a store answers in its final state.
 fn all(subject: &mut Subject) -> Vec<String> {
     let mut answers = Vec::new();
     let seen = subject.seen.len();
@@ -531,7 +531,7 @@ fn all(subject: &mut Subject) -> Vec<String> {
             }
         }
     }
-    subject.seen.truncate(seen); // the same questions again get the same answers
+    subject.seen.truncate(seen); // repeat the same requests
     answers
 }
 
@@ -563,7 +563,7 @@ fn compare(steps: &[Step]) {
     let wanted = all(&mut plain);
     same(&all(&mut sqlite), &wanted);
     drop(sqlite.tested);
-    sqlite.tested = Tested::Store(open()); // also after it was closed and opened
+    sqlite.tested = Tested::Store(open()); // repeat them after it was closed and opened
     same(&all(&mut sqlite), &wanted);
 }
 
@@ -608,7 +608,7 @@ fn any_cursor_and_any_query_has_an_answer() {
     assert_eq!(outcome, Ok(()));
 }
 
-/// Longer than a milestone apart, which random steps rarely reach.
+/// More messages than two milestones apart, which random steps rarely reach.
 #[test]
 fn a_long_conversation_is_read_from_anywhere() {
     let [a, b] = [1, 2].map(|num| UserId { site: SiteId(1), num });

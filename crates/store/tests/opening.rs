@@ -1,4 +1,4 @@
-//! Opening: modes, migrations from every older version, and errors that say what to do.
+//! Opening: modes, migrations from every older version, and errors that name a remedy.
 
 mod asking;
 
@@ -64,7 +64,7 @@ fn the_epoch_is_of_the_database_and_positions_go_on() {
     assert_ne!(position(&other.file()).epoch, first.epoch);
 }
 
-/// As version 1 of the schema left it.
+/// A database with schema version 1.
 fn write_version_1(path: &Path) {
     let db = Connection::open(path).expect("a file");
     db.execute_batch(FIRST).expect("the first schema");
@@ -116,7 +116,8 @@ fn a_database_of_version_1_opens_with_everything_in_it() {
     assert!(ask(|done| store.contacts(user(2), None, 9, done)).rows.is_empty(), "a mirror is not shown");
 }
 
-/// What stays of a call was known by its client id. Those of older messages are in an index, those of the newest are not.
+/// Version 35 recognised entries of calls by their client ids. Those of older messages are in an index, those of the
+/// newest are not.
 #[test]
 fn calls_of_version_35_are_calls_by_their_kind() {
     let directory = Directory::quick();
@@ -177,7 +178,7 @@ fn messages_of_version_2_can_change() {
     assert_eq!(asking::snapshot(&store, user(2), Some(before)).updates, [changed.message]);
 }
 
-/// The process that the test below has end half-way.
+/// The process that the test below kills during a migration.
 #[test]
 fn migrates_until_killed() {
     let Some(path) = std::env::var_os("KITH_STORE_TEST_HALF") else { return };
@@ -204,7 +205,7 @@ fn a_migration_that_was_killed_is_done_again() {
 }
 
 #[test]
-fn an_older_schema_is_left_alone_where_another_process_may_work_with_it() {
+fn an_older_schema_is_refused_if_another_process_may_use_it() {
     let directory = Directory::quick();
     open(&directory.file()).expect("it opens").close();
     let db = Connection::open(directory.file()).expect("a file");
@@ -235,7 +236,7 @@ fn a_newer_database_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn what_is_not_ours_is_refused_and_left_as_it_is() {
+fn a_database_of_another_program_is_refused_and_unchanged() {
     let directory = Directory::quick();
     let notes = directory.path().join("notes.db");
     Connection::open(&notes).and_then(|db| db.execute_batch("CREATE TABLE note (text)")).expect("a database");
@@ -251,7 +252,7 @@ fn what_is_not_ours_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_damaged_file_says_what_to_do() {
+fn a_damaged_file_gives_an_error_with_a_remedy() {
     let directory = Directory::quick();
     let store = open(&directory.file()).expect("it opens");
     let site = add_site(&store, "forum");
@@ -298,7 +299,7 @@ fn a_copy_is_put_back_under_another_epoch_and_never_under_a_database_in_use() {
     assert_eq!(open(&replaced).expect("it opens").list_users(site, None, 9).expect("it works").len(), 2);
 }
 
-/// Puts the database with its log, as they are after a crash, somewhere else.
+/// Copies the database with its log, as they are after a crash.
 fn after_a_crash(from: &Path, to: &Path) {
     for end in ["", "-wal"] {
         let name = |path: &Path| format!("{}{end}", path.display());
@@ -346,7 +347,7 @@ fn a_log_that_ends_in_damage_begins_a_new_epoch() {
     }
 }
 
-/// A mute from before the version that keeps a sanction for it.
+/// A mute from a version that stored no sanction for it.
 #[test]
 fn an_old_mute_outlasts_leaving() {
     let directory = Directory::quick();
@@ -380,7 +381,7 @@ fn an_old_mute_outlasts_leaving() {
     assert_eq!(ask(|done| store.notices(bob, done)), [], "nothing new is told of it");
 }
 
-/// Numbers were the greatest one of their table and one more; now they are counted.
+/// Old versions used the greatest number of a table and one more; now numbers are counted.
 #[test]
 fn numbers_of_version_36_go_on() {
     let directory = Directory::quick();
@@ -426,7 +427,7 @@ fn numbers_of_version_36_go_on() {
     let links = ask(|done| store.links(rooms[0], ann, asking::NOW, done)).expect("an owner may");
     let codes: Vec<u8> = links.iter().map(|link| link.code.bytes()[0]).collect();
     assert_eq!(codes, [5, 1, 9], "newest first");
-    // A site with the newest key first, as its owner knows it.
+    // Shows the site with its newest key first, as the owner sees it.
     let site = store.sites().expect("it works").remove(0);
     store.add_secret(forum, &asking::secret(b"fresh")).expect("it works");
     let after = store.sites().expect("it works").remove(0);

@@ -1,5 +1,5 @@
-//! What SQLite keeps of polls, threads, forwarded messages, previews and stickers: nothing for a message that bears nothing, and nothing that stays
-//! when its site goes.
+//! Rows of polls, threads, forwards, previews and stickers in SQLite: none for a plain message, and none left after the
+//! removal of the site.
 
 mod asking;
 
@@ -79,7 +79,7 @@ fn a_message_that_bears_nothing_writes_nothing_beside() {
 }
 
 #[test]
-fn all_of_it_goes_with_the_site() {
+fn everything_is_removed_with_the_site() {
     let directory = Directory::quick();
     let store = open(&directory);
     let site = add_site(&store, "forum");

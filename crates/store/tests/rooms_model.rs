@@ -1,5 +1,5 @@
-//! What the writer keeps of rooms in memory changes no answer: a store on disk, with threads, answers as one that forgets it before each
-//! request. Messages have numbers without a gap, and one that is repeated has the number of the first time.
+//! The writer's caches of rooms change no answer: a store on disk, with threads, answers like one that clears its
+//! caches before each request. Messages have numbers without gaps, and a repeated message has its first number.
 
 mod asking;
 
@@ -21,14 +21,14 @@ const BODIES: [&str; 6] =
     ["hello", "@bob look", "@room all of you", "(@dora.d)", "@ann, @carl! @nobody", "mail@room.example"];
 const LIMITS: RoomLimits = RoomLimits { members: 4, per_user: 4, owned: 2 };
 
-/// Both stores, and what they have been told so far.
+/// Both stores, and the model of their messages.
 struct Pair {
-    /// Forgets before each request what its writer keeps in memory.
+    /// Clears the writer's caches before each request.
     forgetful: Box<Sqlite>,
     on_disk: Box<Sqlite>,
     posted: Posted,
     users: Vec<UserId>,
-    /// Of another site: never lets anybody in.
+    /// A user of another site, who never becomes a member.
     stranger: UserId,
     now: u64,
     position: [Position; 2],
@@ -74,7 +74,7 @@ impl Posted {
         assert_eq!(appended.repeated, known.is_some(), "{what}");
     }
 
-    /// A member's row says how many messages there are, and how many are unread.
+    /// A member's row has the right numbers of messages and of unread ones.
     fn check_unread(&self, page: &ConversationsPage, what: &str) {
         for row in page.rows.iter().filter(|row| row.requested_by.is_none()) {
             let newest = self.by_room.get(&row.id).map_or(0, Vec::len) as u64;
@@ -83,7 +83,7 @@ impl Posted {
         }
     }
 
-    /// A page of a room's history, after the page's own order.
+    /// Checks a page of a room's history against the model.
     fn check(&self, page: &HistoryPage, what: &str) {
         for message in &page.messages {
             let (from, client_id) = &self.by_room[&message.conversation][message.seq.0 as usize - 1];
@@ -127,7 +127,7 @@ impl Pair {
         [&*self.forgetful, &*self.on_disk]
     }
 
-    /// Asks both stores; the answers are equal but for the epoch.
+    /// Sends a request to both stores; the answers must be equal except for the epoch.
     fn both(&self, what: &str, mut question: impl FnMut(&dyn Store) -> String) {
         let [forgetful, on_disk] = self.stores().map(|store| without_epoch(&question(store)));
         assert_eq!(forgetful, on_disk, "{what}");
@@ -238,7 +238,7 @@ impl Pair {
         self.look(rng, what);
     }
 
-    /// A member is muted or banned for a while, or sanctions end.
+    /// Mutes or bans a member for a while, or ends sanctions.
     fn sanction(&mut self, rng: &mut StdRng, what: &str) {
         let (user, other, room, now) = (self.user(rng), self.user(rng), self.room(rng), Timestamp(self.now));
         let kinds = [RoomSanctionKind::Mute, RoomSanctionKind::Ban];
@@ -261,7 +261,7 @@ impl Pair {
         self.both(what, |store| say(ask(|done| store.notices(other, done)).len()));
     }
 
-    /// An invitation is made, taken back or used.
+    /// Creates, revokes or uses an invite link.
     fn link(&mut self, rng: &mut StdRng, what: &str) {
         let (user, room, now) = (self.user(rng), self.room(rng), Timestamp(self.now));
         let old = LinkCode::of(u128::from(rng.random_range(0..=self.links)).to_be_bytes());
@@ -285,7 +285,7 @@ impl Pair {
         }
     }
 
-    /// Some device has seen everything until now.
+    /// Records the present position for a later resume.
     fn remember(&mut self, rng: &mut StdRng) {
         let user = self.user(rng);
         self.position =

@@ -1,7 +1,8 @@
-//! Rooms answer as a model of plain collections does, whose rules are written here a second time and in the simplest way: who comes in,
-//! who may act on whom, requests, links, sanctions with an end, limits, markers, and what is unread.
+//! Rooms answer like a model of plain collections, which states the rules a second time and in the simplest way. It
+//! covers joins, permissions of roles, requests, links, sanctions with an end, limits, markers, and unread counts.
 //!
-//! The model asks none of the domain's functions, so that a mistake in one of them cannot hide in both. A failure names its seed.
+//! The model calls none of the domain's functions, so that a bug in one of them cannot hide in both. A failure names
+//! its seed.
 
 mod asking;
 
@@ -21,7 +22,7 @@ use store::{Options, Sqlite};
 const NAMES: [&str; 5] = ["ann", "bob", "carl", "dora", "eve"];
 const BODIES: [&str; 5] = ["hello", "@bob look", "@room all of you", "@ann, @carl!", "mail@room.example"];
 const LIMITS: RoomLimits = RoomLimits { members: 4, per_user: 5, owned: 2 };
-/// More would be emptier.
+/// With more rooms, each would have too few members.
 const ROOMS: usize = 6;
 const REQUESTS_PER_DAY: u32 = 1;
 const DAY_MS: u64 = 86_400_000;
@@ -39,7 +40,7 @@ fn rooms_keep_their_rules() {
             }
         }
     }
-    // What never happens is not tested.
+    // Acts must be allowed often enough to be tested.
     assert!(allowed > 1_500, "{allowed} acts were allowed");
     for word in [
         "last_owner",
@@ -61,10 +62,10 @@ fn rooms_keep_their_rules() {
     }
 }
 
-/// A store, the model of it, and the chance that drives both.
+/// A store, its model, and the random numbers that drive both.
 struct Run {
     store: Sqlite,
-    /// The writer forgets before each act what it keeps in memory.
+    /// Clears the writer's caches before each act.
     forgets: bool,
     model: Model,
     rng: StdRng,
@@ -74,12 +75,12 @@ struct Run {
     _directory: Directory,
 }
 
-/// Users are numbers of [`NAMES`], rooms those of their creation.
+/// Users are indices of [`NAMES`]; rooms are in the order of their creation.
 #[derive(Default)]
 struct Model {
     rooms: Vec<Room>,
     links: BTreeMap<u64, Link>,
-    /// Requests that a user began: the day, and how many on it.
+    /// Requests that a user began: the day, and their number on that day.
     begun: BTreeMap<usize, (u64, u32)>,
 }
 
@@ -94,7 +95,7 @@ struct Room {
     messages: Vec<(usize, &'static str)>,
     /// By number of the message; None: all members.
     mentions: Vec<(u64, Option<usize>)>,
-    /// By who is asked and who asks.
+    /// By invited user and asker.
     requests: BTreeMap<(usize, usize), Request>,
 }
 
@@ -170,7 +171,7 @@ impl Room {
         self.messages.len() as u64
     }
 
-    /// The role of a member, or the refusal of everybody else.
+    /// The role of a member, or the refusal of any other user.
     fn as_member(&self, user: usize) -> Result<Role, Refusal> {
         match self.role(user) {
             Some(role) => Ok(role),
@@ -242,7 +243,7 @@ impl Model {
         self.rooms.get(room).ok_or(Refusal::NoSuchConversation)
     }
 
-    /// Links whose authors may not invite any more.
+    /// Ends links whose authors may not invite any more.
     fn end_links(&mut self) {
         let rooms = &self.rooms;
         self.links.retain(|_, link| rooms[link.room].may_invite(link.by).is_ok());
@@ -430,7 +431,7 @@ impl Model {
         let named: Vec<Option<usize>> = match body {
             "@bob look" => vec![Some(1)],
             "@ann, @carl!" => vec![Some(0), Some(2)],
-            // In an address, too: an id may follow any `@`.
+            // A mention may follow any `@`, also in an address.
             "@room all of you" | "mail@room.example" if keeps_order(role) => vec![None],
             _ => Vec::new(),
         };
@@ -509,7 +510,7 @@ impl Run {
         let site = add_site(&store, "forum");
         let users = NAMES.iter().map(|name| put(&store, site, name)).collect();
         let rng = StdRng::seed_from_u64(seed);
-        // Not at the beginning of a day, so that a run sees two of them.
+        // Shortly before the end of a day, so that a run covers two days.
         let now = 20_000 * DAY_MS - 300_000;
         let model = Model::default();
         Run { store, forgets: !on_disk, model, rng, users, now, clients: 0, _directory: directory }
@@ -519,7 +520,7 @@ impl Run {
         self.rng.random_range(0..NAMES.len())
     }
 
-    /// Now and then one that is not there.
+    /// A room; sometimes one that does not exist.
     fn room(&mut self) -> usize {
         self.rng.random_range(0..=self.model.rooms.len())
     }
@@ -542,7 +543,7 @@ impl Run {
         answer
     }
 
-    /// One act: what the model answers, and the store.
+    /// One act: the answers of the model and of the store.
     fn act(&mut self) -> (Answer, Answer) {
         let (user, other, room, now) = (self.user(), self.user(), self.room(), self.now);
         let (id, time) = (self.id(room), Timestamp(now));
@@ -673,7 +674,7 @@ impl Run {
         }
     }
 
-    /// What a user sees of their rooms and of one of them is what the model knows.
+    /// The user's rooms, and one of them in detail, match the model.
     fn look(&mut self, what: &str) {
         let (user, room) = (self.user(), self.room());
         let (me, id) = (self.users[user], self.id(room));
@@ -741,7 +742,7 @@ impl Run {
     }
 }
 
-/// The place of a room in the model.
+/// The index of a room in the model.
 fn at(id: ConversationId) -> usize {
     (0..1_000).find(|at| ConversationId::room(id.site, at + 1) == id).expect("made by the model") as usize
 }

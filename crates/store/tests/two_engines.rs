@@ -1,13 +1,14 @@
-//! Statements are written for two engines: words that only SQLite knows, and parameters of another form than `$1`, stand in `dialect.rs`
-//! alone. Read from the sources, because a statement that only SQLite understands works here.
+//! Statements must run on two engines. Words that only SQLite knows, and parameters of another form than `$1`, are
+//! allowed only in `dialect.rs`. The test reads the sources, because a statement that only SQLite understands works
+//! here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The one file that may know SQLite's words.
+/// The only file that may use SQLite's words.
 const DIALECT: &str = "dialect.rs";
 
-/// Found in a text of a file, and not part of a longer word.
+/// Words that must not stand in a string of a file, except as a part of a longer word.
 const ONLY_SQLITE: [&str; 40] = [
     "or replace",
     "or ignore",
@@ -51,12 +52,12 @@ const ONLY_SQLITE: [&str; 40] = [
     "limit -1",
 ];
 
-/// Of the code itself: SQLite's own requests beside statements.
+/// Calls of SQLite's own functions that must not stand in code.
 const ONLY_SQLITE_CALLS: [&str; 4] =
     ["pragma_update(", "pragma_query", "last_insert_rowid(", "total_changes("];
 
 #[test]
-fn only_one_file_knows_sqlites_words() {
+fn only_the_dialect_file_uses_sqlites_words() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let files = rust_files(&sources);
     assert!(files.len() > 50 && files.contains(&sources.join(DIALECT)), "{} files", files.len());
@@ -150,7 +151,7 @@ fn unwrapped(code: &str) -> Vec<String> {
     found
 }
 
-/// An open parenthesis before the text belongs to `sql!` or to a macro of the same file that expands to it.
+/// Whether the open parenthesis before the text belongs to `sql!`, or to a macro of the file that expands to it.
 fn is_inside_macro(before: &str) -> bool {
     let mut depth = 0;
     for (at, c) in before.char_indices().rev() {
@@ -189,7 +190,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// A source without its comments and its own tests; the texts stay.
+/// A source without its comments and unit tests, but with its strings.
 fn code_of(source: &str) -> String {
     let source = source.split("#[cfg(test)]").next().unwrap_or_default();
     let mut code = String::new();
@@ -199,7 +200,7 @@ fn code_of(source: &str) -> String {
         match c {
             '\n' if in_comment => in_comment = false,
             _ if in_comment => continue,
-            // A line of a text goes on without its indentation.
+            // A string continues on the next line without its indentation.
             '\\' if in_text && chars.peek() == Some(&'\n') => {
                 while chars.next_if(|c| c.is_whitespace()).is_some() {}
                 continue;

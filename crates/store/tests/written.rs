@@ -1,4 +1,5 @@
-//! A user's messages are counted at once, wherever the index of client ids has come to: the level of a new member depends on it.
+//! Counts of a user's messages are right at any state of the index of client ids: the level of a new member depends on
+//! them.
 
 mod asking;
 
@@ -6,7 +7,7 @@ use asking::{Directory, add_site, ask, message, put};
 use chat::{MessageStore, ModerationStore, Store, UserId};
 use store::{Options, Sqlite, Synchronous};
 
-/// More than the index takes at once, so that some slices are on their way.
+/// More than the index takes at once, so that some slices are pending.
 const MESSAGES: u32 = 14_000;
 
 fn written(store: &Sqlite, user: UserId, most: u32) -> u32 {

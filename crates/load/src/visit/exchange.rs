@@ -1,6 +1,6 @@
 //! One request and its response on a kept connection, as in a browser. The body is counted, not kept.
 //!
-//! The code is our own, unlike that of single requests ([`crate::node_api`]): an event loop carries thousands of these
+//! The code is our own, unlike that of single requests ([`crate::node_api`]). An event loop carries thousands of these
 //! connections, and one without a request owns no buffer.
 
 use crate::client::Fault;

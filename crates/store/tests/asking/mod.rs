@@ -1,4 +1,4 @@
-//! The one place where tests know how a store is asked: every request, waited for.
+//! The only place where tests call the requests of the store: each function waits for the answer.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use chat::{
     Site, SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
-/// Long enough for a busy machine; a test that waits so long has failed.
+/// Long enough for a busy machine; a test that waits this long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-/// Asks and waits; a database in memory answers before it returns, one on disk on threads of its own.
+/// Sends a request and waits. A database in memory answers before the request returns, one on disk on its own threads.
 pub(crate) fn try_ask<T: Send + 'static>(request: impl FnOnce(Done<T>)) -> Result<T, StoreError> {
     let (told, wait) = mpsc::channel();
     request(Box::new(move |outcome| told.send(outcome).expect("the test waits")));
@@ -119,7 +119,7 @@ impl Directory {
         Directory::inside(&std::env::temp_dir())
     }
 
-    /// In memory where the system has such a place: for tests that are not about the disk.
+    /// A directory in memory, if the system has one, for tests that do not depend on the disk.
     pub(crate) fn quick() -> Directory {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() { Directory::inside(memory) } else { Directory::new() }

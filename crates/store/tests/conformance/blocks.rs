@@ -1,4 +1,4 @@
-//! What a block does to rooms that both are in, and to what is stored of the two.
+//! The effects of a block on shared rooms, and on the stored data of the two users.
 
 use std::time::Instant;
 
@@ -85,7 +85,7 @@ pub(crate) fn a_blocker_leaves_private_rooms_of_the_blocked_alone(store: &dyn St
     assert_eq!(snapshot(store, ann, Some(before)).left, [(theirs, LeftReason::Left)]);
     let members = ask(|done| store.members(theirs, bob, None, None, 20, done)).expect("a member");
     assert_eq!(members.rows.len(), 2);
-    // As after leaving: whoever brought her in cannot even ask her again.
+    // As after leaving: the user who brought her in cannot invite her again.
     add(store, theirs, bob, ann);
     assert!(!is_member(store, theirs, ann));
     assert_eq!(ask(|done| store.leave_rooms_of(ann, bob, done)).0.len(), 0, "twice is once");
@@ -142,7 +142,7 @@ pub(crate) fn a_direct_conversation_knows_of_a_block_on_either_side(store: &dyn 
     assert_eq!((seen(ann).0, seen(bob).0), (false, false));
 }
 
-pub(crate) fn a_conversation_that_begins_behind_a_block_knows_of_it(store: &dyn Store) {
+pub(crate) fn a_conversation_that_begins_after_a_block_is_marked_as_blocked(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     relate(store, ann, bob, BLOCKED);
     say(store, bob, ann, "1", "stored by an import");
@@ -209,7 +209,7 @@ pub(crate) fn search_and_threads_pass_over_blocked_authors(store: &dyn Store) {
         (row.root.rich.and_then(|rich| rich.replies).map(|replies| replies.count), row.read, row.blocked)
     };
     let all = ["a motor like that", "no, my motor", "my motor", "whose motor is it?"];
-    // The index is filled behind the writer.
+    // The writer fills the index later.
     let begin = Instant::now();
     while found(None).len() < 5 {
         assert!(begin.elapsed() < PATIENCE, "{:?}", found(None));

@@ -1,4 +1,4 @@
-//! Messages that change after they were posted: bodies, deletion, reactions, and who learns of it.
+//! Changes of posted messages: edits, deletion, reactions, and their recipients.
 
 use chat::{
     Append, ChangeMessage, ChangedMessage, EVIDENCE_MS, Gap, MOST_PINNED, MemberAction, MessageChange,
@@ -36,7 +36,7 @@ pub(crate) fn what_is_left_of_a_call_is_not_edited(store: &dyn Store) {
     assert_eq!(change(store, ann, bob, 1, edit("I never called")), Err(Refusal::NotAllowed));
     change(store, bob, ann, 1, react("👍")).expect("anybody may react");
     assert!(change(store, ann, bob, 1, MessageChange::Delete).expect("it is hers").message.deleted);
-    // The id alone makes no call.
+    // The client id alone does not make an entry of a call.
     say(store, ann, bob, "call:000000000000feed:audio:missed:0", "I write, and never called");
     let kinds: Vec<_> = history(store, bob, ann).iter().map(|message| message.kind).collect();
     assert_eq!(kinds, [MessageKind::Call, MessageKind::Text]);
@@ -218,7 +218,7 @@ pub(crate) fn a_difference_has_old_messages_that_changed(store: &dyn Store) {
     assert_eq!(of_carl.updates.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["not for bob"]);
 }
 
-pub(crate) fn more_changes_than_are_told_make_a_conversation_forgotten(store: &dyn Store) {
+pub(crate) fn too_many_changes_make_a_device_reload_the_conversation(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
     for number in 0..6 {
@@ -252,7 +252,7 @@ pub(crate) fn more_changes_than_are_told_make_a_conversation_forgotten(store: &d
     assert!(resume(9, 9).gaps.is_empty());
 }
 
-pub(crate) fn in_a_room_its_rules_hold_and_all_members_are_told(store: &dyn Store) {
+pub(crate) fn changes_in_a_room_obey_its_rules_and_reach_all_members(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
     let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
@@ -347,7 +347,7 @@ pub(crate) fn pinned_messages_are_listed_until_they_are_deleted(store: &dyn Stor
     assert_eq!(pins(eve), Err(Refusal::NoSuchConversation));
 }
 
-pub(crate) fn in_a_room_only_those_who_keep_order_pin(store: &dyn Store) {
+pub(crate) fn only_moderators_pin_in_a_room(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Private, topic: None };
     let limits = RoomLimits::default();

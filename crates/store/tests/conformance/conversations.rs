@@ -1,4 +1,4 @@
-//! Conversations as each of two members has them: markers, settings, the list.
+//! Conversations from each member's view: markers, settings, the list.
 
 use chat::{
     ConversationChange, ConversationId, ConversationList, ConversationRow, MOST_PINNED, NewRoom, Position,
@@ -84,7 +84,7 @@ pub(crate) fn a_message_brings_an_archived_conversation_back_for_both(store: &dy
     }
 }
 
-pub(crate) fn a_change_is_of_one_member_and_none_without_a_conversation(store: &dyn Store) {
+pub(crate) fn a_view_changes_for_one_member_and_only_with_a_conversation(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let id = direct(ann, bob);
     let all = ConversationChange {
@@ -132,7 +132,8 @@ pub(crate) fn the_list_is_pinned_first_then_by_activity_and_pages_are_stable(sto
     };
     let first = ask(|done| store.conversations(ann, ConversationList::Main, None, 3, done));
     assert_eq!(order(&first.rows), Some(vec![2, 6, 5]));
-    // A conversation that becomes newest meanwhile is on the first page, and no other appears twice on the next one.
+    // A conversation that becomes the newest meanwhile is on the first page, and no other appears twice on the next
+    // one.
     let mut append = message(ann, others[1], "again", "x");
     append.time = Timestamp(NOW.0 + 99);
     ask(|done| store.append(append, done));
@@ -158,7 +159,7 @@ fn room(store: &dyn Store, owner: UserId) -> ConversationId {
     ask(|done| store.create_room(owner, new, limits, NOW, done)).expect("nothing forbids it").row.id
 }
 
-pub(crate) fn what_is_marked_as_unread_is_so_until_it_is_read_on(store: &dyn Store) {
+pub(crate) fn a_conversation_stays_marked_as_unread_until_the_next_read(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     let id = direct(ann, bob);
     say(store, ann, bob, "1", "x");
@@ -183,7 +184,7 @@ pub(crate) fn what_is_marked_as_unread_is_so_until_it_is_read_on(store: &dyn Sto
     assert!(!change(store, room, ann, mark(false)).0.marked_unread);
 }
 
-pub(crate) fn a_draft_is_of_one_member_and_the_last_one_counts(store: &dyn Store) {
+pub(crate) fn a_draft_belongs_to_one_member_and_the_last_one_counts(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     say(store, ann, bob, "1", "x");
     let draft = |text: &str| ConversationChange { draft: Some(text.into()), ..Default::default() };

@@ -1,4 +1,4 @@
-//! Devices: which are signed in, and which were signed out.
+//! Devices: signed-in and signed-out ones.
 
 use chat::{Agent, DeviceRow, MOST_DEVICES, NewDevice, SignedOut, SiteId, Store, Timestamp, UserId};
 

@@ -1,4 +1,4 @@
-//! Erasing a user: who they were, what they had, what they have written.
+//! Erasure of a user: identity, data, and messages.
 
 use chat::{
     AvatarChange, By, ChangeMessage, ConversationId, ConversationOf, EraseSlice, Erased, MemberAction,
@@ -22,7 +22,7 @@ fn begin(store: &dyn Store, user: UserId, messages: MessagesAfterErasure) -> Opt
     ask(|done| store.begin_erasure(erasure, done)).ok()
 }
 
-/// Everything that is left, in slices of two rows.
+/// Erases the rest, in slices of two rows.
 fn finish(store: &dyn Store) -> Vec<EraseSlice> {
     let mut slices = Vec::new();
     loop {
@@ -67,7 +67,7 @@ fn post(store: &dyn Store, room: ConversationId, from: UserId, id: &str, body: &
     ask(|done| store.post(post, RoomLimits::default(), done)).expect("they may");
 }
 
-pub(crate) fn whoever_is_erased_is_nobody_at_once(store: &dyn Store) {
+pub(crate) fn an_erased_user_loses_the_identity_at_once(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let cat = put(store, site, "cat");
     put_named(store, site, "ann", "Ann Other");
@@ -100,7 +100,7 @@ pub(crate) fn whoever_is_erased_is_nobody_at_once(store: &dyn Store) {
     assert_eq!(begin(store, bob, MessagesAfterErasure::Kept), None, "somebody has that id");
 }
 
-pub(crate) fn others_are_told_in_slices_and_keep_their_conversations(store: &dyn Store) {
+pub(crate) fn slices_publish_the_new_id_and_others_keep_their_conversations(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let others: Vec<UserId> = ["cat", "dan", "eve"].iter().map(|name| put(store, site, name)).collect();
     let all: Vec<UserId> = [vec![bob], others].concat();
@@ -125,7 +125,7 @@ pub(crate) fn others_are_told_in_slices_and_keep_their_conversations(store: &dyn
     assert!(!ask(|done: chat::Done<EraseSlice>| store.erase_some(NOW, 2, done)).more);
 }
 
-pub(crate) fn messages_go_with_what_was_kept_of_them(store: &dyn Store) {
+pub(crate) fn erased_messages_take_their_former_bodies_with_them(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     let id = direct(ann, bob);
     for n in 0..5 {
@@ -160,11 +160,11 @@ pub(crate) fn messages_go_with_what_was_kept_of_them(store: &dyn Store) {
     assert_eq!((&*page.messages[0].body, page.messages[0].from_sub.clone()), ("", sub("deleted-1")));
     let wanted = Search { user: bob, words: words("secret"), conversation: None, after: None, limit: 9 };
     assert_eq!(ask(|done| store.search(wanted, done)).expect("he may").hits, []);
-    // Nobody's seq has moved.
+    // No seq has changed.
     assert_eq!(say(store, bob, ann, "b9", "still here").seq, Seq(11));
 }
 
-pub(crate) fn messages_stay_as_nobodys_where_they_shall(store: &dyn Store) {
+pub(crate) fn messages_stay_without_an_author_if_requested(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     say(store, ann, bob, "a1", "a recipe");
     begin(store, ann, MessagesAfterErasure::Kept).expect("she exists");
@@ -193,7 +193,7 @@ pub(crate) fn a_room_has_an_owner_when_its_only_one_goes(store: &dyn Store) {
     assert_eq!(joined.row.of.other(), None);
 }
 
-pub(crate) fn the_old_id_is_somebody_new(store: &dyn Store) {
+pub(crate) fn the_old_id_belongs_to_a_new_user(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     say(store, ann, bob, "a1", "hello");
     begin(store, ann, MessagesAfterErasure::Kept).expect("she exists");

@@ -1,4 +1,4 @@
-//! Exports: all that was said to a member or by them, once.
+//! Exports: all messages in the member's direct conversations, and the member's own in rooms, each once.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn pages(store: &dyn Store, user: UserId, limit: u32) -> Vec<(ConversationId, u6
     panic!("it does not end: {all:?}");
 }
 
-pub(crate) fn all_that_was_said_to_one_or_by_one_is_in_it_once(store: &dyn Store) {
+pub(crate) fn an_export_has_each_message_of_the_member_once(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let cat = put(store, site, "cat");
     assert_eq!(pages(store, ann, 3), []);

@@ -1,4 +1,4 @@
-//! Files: who may bring one and how many bytes, how they get into a message, and when they go.
+//! Files: permissions and quotas of uploads, files in messages, and their removal.
 
 use chat::{
     Append, Appended, AvatarChange, ConversationId, ConversationOf, File, FileFound, FileId, FileLimits,
@@ -171,7 +171,7 @@ pub(crate) fn bytes_are_counted_until_a_file_goes(store: &dyn Store) {
     let files: Vec<FileId> = (1..=2).map(arrived).collect();
     assert_eq!(create(store, ann, 3, bob, 51), Err(Refusal::NoRoomForFile), "250 of one user");
     complete(store, files[0], 40);
-    // 50 are kept of the first.
+    // 50 bytes of the first file are stored.
     arrived(3);
     assert_eq!(create(store, ann, 4, bob, 1), Err(Refusal::NoRoomForFile));
     assert_eq!(ask(|done| store.remove_files(vec![files[1], files[1]], done)), [files[1]]);
@@ -280,7 +280,7 @@ pub(crate) fn what_is_in_no_message_grows_stale(store: &dyn Store) {
     assert_eq!(send(store, ann, bob, "a-2", &[complete]), Err(Refusal::NoSuchFile));
 }
 
-pub(crate) fn a_room_takes_files_of_those_who_may_write(store: &dyn Store) {
+pub(crate) fn a_room_accepts_files_of_users_who_may_write(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
     let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };

@@ -1,4 +1,5 @@
-//! Messages beside the log, levels, devices and settings: what the port promises of keeping strangers and raids off.
+//! Messages beside the log, levels, devices and settings: the port's promises about protection from strangers and
+//! raids.
 
 use chat::{
     By, ConversationId, FileId, Held, HeldPlace, HeldState, HeldWhy, Kept, Level, MOST_HELD, MOST_WAITING,
@@ -81,7 +82,7 @@ pub(crate) fn a_message_waits_beside_the_log(store: &dyn Store) {
     assert!(matches!(sent, Ok(Kept::Sent(appended)) if appended.seq == Seq(2) && appended.repeated));
 }
 
-pub(crate) fn what_is_refused_stays_until_it_is_seen(store: &dyn Store) {
+pub(crate) fn a_refused_message_stays_until_its_sender_has_seen_it(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let to_bob = || HeldPlace::Direct(direct(ann, bob));
     let (_, report) = hold(store, new(to_bob(), ann, "1", by_filter())).expect("it is kept");
@@ -126,7 +127,7 @@ pub(crate) fn the_shadow_keeps_the_newest(store: &dyn Store) {
     assert!(ended.len() == 1 && !ended[0].user.on_site.shadowed);
 }
 
-pub(crate) fn nothing_is_held_where_one_may_not_write(store: &dyn Store) {
+pub(crate) fn no_message_is_held_if_its_sender_may_not_write(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let new_room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
     let limits = RoomLimits::default();
@@ -146,7 +147,7 @@ pub(crate) fn nothing_is_held_where_one_may_not_write(store: &dyn Store) {
     assert!(of_user(store, ann).is_empty());
 }
 
-pub(crate) fn a_filter_reports_what_it_has_seen(store: &dyn Store) {
+pub(crate) fn a_filter_reports_the_messages_that_it_checked(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     ask(|done| store.append(message(ann, bob, "1", "You fool"), done));
     let report = || NewReport {
@@ -166,7 +167,7 @@ pub(crate) fn a_filter_reports_what_it_has_seen(store: &dyn Store) {
     }
 }
 
-pub(crate) fn a_level_rises_and_stays_where_it_is_set(store: &dyn Store) {
+pub(crate) fn a_level_rises_and_a_set_level_stays(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     assert_eq!(user(store, ann).on_site.level, Level::New);
     let keep = |level| ask(|done| store.keep_level(ann, level, done)).expect("she is there").on_site.level;
@@ -215,7 +216,7 @@ pub(crate) fn devices_are_banned_with_their_user(store: &dyn Store) {
     assert!(all().is_empty());
 }
 
-pub(crate) fn settings_change_where_they_are_stored(store: &dyn Store) {
+pub(crate) fn settings_change_in_their_stored_form(store: &dyn Store) {
     let (site, ann, _) = two_users(store);
     let set = |by, patch: &str| {
         let (path, value) = patch.split_once('=').expect("it is one");

@@ -1,4 +1,4 @@
-//! Imports: what comes from another system is there as it was, once, and harms nothing that is here.
+//! Imports: data of another system is stored unchanged and once, and does not damage existing data.
 
 use chat::{
     AvatarChange, ChangeMessage, ContactState, ConversationId, ConversationOf, ConversationRow, ImportItem,
@@ -56,7 +56,7 @@ fn member(room: &str, user: &str, role: Role) -> ImportItem {
     ImportItem::Member { room: ImportKey::room(room).expect("it is an id"), user: sub(user), role }
 }
 
-/// `to`: a room where it begins with `#`.
+/// `to`: a room if it begins with `#`.
 fn message(id: &str, from: &str, to: &str, time: u64, reply_to: Option<&str>) -> ImportItem {
     let key = |id| ImportKey::message(id).expect("it is an id");
     let to = match to.strip_prefix('#') {
@@ -73,7 +73,7 @@ fn message(id: &str, from: &str, to: &str, time: u64, reply_to: Option<&str>) ->
     }))
 }
 
-/// Everything that a small community has.
+/// Every kind of data of a small community.
 fn community() -> Vec<ImportItem> {
     vec![
         user("ann"),
@@ -85,11 +85,11 @@ fn community() -> Vec<ImportItem> {
         message("r1", "ann", "#bees", 1, None),
         member("bees", "ben", Role::Member),
         message("r2", "ben", "#bees", 2, Some("r1")),
-        // One who is no member any more.
+        // An author who is no longer a member.
         message("r3", "eve", "#bees", 3, None),
         message("d1", "ann", "ben", 1, None),
         message("d2", "ben", "ann", 2, Some("d1")),
-        // Of another conversation: the reference goes.
+        // A reply to a message in another conversation: the reference is dropped.
         message("d3", "ann", "ben", 3, Some("r1")),
     ]
 }
@@ -125,7 +125,7 @@ fn lines(messages: &[StoredMessage]) -> Vec<(u64, &str, u64, Option<u64>)> {
         .collect()
 }
 
-pub(crate) fn what_is_imported_is_there_as_it_was_and_read(store: &dyn Store) {
+pub(crate) fn imported_data_is_unchanged_and_read(store: &dyn Store) {
     let site = add_site(store, "forum");
     let imported = import_by(store, site, rules(), &community());
     assert_eq!(imported.outcomes, vec![Added; community().len()]);
@@ -149,7 +149,7 @@ pub(crate) fn what_is_imported_is_there_as_it_was_and_read(store: &dyn Store) {
     assert!(rows(store, eve).is_empty(), "a former member has no room");
     assert_eq!(imported.rooms.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [row.id]);
     assert_eq!((&imported.users[..], &imported.contacts[..]), (&[ann.num, ben.num][..], &[(ann, ben)][..]));
-    // The next one comes after them.
+    // The next message comes after the imported ones.
     assert_eq!(say(store, ann, ben, "live", "Here we are").seq, Seq(4));
     let found = chat::words("body").into_iter().collect::<Vec<_>>();
     assert!(!found.is_empty());
@@ -165,7 +165,7 @@ pub(crate) fn a_second_time_changes_nothing(store: &dyn Store) {
     assert_eq!(again.outcomes, vec![Known; community().len()]);
     assert_eq!(again.position, before.position, "nothing was written");
     assert!(again.users.is_empty() && again.rooms.is_empty() && again.contacts.is_empty());
-    // Equal ids on another site are other things.
+    // Equal ids on another site belong to other rows.
     let other = add_site(store, "other");
     assert_eq!(import(store, other, &community()), vec![Added; community().len()]);
     let there = id(store, other, "ann");
@@ -207,7 +207,7 @@ pub(crate) fn what_has_gone_does_not_come_back(store: &dyn Store) {
     assert!(rows(store, ben).iter().all(|row| row.id != room), "he has left");
     assert_eq!(ask(|done| store.relation(ann, ben, done)).of_a, ContactState::None);
     assert!(history(store, ann, room)[2].body.is_empty(), "what she wrote is erased");
-    // Somebody new under the same id is not the author of old messages.
+    // A new user with the same id is not the author of old messages.
     put(store, site, "eve");
     assert_eq!(import(store, site, &more)[13..], [Refused(ImportRefusal::UserErased); 2]);
 }
@@ -275,7 +275,7 @@ pub(crate) fn an_older_message_is_refused_or_comes_after_the_newer_ones(store: &
     assert_eq!((unread(ann), unread(ben)), (0, 3), "what Ben had not read is unread still");
     assert_eq!(rows(store, ben)[0].active, NOW);
 
-    // A message that the site would remove is not stored.
+    // A message that retention would remove is not stored.
     let trim = Trim { before: Some(Timestamp(THEN + 5)), rooms: Vec::new() };
     let keeps_less = ImportRules { trim, ..append };
     let items = [message("4", "ann", "ben", 4, None), message("5", "ann", "ben", 5, None)];
@@ -347,7 +347,7 @@ fn picture(store: &dyn Store, site: SiteId) -> String {
     seen
 }
 
-/// Few ids, so that references are often wrong and things often come twice.
+/// Few ids, so that references are often wrong and items are often repeated.
 fn any_item(rng: &mut StdRng) -> ImportItem {
     let users = ["ann", "ben", "eve", "zoe"];
     let rooms = ["bees", "ants"];
@@ -367,17 +367,17 @@ fn any_item(rng: &mut StdRng) -> ImportItem {
     }
 }
 
-/// An import that was cut anywhere and repeated is the import.
+/// An import that was cut at any point and repeated equals the whole import.
 pub(crate) fn any_import_repeated_is_the_same(store: &dyn Store) {
     for seed in 0..30 {
         let mut rng = StdRng::seed_from_u64(seed);
         let items: Vec<ImportItem> = (0..120).map(|_| any_item(&mut rng)).collect();
-        // In order of time, as an export is.
+        // In order of time, as in an export.
         let whole = add_site(store, &format!("whole-{seed}"));
         let outcomes = import(store, whole, &items);
         let expected = picture(store, whole);
         let again = import(store, whole, &items);
-        // A line that failed for a line that came after it is not the same import the second time.
+        // If a line failed because it refers to a later line, repeating the import has another result.
         let failed = |outcome: &ImportOutcome| matches!(outcome, Refused(_));
         if !outcomes.iter().zip(&again).any(|(first, second)| failed(first) && *second == Added) {
             assert_eq!(picture(store, whole), expected, "seed {seed}");

@@ -1,4 +1,4 @@
-//! Invitations into rooms by a link.
+//! Invite links of rooms.
 
 use std::thread;
 
@@ -60,7 +60,7 @@ fn act(store: &dyn Store, room: ConversationId, by: UserId, user: UserId, action
     ask(|done| store.change_member(room, by, user, action, LIMITS, NOW, done)).expect("one may");
 }
 
-pub(crate) fn a_link_is_used_as_often_as_it_says(store: &dyn Store) {
+pub(crate) fn a_link_is_used_up_to_its_limit(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let id = room(store, ann, RoomKind::Private);
     let made = make_with(store, id, ann, 1, Some(3)).expect("an owner may");
@@ -164,7 +164,7 @@ pub(crate) fn a_member_has_a_share_of_a_rooms_links(store: &dyn Store) {
     make(store, id, bob, 100).expect("there is room again");
 }
 
-pub(crate) fn it_ends_with_the_right_of_who_has_made_it(store: &dyn Store) {
+pub(crate) fn a_link_ends_when_its_author_loses_the_right(store: &dyn Store) {
     use MemberAction::{Ban, Invite, Remove, SetRole, Unban};
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
@@ -246,7 +246,7 @@ pub(crate) fn it_ends_with_the_right_of_who_has_made_it(store: &dyn Store) {
     assert_eq!(make(store, of_page, ann, 9).err(), Some(Refusal::BadValue), "found by its page");
 }
 
-pub(crate) fn it_is_of_one_site_and_goes_with_it(store: &dyn Store) {
+pub(crate) fn a_link_belongs_to_one_site_and_is_removed_with_it(store: &dyn Store) {
     let (site, ann, _) = two_users(store);
     let other = add_site(store, "other");
     let stranger = put(store, other, "ann");

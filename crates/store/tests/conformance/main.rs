@@ -1,4 +1,4 @@
-//! What the port promises, sentence by sentence, of every store.
+//! The promises of the port, each as a test for every store.
 
 #[path = "../asking/mod.rs"]
 mod asking;
@@ -53,7 +53,7 @@ macro_rules! every_store {
 
 every_store! {
     users {
-        a_user_is_created_on_first_sight_and_updated_where_the_profile_differs,
+        a_user_is_created_at_the_first_sign_in_and_updated_if_the_profile_differs,
         a_position_moves_only_where_something_changed,
         presence_and_bans_are_remembered,
         a_one_time_token_works_once_until_it_expires,
@@ -77,20 +77,20 @@ every_store! {
         more_edits_do_not_push_out_former_bodies,
         a_mention_counts_by_the_body_as_it_is_now,
         a_difference_has_old_messages_that_changed,
-        more_changes_than_are_told_make_a_conversation_forgotten,
-        in_a_room_its_rules_hold_and_all_members_are_told,
+        too_many_changes_make_a_device_reload_the_conversation,
+        changes_in_a_room_obey_its_rules_and_reach_all_members,
         pinned_messages_are_listed_until_they_are_deleted,
-        in_a_room_only_those_who_keep_order_pin,
+        only_moderators_pin_in_a_room,
     }
     conversations {
         a_message_moves_the_senders_markers_and_counts_for_the_other,
         markers_never_go_back_and_never_pass_the_newest,
         a_mention_counts_until_it_is_read,
         a_message_brings_an_archived_conversation_back_for_both,
-        a_change_is_of_one_member_and_none_without_a_conversation,
+        a_view_changes_for_one_member_and_only_with_a_conversation,
         the_list_is_pinned_first_then_by_activity_and_pages_are_stable,
-        what_is_marked_as_unread_is_so_until_it_is_read_on,
-        a_draft_is_of_one_member_and_the_last_one_counts,
+        a_conversation_stays_marked_as_unread_until_the_next_read,
+        a_draft_belongs_to_one_member_and_the_last_one_counts,
         so_many_are_pinned_and_no_more,
         lists_have_the_unread_ones_and_those_with_a_mention,
     }
@@ -108,21 +108,21 @@ every_store! {
         only_the_devices_used_last_are_kept,
     }
     erase {
-        whoever_is_erased_is_nobody_at_once,
-        others_are_told_in_slices_and_keep_their_conversations,
-        messages_go_with_what_was_kept_of_them,
-        messages_stay_as_nobodys_where_they_shall,
+        an_erased_user_loses_the_identity_at_once,
+        slices_publish_the_new_id_and_others_keep_their_conversations,
+        erased_messages_take_their_former_bodies_with_them,
+        messages_stay_without_an_author_if_requested,
         a_room_has_an_owner_when_its_only_one_goes,
-        the_old_id_is_somebody_new,
+        the_old_id_belongs_to_a_new_user,
         each_message_that_names_the_user_gets_a_new_version,
         a_merged_guests_messages_get_new_versions,
         an_erased_user_takes_the_room_pictures_they_uploaded_along,
     }
     export {
-        all_that_was_said_to_one_or_by_one_is_in_it_once,
+        an_export_has_each_message_of_the_member_once,
     }
     imports {
-        what_is_imported_is_there_as_it_was_and_read,
+        imported_data_is_unchanged_and_read,
         a_second_time_changes_nothing,
         a_room_comes_with_its_picture_and_size,
         what_has_gone_does_not_come_back,
@@ -136,11 +136,11 @@ every_store! {
         a_site_has_so_many_and_no_more,
         a_message_is_a_sticker_for_as_long_as_the_site_has_it,
         a_sticker_that_is_deleted_leaves_nothing,
-        a_stranger_may_begin_with_one,
+        a_stranger_may_begin_with_one_message,
     }
     retention {
         the_oldest_go_and_numbers_stay,
-        nothing_is_left_where_all_is_old,
+        a_conversation_with_only_old_messages_becomes_empty,
         a_room_may_keep_for_another_time,
     }
     blocks {
@@ -148,7 +148,7 @@ every_store! {
         mentions_and_notices_pass_over_blocked_authors,
         search_and_threads_pass_over_blocked_authors,
         a_direct_conversation_knows_of_a_block_on_either_side,
-        a_conversation_that_begins_behind_a_block_knows_of_it,
+        a_conversation_that_begins_after_a_block_is_marked_as_blocked,
         the_first_page_of_contacts_has_all_blocked_users,
     }
     merge {
@@ -158,25 +158,25 @@ every_store! {
         a_ban_of_a_guest_holds_for_the_member,
     }
     profiles {
-        what_a_member_says_is_kept_until_it_is_taken_away,
+        profile_fields_are_kept_until_they_are_removed,
         what_a_member_chooses_is_read_with_the_row,
-        a_name_of_ones_own_outlasts_tokens_until_it_is_given_back,
+        a_chosen_name_survives_tokens_until_it_is_removed,
     }
     views {
         a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs,
-        whoever_is_not_met_is_not_told,
-        what_is_committed_after_met_is_not_in_doubt,
-        a_difference_has_what_changed_and_nothing_else,
-        a_difference_tells_who_was_taken_off,
-        a_gap_says_where_the_sent_messages_begin,
+        a_rejected_sign_in_gets_no_answer,
+        later_commits_come_after_met,
+        a_difference_has_changed_rows_only,
+        a_difference_has_removed_contacts,
+        a_gap_has_the_seq_of_the_first_sent_message,
         too_much_change_a_strange_epoch_or_the_future_reset,
     }
     rooms {
         a_message_counts_for_each_member_and_touches_none,
-        a_pages_room_is_made_once_by_whoever_writes_first,
-        a_private_room_does_not_exist_for_who_is_not_in_it,
+        the_first_author_creates_the_room_of_a_page,
+        a_private_room_does_not_exist_for_outsiders,
         roles_slow_mode_and_freeze_hold_from_the_next_message_on,
-        who_is_put_out_hears_of_it_and_who_is_banned_stays_out,
+        a_removed_member_is_notified_and_a_banned_one_stays_out,
         a_difference_has_rooms_that_changed_and_their_messages,
         there_are_only_so_many_members_and_rooms,
         members_and_rooms_are_listed_by_name,
@@ -184,61 +184,61 @@ every_store! {
         an_archived_room_comes_back_with_the_next_message,
         a_mute_and_a_ban_end_by_themselves,
         a_mute_outlasts_leaving,
-        who_keeps_order_sees_who_is_muted_or_banned,
-        a_muted_member_who_comes_back_by_a_link_or_a_request_is_muted,
+        moderators_see_muted_and_banned_users,
+        a_muted_member_who_rejoins_by_a_link_or_a_request_stays_muted,
         a_reason_is_for_the_member_and_the_record,
         a_room_takes_no_more_than_its_own_limit,
         members_are_read_with_the_rows_of_those_asked_for,
     }
     room_requests {
         a_request_opens_the_room_until_it_is_declined,
-        a_member_who_left_is_asked_by_others_only,
+        a_member_who_left_is_invited_by_other_members_only,
         requests_end_with_blocks_withdrawals_and_bans,
         a_user_is_asked_so_often_and_a_member_asks_so_often,
     }
     links {
-        a_link_is_used_as_often_as_it_says,
+        a_link_is_used_up_to_its_limit,
         who_keeps_order_has_all_of_them,
         what_ends_by_time_or_number_makes_room,
         a_member_has_a_share_of_a_rooms_links,
-        it_ends_with_the_right_of_who_has_made_it,
-        it_is_of_one_site_and_goes_with_it,
+        a_link_ends_when_its_author_loses_the_right,
+        a_link_belongs_to_one_site_and_is_removed_with_it,
         it_goes_by_the_name_of_now,
     }
     safety {
         a_stranger_asks_until_the_other_one_answers,
         a_request_has_no_links_now_or_later,
-        nobody_is_told_whether_a_request_was_read,
-        who_is_put_away_is_not_heard_of,
+        a_request_does_not_show_whether_it_was_read,
+        a_dismissed_asker_reaches_nobody,
         contacts_wait_for_no_answer,
         a_user_begins_so_many_a_day,
-        a_report_keeps_what_was_said,
-        a_report_keeps_what_was_said_before,
+        a_report_keeps_the_messages,
+        a_report_keeps_former_bodies,
         a_report_is_taken_closed_and_opened_again,
-        nobody_decides_a_report_about_themselves,
-        there_are_only_so_many_open_reports_of_one,
-        a_sanction_holds_until_its_end_and_is_told,
+        moderators_cannot_close_reports_about_themselves,
+        open_reports_of_one_user_are_bounded,
+        a_sanction_holds_until_its_end_and_has_a_notice,
         a_warning_stays_until_it_is_seen,
         nobody_acts_on_their_equals,
         moderators_of_the_site_keep_order_in_its_rooms,
         all_that_is_done_is_recorded,
         small_acts_of_room_moderators_are_recorded,
-        settings_are_of_one_site,
-        a_token_sets_a_role_that_nobody_decided_since,
+        settings_belong_to_one_site,
+        a_token_sets_a_role_unless_a_later_decision_exists,
         only_admins_erase_others,
         reports_about_others_keep_no_words_of_an_erased_user,
         sanctions_hold_for_the_next_user_with_the_same_id,
-        a_site_is_changed_by_who_may_and_it_is_recorded,
+        only_permitted_moderators_change_a_site_and_the_change_is_recorded,
     }
     guard {
         a_message_waits_beside_the_log,
-        what_is_refused_stays_until_it_is_seen,
+        a_refused_message_stays_until_its_sender_has_seen_it,
         the_shadow_keeps_the_newest,
-        nothing_is_held_where_one_may_not_write,
-        a_filter_reports_what_it_has_seen,
-        a_level_rises_and_stays_where_it_is_set,
+        no_message_is_held_if_its_sender_may_not_write,
+        a_filter_reports_the_messages_that_it_checked,
+        a_level_rises_and_a_set_level_stays,
         devices_are_banned_with_their_user,
-        settings_change_where_they_are_stored,
+        settings_change_in_their_stored_form,
     }
     search {
         words_are_found_in_ones_own_conversations_only,
@@ -257,7 +257,7 @@ every_store! {
         nobody_has_any_number_of_files_that_wait,
         a_deleted_message_takes_its_files_with_it,
         what_is_in_no_message_grows_stale,
-        a_room_takes_files_of_those_who_may_write,
+        a_room_accepts_files_of_users_who_may_write,
         a_room_has_one_picture_which_counts_until_it_is_replaced,
         who_keeps_order_may_remove_the_picture_of_a_room,
     }
@@ -272,9 +272,9 @@ every_store! {
         a_digest_is_due_once_a_day_at_most_and_as_late_as_is_wanted,
     }
     rich {
-        a_vote_takes_the_place_of_the_one_before,
+        a_vote_replaces_the_previous_one,
         a_poll_ends_and_is_closed,
-        nobody_learns_who_voted_in_an_anonymous_poll,
+        an_anonymous_poll_shows_no_voters,
         a_first_message_to_a_stranger_bears_nothing,
         a_forwarded_message_has_its_files_and_its_author,
         files_are_not_forwarded_to_strangers,
@@ -283,14 +283,14 @@ every_store! {
         a_reply_is_a_message_of_the_room,
         a_thread_is_read_page_by_page,
         a_gap_brings_the_replies_of_threads,
-        who_follows_a_thread_sees_what_is_unread,
-        one_message_is_for_who_may_read_it,
+        a_follower_of_a_thread_sees_unread_replies,
+        one_message_is_readable_by_members_only,
         a_preview_is_put_on_once_and_goes_with_its_link,
         gathered_changes_are_published_at_a_fresh_position,
     }
     sites {
         sites_are_kept_whole_and_secrets_are_newest_first,
-        the_revision_tells_of_sites_and_bans_only,
+        the_revision_counts_changes_of_sites_and_bans_only,
         sites_never_meet,
         a_removed_site_leaves_nothing,
     }

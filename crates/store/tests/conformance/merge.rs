@@ -14,7 +14,7 @@ fn guest(store: &dyn Store, site: SiteId, id: &str) -> UserId {
     ask(|done| store.put_user(site, profile, NOW, done)).id
 }
 
-/// Of a token that is signed for this test: the store trusts the proof.
+/// A proof from a token that this test signs: the store trusts the proof.
 fn proof(site: SiteId, guest: &str) -> GuestProof {
     let key = Secret::new(SecretKind::Hs256, b"for the guests of this test".to_vec(), NOW);
     let exp = (NOW.0 / 1000 + 60) as f64;
@@ -69,7 +69,7 @@ pub(crate) fn it_is_done_once_and_only_with_guests(store: &dyn Store) {
     assert!(merge(store, site, "guest-1", "gina").expect("it may").is_some());
     assert_eq!(merge(store, site, "guest-1", "gina"), Ok(None));
     assert_eq!(merge(store, site, "guest-1", "ann"), Err(Refusal::NoSuchUser));
-    // The guest's own token, shown later, makes no second guest of that id.
+    // The guest's own token, used later, makes no second guest with that id.
     let gina = put(store, site, "gina");
     assert_eq!(guest(store, site, "guest-1"), gina);
     let other = guest(store, site, "guest-3");

@@ -92,7 +92,7 @@ pub(crate) fn a_repeated_client_id_changes_nothing_and_answers_as_then(store: &d
     assert_eq!(two, chat::Appended { repeated: true, ..one });
 }
 
-/// More messages than a store may keep in mind, with ids in and out of order.
+/// More messages than a store may keep in memory, with ids in and out of order.
 pub(crate) fn a_client_id_is_known_for_as_long_as_its_message(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     let id = |number: u64| {

@@ -1,4 +1,4 @@
-//! Notifications: which browsers take them, what members have chosen, and what decides about a notice.
+//! Notifications: browsers, settings of members, and the facts that decide about a notice.
 
 use chat::{
     Agent, Append, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MailAddress, MessageKind, NewDevice,

@@ -1,4 +1,4 @@
-//! People as they are looked for.
+//! The directory of users.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::channel;
@@ -26,7 +26,7 @@ pub(crate) fn people_are_found_by_the_start_of_any_word(store: &dyn Store) {
     assert!(found(store, site, "lena").is_empty());
 }
 
-/// So many that a store may search another way.
+/// So many users that a store may search in another way.
 pub(crate) fn people_are_found_among_many(store: &dyn Store) {
     let site = add_site(store, "forum");
     let (told, answers) = channel();

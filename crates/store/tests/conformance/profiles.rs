@@ -1,4 +1,4 @@
-//! Profiles: what members say of themselves, and have chosen.
+//! Profiles: the data and settings that members enter about themselves.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn name_of(store: &dyn Store, site: SiteId, of: Sub) -> Arc<str> {
     ask(|done| store.user(site, of, done)).expect("the user exists").profile.name
 }
 
-pub(crate) fn what_a_member_says_is_kept_until_it_is_taken_away(store: &dyn Store) {
+pub(crate) fn profile_fields_are_kept_until_they_are_removed(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     assert_eq!(look(store, bob, "nobody"), None);
     let nothing = look(store, bob, "ann").expect("she exists");
@@ -72,7 +72,7 @@ pub(crate) fn what_a_member_chooses_is_read_with_the_row(store: &dyn Store) {
     assert_eq!((row.privacy, &*row.profile.name), (privacy, "Anna"), "a new profile changes nothing else");
 }
 
-pub(crate) fn a_name_of_ones_own_outlasts_tokens_until_it_is_given_back(store: &dyn Store) {
+pub(crate) fn a_chosen_name_survives_tokens_until_it_is_removed(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let mut settings = Settings::default();
     settings.members.rename = true;

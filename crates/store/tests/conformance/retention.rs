@@ -1,4 +1,4 @@
-//! Retention: the oldest messages go, and nothing else is moved by it.
+//! Retention: the oldest messages are removed, and nothing else changes.
 
 use chat::{
     Append, ConversationId, ConversationList, NewRoom, Post, RoomKind, RoomLimits, RoomName, Search, Seq,
@@ -19,7 +19,7 @@ fn wrote(store: &dyn Store, from: UserId, to: UserId, id: &str, hours: u64) -> S
     ask(|done| store.append(append, done)).seq
 }
 
-/// Until all is done; answers how many went.
+/// Trims until nothing is left to remove; returns the number of removed messages.
 fn trim(store: &dyn Store, site: SiteId, trim: &Trim, limit: u32) -> u32 {
     let (mut after, mut removed) = (None, 0);
     for _ in 0..1_000 {
@@ -87,7 +87,7 @@ pub(crate) fn the_oldest_go_and_numbers_stay(store: &dyn Store) {
     assert_eq!(exported, 31);
 }
 
-pub(crate) fn nothing_is_left_where_all_is_old(store: &dyn Store) {
+pub(crate) fn a_conversation_with_only_old_messages_becomes_empty(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let id = direct(ann, bob);
     for n in 0..40 {

@@ -1,4 +1,4 @@
-//! What messages bear besides body and files: polls, what was forwarded, threads.
+//! Content of messages besides body and files: polls, forwards, threads.
 
 use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ConversationId, FileId, FileLimits, MessageChange,
@@ -56,7 +56,7 @@ fn counts(message: &StoredMessage) -> (Vec<u64>, Vec<u8>, u64) {
     (poll.choices.iter().map(|choice| choice.votes).collect(), poll.mine(), poll.voters)
 }
 
-pub(crate) fn a_vote_takes_the_place_of_the_one_before(store: &dyn Store) {
+pub(crate) fn a_vote_replaces_the_previous_one(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     let id = direct(ann, bob);
     let seq = asked(store, ann, bob, "a-1", poll(&["lake", "town", "hill"], true));
@@ -112,7 +112,7 @@ pub(crate) fn a_poll_ends_and_is_closed(store: &dyn Store) {
     assert_eq!(vote(&[0], 6).err(), Some(Refusal::NoSuchMessage));
 }
 
-pub(crate) fn nobody_learns_who_voted_in_an_anonymous_poll(store: &dyn Store) {
+pub(crate) fn an_anonymous_poll_shows_no_voters(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     let secret = NewPoll { anonymous: true, ..poll(&["yes", "no"], false) };
     let seq = asked(store, ann, bob, "a-1", secret);
@@ -167,7 +167,7 @@ pub(crate) fn a_forwarded_message_has_its_files_and_its_author(store: &dyn Store
     let edit = change(store, id, appended.seq, bob, MessageChange::Edit("x".into()), 1);
     assert_eq!(edit.err(), Some(Refusal::NotAllowed));
 
-    // The first message goes, and the files stay where they were forwarded to.
+    // The first message is deleted, and the files stay in the forwards.
     change(store, direct(ann, bob), Seq(1), ann, MessageChange::Delete, 2).expect("her own");
     assert!(read(store, bob, direct(ann, bob), Seq(1)).files.is_empty());
     assert_eq!(read(store, carl, id, appended.seq).files, files);
@@ -436,7 +436,7 @@ pub(crate) fn a_thread_is_read_page_by_page(store: &dyn Store) {
     assert!(matches!(in_direct, Err(Refusal::NoSuchConversation | Refusal::NoSuchMessage)));
 }
 
-pub(crate) fn who_follows_a_thread_sees_what_is_unread(store: &dyn Store) {
+pub(crate) fn a_follower_of_a_thread_sees_unread_replies(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let dora = put(store, site, "dora");
     let room = room(store, ann, &[bob]);
@@ -468,7 +468,7 @@ pub(crate) fn who_follows_a_thread_sees_what_is_unread(store: &dyn Store) {
     assert_eq!(snapshot(store, ann, None).position, position, "it concerns nobody else");
 }
 
-pub(crate) fn one_message_is_for_who_may_read_it(store: &dyn Store) {
+pub(crate) fn one_message_is_readable_by_members_only(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let eve = put(store, site, "eve");
     say(store, ann, bob, "a-1", "secret");

@@ -1,4 +1,4 @@
-//! Room requests: what is pending, what its end leaves behind, and what a device hears of it.
+//! Room requests: pending ones, the effects of their end, and the changes that a device receives.
 
 use chat::{
     AddAs, AddMember, AddRule, ConversationId, LinkRule, MOST_ROOM_REQUESTS, MemberAction, MessageRequest,
@@ -17,7 +17,7 @@ fn create(store: &dyn Store, owner: UserId) -> ConversationId {
     ask(|done| store.create_room(owner, room, LIMITS, NOW, done)).expect("it is allowed").row.id
 }
 
-/// Whether the user is a member now, and whether they were asked.
+/// Returns whether the user is a member now, and whether a request was sent.
 fn add(
     store: &dyn Store,
     room: ConversationId,
@@ -34,7 +34,7 @@ fn add(
 const ADDED: Result<(bool, bool), Refusal> = Ok((true, false));
 const ASKED: Result<(bool, bool), Refusal> = Ok((false, true));
 
-/// Rooms into which the user is asked, and by whom, as lists have them.
+/// Rooms into which the user is invited, with the askers, from the lists.
 fn pending(store: &dyn Store, user: UserId) -> Vec<(ConversationId, UserId)> {
     let rows = snapshot(store, user, None).conversations.rows;
     let asked = rows.iter().filter_map(|row| {
@@ -66,7 +66,7 @@ pub(crate) fn a_request_opens_the_room_until_it_is_declined(store: &dyn Store) {
     assert_eq!((add(store, room, ann, bob, CONTACT), pending(store, bob)), (ASKED, vec![]));
 }
 
-pub(crate) fn a_member_who_left_is_asked_by_others_only(store: &dyn Store) {
+pub(crate) fn a_member_who_left_is_invited_by_other_members_only(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
     let room = create(store, ann);

@@ -1,4 +1,4 @@
-//! Rooms: who gets in, what a message counts for whom, and what a device hears that was away.
+//! Rooms: joins, unread counts, and the changes that a returning device receives.
 
 use std::sync::Arc;
 use std::thread;
@@ -86,7 +86,7 @@ pub(crate) fn a_message_counts_for_each_member_and_touches_none(store: &dyn Stor
     assert_eq!(again.appended.seq, Seq(1));
 }
 
-pub(crate) fn a_pages_room_is_made_once_by_whoever_writes_first(store: &dyn Store) {
+pub(crate) fn the_first_author_creates_the_room_of_a_page(store: &dyn Store) {
     let (site, ..) = two_users(store);
     let page = || RoomName::Page(site, PageKey::parse("/thread/42").expect("one line"));
     let users: Vec<UserId> = (0..8).map(|number| put(store, site, &format!("user{number}"))).collect();
@@ -111,7 +111,7 @@ pub(crate) fn a_pages_room_is_made_once_by_whoever_writes_first(store: &dyn Stor
     assert_eq!(members.rows.len(), 8);
 }
 
-pub(crate) fn a_private_room_does_not_exist_for_who_is_not_in_it(store: &dyn Store) {
+pub(crate) fn a_private_room_does_not_exist_for_outsiders(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
     let room = create(store, ann, RoomKind::Private);
@@ -172,7 +172,7 @@ pub(crate) fn roles_slow_mode_and_freeze_hold_from_the_next_message_on(store: &d
     assert_eq!(ask(|done| store.leave_room(room, ann, done)), Err(Refusal::LastOwner));
 }
 
-pub(crate) fn who_is_put_out_hears_of_it_and_who_is_banned_stays_out(store: &dyn Store) {
+pub(crate) fn a_removed_member_is_notified_and_a_banned_one_stays_out(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let room = create(store, ann, RoomKind::Public);
     assert!(join(store, room, bob).is_ok());
@@ -416,7 +416,7 @@ pub(crate) fn a_mute_outlasts_leaving(store: &dyn Store) {
     ask(|done| store.leave_room(room, carl, done)).expect("a member leaves");
     assert_eq!(join_at(store, room, carl, later(9_000)), Ok(Role::Member));
 
-    // In the room of a page, who writes comes in.
+    // In a page's room, an author becomes a member.
     let page = RoomName::Page(site, PageKey::parse("/a").expect("one line"));
     let id = ask(|done| store.join_room(page.clone(), ann, LIMITS, NOW, done)).expect("anybody").row.id;
     assert!(post_in(store, page.clone(), bob, "p", "hello").is_ok());
@@ -450,7 +450,7 @@ pub(crate) fn a_reason_is_for_the_member_and_the_record(store: &dyn Store) {
         row(bob).on_site.noticed && !row(bob).on_site.muted,
         "told at the next sign-in; muted here alone"
     );
-    // A user who never came gets no notice.
+    // A user who was never a member gets no notice.
     sanction(store, room, [ann, carl], RoomSanctionKind::Ban, later(1_000)).expect("it is hers");
     assert_eq!(ask(|done| store.notices(carl, done)), []);
     assert!(!row(carl).on_site.noticed);
@@ -515,7 +515,7 @@ pub(crate) fn members_are_read_with_the_rows_of_those_asked_for(store: &dyn Stor
     assert!(ask(|done| store.room_members(nowhere, vec![bob], done)).members.is_empty());
 }
 
-pub(crate) fn a_muted_member_who_comes_back_by_a_link_or_a_request_is_muted(store: &dyn Store) {
+pub(crate) fn a_muted_member_who_rejoins_by_a_link_or_a_request_stays_muted(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
     let room = create(store, ann, RoomKind::Private);
@@ -537,7 +537,7 @@ pub(crate) fn a_muted_member_who_comes_back_by_a_link_or_a_request_is_muted(stor
     }
 }
 
-pub(crate) fn who_keeps_order_sees_who_is_muted_or_banned(store: &dyn Store) {
+pub(crate) fn moderators_see_muted_and_banned_users(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let users: Vec<UserId> = ["carl", "dora", "eve", "finn"].map(|name| put(store, site, name)).into();
     let room = create(store, ann, RoomKind::Public);

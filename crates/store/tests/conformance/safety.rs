@@ -1,4 +1,4 @@
-//! Requests, reports, sanctions and the record: what the port promises of order on a site.
+//! Reports, sanctions and the record: the port's promises about moderation.
 
 use chat::{
     Append, By, ContactState, LeftReason, LinkRule, MessageRequest, MessagesAfterErasure, Moderated,
@@ -127,7 +127,7 @@ pub(crate) fn a_request_has_no_links_now_or_later(store: &dyn Store) {
     assert_eq!(edit(ann, "see https://fine.com"), Ok(true));
 }
 
-pub(crate) fn nobody_is_told_whether_a_request_was_read(store: &dyn Store) {
+pub(crate) fn a_request_does_not_show_whether_it_was_read(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     write(store, ann, bob, "1", "Hello").expect("a stranger may ask");
     let read = ask(|done| store.mark(direct(ann, bob), bob, Seq(1), Seq(1), done));
@@ -140,7 +140,7 @@ pub(crate) fn nobody_is_told_whether_a_request_was_read(store: &dyn Store) {
     assert_eq!(answer(store, bob, ann, RequestAnswer::Accept), Ok(false), "it is none any more");
 }
 
-pub(crate) fn who_is_put_away_is_not_heard_of(store: &dyn Store) {
+pub(crate) fn a_dismissed_asker_reaches_nobody(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     write(store, ann, bob, "1", "Hello").expect("a stranger may ask");
     assert_eq!(answer(store, ann, bob, RequestAnswer::Accept), Err(Refusal::NotAllowed), "not by oneself");
@@ -184,7 +184,7 @@ pub(crate) fn a_user_begins_so_many_a_day(store: &dyn Store) {
     write_at(store, ann, dora, "5", "Hello", tomorrow).expect("a day has passed");
 }
 
-pub(crate) fn a_report_keeps_what_was_said(store: &dyn Store) {
+pub(crate) fn a_report_keeps_the_messages(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let mia = moderator(store, site, "mia", SiteRole::Moderator);
     for number in 1..=8 {
@@ -226,8 +226,8 @@ pub(crate) fn a_report_keeps_what_was_said(store: &dyn Store) {
     assert_eq!((second.rows[0].number, second.next), (1, None));
 }
 
-/// An author who edits or deletes at once removes no evidence, for a week.
-pub(crate) fn a_report_keeps_what_was_said_before(store: &dyn Store) {
+/// An author who edits or deletes a message at once removes no evidence, for a week.
+pub(crate) fn a_report_keeps_former_bodies(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let mia = moderator(store, site, "mia", SiteRole::Moderator);
     let id = direct(ann, bob);
@@ -310,7 +310,7 @@ pub(crate) fn a_report_keeps_what_was_said_before(store: &dyn Store) {
     assert_eq!(next(), None);
 }
 
-/// A report about somebody else keeps no words of an erased user, and none that the erased user wrote to the moderators.
+/// A report about another user keeps no words of an erased user, and none that the erased user wrote to the moderators.
 pub(crate) fn reports_about_others_keep_no_words_of_an_erased_user(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     for (number, from, to) in [(1, ann, bob), (2, bob, ann), (3, ann, bob)] {
@@ -341,7 +341,7 @@ fn erase(store: &dyn Store, user: UserId, alias: &str) {
     assert!((0..50).any(|_| !some().more), "it comes to an end");
 }
 
-/// To have oneself erased is no way out of a mute, a shadow ban or a ban.
+/// A user cannot escape a mute, a shadow ban or a ban by an erasure.
 pub(crate) fn sanctions_hold_for_the_next_user_with_the_same_id(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let place = room(store, ann, RoomKind::Public);
@@ -421,8 +421,8 @@ pub(crate) fn a_report_is_taken_closed_and_opened_again(store: &dyn Store) {
     assert_eq!(not_hers.err(), Some(Refusal::NotAllowed));
 }
 
-/// A moderator with something to hide neither closes the report nor takes it away from the others.
-pub(crate) fn nobody_decides_a_report_about_themselves(store: &dyn Store) {
+/// A moderator can neither close a report about themselves nor take it from other moderators.
+pub(crate) fn moderators_cannot_close_reports_about_themselves(store: &dyn Store) {
     let (site, ann, _) = two_users(store);
     let mia = moderator(store, site, "mia", SiteRole::Moderator);
     let noah = moderator(store, site, "noah", SiteRole::Moderator);
@@ -459,7 +459,7 @@ pub(crate) fn nobody_decides_a_report_about_themselves(store: &dyn Store) {
     assert_eq!(state(By::User(mia), ModeratorAct::ReopenReport(number)), Err(Refusal::NotAllowed));
 }
 
-pub(crate) fn there_are_only_so_many_open_reports_of_one(store: &dyn Store) {
+pub(crate) fn open_reports_of_one_user_are_bounded(store: &dyn Store) {
     let (site, ann, _) = two_users(store);
     let others: Vec<UserId> =
         (0..=chat::MOST_OPEN_REPORTS).map(|n| put(store, site, &format!("u{n}"))).collect();
@@ -473,7 +473,7 @@ pub(crate) fn there_are_only_so_many_open_reports_of_one(store: &dyn Store) {
     assert_eq!(report(*last), Err(Refusal::TooManyReports));
 }
 
-pub(crate) fn a_sanction_holds_until_its_end_and_is_told(store: &dyn Store) {
+pub(crate) fn a_sanction_holds_until_its_end_and_has_a_notice(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let mia = moderator(store, site, "mia", SiteRole::Moderator);
     let revision = || store.revision().expect("the store works");
@@ -623,7 +623,7 @@ pub(crate) fn all_that_is_done_is_recorded(store: &dyn Store) {
     assert_eq!(refused.err(), Some(Refusal::NotAllowed));
 }
 
-/// Pins, polls, previews and links of others: what moderators of a room do to them has a name in the record.
+/// The record names room moderators who change other users' pins, polls, previews and links.
 pub(crate) fn small_acts_of_room_moderators_are_recorded(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let open = room(store, ann, RoomKind::Public);
@@ -681,7 +681,7 @@ pub(crate) fn small_acts_of_room_moderators_are_recorded(store: &dyn Store) {
     }
 }
 
-pub(crate) fn settings_are_of_one_site(store: &dyn Store) {
+pub(crate) fn settings_belong_to_one_site(store: &dyn Store) {
     let (one, two) = (add_site(store, "one"), add_site(store, "two"));
     let of = |id| {
         let sites = store.sites().expect("the store works");
@@ -695,7 +695,7 @@ pub(crate) fn settings_are_of_one_site(store: &dyn Store) {
     assert_eq!(store.set_settings(SiteId(999), &settings), Ok(false));
 }
 
-pub(crate) fn a_token_sets_a_role_that_nobody_decided_since(store: &dyn Store) {
+pub(crate) fn a_token_sets_a_role_unless_a_later_decision_exists(store: &dyn Store) {
     let site = add_site(store, "garden");
     let sign_in = |made: Option<Timestamp>, role: SiteRole| {
         let user = TokenUser { profile: profile("ann", "Ann"), role: Some(RoleClaim { role, made }) };
@@ -739,7 +739,7 @@ pub(crate) fn only_admins_erase_others(store: &dyn Store) {
     assert_eq!(row.on_site.role, SiteRole::Member, "an older token gives an erased admin nothing back");
 }
 
-pub(crate) fn a_site_is_changed_by_who_may_and_it_is_recorded(store: &dyn Store) {
+pub(crate) fn only_permitted_moderators_change_a_site_and_the_change_is_recorded(store: &dyn Store) {
     use chat::{SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile};
     let site = add_site(store, "garden");
     let ada = moderator(store, site, "ada", SiteRole::Admin);

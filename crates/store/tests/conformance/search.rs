@@ -1,5 +1,5 @@
-//! Search: who finds what, in which order, and what becomes of it when messages change. An index may come later than the
-//! message, so what is to be found is asked for until it is.
+//! Search: visible results, their order, and the effect of changes. An index may lag behind the messages, so the tests
+//! repeat a search until it has the expected result.
 
 use std::time::Instant;
 

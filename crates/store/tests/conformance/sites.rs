@@ -1,4 +1,4 @@
-//! Sites, their secrets, and the walls between them.
+//! Sites, their secrets, and the separation of their data.
 
 use chat::{Mode, Seq, SetPresence, Site, Store, UserId};
 
@@ -32,7 +32,7 @@ pub(crate) fn sites_are_kept_whole_and_secrets_are_newest_first(store: &dyn Stor
     assert!(sites.contains(&changed) && sites.len() == 2);
 }
 
-pub(crate) fn the_revision_tells_of_sites_and_bans_only(store: &dyn Store) {
+pub(crate) fn the_revision_counts_changes_of_sites_and_bans_only(store: &dyn Store) {
     let revision = || store.revision().expect("the store works");
     let mut before = revision();
     let mut changed = || std::mem::replace(&mut before, revision()) != revision();

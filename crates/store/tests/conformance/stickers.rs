@@ -1,4 +1,4 @@
-//! Stickers: a site's pictures, and the messages that are one.
+//! Stickers: a site's pictures, and messages that show one.
 
 use chat::{
     Append, ChangeMessage, FileType, MOST_STICKERS, MessageChange, NewRich, NewSticker, Refusal,
@@ -45,7 +45,7 @@ fn sticker_of(message: &StoredMessage) -> Option<&Sticker> {
 pub(crate) fn a_site_has_so_many_and_no_more(store: &dyn Store) {
     let (site, other) = (add_site(store, "forum"), add_site(store, "other"));
     let last = u64::from(MOST_STICKERS);
-    // Numbers drawn by lot use all 64 bits.
+    // Random numbers use all 64 bits.
     for number in 1..last {
         assert!(add(store, new(site, number, "Hello")));
     }
@@ -103,7 +103,7 @@ pub(crate) fn a_sticker_that_is_deleted_leaves_nothing(store: &dyn Store) {
     assert!(seen.deleted && seen.body.is_empty() && sticker_of(&seen).is_none());
 }
 
-pub(crate) fn a_stranger_may_begin_with_one(store: &dyn Store) {
+pub(crate) fn a_stranger_may_begin_with_one_message(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let wave = new(site, 7, "👋 Hello");
     assert!(add(store, wave.clone()));

@@ -1,4 +1,4 @@
-//! Users: their cards, what is remembered of each, and when a position moves.
+//! Users: their profiles, their stored fields, and the changes that move a position.
 
 use chat::{ConversationChange, Seq, SetPresence, Store, Timestamp, UserId};
 
@@ -7,7 +7,7 @@ use crate::asking::{
 };
 use crate::{FRIENDS, relate, two_users};
 
-pub(crate) fn a_user_is_created_on_first_sight_and_updated_where_the_profile_differs(store: &dyn Store) {
+pub(crate) fn a_user_is_created_at_the_first_sign_in_and_updated_if_the_profile_differs(store: &dyn Store) {
     let site = add_site(store, "forum");
     let first = ask(|done| store.put_user(site, profile("ann", "Ann"), NOW, done));
     assert_eq!((first.created, first.banned, first.presence), (NOW, false, SetPresence::Online));

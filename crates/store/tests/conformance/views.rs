@@ -1,4 +1,4 @@
-//! What a device sees when it comes: all, or the difference to what it had.
+//! The view of a device that connects: everything, or the difference since its position.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -23,7 +23,7 @@ pub(crate) fn a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs(sto
     assert_eq!(view.messages.len(), 1);
 }
 
-pub(crate) fn whoever_is_not_met_is_not_told(store: &dyn Store) {
+pub(crate) fn a_rejected_sign_in_gets_no_answer(store: &dyn Store) {
     let (site, ..) = two_users(store);
     for id in ["ann", "newcomer"] {
         let (told, wait) = channel::<()>();
@@ -34,8 +34,8 @@ pub(crate) fn whoever_is_not_met_is_not_told(store: &dyn Store) {
     }
 }
 
-/// Whatever the view does not have has a greater position, and is committed after `met`.
-pub(crate) fn what_is_committed_after_met_is_not_in_doubt(store: &dyn Store) {
+/// A change that the view does not have has a greater position, and is committed after `met`.
+pub(crate) fn later_commits_come_after_met(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     for number in 0..20 {
         let written = Arc::new(Mutex::new(None));
@@ -62,7 +62,7 @@ pub(crate) fn what_is_committed_after_met_is_not_in_doubt(store: &dyn Store) {
     }
 }
 
-pub(crate) fn a_difference_has_what_changed_and_nothing_else(store: &dyn Store) {
+pub(crate) fn a_difference_has_changed_rows_only(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
     say(store, ann, bob, "1", "old");
@@ -105,7 +105,7 @@ pub(crate) fn a_difference_has_what_changed_and_nothing_else(store: &dyn Store) 
     assert!(markers.messages.is_empty());
 }
 
-pub(crate) fn a_difference_tells_who_was_taken_off(store: &dyn Store) {
+pub(crate) fn a_difference_has_removed_contacts(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     relate(store, ann, bob, FRIENDS);
     let position = snapshot(store, ann, None).position;
@@ -117,7 +117,7 @@ pub(crate) fn a_difference_tells_who_was_taken_off(store: &dyn Store) {
     assert!(snapshot(store, ann, None).contacts.rows.is_empty());
 }
 
-pub(crate) fn a_gap_says_where_the_sent_messages_begin(store: &dyn Store) {
+pub(crate) fn a_gap_has_the_seq_of_the_first_sent_message(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
     let position = snapshot(store, ann, None).position;

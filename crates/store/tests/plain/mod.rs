@@ -1,4 +1,5 @@
-//! Users, contacts and direct conversations as plain collections: what a store must answer, written in the simplest way.
+//! Users, contacts and direct conversations as plain collections: the expected answers of a store, written in the
+//! simplest way.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,10 +12,10 @@ use chat::{
     UserRow, directory, drops_revision, may_change, room_for,
 };
 
-/// All that is kept.
+/// All stored data.
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// Of the last commit.
+    /// Number of the last commit.
     number: u64,
     revision: u64,
     sites: BTreeMap<SiteId, Site>,
@@ -23,7 +24,7 @@ pub(crate) struct Plain {
     next_user: HashMap<SiteId, u32>,
     conversations: BTreeMap<ConversationId, Conversation>,
     message_by_client_id: HashMap<(UserId, Box<str>), (ConversationId, Seq)>,
-    /// By (whose list, who is on it). Rows of state None tell a difference that somebody was taken off.
+    /// By (owner of the list, contact). A row with state None shows in a difference that a contact was removed.
     contacts: BTreeMap<(UserId, UserId), Entry>,
     used_tokens: HashMap<(SiteId, Box<str>), Timestamp>,
     drafts: BTreeMap<(UserId, ConversationId), Box<str>>,
@@ -49,7 +50,7 @@ struct Line {
     edited: Option<Timestamp>,
     is_deleted: bool,
     is_pinned: bool,
-    /// In the order in which they came first, users oldest first.
+    /// In the order of their first use, with the oldest users first.
     reactions: Vec<(Reaction, Vec<UserId>)>,
     revisions: Vec<Revision>,
 }
@@ -86,7 +87,7 @@ impl Plain {
     pub(crate) fn put_user(&mut self, site: SiteId, profile: Profile, now: Timestamp) -> UserRow {
         if let Some(row) = self.user(site, &profile.sub) {
             if profile.guest && !row.profile.guest {
-                return row; // a guest's token says nothing of a member
+                return row; // a guest's token does not change a member
             }
             let changed = row.profile != profile;
             let row = UserRow { profile, ..row };
@@ -419,8 +420,8 @@ impl Plain {
         self.line(id, seq).map(|line| line.revisions.clone()).unwrap_or_default()
     }
 
-    /// Seqs of messages from before `since` that have changed after it, in the order of their changes; None where they
-    /// are more than `most`.
+    /// Seqs of messages from before `since` that changed after it, in the order of their changes; None if they are more
+    /// than `most`.
     fn updated_since(&self, id: ConversationId, since: u64, most: usize) -> Option<Vec<Seq>> {
         let lines = self.lines(id).iter().zip(1..);
         let mut updated: Vec<(u64, Seq)> = lines
@@ -508,7 +509,7 @@ impl Plain {
         })
     }
 
-    /// None where a first page is the better answer.
+    /// None if a first page is the better answer.
     fn difference(&self, user: UserId, from: ResumeFrom) -> Option<Snapshot> {
         let since = from.position.filter(|position| position.number <= self.number)?.number;
         let mut rows = self.rows_of(user);
@@ -589,7 +590,7 @@ impl Plain {
 }
 
 impl Line {
-    /// Whether anything differs from than before.
+    /// Returns whether the change has an effect.
     fn change(&mut self, change: MessageChange, by: UserId, time: Timestamp) -> Result<bool, Refusal> {
         match change {
             MessageChange::Edit(body) if body == self.body => Ok(false),
@@ -617,7 +618,7 @@ impl Line {
         }
     }
 
-    /// Of the body as it is now, which the change replaces.
+    /// Keeps the present body, which the change replaces, as a revision.
     fn keep_revision(&mut self, change: &MessageChange, until: Timestamp) -> Result<(), Refusal> {
         let kept = |revisions: &[Revision]| KeptRevisions {
             count: revisions.len(),
@@ -673,7 +674,7 @@ fn member_index(id: ConversationId, user: UserId) -> Option<usize> {
     id.pair()?.iter().position(|member| *member == user)
 }
 
-/// Sorts by name, then sub. Neither has control characters, so NUL keeps them apart.
+/// Sorts by name, then sub. Neither has control characters, so NUL separates them.
 fn name_cursor(profile: &Profile) -> String {
     format!("{}\0{}", directory::fold(&profile.name), profile.sub)
 }
@@ -683,7 +684,7 @@ fn activity_cursor(row: &ConversationRow) -> String {
     format!("{}{:016x}{:016x}", u8::from(!row.pinned), u64::MAX - row.active.0, row.id.key)
 }
 
-/// Leaves the page after `after` in sorted rows; answers the cursor of the next one.
+/// Leaves the page after `after` in sorted rows; returns the cursor of the next one.
 fn cut<T>(
     rows: &mut Vec<T>,
     after: Option<&str>,
