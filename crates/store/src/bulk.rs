@@ -119,7 +119,7 @@ impl Import {
                 Seen::Before => self.counts.users_as_before += 1,
             }
             ids.push(row.id);
-            self.wrote(u32::from(seen != Seen::Before))?;
+            self.count_rows(u32::from(seen != Seen::Before))?;
         }
         Ok(ids)
     }
@@ -186,7 +186,7 @@ impl Import {
         }
         self.counts.contacts_new += u64::from(new);
         self.counts.contacts_as_before += numbers.len() as u64 - u64::from(new);
-        self.wrote(new)
+        self.count_rows(new)
     }
 
     /// The counts so far.
@@ -218,7 +218,7 @@ impl Import {
         Ok(())
     }
 
-    fn wrote(&mut self, rows: u32) -> Result<(), ImportError> {
+    fn count_rows(&mut self, rows: u32) -> Result<(), ImportError> {
         self.pending += rows;
         if self.pending >= PORTION {
             self.pending = 0;

@@ -40,7 +40,7 @@ pub(crate) fn put(
         let number = batch.next_number();
         for (user, other, was, will) in sides {
             match was == will {
-                true => put_mirror(batch.db, user, other)?,
+                true => put_empty_side(batch.db, user, other)?,
                 false => put_side(batch.db, user, other, will, number)?,
             }
         }
@@ -89,8 +89,8 @@ fn put_side(db: &Connection, user: UserId, other: UserId, state: ContactState, p
     Ok(())
 }
 
-/// A row without a relation, which leads [`show_card`] to the other side's row.
-fn put_mirror(db: &Connection, user: UserId, other: UserId) -> Outcome<()> {
+/// A row without a relation, which leads [`update_card`] to the other side's row.
+fn put_empty_side(db: &Connection, user: UserId, other: UserId) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
                SELECT site, $2, num, 0, 0, sub, name, avatar, guest FROM user WHERE site = $1 AND num = $3 \
@@ -101,7 +101,7 @@ fn put_mirror(db: &Connection, user: UserId, other: UserId) -> Outcome<()> {
 }
 
 /// Copies the user's new name and avatar to every contact list that has the user.
-pub(crate) fn show_card(db: &Connection, user: UserId, card: &Profile) -> Outcome<()> {
+pub(crate) fn update_card(db: &Connection, user: UserId, card: &Profile) -> Outcome<()> {
     let sql = sql!("SELECT other FROM contact WHERE site = $1 AND user = $2");
     let mut statement = db.prepare_cached(sql)?;
     let others = statement.query_map([user.site.0, user.num], |row| row.get(0))?;

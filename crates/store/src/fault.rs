@@ -26,7 +26,7 @@ impl Fault {
         match self {
             Fault::Invalid(_) => false,
             Fault::Sql(error) => {
-                no_room(error)
+                is_disk_full(error)
                     || matches!(
                         error.sqlite_error_code(),
                         Some(
@@ -54,12 +54,12 @@ impl Fault {
 
 /// Converts an error for the domain.
 pub(crate) fn store_error(error: &rusqlite::Error) -> StoreError {
-    if no_room(error) { StoreError::DiskFull } else { StoreError::Failed(error.to_string().into()) }
+    if is_disk_full(error) { StoreError::DiskFull } else { StoreError::Failed(error.to_string().into()) }
 }
 
 /// The disk is full, or refuses writes for another reason that an operator can end. SQLite reports SQLITE_FULL for
 /// ENOSPC in `write`, but an I/O error if ENOSPC or EDQUOT comes from other calls.
-fn no_room(error: &rusqlite::Error) -> bool {
+fn is_disk_full(error: &rusqlite::Error) -> bool {
     let Some(error) = error.sqlite_error() else { return false };
     error.code == ErrorCode::DiskFull
         || [

@@ -98,7 +98,7 @@ impl FileStore for Sqlite {
 // ---- writes ----
 
 fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<(), Refusal>> {
-    let conversation = match ground(db, new)? {
+    let conversation = match target_conversation(db, new)? {
         Ok(conversation) => conversation,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -158,7 +158,7 @@ fn grow(db: &Connection, id: FileId, arrived: u64, limits: FileLimits) -> Outcom
 }
 
 /// The conversation in which the uploader may post the file.
-fn ground(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refusal>> {
+fn target_conversation(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refusal>> {
     match &new.place {
         FilePlace::Direct(id) => {
             let Some(other) = id.other(new.owner) else { return Ok(Err(Refusal::NoSuchConversation)) };

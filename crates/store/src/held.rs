@@ -75,7 +75,7 @@ fn hold(batch: &mut Batch<'_>, new: &NewHeld) -> Outcome<Result<Kept, Refusal>> 
         );
         batch.db.prepare_cached(sql)?.execute([from.site.0, from.num])?;
     }
-    sanction::stand(batch.db, from)?;
+    sanction::update_standing(batch.db, from)?;
     let user = sender(batch.db, from)?;
     Ok(Ok(Kept::Held { held, report: report.map(Box::new), user: Box::new(user) }))
 }
@@ -143,7 +143,7 @@ pub(crate) fn release(db: &Connection, site: SiteId, report: u64) -> Outcome<()>
     let Some((held, number)) = of_report(db, site, report)? else { return Ok(()) };
     let sql = sql!("DELETE FROM held_message WHERE site = $1 AND user = $2 AND number = $3");
     db.prepare_cached(sql)?.execute(params![site.0, held.from.num, number])?;
-    sanction::stand(db, held.from)
+    sanction::update_standing(db, held.from)
 }
 
 /// Marks the message of this report as refused, and returns it for its sender; None if no message waits with this

@@ -62,7 +62,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
             (1, 0)
         }
     };
-    let mention = names_other(batch.db, id, append.from, &append.body)?;
+    let mention = mentions_other(batch.db, id, append.from, &append.body)?;
     let number = batch.next_number();
     insert(batch.db, append, number, seq, previous, mention)?;
     batch.state.sent.note(append.from, &append.client_id, number);
@@ -111,7 +111,7 @@ pub(crate) fn sent_before(batch: &mut Batch<'_>, from: UserId, client_id: &str) 
 }
 
 /// Whether a body by one member mentions the other member.
-pub(crate) fn names_other(db: &Connection, id: ConversationId, from: UserId, body: &str) -> Outcome<bool> {
+pub(crate) fn mentions_other(db: &Connection, id: ConversationId, from: UserId, body: &str) -> Outcome<bool> {
     let Some(other) = id.other(from).filter(|_| body.contains('@')) else { return Ok(false) };
     Ok(user::sub_of(db, other)?.is_some_and(|sub| mentions(body, sub.as_str())))
 }
@@ -171,7 +171,7 @@ fn kind(code: i64) -> MessageKind {
 /// Reads the pages to which a message from one user to the other would be written. A user who asks for a relation after
 /// a pause is about to write. If the pages are only on disk, readers load them in parallel, and the single writer does
 /// not wait for each.
-pub(crate) fn bring_in(db: &Connection, from: UserId, to: UserId) -> Outcome<()> {
+pub(crate) fn load_pages(db: &Connection, from: UserId, to: UserId) -> Outcome<()> {
     if let Some(id) = ConversationId::direct(from, to) {
         conversation::visit(db, id)?;
         sent::greatest_indexed(db, from)?;

@@ -37,25 +37,25 @@ pub(crate) fn change(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
 ) -> Outcome<Result<ChangedMessage, Refusal>> {
-    let ground = match ground(batch, wanted)? {
-        Ok(ground) => ground,
+    let target = match target(batch, wanted)? {
+        Ok(target) => target,
         Err(refusal) => return Ok(Err(refusal)),
     };
     let (db, id, by) = (batch.db, wanted.conversation, wanted.by);
-    let at = message::position_of(db, id, ground.newest, wanted.seq.0)?;
+    let at = message::position_of(db, id, target.newest, wanted.seq.0)?;
     let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
     let before = Lines::new(db, by)?.at(at)?.map(|line| line.message);
     let Some(before) = before else { return Ok(Err(Refusal::NoSuchMessage)) };
-    if let (Some(links), MessageChange::Edit(body)) = (ground.links, &wanted.change)
+    if let (Some(links), MessageChange::Edit(body)) = (target.links, &wanted.change)
         && let Err(refusal) = first_contact(body, 0, links)
     {
         return Ok(Err(refusal));
     }
-    if let Err(refusal) = ground.allows(wanted, &before) {
+    if let Err(refusal) = target.allows(wanted, &before) {
         return Ok(Err(refusal));
     }
     let was_unpublished = is_unpublished(db, &before)?;
-    let changed = match apply(batch, wanted, &ground, at, &before)? {
+    let changed = match apply(batch, wanted, &target, at, &before)? {
         Ok(changed) => changed,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -85,15 +85,15 @@ pub(crate) fn publish(
     seq: Seq,
 ) -> Outcome<Option<ChangedMessage>> {
     let site = id.site;
-    let Some(ground) = ground_of_all(batch, id)? else { return Ok(None) };
-    let at = message::position_of(batch.db, id, ground.newest, seq.0)?;
+    let Some(target) = neutral_target(batch, id)? else { return Ok(None) };
+    let at = message::position_of(batch.db, id, target.newest, seq.0)?;
     let Some(at) = at else { return Ok(None) };
-    let Some(before) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
+    let Some(before) = load_neutral(batch.db, site, at)? else { return Ok(None) };
     if !is_unpublished(batch.db, &before)? {
         return Ok(None);
     }
     mark_changed(batch, at, &before, State::of(&before))?;
-    let Some(message) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
+    let Some(message) = load_neutral(batch.db, site, at)? else { return Ok(None) };
     let members = batch.state.members.of(batch.db, id)?;
     let position = batch.position();
     Ok(Some(ChangedMessage { message, changed: true, position, members, gathered: false }))
@@ -124,16 +124,16 @@ fn is_unpublished(db: &Connection, now: &StoredMessage) -> Outcome<bool> {
 }
 
 /// Deletes a message for a moderator of the site.
-pub(crate) fn tidy(
+pub(crate) fn delete_by_moderator(
     batch: &mut Batch<'_>,
     id: ConversationId,
     seq: Seq,
     time: Timestamp,
 ) -> Outcome<Result<ChangedMessage, Refusal>> {
-    let Some(ground) = ground_of_all(batch, id)? else { return Ok(Err(Refusal::NoSuchConversation)) };
-    let at = message::position_of(batch.db, id, ground.newest, seq.0)?;
+    let Some(target) = neutral_target(batch, id)? else { return Ok(Err(Refusal::NoSuchConversation)) };
+    let at = message::position_of(batch.db, id, target.newest, seq.0)?;
     let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
-    take_away(batch, id.site, &ground, at, time)
+    take_away(batch, id.site, &target, at, time)
 }
 
 /// Deletes the message at this position for a user who is erased. None: the message does not exist.
@@ -143,8 +143,8 @@ pub(crate) fn erase(batch: &mut Batch<'_>, at: u64, time: Timestamp) -> Outcome<
         Ok(ConversationId { site: SiteId(row.get(0)?), key: row.get::<_, i64>(1)? as u64 })
     });
     let Some(id) = found.optional()? else { return Ok(None) };
-    let Some(ground) = ground_of_all(batch, id)? else { return Ok(None) };
-    Ok(take_away(batch, id.site, &ground, at, time)?.ok())
+    let Some(target) = neutral_target(batch, id)? else { return Ok(None) };
+    Ok(take_away(batch, id.site, &target, at, time)?.ok())
 }
 
 /// Gives a message a new version, because it names a user who has another id now. None: the message does not exist.
@@ -163,7 +163,7 @@ pub(crate) fn renew(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Opt
 /// Gives the message at this position a new version, which every device receives whole.
 pub(crate) fn renewed(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Option<ChangedMessage>> {
     let Some(id) = renew(batch, site, at)? else { return Ok(None) };
-    let Some(message) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
+    let Some(message) = load_neutral(batch.db, site, at)? else { return Ok(None) };
     let members = match id.is_room() {
         true => batch.state.members.of(batch.db, id)?,
         false => Arc::default(),
@@ -173,17 +173,17 @@ pub(crate) fn renewed(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<O
 }
 
 /// The conversation without a particular user's standing.
-fn ground_of_all(batch: &mut Batch<'_>, id: ConversationId) -> Outcome<Option<Ground>> {
+fn neutral_target(batch: &mut Batch<'_>, id: ConversationId) -> Outcome<Option<Target>> {
     Ok(match id.is_room() {
-        true => room::load(batch.db, id)?.map(|room| Ground {
+        true => room::load(batch.db, id)?.map(|room| Target {
             newest: room.newest,
             room: Some((room, Standing::Out)),
             last: Timestamp(0),
             links: None,
         }),
         false => {
-            let ground = |newest| Ground { newest, room: None, last: Timestamp(0), links: None };
-            batch.conversation(id)?.map(|direct| ground(direct.newest()))
+            let target = |newest| Target { newest, room: None, last: Timestamp(0), links: None };
+            batch.conversation(id)?.map(|direct| target(direct.newest()))
         }
     })
 }
@@ -191,7 +191,7 @@ fn ground_of_all(batch: &mut Batch<'_>, id: ConversationId) -> Outcome<Option<Gr
 fn take_away(
     batch: &mut Batch<'_>,
     site: SiteId,
-    ground: &Ground,
+    target: &Target,
     at: u64,
     time: Timestamp,
 ) -> Outcome<Result<ChangedMessage, Refusal>> {
@@ -199,11 +199,11 @@ fn take_away(
     let Some(Line { message: before, .. }) = line else { return Ok(Err(Refusal::NoSuchMessage)) };
     let (id, by) = (before.conversation, before.from);
     let wanted = ChangeMessage { conversation: id, seq: before.seq, by, change: MessageChange::Delete, time };
-    let changed = match apply(batch, &wanted, ground, at, &before)? {
+    let changed = match apply(batch, &wanted, target, at, &before)? {
         Ok(changed) => changed,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let now = if changed { as_nobody_sees(batch.db, site, at)? } else { Some(before) };
+    let now = if changed { load_neutral(batch.db, site, at)? } else { Some(before) };
     let Some(message) = now else { return Ok(Err(Refusal::NoSuchMessage)) };
     let members = match changed && id.is_room() {
         true => batch.state.members.of(batch.db, id)?,
@@ -213,12 +213,12 @@ fn take_away(
     Ok(Ok(ChangedMessage { message, changed, position, members, gathered: false }))
 }
 
-fn as_nobody_sees(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<StoredMessage>> {
+fn load_neutral(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<StoredMessage>> {
     Ok(Lines::new(db, UserId::nobody(site))?.at(at)?.map(|line| line.message))
 }
 
 /// The conversation of a message that a user wants to change.
-struct Ground {
+struct Target {
     newest: Newest,
     /// If it is a room: its row, and the user's standing in it.
     room: Option<(RoomRow, Standing)>,
@@ -229,25 +229,25 @@ struct Ground {
 }
 
 /// Refuses users who are not members.
-fn ground(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Ground, Refusal>> {
+fn target(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Target, Refusal>> {
     let (id, by) = (wanted.conversation, wanted.by);
     if id.is_room() {
         let allowed = room::allowed(batch.db, id, by, Act::TakeBack)?;
         return Ok(allowed.map(|(room, mine)| {
             let who = room::standing(mine.as_ref());
             let last = mine.map_or(Timestamp(0), |mine| mine.sent);
-            Ground { newest: room.newest, room: Some((room, who)), last, links: None }
+            Target { newest: room.newest, room: Some((room, who)), last, links: None }
         }));
     }
     let Some(me) = side_of(id, by) else { return Ok(Err(Refusal::NoSuchConversation)) };
     let direct = batch.conversation(id)?.map(|direct| {
         let links = (direct.request(me) == Some(MessageRequest::Sent)).then_some(LinkRule::Refused);
-        Ground { newest: direct.newest(), room: None, last: Timestamp(0), links }
+        Target { newest: direct.newest(), room: None, last: Timestamp(0), links }
     });
     Ok(direct.ok_or(Refusal::NoSuchMessage))
 }
 
-impl Ground {
+impl Target {
     fn allows(&self, wanted: &ChangeMessage, before: &StoredMessage) -> Result<(), Refusal> {
         let is_own = before.from == wanted.by;
         let rich = before.rich.as_ref();
@@ -268,7 +268,7 @@ impl Ground {
 fn apply(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
-    ground: &Ground,
+    target: &Target,
     at: u64,
     before: &StoredMessage,
 ) -> Outcome<Result<bool, Refusal>> {
@@ -278,13 +278,13 @@ fn apply(
             if let Err(refusal) = keep_revision(batch.db, batch.position().number + 1, wanted, at, before)? {
                 return Ok(Err(refusal));
             }
-            replace_body(batch, wanted, ground, at, before, body)?;
+            replace_body(batch, wanted, target, at, before, body)?;
             let preview = before.rich.as_ref().and_then(|rich| rich.preview.as_ref());
             if preview.is_some_and(|preview| !body.contains(&*preview.url)) {
                 preview::remove(batch.db, before.from.site, at)?;
             }
             mark_changed(batch, at, before, State { edited: Some(wanted.time), ..State::of(before) })?;
-            if ground.room.is_some() {
+            if target.room.is_some() {
                 // Every member receives an edit like a message, so slow mode counts it as one.
                 let sql = sql!("UPDATE membership SET sent = $4 WHERE site = $1 AND user = $2 AND room = $3");
                 let id = wanted.conversation;
@@ -297,7 +297,7 @@ fn apply(
             if let Err(refusal) = keep_revision(batch.db, batch.position().number + 1, wanted, at, before)? {
                 return Ok(Err(refusal));
             }
-            replace_body(batch, wanted, ground, at, before, "")?;
+            replace_body(batch, wanted, target, at, before, "")?;
             reactions::take_all_off(batch.db, before.from.site, at)?;
             if !before.files.is_empty() {
                 file::remove_of_message(batch.db, before.from.site, at)?;
@@ -391,7 +391,7 @@ fn mark_changed(batch: &mut Batch<'_>, at: u64, before: &StoredMessage, now: Sta
 fn replace_body(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
-    ground: &Ground,
+    target: &Target,
     at: u64,
     before: &StoredMessage,
     body: &str,
@@ -400,11 +400,11 @@ fn replace_body(
     let mentioned: bool = db
         .prepare_cached(sql!("SELECT mention FROM message WHERE position = $1"))?
         .query_row([at as i64], |row| row.get(0))?;
-    let mentions = message::names_other(db, id, before.from, body)?;
+    let mentions = message::mentions_other(db, id, before.from, body)?;
     db.prepare_cached(sql!("UPDATE message SET body = $2, mention = $3 WHERE position = $1"))?
         .execute(params![at as i64, body, mentions])?;
     search::changed(batch, at, id, body)?;
-    if let Some((room, who)) = &ground.room {
+    if let Some((room, who)) = &target.room {
         let sql = sql!("DELETE FROM mention WHERE site = $1 AND room = $2 AND seq = $3");
         if before.body.contains('@') {
             db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, before.seq.0 as i64])?;

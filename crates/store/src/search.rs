@@ -71,13 +71,13 @@ impl Indexed {
     }
 
     /// Call after a slice, also one that failed.
-    pub(crate) fn took(&mut self, took: Duration, now: Instant) {
+    pub(crate) fn record_slice(&mut self, took: Duration, now: Instant) {
         self.last = Some((now, took));
     }
 
     /// Indexes the next rows for about `time`. Call in a transaction. Writes nothing if the new positions have no
     /// messages.
-    pub(crate) fn move_on(&mut self, db: &Connection, committed: u64, time: Duration) -> Outcome<()> {
+    pub(crate) fn index_next(&mut self, db: &Connection, committed: u64, time: Duration) -> Outcome<()> {
         let begin = Instant::now();
         let sql = sql!(
             "SELECT position, site, conversation, body FROM message WHERE position > $1 ORDER BY position LIMIT $2"
@@ -212,7 +212,7 @@ mod tests {
         let mut indexed = Indexed { upto: 10, last: None };
         assert_eq!(indexed.pause(10, begin), None);
         assert_eq!(indexed.pause(11, begin), Some(QUIET));
-        indexed.took(Duration::from_millis(5), begin);
+        indexed.record_slice(Duration::from_millis(5), begin);
         let later = |ms| begin + Duration::from_millis(ms);
         assert_eq!(indexed.pause(11, later(100)), Some(Duration::from_millis(900)));
         assert_eq!(indexed.pause(11, later(5_000)), Some(QUIET));
@@ -224,7 +224,7 @@ mod tests {
         let begin = Instant::now();
         let mut indexed = Indexed::default();
         assert!(!indexed.is_due(FAR - 1, begin) && indexed.is_due(FAR, begin));
-        indexed.took(Duration::from_millis(5), begin);
+        indexed.record_slice(Duration::from_millis(5), begin);
         let after = |ms| indexed.is_due(u64::MAX, begin + Duration::from_millis(ms));
         assert_eq!([after(0), after(99), after(100)], [false, false, true]);
     }

@@ -64,7 +64,7 @@ impl Sqlite {
         }
         let thread = spawn("store-write".into(), move || {
             writer::run(&shared, &writer);
-            carry_over(&writer);
+            checkpoint(&writer);
         });
         store.writer = Some(thread.map_err(thread_failed)?);
         Ok(store)
@@ -195,7 +195,7 @@ impl Shared {
 
 fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).spawn(|| {
-        go_first();
+        raise_priority();
         run();
     })
 }
@@ -203,7 +203,7 @@ fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHa
 /// Gives the store's few threads priority over the workers. Each message passes through them, and a commit that waits
 /// for dozens of event loops delays every user. Without the right to do this (root, or systemd's `LimitNICE=`) the
 /// priority stays the same.
-fn go_first() {
+fn raise_priority() {
     #[cfg(target_os = "linux")] // elsewhere this would change the priority of the whole process
     let _ = rustix::process::setpriority_process(None, NICE);
 }
@@ -213,7 +213,7 @@ fn thread_failed(path: PathBuf, error: &io::Error) -> OpenError {
 }
 
 /// Copies the log into the database, so that the next start has none to read.
-fn carry_over(db: &Connection) {
+fn checkpoint(db: &Connection) {
     if let Err(error) = dialect::run(db, dialect::EMPTY_LOG) {
         tracing::warn!(%error, "cannot empty the write-ahead log before the stop");
     }

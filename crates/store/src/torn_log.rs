@@ -28,7 +28,7 @@ pub(crate) fn is_torn(path: &Path) -> io::Result<bool> {
 
 fn is_torn_log(mut log: impl Read) -> io::Result<bool> {
     let mut header = [0; HEADER];
-    match read_some(&mut log, &mut header)? {
+    match fill(&mut log, &mut header)? {
         0 => return Ok(false),
         HEADER => {}
         _ => return Ok(true),
@@ -46,7 +46,7 @@ fn is_torn_log(mut log: impl Read) -> io::Result<bool> {
     let mut frame = vec![0; FRAME_HEADER + page];
     let mut is_whole = true;
     loop {
-        let len = read_some(&mut log, &mut frame)?;
+        let len = fill(&mut log, &mut frame)?;
         // Frames of older generations, which have other salts, may follow.
         let is_of_now = len >= 16 && frame[8..16] == header[16..24];
         if len < frame.len() {
@@ -65,7 +65,7 @@ fn is_torn_log(mut log: impl Read) -> io::Result<bool> {
 }
 
 /// Reads until the buffer is full or the input ends.
-fn read_some(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+fn fill(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match from.read(&mut buffer[filled..])? {

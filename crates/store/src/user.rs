@@ -128,7 +128,7 @@ pub(crate) fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outco
         }
         put_words(db, site, &profile.sub, &folded)?;
     }
-    contact::show_card(db, row.id, profile)?;
+    contact::update_card(db, row.id, profile)?;
     if before != folded {
         room::member::rename(db, row.id, &folded)?;
     }

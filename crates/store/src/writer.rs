@@ -213,7 +213,7 @@ pub(crate) struct Batch<'c> {
 
 /// The writer's state between transactions.
 ///
-/// The row of a conversation is written once per batch, for all its messages, and kept for the next batch: reading and
+/// The row of a conversation is written once per batch, for all its messages, and kept for the next batch. Reading and
 /// writing that row is half of the cost of an append.
 pub(crate) struct State {
     epoch: u32,
@@ -364,7 +364,7 @@ impl Batch<'_> {
     pub(crate) fn index(&mut self, time: Duration) -> bool {
         let begin = Instant::now();
         let outcome = self.begin().and_then(|()| {
-            self.state.indexed.move_on(self.db, self.state.committed, time)?;
+            self.state.indexed.index_next(self.db, self.state.committed, time)?;
             self.db.prepare_cached("COMMIT")?.execute([])?;
             Ok(())
         });
@@ -372,7 +372,7 @@ impl Batch<'_> {
             tracing::warn!(?fault, "cannot index messages for search");
             self.abandon();
         }
-        self.state.indexed.took(begin.elapsed(), Instant::now());
+        self.state.indexed.record_slice(begin.elapsed(), Instant::now());
         outcome.is_ok()
     }
 

@@ -61,7 +61,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     }
     room::request::forget_asker(db, *id)?;
     remove_loose_files(db, *id)?;
-    let parted = part(db, *id)?;
+    let contacts = remove_contacts(db, *id)?;
     let number = batch.next_number();
     let sql = sql!(
         "INSERT INTO erasure (site, user, messages, conversation, former, began) VALUES ($1, $2, $3, 0, $4, $5)"
@@ -73,7 +73,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     let entry = audit::Entry { site: id.site, by: *by, act, user, conversation: None, detail, time: *time };
     audit::note(db, &entry)?;
     let Some(after) = user::by_id(db, *id)? else { return Ok(Err(Refusal::NoSuchUser)) };
-    Ok(Ok(Erased { before, after, parted, position: batch.position() }))
+    Ok(Ok(Erased { before, after, parted: contacts, position: batch.position() }))
 }
 
 fn remove_loose_files(db: &Connection, user: UserId) -> Outcome<()> {
@@ -88,7 +88,7 @@ fn remove_loose_files(db: &Connection, user: UserId) -> Outcome<()> {
 
 /// Removes both rows of each pair. Each side has a row, so the user's own rows lead to every list that has the user.
 /// Returns at most as many users as a list may have, and blocked ones beyond that.
-fn part(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
+fn remove_contacts(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
     let sql = sql!(
         "SELECT mine.other, mine.state, theirs.state FROM contact mine LEFT JOIN contact theirs \
                ON theirs.site = $1 AND theirs.user = mine.other AND theirs.other = $2 \

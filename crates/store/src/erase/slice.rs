@@ -21,7 +21,7 @@ use crate::writer::Batch;
 use crate::{file, message_change, moderation, search, user};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum Kind {
     ErasedWithMessages,
     Erased,
     /// The user has another id and stays.
@@ -55,7 +55,7 @@ const STEPS: [Step; 8] = [
 ];
 
 /// About the most members of rooms that receive the new id by one slice.
-const MOST_TOLD: usize = 20_000;
+const MOST_RECIPIENTS: usize = 20_000;
 /// Most messages with files of the user that change in one slice. They are sent whole, so this bounds the events of a
 /// room.
 const MOST_FILES: u32 = 5;
@@ -63,7 +63,7 @@ const MOST_FILES: u32 = 5;
 /// A row of `erasure`.
 struct Left {
     user: UserId,
-    what: What,
+    kind: Kind,
     /// Direct conversations up to this key are done.
     conversation: i64,
     /// Empty if the erasure began before this column existed.
@@ -90,7 +90,7 @@ pub(super) fn some(batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome
         return Ok(slice);
     };
     slice.more = true;
-    let renamed = renamed(batch.db, left.user, &left.former, left.what)?;
+    let renamed = renamed(batch.db, left.user, &left.former, left.kind)?;
     slice.renamed = renamed.map(|renamed| (left.user.site, Arc::new(renamed)));
     loop {
         let Some(step) = STEPS.get(left.step) else {
@@ -116,7 +116,7 @@ fn next(db: &Connection) -> Outcome<Option<Left>> {
     let found = db.prepare_cached(sql)?.query_row([], |row| {
         Ok(Left {
             user: UserId { site: SiteId(row.get(0)?), num: row.get(1)? },
-            what: what(row.get(2)?),
+            kind: kind(row.get(2)?),
             conversation: row.get(3)?,
             former: row.get(4)?,
             step: row.get::<_, u32>(5)? as usize,
@@ -129,18 +129,18 @@ fn next(db: &Connection) -> Outcome<Option<Left>> {
     Ok(found.optional()?)
 }
 
-fn what(code: i64) -> What {
+fn kind(code: i64) -> Kind {
     match code {
-        0 => What::Erased,
-        1 => What::ErasedWithMessages,
-        _ => What::Renamed,
+        0 => Kind::Erased,
+        1 => Kind::ErasedWithMessages,
+        _ => Kind::Renamed,
     }
 }
 
-fn renamed(db: &Connection, id: UserId, former: &str, what: What) -> Outcome<Option<Renamed>> {
+fn renamed(db: &Connection, id: UserId, former: &str, kind: Kind) -> Outcome<Option<Renamed>> {
     let Some(former) = Sub::parse(former) else { return Ok(None) };
     let Some(row) = user::by_id(db, id)? else { return Ok(None) };
-    let erased = what == What::ErasedWithMessages;
+    let erased = kind == Kind::ErasedWithMessages;
     Ok(Some(Renamed { former, now: row.profile, erased }))
 }
 
@@ -153,16 +153,16 @@ pub(crate) fn under_way(db: &Connection, reader: UserId, most: usize) -> Outcome
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![reader.site.0, reader.num, most as i64 + 1], |row| {
         let id = UserId { site: reader.site, num: row.get(0)? };
-        Ok((id, row.get::<_, String>(1)?, what(row.get(2)?)))
+        Ok((id, row.get::<_, String>(1)?, kind(row.get(2)?)))
     })?;
-    let rows: Vec<(UserId, String, What)> = rows.collect::<Result<_, _>>()?;
+    let rows: Vec<(UserId, String, Kind)> = rows.collect::<Result<_, _>>()?;
     if rows.len() > most {
         return Ok(None);
     }
     let mut found = Vec::new();
-    for (id, former, what) in rows {
+    for (id, former, kind) in rows {
         if share_conversation(db, reader, id)? {
-            found.extend(renamed(db, id, &former, what)?);
+            found.extend(renamed(db, id, &former, kind)?);
         }
     }
     Ok(Some(found))
@@ -268,26 +268,26 @@ impl Left {
             let id = ConversationId { site: user.site, key: *key as u64 };
             let Some(room) = room::load(batch.db, id)? else { continue };
             let mine = room::membership(batch.db, id, user)?;
-            let stays = self.what == What::Renamed;
+            let stays = self.kind == Kind::Renamed;
             let is_in = mine.as_ref().is_some_and(|mine| matches!(mine.state, MemberState::In(_)));
             if is_in && !stays {
                 if member::owners_beside(batch.db, &room, mine.as_ref())?.is_some_and(|owners| owners <= 1)
-                    && let Some(heir) = heir(batch.db, id, user)?
+                    && let Some(next_owner) = next_owner(batch.db, id, user)?
                 {
-                    let before = room::membership(batch.db, id, heir)?;
-                    member::put(batch, &room, heir, before, MemberState::In(Role::Owner))?;
+                    let before = room::membership(batch.db, id, next_owner)?;
+                    member::put(batch, &room, next_owner, before, MemberState::In(Role::Owner))?;
                 }
                 member::put(batch, &room, user, mine, MemberState::Out(LeftReason::Left))?;
             }
             let members = batch.state.members.of(batch.db, id)?;
             told += members.len();
-            if self.what == What::ErasedWithMessages
+            if self.kind == Kind::ErasedWithMessages
                 && let Some(now) = room::change::remove_picture_of(batch, &room, user)?
             {
                 slice.rooms.push((id, now, members.clone()));
             }
             slice.audience.push(members);
-            if told >= MOST_TOLD {
+            if told >= MOST_RECIPIENTS {
                 break;
             }
         }
@@ -322,7 +322,7 @@ impl Left {
 
     /// Forwards keep the files of a deleted message, but not those of an erased user.
     fn files(&mut self, batch: &mut Batch<'_>, limit: u32, slice: &mut EraseSlice) -> Outcome<Progress> {
-        if self.what != What::ErasedWithMessages {
+        if self.kind != Kind::ErasedWithMessages {
             return Ok(Progress::Done);
         }
         let user = self.user;
@@ -390,9 +390,9 @@ impl Left {
 
     /// One message of the user.
     fn write(&self, batch: &mut Batch<'_>, position: i64, now: Timestamp) -> Outcome<()> {
-        match self.what {
-            What::ErasedWithMessages => erase_message(batch, self.user, position, now),
-            What::Erased | What::Renamed => {
+        match self.kind {
+            Kind::ErasedWithMessages => erase_message(batch, self.user, position, now),
+            Kind::Erased | Kind::Renamed => {
                 message_change::renew(batch, self.user.site, position as u64).map(drop)
             }
         }
@@ -434,7 +434,7 @@ fn renew_conversation(
 }
 
 /// The next owner: a moderator, else a member, by name.
-fn heir(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<UserId>> {
+fn next_owner(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<UserId>> {
     let sql = sql!(concat!(
         "SELECT user FROM membership",
         indexed_by!("membership_room"),
@@ -498,10 +498,10 @@ fn purge(batch: &mut Batch<'_>) -> Outcome<bool> {
 
 fn finish(db: &Connection, left: &Left, now: Timestamp) -> Outcome<()> {
     let key = [left.user.site.0, left.user.num];
-    if left.what == What::ErasedWithMessages {
+    if left.kind == Kind::ErasedWithMessages {
         moderation::erased::remove_words(db, left.user, now)?;
     }
-    if left.what != What::Renamed {
+    if left.kind != Kind::Renamed {
         meta::set_purge(db, Purge::Begin)?;
         db.prepare_cached(sql!("DELETE FROM membership WHERE site = $1 AND user = $2"))?.execute(key)?;
     }

@@ -38,10 +38,12 @@ pub(super) fn moderate(
             }
             about(batch, *user, Moderated::default())?
         }
-        ModeratorAct::DeleteMessage(id, seq) => match message_change::tidy(batch, *id, *seq, now)? {
-            Ok(message) => Moderated { message: Some(message), ..Moderated::default() },
-            Err(refusal) => return Ok(Err(refusal)),
-        },
+        ModeratorAct::DeleteMessage(id, seq) => {
+            match message_change::delete_by_moderator(batch, *id, *seq, now)? {
+                Ok(message) => Moderated { message: Some(message), ..Moderated::default() },
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        }
         ModeratorAct::TakeReport(number) => {
             report::set_state(batch, site, *number, ReportState::Taken, number_of(by), None)?
         }

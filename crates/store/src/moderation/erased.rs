@@ -74,7 +74,7 @@ pub(crate) fn restore_sanctions(db: &Connection, row: UserRow, now: Timestamp) -
         let values = params![id.site.0, id.num, key, code(kind), until.0 as i64, now.0 as i64];
         db.prepare_cached(sql)?.execute(values)?;
         match (kind, room) {
-            (SanctionKind::Ban, Some(room)) => member::keep_out(db, room, id)?,
+            (SanctionKind::Ban, Some(room)) => member::ban_outsider(db, room, id)?,
             (SanctionKind::Ban, None) => {
                 user::set_banned(db, id, true)?;
             }
@@ -82,7 +82,7 @@ pub(crate) fn restore_sanctions(db: &Connection, row: UserRow, now: Timestamp) -
             (SanctionKind::Mute | SanctionKind::Shadow | SanctionKind::Warning, _) => {}
         }
     }
-    sanction::stand(db, id)?;
+    sanction::update_standing(db, id)?;
     Ok(user::by_id(db, id)?.unwrap_or(row))
 }
 

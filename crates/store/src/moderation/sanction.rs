@@ -61,7 +61,7 @@ pub(crate) fn keep(
             }
         }
     }
-    stand(db, user)
+    update_standing(db, user)
 }
 
 /// Returns whether there was one.
@@ -111,7 +111,7 @@ fn hold(
     kind: SanctionKind,
 ) -> Outcome<Option<MemberChanged>> {
     if room.is_some() {
-        stand(batch.db, user)?;
+        update_standing(batch.db, user)?;
     }
     match (kind, room) {
         (SanctionKind::Mute | SanctionKind::Ban, Some(room)) => {
@@ -119,11 +119,11 @@ fn hold(
         }
         (SanctionKind::Ban, None) => {
             user::set_banned(batch.db, user, true)?;
-            stand(batch.db, user)?;
+            update_standing(batch.db, user)?;
             Ok(None)
         }
         (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => {
-            stand(batch.db, user)?;
+            update_standing(batch.db, user)?;
             Ok(None)
         }
     }
@@ -137,7 +137,7 @@ pub(super) fn lift(
 ) -> Outcome<Option<MemberChanged>> {
     forget(batch.db, user, room, kind)?;
     if room.is_some() {
-        stand(batch.db, user)?;
+        update_standing(batch.db, user)?;
     }
     match (kind, room) {
         (SanctionKind::Mute | SanctionKind::Ban, Some(room)) => {
@@ -149,14 +149,14 @@ pub(super) fn lift(
             Ok(None)
         }
         (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => {
-            stand(batch.db, user)?;
+            update_standing(batch.db, user)?;
             Ok(None)
         }
     }
 }
 
 /// Updates the summary of the sanctions in the user's row, so that a sign-in reads no further row.
-pub(crate) fn stand(db: &Connection, user: UserId) -> Outcome<()> {
+pub(crate) fn update_standing(db: &Connection, user: UserId) -> Outcome<()> {
     let Some(row) = user::by_id(db, user)? else { return Ok(()) };
     let sql = sql!("SELECT kind, room, told FROM sanction WHERE site = $1 AND user = $2");
     let mut statement = db.prepare_cached(sql)?;
@@ -195,7 +195,7 @@ pub(super) fn seen(db: &Connection, user: UserId) -> Outcome<()> {
     let sql = sql!("DELETE FROM sanction WHERE site = $1 AND user = $2 AND kind = 0");
     let warned = db.prepare_cached(sql)?.execute([user.site.0, user.num])? > 0;
     if held::forget_refused(db, user)? || warned {
-        stand(db, user)?;
+        update_standing(db, user)?;
     }
     Ok(())
 }

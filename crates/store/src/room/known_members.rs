@@ -1,7 +1,8 @@
 //! The members of rooms with recent messages, by number. The writer keeps them in memory, so that a message does not
 //! read them.
 //!
-//! The writer thread changes them in the order of the stored changes, so the recipients of a message are exact at its
+//! The writer thread changes them in the order of the stored changes. So the recipients of a message are exact at its
+//! place in the order of commits.
 //! place in the order of commits.
 
 use std::collections::HashMap;
@@ -45,13 +46,13 @@ impl KnownMembers {
     }
 
     /// Call in the transaction that changes the table.
-    pub(crate) fn came(&mut self, id: ConversationId, user: u32) {
+    pub(crate) fn add(&mut self, id: ConversationId, user: u32) {
         if let Some(list) = self.young.get_mut(&id).or_else(|| self.old.get_mut(&id)) {
             Arc::make_mut(list).push(user);
         }
     }
 
-    pub(crate) fn went(&mut self, id: ConversationId, user: u32) {
+    pub(crate) fn remove(&mut self, id: ConversationId, user: u32) {
         if let Some(list) = self.young.get_mut(&id).or_else(|| self.old.get_mut(&id))
             && let Some(at) = list.iter().position(|member| *member == user)
         {

@@ -61,7 +61,7 @@ pub(super) fn enter(
         }
         let role = role_of_new(batch.db, room.id, user, now)?;
         put(batch, room, user, before, MemberState::In(role))?;
-        request::came_in(batch.db, room.id, user)?;
+        request::member_joined(batch.db, room.id, user)?;
     }
     let row = one(batch.db, user, room.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
     Ok(Ok(Joined { row, position: batch.position(), before: is_member }))
@@ -137,7 +137,7 @@ pub(crate) fn leave(
         return Ok(Err(refusal));
     }
     put(batch, &room, user, before, MemberState::Out(LeftReason::Left))?;
-    request::went_out(batch.db, id, user)?;
+    request::member_left(batch.db, id, user)?;
     Ok(Ok(batch.position()))
 }
 
@@ -343,15 +343,15 @@ pub(crate) fn put(
         let step = if is_in { 1 } else { -1 };
         batch.db.prepare_cached(sql)?.execute(params![room.id.site.0, room.id.key as i64, step])?;
         match is_in {
-            true => batch.state.members.came(room.id, user.num),
-            false => batch.state.members.went(room.id, user.num),
+            true => batch.state.members.add(room.id, user.num),
+            false => batch.state.members.remove(room.id, user.num),
         }
     }
     Ok(())
 }
 
 /// Bans a user who has never been in the room.
-pub(crate) fn keep_out(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
+pub(crate) fn ban_outsider(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
     let row = Membership {
         state: MemberState::Out(LeftReason::Banned),
         received: 0,

@@ -114,7 +114,7 @@ fn add(batch: &mut Batch<'_>, add: AddMember, limits: RoomLimits) -> Outcome<Res
     if is_added {
         let role = member::role_of_new(batch.db, id, user, time)?;
         member::put(batch, &room, user, before, MemberState::In(role))?;
-        came_in(batch.db, id, user)?;
+        member_joined(batch.db, id, user)?;
     }
     let changed = if is_added { batch.position().number } else { batch.next_number() };
     let kept = if is_added { RoomRequestState::Accepted } else { RoomRequestState::Pending };
@@ -163,7 +163,7 @@ fn forget_old_answers(db: &Connection, user: UserId) -> Outcome<()> {
 }
 
 /// The user became a member: accepts pending requests, and forgets declined ones.
-pub(super) fn came_in(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
+pub(super) fn member_joined(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
     each_of_room(db, id, user, RoomRequestState::after_join)
 }
 
@@ -202,7 +202,7 @@ fn each_of_room(
 }
 
 /// The user left: the user who brought them in cannot do it again.
-pub(super) fn went_out(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
+pub(super) fn member_left(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
     each_of_room(db, id, user, |state| Some(state.after_leave()))
 }
 

@@ -37,7 +37,7 @@ impl UserStore for Sqlite {
 
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>) {
         let read = move |db: &Connection| {
-            message::bring_in(db, a, b)?;
+            message::load_pages(db, a, b)?;
             contact::relation(db, a, b)
         };
         self.read(read, done);
