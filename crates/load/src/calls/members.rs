@@ -132,7 +132,14 @@ impl Members {
         }
     }
 
-    fn hear(&mut self, member: u32, call: &str, news: &CallNews<'_>, now: Instant, commands: &mut Commands) {
+    fn receive(
+        &mut self,
+        member: u32,
+        call: &str,
+        news: &CallNews<'_>,
+        now: Instant,
+        commands: &mut Commands,
+    ) {
         match news {
             CallNews::Calling { .. } => match self.caller(member) {
                 Some(caller) => caller.call = call.into(),
@@ -174,10 +181,11 @@ impl Members {
             return;
         };
         let rang = read(&self.shared.rang[member as usize]);
-        let (invited, heard) = (micros_since(self.shared.zero, invited), micros_since(self.shared.zero, now));
+        let (invited, accepted_at) =
+            (micros_since(self.shared.zero, invited), micros_since(self.shared.zero, now));
         self.tally.ring.saturating_record(rang.saturating_sub(invited));
-        self.tally.accept.saturating_record(heard.saturating_sub(rang));
-        self.shared.traffic.note(self.share.worker, heard.saturating_sub(rang));
+        self.tally.accept.saturating_record(accepted_at.saturating_sub(rang));
+        self.shared.traffic.note(self.share.worker, accepted_at.saturating_sub(rang));
         self.say_candidates(member, call, commands);
         if self.shared.candidates == 0 {
             self.is_up(member, now, commands);

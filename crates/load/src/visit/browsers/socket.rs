@@ -91,7 +91,7 @@ impl Browsers {
     }
 
     pub(super) fn write(&mut self, number: u32, handle: Handle, due: Instant, conns: &mut Conns<'_, Conn>) {
-        let to = self.somebody_else(number);
+        let to = self.other_visitor(number);
         let rid = self.rid();
         let Some((Conn::Socket(socket), mut io)) = conns.get(handle) else { return };
         self.tally.written += u64::from(self.counting_from.is_some_and(|from| due >= from));
@@ -172,7 +172,7 @@ impl Browsers {
         visitor.stage = Stage::There;
         // Before counting begins, the other user may not exist yet.
         if visitor.opens && self.counting_from.is_some() {
-            let to = self.somebody_else(socket.visitor);
+            let to = self.other_visitor(socket.visitor);
             let (contacts, history) = (self.rid(), self.rid());
             socket.asked.extend([(contacts, Kind::Contacts, now), (history, Kind::History, now)]);
             add(&self.state.traffic.sent, 2);
