@@ -38,8 +38,8 @@ use crate::notifications::Notifications;
 use crate::presence::Presences;
 use crate::rng::Rng;
 use crate::rooms::Rooms;
-use crate::session::Sessions;
 use crate::session::admission::{Admission, UnderWay};
+use crate::session::{Completion, Sessions};
 use crate::site::live::Sites;
 use crate::stats::Counters;
 use crate::users::Users;
@@ -113,5 +113,11 @@ impl Messages {
 
     pub(crate) fn preview_by(&self, previewer: Arc<dyn Previewer>) {
         let _ = self.previewer.set(previewer);
+    }
+}
+
+impl Completion for Messages {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }

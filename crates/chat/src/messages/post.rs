@@ -11,7 +11,7 @@ use crate::messages::send::Draft;
 use crate::messages::store::{Post, Posted};
 use crate::privacy::Signal;
 use crate::rooms::{Joined, RoomName};
-use crate::session::{Asker, Handles};
+use crate::session::{Asker, Completion, Handles};
 use crate::{
     ConversationId, FilterAct, Message, MessageKind, NewRich, Refusal, Seq, SessionId, StoreError, Sub,
     Timestamp, UserId,
@@ -59,8 +59,7 @@ impl Messages {
             rich: rich.clone(),
         };
         let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to, rich };
-        let this = self.clone();
-        let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
+        let done = self.then::<Result<Posted, Refusal>>(move |this, outcome| {
             under_way.answered(&outcome);
             let appended = outcome.as_ref().ok().and_then(|posted| Some(posted.as_ref().ok()?.appended));
             if let Some((room, bytes)) = whole.filter(|_| appended.is_some_and(|appended| !appended.repeated))
@@ -71,8 +70,8 @@ impl Messages {
             if let Some(appended) = appended {
                 this.flag_all(appended, flagged);
             }
-        };
-        self.store.post(post, self.rooms.room_limits(asker), Box::new(done));
+        });
+        self.store.post(post, self.rooms.room_limits(asker), done);
     }
 
     /// After the commit: acknowledge the sender, then deliver to all other devices of all members.
@@ -99,7 +98,7 @@ impl Messages {
         let crate::Appended { conversation, seq, time, position, repeated } = appended;
         if let Some(Joined { row, position, .. }) = joined {
             self.rooms.member_joined(row.id, session.user);
-            self.rooms.tell_of_room(session.user, row, position, None);
+            self.rooms.publish_room(session.user, row, position, None);
         }
         let client = client_id.clone();
         let ack = Event::Ack { client_id: client, conversation, seq, time, request: false };
@@ -120,9 +119,9 @@ impl Messages {
 
     /// Dropped silently if the user may not write or hides from a member, and in large rooms.
     pub(crate) fn typing_in_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, on: bool) {
-        let (this, me, user) = (self.clone(), asker.session.user, asker.sub.clone());
+        let (me, user) = (asker.session.user, asker.sub.clone());
         let (visibility, mode) = (asker.visibility, asker.site.site.mode);
-        let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
+        let done = self.then::<Result<Vec<UserId>, Refusal>>(move |this, members| {
             let members = members.ok().and_then(Result::ok).unwrap_or_default();
             let others: Vec<UserId> = members.into_iter().filter(|member| *member != me).collect();
             let sender = this.clone();
@@ -133,7 +132,7 @@ impl Messages {
                 }
                 sender.sessions.send_all(&handles, Event::Typing { conversation, user, on });
             });
-        };
-        self.store.few_members(conversation, me, MOST_TOLD_OF_TYPING, Box::new(done));
+        });
+        self.store.few_members(conversation, me, MOST_TOLD_OF_TYPING, done);
     }
 }

@@ -211,7 +211,7 @@ impl AdoptionObserver for Inner {
 
 impl ActObserver for Inner {
     fn member_changed(self: Arc<Self>, room: ConversationId, changed: MemberChanged) {
-        self.rooms.tell_member(room, changed);
+        self.rooms.publish_to_member(room, changed);
     }
 
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage) {

@@ -9,13 +9,12 @@ use crate::rooms::{
     Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind,
     RoomLimits, RoomName, Rooms, Standing,
 };
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::site::trust;
-use crate::store::unavailable;
 use crate::users::person;
 use crate::{
-    ConversationId, ConversationOf, ConversationRow, Hit, Level, Position, Refusal, ReportAbout, Role,
-    SessionId, SiteRole, StoreError, Sub, Timestamp, To, UserId,
+    ConversationId, ConversationOf, ConversationRow, Done, Hit, Level, Position, Refusal, ReportAbout, Role,
+    SessionHandle, SessionId, SiteRole, Sub, Timestamp, To, UserId,
 };
 
 /// Rooms that a block makes the blocker leave. Further rooms stay; a repeated block leaves them.
@@ -29,12 +28,12 @@ pub(crate) struct NewRoomOf {
 }
 
 impl Rooms {
-    /// Tells a room's member about an act on them.
-    pub(crate) fn tell_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
+    /// Publishes an act on a room's member to that member.
+    pub(crate) fn publish_to_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
         let MemberChanged { member, position, seen, left, .. } = changed;
         let user = member.user.id;
         if let Some(row) = seen {
-            self.tell_of_room(user, row, position, None);
+            self.publish_room(user, row, position, None);
         }
         if let Some(reason) = left {
             self.member_left(conversation);
@@ -71,49 +70,45 @@ impl Rooms {
         let room = NewRoom { name, kind, topic: topic.filter(|topic| !topic.is_empty()).map(Arc::from) };
         let (limits, this) = (self.room_limits(asker), self.clone());
         let make = move || {
-            let then = this.clone();
-            let done = move |outcome: Result<Result<Joined, Refusal>, StoreError>| {
-                let made = outcome.as_ref().ok().and_then(|joined| Some(joined.as_ref().ok()?.row.id));
-                then.joined(session, re, outcome);
-                if let (Some(id), Some(hits)) = (made, flagged) {
-                    then.moderation.flag_about(id.site, ReportAbout::Room(id), &hits, now);
+            let to = AnswerTo::Request(re);
+            let done = this.on_accepted(session.handle, to, move |this, joined: Joined| {
+                let id = joined.row.id;
+                this.joined(session, re, joined);
+                if let Some(hits) = flagged {
+                    this.moderation.flag_about(id.site, ReportAbout::Room(id), &hits, now);
                 }
-            };
-            this.store.create_room(session.user, room, limits, now, Box::new(done));
+            });
+            this.store.create_room(session.user, room, limits, now, done);
         };
         let per_day = trust::rooms_per_day(&asker.site.site.settings, asker.level);
         let Some(per_day) = per_day.filter(|_| asker.role < SiteRole::Moderator) else { return make() };
-        let (this, level) = (self.clone(), asker.level);
-        let done = move |made: Result<u32, StoreError>| match made {
-            Ok(made) if made < per_day => make(),
-            Ok(_) if level == Level::New => {
-                this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::TooNew);
+        let level = asker.level;
+        let done = self.on_loaded(session.handle, AnswerTo::Request(re), move |this, made| {
+            if made < per_day {
+                return make();
             }
-            Ok(_) => this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::TooManyRooms),
-            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
-        };
+            let refusal = if level == Level::New { Refusal::TooNew } else { Refusal::TooManyRooms };
+            this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
+        });
         let since = Timestamp(now.0.saturating_sub(trust::DAY_MS));
-        self.store.rooms_made(session.user, since, Box::new(done));
+        self.store.rooms_made(session.user, since, done);
     }
 
     pub(crate) fn join(self: &Arc<Self>, asker: &Asker, re: u64, room: RoomName, now: Timestamp) {
         let session = asker.session;
         let room = asker.page_named(room, now);
-        let this = self.clone();
-        let done = move |outcome| this.joined(session, re, outcome);
-        self.store.join_room(room, session.user, self.room_limits(asker), now, Box::new(done));
+        let done = self.on_joined(session, re);
+        self.store.join_room(room, session.user, self.room_limits(asker), now, done);
     }
 
-    pub(super) fn joined(
-        &self,
-        session: SessionId,
-        re: u64,
-        outcome: Result<Result<Joined, Refusal>, StoreError>,
-    ) {
-        let Joined { row, position, before } = match outcome.map_err(unavailable).flatten() {
-            Ok(joined) => joined,
-            Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-        };
+    pub(super) fn on_joined(self: &Arc<Self>, session: SessionId, re: u64) -> Done<Result<Joined, Refusal>> {
+        self.on_accepted(session.handle, AnswerTo::Request(re), move |this, joined| {
+            this.joined(session, re, joined);
+        })
+    }
+
+    fn joined(&self, session: SessionId, re: u64, joined: Joined) {
+        let Joined { row, position, before } = joined;
         let room = row.id;
         let conversation = Box::new(crate::presence::shown::conversation(row, Shown::default()));
         let event = crate::Event::conversation(conversation);
@@ -125,8 +120,8 @@ impl Rooms {
         self.sessions.publish(session.user, position, Some(session.handle), event);
     }
 
-    /// The room as its member sees it now, for all devices of that member but one.
-    pub(crate) fn tell_of_room(
+    /// Publishes the room as its member sees it now to all devices of that member but one.
+    pub(crate) fn publish_room(
         &self,
         user: UserId,
         row: ConversationRow,
@@ -139,25 +134,19 @@ impl Rooms {
 
     pub(crate) fn leave(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
         let session = asker.session;
-        let this = self.clone();
-        let done = move |outcome: Result<Result<Position, Refusal>, StoreError>| {
-            let position = match outcome.map_err(unavailable).flatten() {
-                Ok(position) => position,
-                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-            };
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, position| {
             let event = Event::Left { conversation, reason: LeftReason::Left };
             this.sessions.reply_and_publish(session, re, position, event);
             this.member_left(conversation);
             this.calls.out_of_group(session.user, conversation, false);
-        };
-        self.store.leave_room(conversation, session.user, Box::new(done));
+        });
+        self.store.leave_room(conversation, session.user, done);
     }
 
     /// A user has blocked another and leaves the private rooms that the other alone owns. The remaining
     /// members see the new number of members.
     pub(crate) fn leave_rooms_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
-        let this = self.clone();
-        let done = move |left: Result<(Vec<ConversationId>, Position), StoreError>| match left {
+        let done = self.then(move |this, left| match left {
             Ok((rooms, position)) => {
                 for conversation in rooms {
                     let left = Event::Left { conversation, reason: LeftReason::Left };
@@ -168,8 +157,8 @@ impl Rooms {
             }
             // The block itself is stored. A repeated block leaves the rooms.
             Err(error) => tracing::warn!(%error, "cannot leave the rooms of a blocked user"),
-        };
-        self.store.leave_rooms_of(user, blocked, Box::new(done));
+        });
+        self.store.leave_rooms_of(user, blocked, done);
     }
 
     pub(crate) fn change_room(
@@ -189,12 +178,8 @@ impl Rooms {
         if let Err(refusal) = sound {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
-        let this = self.clone();
-        let done = move |outcome: Result<Result<RoomChanged, Refusal>, StoreError>| {
-            let RoomChanged { row, position, members } = match outcome.map_err(unavailable).flatten() {
-                Ok(changed) => changed,
-                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-            };
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, changed| {
+            let RoomChanged { row, position, members } = changed;
             let room = match &row.of {
                 ConversationOf::Room { room, .. } => room.clone(),
                 ConversationOf::Direct(_) => return,
@@ -212,8 +197,8 @@ impl Rooms {
                 Some(session.handle),
                 event,
             );
-        };
-        self.store.change_room(conversation, session.user, change, now, Box::new(done));
+        });
+        self.store.change_room(conversation, session.user, change, now, done);
     }
 
     pub(crate) fn change_member(
@@ -233,26 +218,23 @@ impl Rooms {
                 Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             if action == MemberAction::Invite {
-                return this.add_member(asker, re, conversation, &peer, now);
+                return this.add_member(&asker, re, conversation, &peer, now);
             }
-            let (teller, user, limits) = (this.clone(), peer.id, this.room_limits(&asker));
-            let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
-            this.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
+            let (user, limits) = (peer.id, this.room_limits(&asker));
+            let done = this.on_accepted(session.handle, AnswerTo::Request(re), move |this, changed| {
+                this.member_changed(session.handle, re, conversation, changed);
+            });
+            this.store.change_member(conversation, session.user, user, action, limits, now, done);
         });
     }
 
     pub(super) fn member_changed(
         self: &Arc<Self>,
-        asker: &Asker,
+        handle: SessionHandle,
         re: u64,
         conversation: ConversationId,
-        outcome: Result<Result<MemberChanged, Refusal>, StoreError>,
+        changed: MemberChanged,
     ) {
-        let handle = asker.session.handle;
-        let changed = match outcome.map_err(unavailable).flatten() {
-            Ok(changed) => changed,
-            Err(refusal) => return self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-        };
         let MemberRow { user, standing } = &changed.member;
         let requested = changed.requested;
         let member = crate::Member {
@@ -262,7 +244,7 @@ impl Rooms {
             markers: None,
             sanction: None,
         };
-        self.tell_member(conversation, changed);
+        self.publish_to_member(conversation, changed);
         self.sessions.answer(handle, re, Event::Member(Box::new(member)));
     }
 }

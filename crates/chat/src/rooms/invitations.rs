@@ -13,13 +13,12 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::contacts::message_requests::{LinkRule, RequestAnswer, first_contact, request_rules};
 use crate::rooms::{LeftReason, MemberChanged, Role, Room, RoomLimits, RoomName, Rooms};
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::site::trust;
-use crate::store::unavailable;
 use crate::users::peer::{Peer, may_write};
 use crate::{
     ContactState, ConversationId, ConversationOf, ConversationRow, Done, MessageRequest, Position, Refusal,
-    Seq, SiteRole, StoreError, Timestamp, UserId, UserRow, has_link,
+    Seq, SiteRole, Timestamp, UserId, UserRow, has_link,
 };
 
 /// Room requests of one user that wait for an answer. At the bound, new ones are refused until the user
@@ -196,27 +195,27 @@ impl Rooms {
 
     pub(super) fn add_member(
         self: &Arc<Self>,
-        asker: Asker,
+        asker: &Asker,
         re: u64,
         room: ConversationId,
         peer: &Peer,
         now: Timestamp,
     ) {
-        let rule = match self.add_rule(&asker, peer, now) {
+        let rule = match self.add_rule(asker, peer, now) {
             Ok(rule) => rule,
             Err(refusal) => {
                 return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
             }
         };
         let add = AddMember { room, by: asker.session.user, user: peer.id, rule, time: now };
-        let (this, limits) = (self.clone(), self.room_limits(&asker));
-        let done = move |outcome| {
-            if let Ok(Ok(MemberChanged { member, seen: Some(_), requested: false, .. })) = &outcome {
+        let (handle, limits) = (asker.session.handle, self.room_limits(asker));
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, changed| {
+            if let MemberChanged { member, seen: Some(_), requested: false, .. } = &changed {
                 this.member_joined(room, member.user.id);
             }
-            this.member_changed(&asker, re, room, outcome);
-        };
-        self.store.add_member(add, limits, Box::new(done));
+            this.member_changed(handle, re, room, changed);
+        });
+        self.store.add_member(add, limits, done);
     }
 
     /// Accepts a request by joining: the pending request gives access to the room.
@@ -231,32 +230,28 @@ impl Rooms {
         if answer == RequestAnswer::Accept {
             return self.join(asker, re, RoomName::Id(room), now);
         }
-        let (this, session) = (self.clone(), asker.session);
-        let done = move |outcome: Result<Option<Position>, StoreError>| {
-            let position = match outcome
-                .map_err(unavailable)
-                .and_then(|p| p.ok_or(Refusal::NoSuchConversation))
-            {
-                Ok(position) => position,
-                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
+        let session = asker.session;
+        let done = self.on_loaded(session.handle, AnswerTo::Request(re), move |this, position| {
+            let Some(position) = position else {
+                let refusal = Refusal::NoSuchConversation;
+                return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
             };
             let event = Event::Left { conversation: room, reason: LeftReason::Left };
             this.sessions.reply_and_publish(session, re, position, event);
-        };
-        self.store.decline_room_request(room, session.user, Box::new(done));
+        });
+        self.store.decline_room_request(room, session.user, done);
     }
 
     /// A block declines the pending requests of the blocked user.
     pub(crate) fn decline_requests_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
-        let this = self.clone();
-        let done = move |outcome: Result<(Vec<ConversationId>, Position), StoreError>| {
+        let done = self.then(move |this, outcome| {
             let Ok((rooms, position)) = outcome else { return };
             for conversation in rooms {
                 let event = Event::Left { conversation, reason: LeftReason::Left };
                 this.sessions.publish(user, position, None, event);
             }
-        };
-        self.store.decline_room_requests_by(user, blocked, Box::new(done));
+        });
+        self.store.decline_room_requests_by(user, blocked, done);
     }
 }
 

@@ -17,11 +17,10 @@ use rand::Rng;
 use crate::command::AnswerTo;
 use crate::rooms::{Act, Joined, Role, Room, RoomLimits, Rooms, Rules, Standing, may};
 use crate::serialize::serialize_as_text;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::site::settings::Invitations;
-use crate::store::unavailable;
 use crate::users::person;
-use crate::{ConversationId, Done, Person, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
+use crate::{ConversationId, Done, Person, Refusal, Sub, Timestamp, UserId, UserRow};
 
 /// Valid links of one room.
 pub const MOST_LINKS: u32 = 50;
@@ -240,17 +239,10 @@ impl Rooms {
             Ok(new) => new,
             Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
-        let this = self.clone();
-        let done = move |made: Result<Result<RoomLink, Refusal>, StoreError>| match made
-            .map_err(unavailable)
-            .flatten()
-        {
-            Ok(link) => {
-                this.sessions.answer(session.handle, re, Event::Link { conversation, link: Box::new(link) })
-            }
-            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-        };
-        self.store.make_link(conversation, session.user, new, now, Box::new(done));
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, link| {
+            this.sessions.answer(session.handle, re, Event::Link { conversation, link: Box::new(link) });
+        });
+        self.store.make_link(conversation, session.user, new, now, done);
     }
 
     pub(crate) fn list_links(
@@ -260,7 +252,7 @@ impl Rooms {
         conversation: ConversationId,
         now: Timestamp,
     ) {
-        let done = self.tell_links(asker, re, conversation);
+        let done = self.on_links(asker, re, conversation);
         self.store.links(conversation, asker.session.user, now, done);
     }
 
@@ -272,42 +264,37 @@ impl Rooms {
         code: LinkCode,
         now: Timestamp,
     ) {
-        let done = self.tell_links(asker, re, conversation);
+        let done = self.on_links(asker, re, conversation);
         self.store.take_back_link(conversation, asker.session.user, code, now, done);
     }
 
-    fn tell_links(
+    fn on_links(
         self: &Arc<Self>,
         asker: &Asker,
         re: u64,
         conversation: ConversationId,
     ) -> Done<Result<Vec<RoomLink>, Refusal>> {
-        let (this, handle) = (self.clone(), asker.session.handle);
-        Box::new(move |links| match links.map_err(unavailable).flatten() {
-            Ok(links) => this.sessions.answer(handle, re, Event::Links { conversation, links }),
-            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+        let handle = asker.session.handle;
+        self.on_accepted(handle, AnswerTo::Request(re), move |this, links| {
+            this.sessions.answer(handle, re, Event::Links { conversation, links });
         })
     }
 
     pub(crate) fn open_link(self: &Arc<Self>, asker: &Asker, re: u64, code: LinkCode, now: Timestamp) {
-        let (this, handle) = (self.clone(), asker.session.handle);
-        let done = move |found: Result<Result<Box<Invited>, Refusal>, StoreError>| {
-            let Invited { conversation, room, is_member, by, until } =
-                match found.map_err(unavailable).flatten() {
-                    Ok(invited) => *invited,
-                    Err(refusal) => return this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-                };
+        let handle = asker.session.handle;
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, invited: Box<Invited>| {
+            let Invited { conversation, room, is_member, by, until } = *invited;
             let conversation = is_member.then_some(conversation);
             let invitation = Box::new(Invitation { conversation, room, by: person(&by, None), until });
             this.sessions.answer(handle, re, Event::Invitation(invitation));
-        };
-        self.store.open_link(code, asker.session.user, now, Box::new(done));
+        });
+        self.store.open_link(code, asker.session.user, now, done);
     }
 
     pub(crate) fn join_link(self: &Arc<Self>, asker: &Asker, re: u64, code: LinkCode, now: Timestamp) {
-        let (this, session) = (self.clone(), asker.session);
-        let done = move |outcome| this.joined(session, re, outcome);
-        self.store.join_link(code, session.user, self.room_limits(asker), now, Box::new(done));
+        let session = asker.session;
+        let done = self.on_joined(session, re);
+        self.store.join_link(code, session.user, self.room_limits(asker), now, done);
     }
 }
 

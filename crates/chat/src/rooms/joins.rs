@@ -10,10 +10,10 @@ use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::rooms::Rooms;
-use crate::session::Handles;
+use crate::session::{Completion, Handles};
 use crate::site::share::SiteCounts;
 use crate::users::person;
-use crate::{ConversationId, StoreError, Timestamp, UserId, UserRow};
+use crate::{ConversationId, Timestamp, UserId, UserRow};
 
 /// Larger rooms get the number of members without names.
 const MOST_MEMBERS_NAMED: u32 = 50;
@@ -129,14 +129,13 @@ impl Rooms {
 
     pub(crate) fn publish_joins(self: &Arc<Self>, now: Timestamp) {
         for (room, joined) in self.joins.take_due(now) {
-            let this = self.clone();
-            let done = move |outcome: Result<RoomMembers, StoreError>| {
+            let done = self.then::<RoomMembers>(move |this, outcome| {
                 if let Ok(found) = outcome {
                     this.joins.told(room, found.members.len(), now);
                     this.publish_members(room, found);
                 }
-            };
-            self.store.room_members(room, joined, Box::new(done));
+            });
+            self.store.room_members(room, joined, done);
         }
     }
 

@@ -7,10 +7,9 @@ use crate::command::AnswerTo;
 use crate::contacts::directory::MAX_QUERY_BYTES;
 use crate::presence::shown::Other;
 use crate::rooms::{MembersPage, Rooms, RoomsPage, SanctionedPage};
-use crate::session::Asker;
-use crate::store::unavailable;
+use crate::session::{Asker, Completion};
 use crate::users::person;
-use crate::{ConversationId, Member, PageOf, Refusal, StoreError, Timestamp};
+use crate::{ConversationId, Member, PageOf, Refusal, Timestamp};
 
 impl Rooms {
     pub(crate) fn list_members(
@@ -26,12 +25,7 @@ impl Rooms {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let limit = self.sessions.page_limit(page.limit);
-        let this = self.clone();
-        let done = move |outcome: Result<Result<MembersPage, Refusal>, StoreError>| {
-            let page = match outcome.map_err(unavailable).flatten() {
-                Ok(page) => page,
-                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-            };
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, page: MembersPage| {
             let others: Vec<Other> = page.rows.iter().map(|row| Other::person(&row.user)).collect();
             let teller = this.clone();
             this.presences.with_presences(asker.site.site.mode, session.user, &others, move |presences| {
@@ -49,8 +43,8 @@ impl Rooms {
                     this.sessions.answer(session.handle, re, Event::Members { members, next });
                 });
             });
-        };
-        self.store.members(room, session.user, query, page.after, limit, Box::new(done));
+        });
+        self.store.members(room, session.user, query, page.after, limit, done);
     }
 
     /// For moderators of the room.
@@ -64,12 +58,8 @@ impl Rooms {
     ) {
         let session = asker.session;
         let limit = self.sessions.page_limit(page.limit);
-        let this = self.clone();
-        let done = move |outcome: Result<Result<SanctionedPage, Refusal>, StoreError>| {
-            let SanctionedPage { rows, next } = match outcome.map_err(unavailable).flatten() {
-                Ok(page) => page,
-                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-            };
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, page| {
+            let SanctionedPage { rows, next } = page;
             let member = |(row, sanction): (crate::rooms::MemberRow, _)| Member {
                 person: person(&row.user, None),
                 standing: row.standing,
@@ -79,8 +69,8 @@ impl Rooms {
             };
             let members = rows.into_iter().map(member).collect();
             this.sessions.answer(session.handle, re, Event::Members { members, next });
-        };
-        self.store.sanctioned(room, session.user, page.after, limit, now, Box::new(done));
+        });
+        self.store.sanctioned(room, session.user, page.after, limit, now, done);
     }
 
     pub(crate) fn list_rooms(self: &Arc<Self>, asker: &Asker, re: u64, query: Option<String>, page: PageOf) {
@@ -89,13 +79,9 @@ impl Rooms {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let limit = self.sessions.page_limit(page.limit);
-        let this = self.clone();
-        let done = move |outcome: Result<RoomsPage, StoreError>| match outcome {
-            Ok(RoomsPage { rows, next }) => {
-                this.sessions.answer(handle, re, Event::Rooms { rooms: rows, next });
-            }
-            Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-        };
-        self.store.rooms(asker.session.user.site, query, page.after, limit, Box::new(done));
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, RoomsPage { rows, next }| {
+            this.sessions.answer(handle, re, Event::Rooms { rooms: rows, next });
+        });
+        self.store.rooms(asker.session.user.site, query, page.after, limit, done);
     }
 }

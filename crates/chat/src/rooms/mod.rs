@@ -51,7 +51,7 @@ use crate::moderation::Moderation;
 use crate::presence::Presences;
 use crate::rng::Rng;
 use crate::serialize::serialize_as_text;
-use crate::session::Sessions;
+use crate::session::{Completion, Sessions};
 use crate::store::MemberChanged;
 use crate::users::Users;
 use crate::{ConversationId, FileId, NodeConfig, Refusal, Settings, SiteId};
@@ -83,6 +83,12 @@ impl Rooms {
     ) -> Rooms {
         let joins = Joins::default();
         Rooms { joins, calls, moderation, presences, users, sessions, store, config, rng }
+    }
+}
+
+impl Completion for Rooms {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
 

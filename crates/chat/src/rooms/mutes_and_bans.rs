@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::AnswerTo;
 use crate::moderation::is_reason;
 use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Rooms};
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::{ContactState, ConversationId, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId};
 
 /// A mute or a ban of one room, by its owner or moderators.
@@ -115,14 +115,12 @@ impl Rooms {
             };
             let shows_reason = wanted.shows_reason && peer.relation.of_b != ContactState::Blocked;
             let wanted = RoomSanction { shows_reason, ..wanted };
-            let (teller, asked) = (this.clone(), wanted.clone());
-            let done = move |outcome| {
-                if let Ok(Ok(changed)) = &outcome {
-                    teller.member_sanctioned(conversation, &asked, changed);
-                }
-                teller.member_changed(&asker, re, conversation, outcome);
-            };
-            this.store.sanction_member(conversation, session.user, peer.id, wanted, now, Box::new(done));
+            let asked = wanted.clone();
+            let done = this.on_accepted(session.handle, AnswerTo::Request(re), move |this, changed| {
+                this.member_sanctioned(conversation, &asked, &changed);
+                this.member_changed(session.handle, re, conversation, changed);
+            });
+            this.store.sanction_member(conversation, session.user, peer.id, wanted, now, done);
         });
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod admission;
 mod asker;
+mod completion;
 mod context;
 mod delivery;
 mod ending;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(crate) use asker::Asker;
+pub(crate) use completion::Completion;
 pub(crate) use context::Context;
 pub(crate) use ending::{SessionObserver, session_ids};
 pub use event::Event;
