@@ -10,12 +10,11 @@ use crate::messages::Messages;
 use crate::messages::counts::{Counted, CountedBy, Counts};
 use crate::moderation::EVIDENCE_MS;
 use crate::rooms::{Act, RoomName, Rules, Standing, may};
-use crate::session::Asker;
-use crate::store::unavailable;
+use crate::session::{Asker, Completion};
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, Message, MessageChange, MessageKind, Mode, Position,
-    Refusal, Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
+    Refusal, Relation, Seq, SessionId, Sub, Timestamp, UserId,
 };
 
 /// Earlier bodies kept of a message, at most.
@@ -267,11 +266,9 @@ impl Messages {
             ChangeMessage { conversation, seq: seq.min(Seq::MAX), by: session.user, change, time: now };
         let counted = Counted::of(&wanted.change);
         let sends_whole = sends_whole(&wanted.change);
-        let (this, by) = (self.clone(), asker.sub.clone());
-        let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome
-            .unwrap_or_else(|error| Err(unavailable(error)))
-        {
-            Ok(changed) => {
+        let by = asker.sub.clone();
+        let done =
+            self.on_accepted(session.handle, AnswerTo::Request(re), move |this, changed: ChangedMessage| {
                 if changed.gathered {
                     this.gathered.add(changed.message.conversation, changed.message.seq, now);
                 }
@@ -286,10 +283,8 @@ impl Messages {
                 if let Some(hits) = flagged.filter(|_| is_new) {
                     this.moderation.flag(conversation, seq, &hits, now);
                 }
-            }
-            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-        };
-        self.store.change_message(wanted, Box::new(done));
+            });
+        self.store.change_message(wanted, done);
     }
 
     fn check_change(

@@ -7,12 +7,11 @@ use crate::command::AnswerTo;
 use crate::event::message;
 use crate::messages::Messages;
 use crate::presence::shown::{Other, Viewer, conversation, conversations};
-use crate::session::Asker;
-use crate::store::unavailable;
+use crate::session::{Asker, Completion};
 use crate::users::peer::{Peer, PeerJob};
 use crate::{
     ConversationChange, ConversationId, ConversationList, ConversationRow, ConversationsPage, HistoryPage,
-    Limits, PageOf, Refusal, Seq, SessionId, StoreError, Timestamp,
+    Limits, PageOf, Position, Refusal, Seq, SessionId, Timestamp,
 };
 
 /// Pinned conversations of a user, and pinned messages of a conversation.
@@ -105,21 +104,17 @@ impl Messages {
     ) {
         let limit = self.sessions.page_limit(page.limit);
         let user = asker.session.user;
-        let this = self.clone();
-        let done = move |page: Result<ConversationsPage, StoreError>| {
-            let handle = asker.session.handle;
-            let ConversationsPage { rows, next } = match page {
-                Ok(page) => page,
-                Err(error) => return this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-            };
+        let handle = asker.session.handle;
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, page| {
+            let ConversationsPage { rows, next } = page;
             let others: Vec<Other> = rows.iter().filter_map(Other::of_conversation).collect();
             let teller = this.clone();
             this.presences.with_shown(asker.site.site.mode, user, &others, move |shown| {
                 let conversations = conversations(rows, &mut shown.into_iter());
                 teller.sessions.answer(handle, re, Event::Conversations { conversations, next });
             });
-        };
-        self.store.conversations(user, list, page.after, limit, Box::new(done));
+        });
+        self.store.conversations(user, list, page.after, limit, done);
     }
 
     pub(crate) fn change_conversation(
@@ -151,18 +146,14 @@ impl Messages {
         if let Err(refusal) = check(&change, &self.config.limits) {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
-        let this = self.clone();
-        type Changed = Result<Result<(ConversationRow, crate::Position), Refusal>, StoreError>;
-        let done = move |outcome: Changed| {
-            let (row, position) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
-                Ok(changed) => changed,
-                Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-            };
+        let to = AnswerTo::Request(re);
+        let done = self.on_accepted(session.handle, to, move |this, changed: (ConversationRow, Position)| {
+            let (row, position) = changed;
             let shown = viewer.zip(row.of.other()).map(|(viewer, other)| viewer.shown(other));
             let seen = Box::new(conversation(row, shown.unwrap_or_default()));
             this.sessions.reply_and_publish(session, re, position, Event::Conversation(seen));
-        };
-        self.store.change_conversation(id, session.user, change, Box::new(done));
+        });
+        self.store.change_conversation(id, session.user, change, done);
     }
 
     /// Both `before` and `after` are refused, because the wanted end is ambiguous.
@@ -182,17 +173,14 @@ impl Messages {
         };
         let limit = self.sessions.page_limit(limit);
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
-        let this = self.clone();
-        let done = move |page: Result<HistoryPage, StoreError>| match page {
-            Ok(HistoryPage { messages, more }) => {
-                let messages = messages.into_iter().map(message).collect();
-                let conversation = Some(conversation);
-                let event = Event::History { conversation, messages, more };
-                this.sessions.answer(session.handle, re, event);
-            }
-            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
-        };
-        self.store.history(session.user, conversation, before, after, limit, Box::new(done));
+        let done = self.on_loaded(session.handle, AnswerTo::Request(re), move |this, page| {
+            let HistoryPage { messages, more } = page;
+            let messages = messages.into_iter().map(message).collect();
+            let conversation = Some(conversation);
+            let event = Event::History { conversation, messages, more };
+            this.sessions.answer(session.handle, re, event);
+        });
+        self.store.history(session.user, conversation, before, after, limit, done);
     }
 
     /// A page that begins with the first message of `time` or later. The store checks that the asker may read the conversation.
@@ -205,18 +193,13 @@ impl Messages {
         limit: Option<u32>,
     ) {
         let limit = self.sessions.page_limit(limit);
-        let this = self.clone();
-        let done = move |page: Result<Result<HistoryPage, Refusal>, StoreError>| match page
-            .unwrap_or_else(|error| Err(unavailable(error)))
-        {
-            Ok(HistoryPage { messages, more }) => {
-                let messages = messages.into_iter().map(message).collect();
-                let conversation = Some(conversation);
-                let event = Event::History { conversation, messages, more };
-                this.sessions.answer(session.handle, re, event);
-            }
-            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-        };
-        self.store.history_since(session.user, conversation, time, limit, Box::new(done));
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, page| {
+            let HistoryPage { messages, more } = page;
+            let messages = messages.into_iter().map(message).collect();
+            let conversation = Some(conversation);
+            let event = Event::History { conversation, messages, more };
+            this.sessions.answer(session.handle, re, event);
+        });
+        self.store.history_since(session.user, conversation, time, limit, done);
     }
 }

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::command::AnswerTo;
 use crate::messages::Messages;
 use crate::messages::send::Draft;
-use crate::session::Asker;
 use crate::session::admission::UnderWay;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_see};
 use crate::{
-    ConversationId, FileId, MessageKind, Mode, NewRich, Refusal, Relation, Seq, StoreError, StoredMessage,
-    Sub, Timestamp, To, UserId,
+    ConversationId, FileId, MessageKind, Mode, NewRich, Refusal, Seq, StoredMessage, Sub, Timestamp, To,
+    UserId,
 };
 
 /// The origin of a forwarded message.
@@ -76,10 +76,9 @@ impl Messages {
         under_way: UnderWay,
         now: Timestamp,
     ) {
-        let this = self.clone();
         let (conversation, seq) = from;
         let reader = asker.session.user;
-        let done = move |found: Result<Result<StoredMessage, Refusal>, StoreError>| {
+        let done = self.then(move |this, found| {
             let found = found.unwrap_or_else(|error| Err(unavailable(error)));
             let allowed = found.and_then(may_forward).and_then(|message| {
                 // The filters may be newer than the message, and a forwarded message cannot wait for a
@@ -129,8 +128,8 @@ impl Messages {
                     this.users.for_peer(asker, true, to, ForwardJob { messages: this.clone(), forward }, now)
                 }
             }
-        };
-        self.store.message(reader, conversation, seq.min(Seq::MAX), Box::new(done));
+        });
+        self.store.message(reader, conversation, seq.min(Seq::MAX), done);
     }
 
     /// Forwards to one other user. Shows the author only if that user may see them.
@@ -140,12 +139,12 @@ impl Messages {
             Some((author, _)) if *author != me && *author != peer.id => *author,
             _ => return self.send(asker, peer, forward.draft(true), now),
         };
-        let (this, asker, peer) = (self.clone(), asker.clone(), *peer);
-        let done = move |relation: Result<Relation, StoreError>| {
+        let (asker, peer) = (asker.clone(), *peer);
+        let done = self.then(move |this, relation| {
             let is_named = relation.is_ok_and(|relation| may_see(mode, relation));
             this.send(&asker, &peer, forward.draft(is_named), now);
-        };
-        self.store.relation(author, peer.id, Box::new(done));
+        });
+        self.store.relation(author, peer.id, done);
     }
 }
 

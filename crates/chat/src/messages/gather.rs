@@ -7,13 +7,14 @@
 //! messages that an earlier process left unpublished.
 
 use crate::messages::Event;
+use crate::session::Completion;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::messages::Messages;
 use crate::messages::counts::Counts;
 use crate::site::share::SiteCounts;
-use crate::{ChangedMessage, ConversationId, MessageChange, Seq, SiteId, StoreError, Timestamp};
+use crate::{ChangedMessage, ConversationId, MessageChange, Seq, SiteId, Timestamp};
 
 /// In smaller rooms each change is published at once.
 const MOST_PUBLISHED_AT_ONCE: usize = 50;
@@ -178,23 +179,21 @@ impl Waiting {
 impl Messages {
     pub(crate) fn publish_gathered(self: &Arc<Self>, now: Timestamp) {
         for (conversation, seq) in self.gathered.take_due(now) {
-            let this = self.clone();
-            let done = move |outcome: Result<Option<ChangedMessage>, StoreError>| match outcome {
+            let done = self.then(move |this, outcome| match outcome {
                 Ok(Some(changed)) => this.publish_counts(changed),
                 // The message was deleted, or was published elsewhere.
                 Ok(None) => {}
                 Err(_) => this.gathered.failed(),
-            };
-            self.store.publish_gathered(conversation, seq, Box::new(done));
+            });
+            self.store.publish_gathered(conversation, seq, done);
         }
         if let Some(after) = self.gathered.reads_store(now) {
-            let this = self.clone();
-            let done = move |outcome: Result<Vec<(ConversationId, Seq)>, StoreError>| match outcome {
+            let done = self.then::<Vec<(ConversationId, Seq)>>(move |this, outcome| match outcome {
                 Ok(found) => this.gathered.read(&found, after, now),
                 Err(_) => this.gathered.failed(),
-            };
+            });
             let page = UnpublishedPage { after, of_site: PAGE_OF_SITE, limit: PAGE };
-            self.store.unpublished(page, Box::new(done));
+            self.store.unpublished(page, done);
         }
     }
 

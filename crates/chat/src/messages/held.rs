@@ -7,21 +7,21 @@
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::contacts::message_requests::{RequestRules, Requested, rules};
+use crate::contacts::message_requests::{RequestRules, rules};
 use crate::messages::Event;
 use crate::messages::Messages;
 use crate::messages::post::Unposted;
 use crate::messages::send::Draft;
-use crate::messages::store::{Post, Posted};
+use crate::messages::store::Post;
 use crate::moderation::reports::in_words;
 use crate::moderation::{Held, ReportRow, Sent};
 use crate::rooms::RoomName;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
-    Append, Appended, By, ConversationId, Done, File, FileId, Message, MessageKind, NewRich, Refusal,
-    Relation, Seq, SessionHandle, SessionId, SiteId, StoreError, Timestamp, UserId, UserRow,
+    Append, Appended, By, ConversationId, Done, FileId, Message, MessageKind, NewRich, Refusal, Seq,
+    SessionHandle, SessionId, SiteId, Timestamp, UserId, UserRow,
 };
 
 /// Messages of one user that may wait for a moderator; one more is refused like one that a filter rejects.
@@ -111,8 +111,7 @@ impl Messages {
             thread: rich.and_then(|rich| rich.thread),
             why,
         };
-        let this = self.clone();
-        let done = move |outcome: Result<Result<Kept, Refusal>, StoreError>| {
+        let done = self.then(move |this, outcome| {
             under_way.answered(&outcome);
             match outcome.map_err(unavailable).flatten() {
                 Ok(Kept::Held { held, report, user }) => {
@@ -134,8 +133,8 @@ impl Messages {
                 }
                 Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             }
-        };
-        self.store.hold(new, Box::new(done));
+        });
+        self.store.hold(new, done);
     }
 
     /// Sends the held message of a report.
@@ -147,15 +146,11 @@ impl Messages {
         now: Timestamp,
         sent: Sent,
     ) {
-        let this = self.clone();
-        let done = move |outcome: Result<Result<Held, Refusal>, StoreError>| match outcome
-            .map_err(unavailable)
-            .flatten()
-        {
+        let done = self.then(move |this, outcome| match outcome.map_err(unavailable).flatten() {
             Ok(held) => this.send_held(held, now, sent),
             Err(refusal) => sent(Err(refusal)),
-        };
-        self.store.held_of_report(site, by, report, Box::new(done));
+        });
+        self.store.held_of_report(site, by, report, done);
     }
 
     fn send_held(self: &Arc<Self>, held: Held, now: Timestamp, then: Sent) {
@@ -168,16 +163,16 @@ impl Messages {
         let Some(other) = held.conversation.other(held.from) else {
             return then(Err(Refusal::NoSuchConversation));
         };
-        let (this, from) = (self.clone(), held.from);
-        let done = move |relation: Result<Relation, StoreError>| match relation {
+        let from = held.from;
+        let done = self.then(move |this, relation| match relation {
             Ok(relation) if may_write(live.site.mode, false, relation) => {
                 let rules = rules(&live.site.settings, live.site.mode, relation);
                 this.append_held(held, other, rules, now, then);
             }
             Ok(_) => then(Err(Refusal::NotAllowed)),
             Err(error) => then(Err(unavailable(error))),
-        };
-        self.store.relation(from, other, Box::new(done));
+        });
+        self.store.relation(from, other, done);
     }
 
     fn append_held(
@@ -201,29 +196,28 @@ impl Messages {
         let (this, session, files) = (self.clone(), of_nobody(held.from), held.files.clone());
         self.sender_of(held, move |message| {
             let Some(message) = message else { return then(Err(Refusal::NoSuchUser)) };
-            let store = this.store.clone();
             if !files.is_empty() {
-                let done = move |outcome: Result<Result<(Appended, Vec<File>), Refusal>, StoreError>| {
+                let done = this.then(move |this, outcome| {
                     then(outcome.map_err(unavailable).flatten().map(|(appended, files)| {
                         this.appended(session, to, Message { files, ..message }, &Ok(appended));
                     }));
-                };
-                return store.append_with_files(append, files, Box::new(done));
+                });
+                return this.store.append_with_files(append, files, done);
             }
             let Some(rules) = rules else {
-                let done = move |outcome: Result<Appended, StoreError>| {
+                let done = this.then(move |this, outcome| {
                     let sent = outcome.as_ref().map(drop).map_err(|_| Refusal::Unavailable);
                     this.appended(session, to, message, &outcome);
                     then(sent);
-                };
-                return store.append(append, Box::new(done));
+                });
+                return this.store.append(append, done);
             };
-            let done = move |outcome: Result<Result<Requested, Refusal>, StoreError>| {
+            let done = this.then(move |this, outcome| {
                 then(outcome.map_err(unavailable).flatten().map(|requested| {
                     this.requested(session, to, message, requested);
                 }));
-            };
-            store.append_request(append, rules, Box::new(done));
+            });
+            this.store.append_request(append, rules, done);
         });
     }
 
@@ -245,8 +239,8 @@ impl Messages {
             let Some(site) = this.sites.by_id(session.user.site) else {
                 return then(Err(Refusal::NoSuchSite));
             };
-            let (store, limits) = (this.store.clone(), this.config.limits.rooms.on_site(&site.site.settings));
-            let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
+            let limits = this.config.limits.rooms.on_site(&site.site.settings);
+            let done = this.then(move |this, outcome| {
                 then(match outcome.map_err(unavailable).flatten() {
                     Ok(posted) => {
                         let Message { from, client_id, body, reply_to, .. } = message;
@@ -259,32 +253,31 @@ impl Messages {
                     }
                     Err(refusal) => Err(refusal),
                 });
-            };
-            store.post(post, limits, Box::new(done));
+            });
+            this.store.post(post, limits, done);
         });
     }
 
     /// The future message, without the fields that the store adds. None: its author no longer exists.
     fn sender_of(self: &Arc<Self>, held: Held, then: impl FnOnce(Option<Message>) + Send + 'static) {
-        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+        let done: Done<Vec<UserRow>> = Box::new(move |rows| {
             let row = rows.unwrap_or_default().into_iter().next().filter(|row| !row.banned);
             then(row.map(|row| {
                 let Held { conversation, client_id, body, time, reply_to, .. } = held;
                 Message { reply_to, ..Message::fresh(conversation, row.profile.sub, client_id, body, time) }
             }));
-        };
-        self.store.users_by_id(vec![held.from], Box::new(done));
+        });
+        self.store.users_by_id(vec![held.from], done);
     }
 
     /// Sends the user's held messages after the welcome.
     pub(crate) fn tell_held(self: &Arc<Self>, session: SessionId) {
-        let this = self.clone();
-        let done = move |all: Result<Vec<Held>, StoreError>| {
+        let done = self.then(move |this, all| {
             for held in all.unwrap_or_default() {
                 this.sessions.send(session.handle, Event::Held(Box::new(held)));
             }
-        };
-        self.store.held_by(session.user, Box::new(done));
+        });
+        self.store.held_by(session.user, done);
     }
 }
 

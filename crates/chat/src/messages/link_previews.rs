@@ -10,9 +10,10 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use crate::messages::Messages;
+use crate::session::Completion;
 use crate::{
-    ChangeMessage, ChangedMessage, ConversationId, File, FileId, FileType, MessageChange, Picture, Refusal,
-    Seq, SiteId, StoreError, Sub, Timestamp, UserId,
+    ChangeMessage, ChangedMessage, ConversationId, File, FileId, FileType, MessageChange, Picture, Seq,
+    SiteId, Sub, Timestamp, UserId,
 };
 
 /// A preview in a message. Plain text, written by a stranger's page.
@@ -75,18 +76,17 @@ impl Messages {
         now: Timestamp,
         then: impl FnOnce(bool) + Send + 'static,
     ) {
-        let this = self.clone();
         let PreviewWanted { conversation, seq, by, by_sub, .. } = of;
         let change = MessageChange::Preview(Some(Box::new(preview)));
         let wanted = ChangeMessage { conversation, seq, by, change, time: now };
-        let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome {
-            Ok(Ok(told)) if told.changed => {
-                this.tell_changed_message(by, &by_sub, conversation.other(by), told);
+        let done = self.then(move |this, outcome| match outcome {
+            Ok(Ok(changed @ ChangedMessage { changed: true, .. })) => {
+                this.tell_changed_message(by, &by_sub, conversation.other(by), changed);
                 then(true);
             }
             _ => then(false),
-        };
-        self.store.change_message(wanted, Box::new(done));
+        });
+        self.store.change_message(wanted, done);
     }
 
     /// Requests a preview for a posted message that others see. Costs nothing on a node without previews.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::messages::Messages;
 use crate::privacy::Signal;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::users::peer::{Peer, PeerJob};
-use crate::{ConversationId, MarkerRow, MarkerSet, Position, Refusal, Seq, Timestamp};
+use crate::{ConversationId, MarkerRow, MarkerSet, Position, Seq, Timestamp};
 
 /// The markers after a client's report. They only move forward, not beyond the newest message, and read
 /// implies received.
@@ -53,12 +53,8 @@ impl Messages {
         let (received, read) = set.both();
         let is_told = asker.visibility.sends(Signal::Marker, asker.site.site.mode, peer.relation);
         let other = is_told.then_some(peer.id);
-        let this = self.clone();
         let user = asker.sub.clone();
-        let done = move |outcome: Result<MarkerRow, _>| {
-            let Ok(row) = outcome else {
-                return this.sessions.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
-            };
+        let done = self.on_loaded(session.handle, AnswerTo::Session, move |this, row: MarkerRow| {
             if !row.moved {
                 return;
             }
@@ -71,8 +67,8 @@ impl Messages {
             if let Some(other) = other.filter(|_| told) {
                 this.sessions.publish(other, position, None, event(None));
             }
-        };
-        self.store.mark(conversation, session.user, received, read, Box::new(done));
+        });
+        self.store.mark(conversation, session.user, received, read, done);
     }
 }
 

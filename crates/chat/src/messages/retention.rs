@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::messages::Messages;
-use crate::{Done, SiteId, StoreError, Timestamp, Trim};
+use crate::session::Completion;
+use crate::{Done, SiteId, Timestamp, Trim};
 
 /// The slice of the port to storage for retention. See [`Store`](crate::Store).
 pub trait RetentionStore: Send + Sync + 'static {
@@ -61,8 +62,7 @@ impl Messages {
         let Some((site, trim)) = next else {
             return self.retaining.under_way.store(false, Ordering::Release);
         };
-        let this = self.clone();
-        let done = move |trimmed: Result<Trimmed, StoreError>| {
+        let done = self.then(move |this, trimmed| {
             // The store logs its errors; the next slice tries again.
             if let Ok(Trimmed { next, .. }) = trimmed {
                 let mut round = this.retaining.round();
@@ -72,8 +72,8 @@ impl Messages {
                 }
             }
             this.retaining.under_way.store(false, Ordering::Release);
-        };
-        self.store.trim(site, after, trim, TRIM_SLICE, Box::new(done));
+        });
+        self.store.trim(site, after, trim, TRIM_SLICE, done);
     }
 }
 

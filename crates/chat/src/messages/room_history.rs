@@ -6,9 +6,8 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::messages::Messages;
 use crate::rooms::RoomName;
-use crate::session::Asker;
-use crate::store::unavailable;
-use crate::{ConversationId, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError};
+use crate::session::{Asker, Completion};
+use crate::{ConversationId, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq};
 
 impl Messages {
     /// Both `before` and `after` are refused, because the wanted end is ambiguous.
@@ -25,18 +24,14 @@ impl Messages {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
-        let this = self.clone();
-        type Read = Result<Result<(Option<ConversationId>, HistoryPage), Refusal>, StoreError>;
-        let done = move |page: Read| match page.map_err(unavailable).flatten() {
-            Ok((conversation, HistoryPage { messages, more })) => {
-                let messages = messages.into_iter().map(crate::event::message).collect();
-                let event = Event::History { conversation, messages, more };
-                this.sessions.answer(session.handle, re, event);
-            }
-            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-        };
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, page| {
+            let (conversation, HistoryPage { messages, more }) = page;
+            let messages = messages.into_iter().map(crate::event::message).collect();
+            let event = Event::History { conversation, messages, more };
+            this.sessions.answer(session.handle, re, event);
+        });
         let limit = self.sessions.page_limit(limit);
-        self.store.room_history(room, session.user, before, after, limit, Box::new(done));
+        self.store.room_history(room, session.user, before, after, limit, done);
     }
 
     /// Published only to the user's other devices. Members of small rooms read each other's markers with the
@@ -44,19 +39,18 @@ impl Messages {
     pub(crate) fn mark_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, set: MarkerSet) {
         let session = asker.session;
         let (received, read) = set.both();
-        let this = self.clone();
         let user = asker.sub.clone();
-        let done = move |outcome: Result<MarkerRow, StoreError>| match outcome {
-            Ok(MarkerRow { received, read, unread, moved: true, position, .. }) => {
-                let event = Event::Marker { conversation, user, received, read, unread: Some(unread) };
-                this.sessions.publish(session.user, position, Some(session.handle), event);
-                if unread == 0 {
-                    this.notifications.notify_read(session.user, conversation);
-                }
+        let done = self.on_loaded(session.handle, AnswerTo::Session, move |this, row: MarkerRow| {
+            if !row.moved {
+                return;
             }
-            Ok(_) => {}
-            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Session, unavailable(error)),
-        };
-        self.store.mark(conversation, session.user, received, read, Box::new(done));
+            let MarkerRow { received, read, unread, position, .. } = row;
+            let event = Event::Marker { conversation, user, received, read, unread: Some(unread) };
+            this.sessions.publish(session.user, position, Some(session.handle), event);
+            if unread == 0 {
+                this.notifications.notify_read(session.user, conversation);
+            }
+        });
+        self.store.mark(conversation, session.user, received, read, done);
     }
 }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::event::message;
 use crate::messages::Messages;
-use crate::session::Asker;
-use crate::store::unavailable;
-use crate::{ConversationId, FoundPage, PageOf, Refusal, Search, StoreError};
+use crate::session::{Asker, Completion};
+use crate::{ConversationId, FoundPage, PageOf, Refusal, Search};
 
 /// Longest query, in bytes.
 const QUERY_BYTES: usize = 256;
@@ -58,17 +57,11 @@ impl Messages {
         }
         let limit = self.sessions.page_limit(page.limit);
         let wanted = Search { user: asker.session.user, words, conversation, after: page.after, limit };
-        let this = self.clone();
-        let done = move |found: Result<Result<FoundPage, Refusal>, StoreError>| match found
-            .unwrap_or_else(|error| Err(unavailable(error)))
-        {
-            Ok(FoundPage { hits, next }) => {
-                let hits = hits.into_iter().map(message).collect();
-                this.sessions.answer(handle, re, Event::Found { hits, next });
-            }
-            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-        };
-        self.store.search(wanted, Box::new(done));
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, FoundPage { hits, next }| {
+            let hits = hits.into_iter().map(message).collect();
+            this.sessions.answer(handle, re, Event::Found { hits, next });
+        });
+        self.store.search(wanted, done);
     }
 }
 

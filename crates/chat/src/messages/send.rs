@@ -9,12 +9,12 @@ use crate::limits::Rate;
 use crate::messages::Messages;
 use crate::messages::held::HeldPlace;
 use crate::presence::shown::Shown;
-use crate::session::Asker;
 use crate::session::admission::UnderWay;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    Append, Appended, ConversationId, File, FileId, FilterAct, Hit, Limits, MOST_FILES, Message, MessageKind,
+    Append, Appended, ConversationId, FileId, FilterAct, Hit, Limits, MOST_FILES, Message, MessageKind,
     NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
 };
 
@@ -101,7 +101,6 @@ impl Messages {
         // The store drops a reply to no earlier message; receivers apply the same rule.
         let message =
             Message { reply_to, ..Message::fresh(conversation, asker.sub.clone(), client_id, body, now) };
-        let this = self.clone();
         let to = peer.id;
         let is_request = request_rules(asker, peer, now);
         if !files.is_empty() || rich.is_some() && is_request.is_none() {
@@ -114,7 +113,7 @@ impl Messages {
                     Box::new(|_| ()),
                 );
             }
-            let done = move |outcome: Result<Result<(Appended, Vec<File>), Refusal>, StoreError>| {
+            let done = self.then(move |this, outcome| {
                 under_way.answered(&outcome);
                 let (appended, files) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
                     Ok(appended) => appended,
@@ -129,11 +128,11 @@ impl Messages {
                 let rich = rich.and_then(|rich| rich.told(None));
                 this.appended(session, to, Message { files, rich, ..message }, &Ok(appended));
                 this.flag_all(appended, flagged);
-            };
-            return self.store.append_with_files(append, files, Box::new(done));
+            });
+            return self.store.append_with_files(append, files, done);
         }
         if let Some(rules) = is_request {
-            let done = move |outcome: Result<Result<Requested, Refusal>, StoreError>| {
+            let done = self.then::<Result<Requested, Refusal>>(move |this, outcome| {
                 under_way.answered(&outcome);
                 match outcome.map_err(unavailable).flatten() {
                     Ok(requested) => {
@@ -147,17 +146,17 @@ impl Messages {
                         this.sessions.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
                     }
                 }
-            };
-            return self.store.append_request(append, rules, Box::new(done));
+            });
+            return self.store.append_request(append, rules, done);
         }
-        let done = move |outcome: Result<Appended, StoreError>| {
+        let done = self.then(move |this, outcome| {
             under_way.answered(&outcome);
             this.appended(session, to, message, &outcome);
             if let Ok(appended) = outcome {
                 this.flag_all(appended, flagged);
             }
-        };
-        self.store.append(append, Box::new(done));
+        });
+        self.store.append(append, done);
     }
 
     fn accept(

@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::command::AnswerTo;
 use crate::messages::Messages;
 use crate::messages::send::{Draft, SendJob};
-use crate::session::Asker;
 use crate::session::admission::UnderWay;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
-use crate::{Done, FileType, NewRich, Refusal, Seq, SiteId, StoreError, Timestamp, To};
+use crate::{Done, FileType, NewRich, Refusal, Seq, SiteId, Timestamp, To};
 
 /// Stickers of one site.
 pub const MOST_STICKERS: u32 = 200;
@@ -116,8 +116,8 @@ impl Messages {
         now: Timestamp,
     ) {
         let SendSticker { client_id, to, number, reply_to, thread } = wanted;
-        let (this, site) = (self.clone(), asker.session.user.site);
-        let done = move |found: Result<Option<Sticker>, StoreError>| {
+        let site = asker.session.user.site;
+        let done = self.then::<Option<Sticker>>(move |this, found| {
             let found = found.map_err(unavailable).and_then(|sticker| sticker.ok_or(Refusal::NoSuchSticker));
             let sticker = match found {
                 Ok(sticker) => sticker,
@@ -143,17 +143,16 @@ impl Messages {
                     this.users.for_peer(asker, true, to, SendJob { messages: this.clone(), draft }, now)
                 }
             }
-        };
-        self.store.sticker(StickerId { site, number }, Box::new(done));
+        });
+        self.store.sticker(StickerId { site, number }, done);
     }
 
     pub(crate) fn list_stickers(self: &Arc<Self>, asker: &Asker, re: u64) {
-        let (this, handle) = (self.clone(), asker.session.handle);
-        let done = move |all: Result<Vec<Sticker>, StoreError>| match all {
-            Ok(stickers) => this.sessions.answer(handle, re, Event::Stickers(stickers)),
-            Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-        };
-        self.store.stickers(asker.session.user.site, Box::new(done));
+        let handle = asker.session.handle;
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, stickers| {
+            this.sessions.answer(handle, re, Event::Stickers(stickers))
+        });
+        self.store.stickers(asker.session.user.site, done);
     }
 }
 

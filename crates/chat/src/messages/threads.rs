@@ -15,9 +15,8 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::event::message;
 use crate::messages::Messages;
-use crate::session::Asker;
-use crate::store::unavailable;
-use crate::{ConversationId, HistoryPage, Message, Refusal, Seq, StoreError};
+use crate::session::{Asker, Completion};
+use crate::{ConversationId, HistoryPage, Message, Refusal, Seq};
 
 /// Threads in a list: those with the newest replies.
 pub const MOST_THREADS: u32 = 50;
@@ -43,29 +42,21 @@ impl Messages {
         root: Seq,
         change: ThreadChange,
     ) {
-        let (this, handle) = (self.clone(), asker.session.handle);
-        let done = move |row: Result<Result<ThreadRow, Refusal>, StoreError>| match row
-            .unwrap_or_else(|error| Err(unavailable(error)))
-        {
-            Ok(row) => this.sessions.answer(handle, re, Event::Thread(Box::new(thread(row)))),
-            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-        };
-        self.store.change_thread(asker.session.user, room, root.min(Seq::MAX), change, Box::new(done));
+        let handle = asker.session.handle;
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, row| {
+            this.sessions.answer(handle, re, Event::Thread(Box::new(thread(row))))
+        });
+        self.store.change_thread(asker.session.user, room, root.min(Seq::MAX), change, done);
     }
 
     /// The threads of a room that the user follows.
     pub(crate) fn threads(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
-        let (this, handle) = (self.clone(), asker.session.handle);
-        let done = move |rows: Result<Result<Vec<ThreadRow>, Refusal>, StoreError>| match rows
-            .unwrap_or_else(|error| Err(unavailable(error)))
-        {
-            Ok(rows) => {
-                let threads = rows.into_iter().map(thread).collect();
-                this.sessions.answer(handle, re, Event::Threads { conversation, threads });
-            }
-            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-        };
-        self.store.threads(asker.session.user, conversation, MOST_THREADS, Box::new(done));
+        let handle = asker.session.handle;
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, rows: Vec<ThreadRow>| {
+            let threads = rows.into_iter().map(thread).collect();
+            this.sessions.answer(handle, re, Event::Threads { conversation, threads });
+        });
+        self.store.threads(asker.session.user, conversation, MOST_THREADS, done);
     }
 
     /// The replies of a thread, as a page of history.
@@ -80,24 +71,20 @@ impl Messages {
         after: Option<Seq>,
         limit: Option<u32>,
     ) {
-        let (this, handle) = (self.clone(), asker.session.handle);
+        let (_this, handle) = (self.clone(), asker.session.handle);
         if before.is_some() && after.is_some() {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
-        let done = move |page: Result<Result<HistoryPage, Refusal>, StoreError>| match page
-            .unwrap_or_else(|error| Err(unavailable(error)))
-        {
-            Ok(HistoryPage { messages, more }) => {
-                let messages = messages.into_iter().map(message).collect();
-                let event = Event::History { conversation: Some(room), messages, more };
-                this.sessions.answer(handle, re, event);
-            }
-            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-        };
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, page| {
+            let HistoryPage { messages, more } = page;
+            let messages = messages.into_iter().map(message).collect();
+            let event = Event::History { conversation: Some(room), messages, more };
+            this.sessions.answer(handle, re, event);
+        });
         let limit = self.sessions.page_limit(limit);
         let reader = asker.session.user;
-        self.store.thread_history(reader, room, root.min(Seq::MAX), before, after, limit, Box::new(done));
+        self.store.thread_history(reader, room, root.min(Seq::MAX), before, after, limit, done);
     }
 }
 

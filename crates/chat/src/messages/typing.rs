@@ -7,9 +7,9 @@ use crate::command::AnswerTo;
 use crate::contacts::message_requests::is_stranger;
 use crate::messages::Messages;
 use crate::privacy::Signal;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::users::peer::{Peer, PeerJob, may_write};
-use crate::{ConversationId, ConversationRow, StoreError, Timestamp};
+use crate::{ConversationId, ConversationRow, Timestamp};
 
 /// Typing in a direct conversation.
 pub(crate) struct TypingJob {
@@ -43,14 +43,14 @@ impl Messages {
         if !is_stranger(peer.relation) {
             return self.sessions.publish_transient(peer.id, None, event);
         }
-        let (this, to) = (self.clone(), peer.id);
-        let done = move |row: Result<Option<ConversationRow>, StoreError>| {
+        let to = peer.id;
+        let done = self.then::<Option<ConversationRow>>(move |this, row| {
             if let Ok(Some(row)) = row
                 && row.request.is_none()
             {
                 this.sessions.publish_transient(to, None, event);
             }
-        };
-        self.store.conversation(me, conversation, Box::new(done));
+        });
+        self.store.conversation(me, conversation, done);
     }
 }

@@ -8,7 +8,7 @@ use crate::site::settings::Access;
 use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
-    ConversationId, FileFound, FileId, FileLimits, FilePlace, FileRow, Identified, Refusal, SiteRole,
+    ConversationId, Done, FileFound, FileId, FileLimits, FilePlace, FileRow, Identified, Refusal, SiteRole,
     StoreError, Timestamp, To, Wish,
 };
 
@@ -65,10 +65,7 @@ impl Messages {
         if self.sites.by_id(id.site).is_none() {
             return then(Err(Refusal::NoSuchFile));
         }
-        let done = move |row: Result<Option<FileRow>, StoreError>| {
-            then(row.map_err(unavailable).and_then(|row| row.ok_or(Refusal::NoSuchFile)));
-        };
-        self.store.file(id, Box::new(done));
+        self.store.file(id, Box::new(move |row| then(existing(row))));
     }
 
     /// Whether this user may see the file: its owner, and readers of the conversation once it is posted
@@ -103,10 +100,9 @@ impl Messages {
         limits: FileLimits,
         then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
     ) {
-        let done = move |outcome: Result<Result<(), Refusal>, StoreError>| {
-            then(outcome.map_err(unavailable).and_then(|grown| grown));
-        };
-        self.store.grow_file(id, arrived, limits.for_user(who.is_guest()), Box::new(done));
+        let done: Done<Result<(), Refusal>> =
+            Box::new(move |grown| then(grown.map_err(unavailable).flatten()));
+        self.store.grow_file(id, arrived, limits.for_user(who.is_guest()), done);
     }
 
     /// Stores the detected properties of a complete upload.
@@ -116,18 +112,19 @@ impl Messages {
         found: FileFound,
         then: impl FnOnce(Result<FileRow, Refusal>) + Send + 'static,
     ) {
-        let done = move |row: Result<Option<FileRow>, StoreError>| {
-            then(row.map_err(unavailable).and_then(|row| row.ok_or(Refusal::NoSuchFile)));
-        };
-        self.store.complete_file(id, found, Box::new(done));
+        self.store.complete_file(id, found, Box::new(move |row| then(existing(row))));
     }
 
     /// Removes a file that is in no message. A posted file is deleted with its message.
     pub(crate) fn remove_file(&self, id: FileId, then: impl FnOnce(Result<(), Refusal>) + Send + 'static) {
-        let done = move |removed: Result<Vec<FileId>, StoreError>| {
+        let done: Done<Vec<FileId>> = Box::new(move |removed| {
             let removed = removed.map_err(unavailable);
             then(removed.and_then(|files| if files.is_empty() { Err(Refusal::NoSuchFile) } else { Ok(()) }));
-        };
-        self.store.remove_files(vec![id], Box::new(done));
+        });
+        self.store.remove_files(vec![id], done);
     }
+}
+
+fn existing(row: Result<Option<FileRow>, StoreError>) -> Result<FileRow, Refusal> {
+    row.map_err(unavailable)?.ok_or(Refusal::NoSuchFile)
 }

@@ -7,9 +7,9 @@ use rand::Rng;
 use crate::messages::Messages;
 use crate::messages::files::{FileLimits, FilePlace, NewFile, file_name};
 use crate::rooms::RoomName;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
-use crate::{ConversationId, FileId, Peaks, Refusal, StoreError, Timestamp, To, UserId};
+use crate::{ConversationId, Done, FileId, Peaks, Refusal, Timestamp, To, UserId};
 
 /// A user with a request outside a session, identified by a token.
 #[derive(Clone)]
@@ -50,15 +50,12 @@ impl Messages {
         then: Box<dyn FnOnce(Result<(), Refusal>) + Send>,
     ) {
         let Some(room) = rooms.pop() else { return then(Err(Refusal::NoSuchFile)) };
-        let this = self.clone();
-        let done = move |page: Result<Result<_, Refusal>, StoreError>| match page
-            .unwrap_or_else(|error| Err(unavailable(error)))
-        {
+        let done = self.then(move |this, page| match page.map_err(unavailable).flatten() {
             Ok(_) => then(Ok(())),
             Err(Refusal::Unavailable) => then(Err(Refusal::Unavailable)),
             Err(_) => this.may_read_one_of(me, rooms, then),
-        };
-        self.store.room_history(RoomName::Id(room), me, None, None, 1, Box::new(done));
+        });
+        self.store.room_history(RoomName::Id(room), me, None, None, 1, done);
     }
 
     pub(crate) fn take_room(
@@ -84,9 +81,8 @@ impl Messages {
             peaks: wish.peaks.clone().filter(|_| wish.voice),
             time: now,
         };
-        let done = move |outcome: Result<Result<(), Refusal>, StoreError>| {
-            then(outcome.map_err(unavailable).and_then(|taken| taken).map(|()| id));
-        };
-        self.store.create_file(file, limits, Box::new(done));
+        let done: Done<Result<(), Refusal>> =
+            Box::new(move |taken| then(taken.map_err(unavailable).flatten().map(|()| id)));
+        self.store.create_file(file, limits, done);
     }
 }
