@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use crate::account::Account;
 use crate::command::AnswerTo;
-use crate::session::Asker;
-use crate::store::unavailable;
-use crate::{Done, PageOf, StoreError, StoredMessage, UserId};
+use crate::session::{Asker, Completion};
+use crate::{Done, PageOf, StoredMessage, UserId};
 
 /// The slice of the port to storage for exports. See [`Store`](crate::Store).
 pub trait ExportStore: Send + Sync + 'static {
@@ -28,15 +27,13 @@ pub struct ExportPage {
 
 impl Account {
     pub(crate) fn export(self: &Arc<Self>, asker: &Asker, re: u64, page: PageOf) {
-        let (this, handle) = (self.clone(), asker.session.handle);
-        let done = move |page: Result<ExportPage, StoreError>| match page {
-            Ok(ExportPage { messages, next }) => {
-                let messages = messages.into_iter().map(crate::event::message).collect();
-                this.sessions.answer(handle, re, Event::Exported { messages, next });
-            }
-            Err(error) => this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-        };
+        let handle = asker.session.handle;
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, page| {
+            let ExportPage { messages, next } = page;
+            let messages = messages.into_iter().map(crate::event::message).collect();
+            this.sessions.answer(handle, re, Event::Exported { messages, next });
+        });
         let limit = self.sessions.page_limit(page.limit);
-        self.store.export(asker.session.user, page.after, limit, Box::new(done));
+        self.store.export(asker.session.user, page.after, limit, done);
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::account::Account;
+use crate::session::Completion;
 use crate::store::unavailable;
 use crate::{By, Done, GuestProof, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
@@ -56,8 +57,7 @@ impl Account {
         merge: Merge,
         then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
     ) {
-        let this = self.clone();
-        let done = move |merged: Result<Result<Option<UserRow>, Refusal>, StoreError>| {
+        let done = self.then::<Result<Option<UserRow>, Refusal>>(move |this, merged| {
             let before = merged.map_err(unavailable).flatten();
             if let Ok(Some(before)) = &before {
                 this.users.recent().clear();
@@ -65,8 +65,8 @@ impl Account {
                 this.erasing.begin();
             }
             then(before.map(drop));
-        };
-        self.store.merge_guest(merge, Box::new(done));
+        });
+        self.store.merge_guest(merge, done);
     }
 
     /// Ends the sessions of guests whom another process has merged. Checks only connected guests: their

@@ -17,7 +17,7 @@ use crate::moderation::Moderation;
 use crate::notifications::Notifications;
 use crate::presence::Presences;
 use crate::rng::Rng;
-use crate::session::Sessions;
+use crate::session::{Completion, Sessions};
 use crate::site::live::Sites;
 use crate::users::Users;
 pub use event::Event;
@@ -66,6 +66,12 @@ impl Account {
             store,
             rng,
         }
+    }
+}
+
+impl Completion for Account {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
 

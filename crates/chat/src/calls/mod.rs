@@ -34,7 +34,7 @@ use crate::calls::table::CallTable;
 use crate::notifications::Notifications;
 use crate::rng::Rng;
 use crate::serialize::serialize_as_text;
-use crate::session::Sessions;
+use crate::session::{Completion, Sessions};
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::{CallId, NodeConfig, Sub, UserId};
@@ -78,6 +78,12 @@ impl Calls {
     /// The call in which the user is.
     pub(crate) fn call_of(&self, user: UserId) -> Option<CallId> {
         self.table.lock(user.site).by_user.get(&user).copied()
+    }
+}
+
+impl Completion for Calls {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
 

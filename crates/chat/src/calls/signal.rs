@@ -17,12 +17,11 @@ use crate::contacts::message_requests::{is_stranger, rules};
 use crate::limits::Rate;
 use crate::notifications::{PushedRing, RingingCall};
 use crate::privacy::{Signal, Visibility};
-use crate::session::Asker;
-use crate::store::unavailable;
+use crate::session::{Asker, Completion};
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    Appended, CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Mode, Refusal, Relation,
-    SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId,
+    CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Mode, Refusal, Relation, SessionHandle,
+    SessionId, Sub, Timestamp, To, UserId,
 };
 
 /// Whether a user may call another. Users who may not write may not call either, and get the same refusal.
@@ -114,13 +113,13 @@ impl Calls {
         }
         // A stranger's pending request must not ring before an answer.
         let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
-        let (this, asker, peer) = (self.clone(), asker.clone(), *peer);
-        let done = move |row: Result<Option<ConversationRow>, StoreError>| match row {
-            Ok(Some(row)) if row.request.is_none() => this.ring(&asker, &peer, invite, now),
-            Ok(_) => this.sessions.refuse(session.handle, answer_to(re), Refusal::NotAllowed),
-            Err(error) => this.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
-        };
-        self.store.conversation(session.user, conversation, Box::new(done));
+        let (asker, peer) = (asker.clone(), *peer);
+        let to = answer_to(re);
+        let done = self.on_loaded(session.handle, to, move |this, row: Option<ConversationRow>| match row {
+            Some(row) if row.request.is_none() => this.ring(&asker, &peer, invite, now),
+            _ => this.sessions.refuse(session.handle, answer_to(re), Refusal::NotAllowed),
+        });
+        self.store.conversation(session.user, conversation, done);
     }
 
     fn ring(self: &Arc<Self>, asker: &Asker, peer: &Peer, invite: Invite, now: Timestamp) {
@@ -275,8 +274,7 @@ impl Calls {
         };
         let Some(conversation) = ConversationId::direct(caller, callee) else { return };
         let new = NewCallEntry { conversation, from: caller, entry, time: now };
-        let this = self.clone();
-        let done = move |outcome: Result<Appended, StoreError>| match outcome {
+        let done = self.then(move |this, outcome| match outcome {
             Ok(appended) => {
                 this.counters.messages.add(1);
                 let message = entry.message(conversation, from, &appended);
@@ -295,8 +293,8 @@ impl Calls {
                 tracing::warn!(%error, "cannot store the entry of a call");
                 this.notifications.notify_call_over(callee, conversation, false, pushed, now);
             }
-        };
-        self.store.append_call(new, Box::new(done));
+        });
+        self.store.append_call(new, done);
     }
 
     pub(super) fn draw(&self) -> (CallId, CallTicket) {

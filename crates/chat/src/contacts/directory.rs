@@ -4,10 +4,10 @@ use crate::command::AnswerTo;
 use crate::contacts::Contacts;
 use crate::contacts::Event;
 use crate::presence::shown::Other;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{Caller, Mode, PageOf, PeoplePage, Person, Refusal, StoreError, Sub, Told, UserRow};
+use crate::{Caller, Done, Mode, PageOf, PeoplePage, Person, Refusal, Sub, Told, UserRow};
 use std::sync::Arc;
 
 /// Longest query, in bytes.
@@ -26,43 +26,35 @@ impl Contacts {
             return told(Err(Refusal::BadValue));
         }
         let limit = self.sessions.page_limit(page.limit);
-        let done = move |rows: Result<PeoplePage, StoreError>| told(rows.map_err(unavailable));
-        self.store.people(caller.site(), query, page.after, limit, Box::new(done));
+        let done: Done<PeoplePage> = Box::new(move |page| told(page.map_err(unavailable)));
+        self.store.people(caller.site(), query, page.after, limit, done);
     }
 
     /// Sites of mode *contacts* have no directory: a user is found only by the exact id.
     pub(crate) fn list_people(self: &Arc<Self>, asker: Asker, re: u64, query: Option<String>, page: PageOf) {
-        let site = asker.site.site.id;
+        let (site, handle) = (asker.site.site.id, asker.session.handle);
         if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
-            return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue);
+            return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         if asker.site.site.mode == Mode::Contacts {
             let Some(sub) = query.as_deref().and_then(Sub::parse) else {
-                return self.sessions.refuse(
-                    asker.session.handle,
-                    AnswerTo::Request(re),
-                    Refusal::NotAllowed,
-                );
+                return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::NotAllowed);
             };
-            let this = self.clone();
-            let done = move |row: Result<Option<UserRow>, _>| {
-                let page = row.map(|row| PeoplePage { rows: row.into_iter().collect(), next: None });
-                this.tell_people(&asker, re, page);
-            };
-            return self.store.user(site, sub, Box::new(done));
+            let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, row: Option<UserRow>| {
+                this.answer_people(&asker, re, PeoplePage { rows: row.into_iter().collect(), next: None });
+            });
+            return self.store.user(site, sub, done);
         }
         let limit = self.sessions.page_limit(page.limit);
-        let this = self.clone();
-        let done = move |page| this.tell_people(&asker, re, page);
-        self.store.people(site, query, page.after, limit, Box::new(done));
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, page| {
+            this.answer_people(&asker, re, page);
+        });
+        self.store.people(site, query, page.after, limit, done);
     }
 
-    fn tell_people(self: &Arc<Self>, asker: &Asker, re: u64, page: Result<PeoplePage, StoreError>) {
+    fn answer_people(self: &Arc<Self>, asker: &Asker, re: u64, page: PeoplePage) {
         let handle = asker.session.handle;
-        let PeoplePage { mut rows, next } = match page {
-            Ok(page) => page,
-            Err(error) => return self.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-        };
+        let PeoplePage { mut rows, next } = page;
         rows.retain(|row| !row.banned && row.id != asker.session.user);
         let this = self.clone();
         self.with_persons(asker, rows, move |people| {
@@ -76,18 +68,13 @@ impl Contacts {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
         let site = asker.site.site.id;
-        let this = self.clone();
-        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
-            let rows = match rows {
-                Ok(rows) => rows,
-                Err(error) => return this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-            };
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, rows| {
             let teller = this.clone();
             this.with_persons(&asker, rows, move |people| {
                 teller.sessions.answer(handle, re, Event::Profiles(people));
             });
-        };
-        self.store.users(site, users, Box::new(done));
+        });
+        self.store.users(site, users, done);
     }
 
     fn with_persons(

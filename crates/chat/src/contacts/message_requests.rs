@@ -13,14 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::command::AnswerTo;
 use crate::contacts::Contacts;
 use crate::presence::shown::Viewer;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::site::settings::Settings;
 use crate::site::trust;
-use crate::store::unavailable;
 use crate::users::peer::Peer;
 use crate::{
     Append, Appended, ContactState, ConversationId, ConversationRow, Done, File, Mode, Position, Refusal,
-    Relation, SiteRole, StoreError, Timestamp, To, UserId, has_link,
+    Relation, SiteRole, Timestamp, To, UserId, has_link,
 };
 
 /// The slice of the port to storage for message requests. See [`Store`](crate::Store).
@@ -204,34 +203,27 @@ impl Contacts {
                 Ok(peer) => peer,
                 Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let teller = this.clone();
-            let done = move |outcome: Result<Result<RequestAnswered, Refusal>, StoreError>| {
-                let answered = match outcome.map_err(unavailable).flatten() {
-                    Ok(answered) => answered,
-                    Err(refusal) => {
-                        return teller.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
-                    }
-                };
+            let done = this.on_accepted(session.handle, AnswerTo::Request(re), move |this, answered| {
                 let RequestAnswered { row, position, theirs, changed } = answered;
                 let seen = |row: ConversationRow, of| {
                     let (mode, relation) = (asker.site.site.mode, peer.relation);
-                    let viewer = Viewer { mode, relation, told: teller.presences.told(of) };
+                    let viewer = Viewer { mode, relation, told: this.presences.told(of) };
                     let shown = row.of.other().map(|other| viewer.shown(other)).unwrap_or_default();
                     Box::new(crate::presence::shown::conversation(row, shown))
                 };
                 let own = seen(row, peer.id);
                 let event = crate::Event::conversation(own);
                 match changed {
-                    true => teller.sessions.reply_and_publish(session, re, position, event),
-                    false => teller.sessions.reply(session, Some(re), position, event),
+                    true => this.sessions.reply_and_publish(session, re, position, event),
+                    false => this.sessions.reply(session, Some(re), position, event),
                 }
                 if let Some(theirs) = theirs {
                     let conversation = seen(theirs, session.user);
                     let event = crate::Event::conversation(conversation);
-                    teller.sessions.publish(peer.id, position, None, event);
+                    this.sessions.publish(peer.id, position, None, event);
                 }
-            };
-            this.store.answer_request(conversation, session.user, answer, Box::new(done));
+            });
+            this.store.answer_request(conversation, session.user, answer, done);
         });
     }
 }

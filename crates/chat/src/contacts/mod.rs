@@ -17,12 +17,12 @@ use crate::contacts::store::ContactStore;
 use crate::observer::Observer;
 use crate::presence::Presences;
 use crate::presence::shown::{Other, presence_shown};
-use crate::session::{Asker, Sessions};
+use crate::session::{Asker, Completion, Sessions};
 use crate::store::unavailable;
 use crate::users::{Users, card, person};
 use crate::{
     Contact, ContactRow, ContactState, ContactsPage, ConversationId, NodeConfig, PageOf, Position, Refusal,
-    Relation, StoreError, Sub, Timestamp, UserId, UserRow,
+    Relation, Sub, Timestamp, UserId, UserRow,
 };
 
 /// The relation of two users after an action of `a`. An unchanged relation means success without a change.
@@ -186,9 +186,8 @@ impl Contacts {
     }
 
     fn read_relation(self: &Arc<Self>, change: Change) {
-        let this = self.clone();
         let (me, other) = (change.me.id, change.other.id);
-        let done = move |relation: Result<Relation, StoreError>| {
+        let done = self.then(move |this, relation| {
             let decided = relation
                 .map_err(unavailable)
                 .and_then(|relation| Ok((relation, decide(change.action, relation)?)));
@@ -196,27 +195,26 @@ impl Contacts {
                 Ok((before, after)) => this.write_relation(change, before, after),
                 Err(refusal) => this.end_change(&change, Err(refusal)),
             }
-        };
-        self.store.relation(me, other, Box::new(done));
+        });
+        self.store.relation(me, other, done);
     }
 
     fn write_relation(self: &Arc<Self>, change: Change, before: Relation, after: Relation) {
-        let this = self.clone();
         let (me, other, now) = (change.me.id, change.other.id, change.now);
         let limit = match change.action {
             // A full list must not prevent a block.
             ContactAction::Block => u32::MAX,
             _ => self.config.limits.contacts,
         };
-        let done = move |outcome: Result<Option<Position>, StoreError>| match outcome {
+        let done = self.then(move |this, outcome| match outcome {
             Ok(Some(position)) => {
                 this.tell_change(&change, before, after, position);
                 this.end_change(&change, Ok(()));
             }
             Ok(None) => this.end_change(&change, Err(Refusal::TooManyContacts)),
             Err(error) => this.end_change(&change, Err(unavailable(error))),
-        };
-        self.store.put_relation(me, other, after, limit, now, Box::new(done));
+        });
+        self.store.put_relation(me, other, after, limit, now, done);
     }
 
     fn end_change(&self, change: &Change, outcome: Result<(), Refusal>) {
@@ -256,13 +254,9 @@ impl Contacts {
     pub(crate) fn list_contacts(self: &Arc<Self>, asker: Asker, re: u64, page: PageOf) {
         let limit = self.sessions.page_limit(page.limit);
         let user = asker.session.user;
-        let this = self.clone();
-        let done = move |page: Result<ContactsPage, StoreError>| {
-            let handle = asker.session.handle;
-            let ContactsPage { rows, next } = match page {
-                Ok(page) => page,
-                Err(error) => return this.sessions.refuse(handle, AnswerTo::Request(re), unavailable(error)),
-            };
+        let handle = asker.session.handle;
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, page| {
+            let ContactsPage { rows, next } = page;
             let others: Vec<Other> = rows.iter().map(Other::contact).collect();
             let teller = this.clone();
             this.presences.with_presences(asker.site.site.mode, user, &others, move |presences| {
@@ -273,8 +267,14 @@ impl Contacts {
                 let contacts = rows.into_iter().zip(presences).map(contact).collect();
                 teller.sessions.answer(handle, re, Event::Contacts { contacts, next });
             });
-        };
-        self.store.contacts(user, page.after, limit, Box::new(done));
+        });
+        self.store.contacts(user, page.after, limit, done);
+    }
+}
+
+impl Completion for Contacts {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
 

@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::import::{
     ImportFloor, ImportItem, ImportJob, ImportOutcome, ImportRules, ImportStore, Imported, Late,
 };
-use crate::session::{Sessions, session_ids};
+use crate::session::{Completion, Sessions, session_ids};
 use crate::site::live::Sites;
 use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
-    NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError, Timestamp, Told,
-    UserId,
+    NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, Timestamp, Told, UserId,
 };
 
 /// Connected members are notified when an import has paused for this time,
@@ -99,6 +98,12 @@ impl Import {
         config: Arc<NodeConfig>,
     ) -> Import {
         Import { importing: Importing::default(), users, sessions, sites, store, config }
+    }
+}
+
+impl Completion for Import {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
 
@@ -248,8 +253,7 @@ impl Import {
             trim: live.site.settings.retention.trim(site, now),
             now,
         };
-        let this = self.clone();
-        let done = move |imported: Result<Imported, StoreError>| {
+        let done = self.then::<Imported>(move |this, imported| {
             let imported = imported.map_err(unavailable);
             if let Ok(imported) = &imported {
                 for (one, other) in &imported.contacts {
@@ -258,8 +262,8 @@ impl Import {
                 this.importing.imported(site, imported, now);
             }
             told(imported.map(|imported| imported.outcomes));
-        };
-        self.store.import(ImportJob { site, items, rules }, Box::new(done));
+        });
+        self.store.import(ImportJob { site, items, rules }, done);
     }
 
     /// At each tick: notifies connected members of imports that are due.
@@ -268,15 +272,15 @@ impl Import {
             self.importing.begin(site, self.sessions_of(site, &whom));
         }
         for slice in self.importing.take_slices() {
-            let (this, site, ends) = (self.clone(), slice.site, slice.ends);
-            let done = move |position: Result<Position, StoreError>| match position {
+            let (_this, site, ends) = (self.clone(), slice.site, slice.ends);
+            let done = self.then(move |this, position| match position {
                 Ok(position) => {
                     this.load_anew(&slice.sessions);
                     this.importing.written(slice.site, position);
                 }
                 Err(_) => this.importing.failed(slice),
-            };
-            self.store.publish_import(site, ends, Box::new(done));
+            });
+            self.store.publish_import(site, ends, done);
         }
     }
 

@@ -12,12 +12,12 @@ use crate::moderation::{
     AuditPage, Moderated, Moderation, ModeratorAct, Notice, NoticeKind, ReportRow, Sanction, SanctionKind,
     is_reason,
 };
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::site::change::shortened;
 use crate::store::unavailable;
 use crate::{
-    By, ConversationId, Level, PageOf, Raid, Refusal, Seq, Settings, SettingsError, SiteId, SiteRole,
-    StoreError, Sub, Timestamp, UserId, UserRow,
+    By, ConversationId, Done, Level, PageOf, Raid, Refusal, Seq, Settings, SettingsError, SiteId, SiteRole,
+    Sub, Timestamp, UserId, UserRow,
 };
 
 /// Longest raid mode that a moderator may start, in milliseconds.
@@ -287,8 +287,8 @@ impl Moderation {
             return self.approve(site, by, name, report, now, then);
         }
         let with_devices = matches!(wanted, Moderate::BanWithDevices { .. });
-        let (this, user) = (self.clone(), wanted.user().cloned());
-        let found = move |row: Result<Option<UserRow>, StoreError>| {
+        let user = wanted.user().cloned();
+        let found = self.then::<Option<UserRow>>(move |this, row| {
             let act = row.map_err(unavailable).and_then(|row| {
                 // None: the act names a user who does not exist.
                 wanted.act(row.as_ref()).ok_or(Refusal::NoSuchUser)
@@ -298,9 +298,9 @@ impl Moderation {
                 Ok(act) => this.do_act(site, by, name, act, now, then),
                 Err(refusal) => then(Err(refusal)),
             }
-        };
+        });
         match user {
-            Some(sub) => self.store.user(site, sub, Box::new(found)),
+            Some(sub) => self.store.user(site, sub, found),
             None => found(Ok(None)),
         }
     }
@@ -353,10 +353,9 @@ impl Moderation {
         now: Timestamp,
         then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
     ) {
-        let done = move |outcome: Result<Result<Moderated, Refusal>, StoreError>| {
-            then(outcome.map_err(unavailable).flatten().map(drop));
-        };
-        self.store.moderate(site, by, act, now, Box::new(done));
+        let done: Done<Result<Moderated, Refusal>> =
+            Box::new(move |outcome| then(outcome.map_err(unavailable).flatten().map(drop)));
+        self.store.moderate(site, by, act, now, done);
     }
 
     pub(crate) fn do_act(
@@ -368,20 +367,18 @@ impl Moderation {
         now: Timestamp,
         then: Then,
     ) {
-        let this = self.clone();
         let asked = act.clone();
-        let done = move |outcome: Result<Result<Moderated, Refusal>, StoreError>| match outcome
-            .map_err(unavailable)
-            .flatten()
-        {
-            Ok(moderated) => {
-                let report = moderated.report.clone().map(Box::new);
-                this.moderated(site, &asked, name, moderated);
-                then(Ok(report));
+        let done = self.then::<Result<Moderated, Refusal>>(move |this, outcome| {
+            match outcome.map_err(unavailable).flatten() {
+                Ok(moderated) => {
+                    let report = moderated.report.clone().map(Box::new);
+                    this.moderated(site, &asked, name, moderated);
+                    then(Ok(report));
+                }
+                Err(refusal) => then(Err(refusal)),
             }
-            Err(refusal) => then(Err(refusal)),
-        };
-        self.store.moderate(site, by, act, now, Box::new(done));
+        });
+        self.store.moderate(site, by, act, now, done);
     }
 
     /// After the commit: publishes the act to the affected users.
@@ -426,17 +423,11 @@ impl Moderation {
     }
 
     pub(crate) fn audit(self: &Arc<Self>, asker: &Asker, re: u64, page: PageOf) {
-        let (this, handle) = (self.clone(), asker.session.handle);
-        let done = move |outcome: Result<Result<AuditPage, Refusal>, StoreError>| match outcome
-            .map_err(unavailable)
-            .flatten()
-        {
-            Ok(AuditPage { rows, next }) => {
-                this.sessions.answer(handle, re, Event::Audit { entries: rows, next });
-            }
-            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-        };
+        let handle = asker.session.handle;
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, AuditPage { rows, next }| {
+            this.sessions.answer(handle, re, Event::Audit { entries: rows, next });
+        });
         let (site, limit) = (asker.site.site.id, self.sessions.page_limit(page.limit));
-        self.store.audit(site, By::User(asker.session.user), page.after, limit, Box::new(done));
+        self.store.audit(site, By::User(asker.session.user), page.after, limit, done);
     }
 }

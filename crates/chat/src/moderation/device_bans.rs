@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::moderation::{Moderation, ModeratorAct};
-use crate::{By, SiteId, StoreError, Timestamp, UserId};
+use crate::session::Completion;
+use crate::{By, SiteId, Timestamp, UserId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeviceBan {
@@ -51,13 +52,12 @@ impl DeviceBans {
 
 impl Moderation {
     pub(crate) fn read_device_bans(self: &Arc<Self>) {
-        let this = self.clone();
-        let done = move |all: Result<Vec<DeviceBan>, StoreError>| {
+        let done = self.then(move |this, all| {
             if let Ok(all) = all {
                 this.device_bans.replace(all);
             }
-        };
-        self.store.device_bans(Box::new(done));
+        });
+        self.store.device_bans(done);
     }
 
     /// Fingerprints of the devices with which the user is connected.

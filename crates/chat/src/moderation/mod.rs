@@ -18,7 +18,7 @@ mod store;
 mod trust;
 
 use crate::observer::Observer;
-use crate::session::Sessions;
+use crate::session::{Completion, Sessions};
 use crate::site::live::Sites;
 use crate::stats::Counters;
 use crate::users::Users;
@@ -103,6 +103,12 @@ impl Moderation {
         if let Some(observer) = self.observer.get() {
             tell(observer);
         }
+    }
+}
+
+impl Completion for Moderation {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
 

@@ -8,12 +8,9 @@ use std::sync::atomic::Ordering;
 
 use crate::command::AnswerTo;
 use crate::moderation::{Ended, Moderation, Notice, NoticeKind, SanctionKind};
-use crate::session::{Asker, StandingHere, UserHere};
+use crate::session::{Asker, Completion, StandingHere, UserHere};
 use crate::site::settings::Settings;
-use crate::store::unavailable;
-use crate::{
-    Refusal, SessionHandle, SessionId, SiteRole, SiteStanding, StoreError, Timestamp, UserId, UserRow,
-};
+use crate::{Done, Refusal, SessionHandle, SessionId, SiteRole, SiteStanding, Timestamp, UserId, UserRow};
 
 impl Moderation {
     /// The stored row of a user has changed: applies it to the user's sessions.
@@ -66,11 +63,11 @@ impl Moderation {
     }
 
     fn with_ban(&self, user: UserId, then: impl FnOnce(Option<Notice>) + Send + 'static) {
-        let done = move |notices: Result<Vec<Notice>, StoreError>| {
+        let done: Done<Vec<Notice>> = Box::new(move |notices| {
             let of_site = |notice: &Notice| notice.kind == NoticeKind::Ban && notice.room.is_none();
             then(notices.unwrap_or_default().into_iter().find(of_site));
-        };
-        self.store.notices(user, Box::new(done));
+        });
+        self.store.notices(user, done);
     }
 
     /// A ban of an operator has no reason.
@@ -106,30 +103,27 @@ impl Moderation {
 
     /// Sends the user's notices after the welcome, if their row says that there are some.
     pub(crate) fn tell_notices(self: &Arc<Self>, session: SessionId) {
-        let this = self.clone();
-        let done = move |notices: Result<Vec<Notice>, StoreError>| {
+        let done = self.then(move |this, notices| {
             for notice in notices.unwrap_or_default() {
                 this.sessions.send(session.handle, Event::Notice(Box::new(notice)));
             }
-        };
-        self.store.notices(session.user, Box::new(done));
+        });
+        self.store.notices(session.user, done);
     }
 
     pub(crate) fn notices(self: &Arc<Self>, asker: &Asker, re: u64, seen: bool) {
-        let (this, session) = (self.clone(), asker.session);
-        let answer = move |notices: Result<Vec<Notice>, StoreError>| match notices {
-            Ok(notices) => this.sessions.answer(session.handle, re, Event::Notices(notices)),
-            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
-        };
+        let session = asker.session;
+        let answer = self.on_loaded(session.handle, AnswerTo::Request(re), move |this, notices| {
+            this.sessions.answer(session.handle, re, Event::Notices(notices))
+        });
         if !seen {
-            return self.store.notices(session.user, Box::new(answer));
+            return self.store.notices(session.user, answer);
         }
-        let this = self.clone();
-        let done = move |outcome: Result<(), StoreError>| match outcome {
-            Ok(()) => this.store.notices(session.user, Box::new(answer)),
+        let done = self.then(move |this, outcome| match outcome {
+            Ok(()) => this.store.notices(session.user, answer),
             Err(error) => answer(Err(error)),
-        };
-        self.store.notices_seen(session.user, Box::new(done));
+        });
+        self.store.notices_seen(session.user, done);
     }
 
     /// Ends expired sanctions. Costs one comparison while none is due.
@@ -139,8 +133,7 @@ impl Moderation {
         }
         // No second request before the store has answered.
         self.next_end.store(now.0 + ASK_AGAIN_MS, Ordering::Release);
-        let this = self.clone();
-        let done = move |outcome: Result<(Vec<Ended>, Option<Timestamp>), StoreError>| {
+        let done = self.then::<(Vec<Ended>, Option<Timestamp>)>(move |this, outcome| {
             let Ok((ended, next)) = outcome else { return };
             this.next_end.store(next.map_or(u64::MAX, |next| next.0), Ordering::Release);
             for Ended { user, room, kind, member } in ended {
@@ -154,8 +147,8 @@ impl Moderation {
                     this.sessions.publish_transient(user.id, None, Event::Notice(Box::new(notice)));
                 }
             }
-        };
-        self.store.end_sanctions(now, Box::new(done));
+        });
+        self.store.end_sanctions(now, done);
     }
 }
 

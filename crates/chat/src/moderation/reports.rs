@@ -10,11 +10,10 @@ use crate::moderation::{
     EVIDENCE_MS, LINES_AROUND, MOST_OPEN_REPORTS, Moderation, NewReport, ReportAbout, ReportReason,
     ReportRow, ReportState, ReportsPage, is_reason,
 };
-use crate::session::Asker;
-use crate::store::unavailable;
+use crate::session::{Asker, Completion};
 use crate::{
-    By, ConversationId, Hit, PageOf, REASON_BYTES, Refusal, Revision, Seq, SiteId, StoreError, Sub,
-    Timestamp, UserId, UserRow,
+    By, ConversationId, Hit, PageOf, REASON_BYTES, Refusal, Revision, Seq, SiteId, Sub, Timestamp, UserId,
+    UserRow,
 };
 
 /// A report of a session, with users by the site's ids.
@@ -74,7 +73,7 @@ impl Moderation {
         if !is_sound {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
-        let (this, by) = (self.clone(), session.user);
+        let (_this, by) = (self.clone(), session.user);
         let report = move |about| NewReport { by, about, reason, text: text.into(), time: now };
         match of {
             ReportOf::Message(id, seq) => self.keep_report(asker, re, report(ReportAbout::Message(id, seq))),
@@ -82,35 +81,26 @@ impl Moderation {
             ReportOf::User(user) => {
                 let asker = asker.clone();
                 let site = asker.site.site.id;
-                let done = move |row: Result<Option<UserRow>, StoreError>| match row {
-                    Ok(Some(row)) => this.keep_report(&asker, re, report(ReportAbout::User(row.id))),
-                    Ok(None) => {
-                        this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchUser)
-                    }
-                    Err(error) => {
-                        this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error))
-                    }
-                };
-                self.store.user(site, user, Box::new(done));
+                let to = AnswerTo::Request(re);
+                let done = self.on_loaded(session.handle, to, move |this, row: Option<UserRow>| match row {
+                    Some(row) => this.keep_report(&asker, re, report(ReportAbout::User(row.id))),
+                    None => this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchUser),
+                });
+                self.store.user(site, user, done);
             }
         }
     }
 
     fn keep_report(self: &Arc<Self>, asker: &Asker, re: u64, report: NewReport) {
-        let (this, handle, site) = (self.clone(), asker.session.handle, asker.site.site.id);
-        let done = move |outcome: Result<Result<(ReportRow, bool), Refusal>, StoreError>| match outcome
-            .map_err(unavailable)
-            .flatten()
-        {
-            Ok((report, is_new)) => {
-                this.sessions.answer(handle, re, Event::Reported { report: report.number });
-                if is_new {
-                    this.tell_moderators(site, report);
-                }
+        let (handle, site) = (asker.session.handle, asker.site.site.id);
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, kept: (ReportRow, bool)| {
+            let (report, is_new) = kept;
+            this.sessions.answer(handle, re, Event::Reported { report: report.number });
+            if is_new {
+                this.tell_moderators(site, report);
             }
-            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-        };
-        self.store.report(report, Box::new(done));
+        });
+        self.store.report(report, done);
     }
 
     /// Reports a delivered message that moderators should check.
@@ -139,30 +129,28 @@ impl Moderation {
             text: in_words(hits).into(),
             time: now,
         };
-        let this = self.clone();
-        let done = move |outcome: Result<Result<(ReportRow, bool), Refusal>, StoreError>| {
+        let done = self.then(move |this, outcome| {
             if let Ok(Ok((report, true))) = outcome {
                 this.tell_moderators(site, report);
             }
-        };
-        self.store.report(report, Box::new(done));
+        });
+        self.store.report(report, done);
     }
 
     /// Notifies connected moderators, except the reported one. Delivery is not guaranteed: the queue is in
     /// the store.
     pub(crate) fn tell_moderators(self: &Arc<Self>, site: SiteId, report: ReportRow) {
-        let this = self.clone();
         let reported = report.user.clone();
         let event = Event::Report(Box::new(report));
-        let done = move |moderators: Result<Vec<UserId>, StoreError>| {
+        let done = self.then(move |this, moderators| {
             for user in moderators.unwrap_or_default() {
                 let sub = this.sessions.lock(user).user(user).map(|here| here.sub.clone());
                 if sub.is_some() && sub != reported {
                     this.sessions.publish_transient(user, None, event.clone());
                 }
             }
-        };
-        self.store.moderators(site, Box::new(done));
+        });
+        self.store.moderators(site, done);
     }
 
     pub(crate) fn list_reports(
@@ -172,19 +160,14 @@ impl Moderation {
         state: Option<ReportState>,
         page: PageOf,
     ) {
-        let (this, session) = (self.clone(), asker.session);
-        let done = move |outcome: Result<Result<ReportsPage, Refusal>, StoreError>| match outcome
-            .map_err(unavailable)
-            .flatten()
-        {
-            Ok(ReportsPage { rows, next }) => {
-                this.sessions.answer(session.handle, re, Event::Reports { reports: rows, next });
-            }
-            Err(refusal) => this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
-        };
+        let session = asker.session;
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, page| {
+            let ReportsPage { rows, next } = page;
+            this.sessions.answer(session.handle, re, Event::Reports { reports: rows, next });
+        });
         let limit = self.sessions.page_limit(page.limit);
         let (site, asker) = (asker.site.site.id, By::User(session.user));
-        self.store.reports(site, asker, state, page.after, limit, Box::new(done));
+        self.store.reports(site, asker, state, page.after, limit, done);
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::moderation::{AuditPage, FilterTest, Moderate, Moderation, ReportRow, ReportState, ReportsPage};
 use crate::store::unavailable;
-use crate::{Caller, NotSet, PageOf, Refusal, Settings, StoreError, Timestamp, Told};
+use crate::{Caller, Done, NotSet, PageOf, Refusal, Settings, Timestamp, Told};
 
 impl Moderation {
     pub(crate) fn settings_over_rest(&self, caller: &Caller) -> Result<Settings, Refusal> {
@@ -65,17 +65,15 @@ impl Moderation {
         told: Told<ReportsPage>,
     ) {
         let limit = self.sessions.page_limit(page.limit);
-        let done = move |outcome: Result<Result<ReportsPage, Refusal>, StoreError>| {
-            told(outcome.map_err(unavailable).flatten());
-        };
-        self.store.reports(caller.site(), caller.by(), state, page.after, limit, Box::new(done));
+        let done: Done<Result<ReportsPage, Refusal>> =
+            Box::new(move |outcome| told(outcome.map_err(unavailable).flatten()));
+        self.store.reports(caller.site(), caller.by(), state, page.after, limit, done);
     }
 
     pub(crate) fn audit_over_rest(&self, caller: &Caller, page: PageOf, told: Told<AuditPage>) {
         let limit = self.sessions.page_limit(page.limit);
-        let done = move |outcome: Result<Result<AuditPage, Refusal>, StoreError>| {
-            told(outcome.map_err(unavailable).flatten());
-        };
-        self.store.audit(caller.site(), caller.by(), page.after, limit, Box::new(done));
+        let done: Done<Result<AuditPage, Refusal>> =
+            Box::new(move |outcome| told(outcome.map_err(unavailable).flatten()));
+        self.store.audit(caller.site(), caller.by(), page.after, limit, done);
     }
 }

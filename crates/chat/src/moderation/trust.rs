@@ -1,8 +1,9 @@
 //! A user's level of trust, computed at the sign-in.
 
 use crate::moderation::Moderation;
+use crate::session::Completion;
 use crate::site::trust::worth_counting;
-use crate::{Level, Settings, SiteStanding, StoreError, Timestamp, UserId, UserRow, level};
+use crate::{Level, Settings, SiteStanding, Timestamp, UserId, UserRow, level};
 use std::sync::Arc;
 
 impl Moderation {
@@ -35,25 +36,23 @@ impl Moderation {
         let (user, came, before) = (row.id, row.created, row.on_site.level);
         let at = before.max(level(&trust, site, came, 0, now));
         let Some(most) = worth_counting(&trust, at, now.since(came)) else { return };
-        let this = self.clone();
-        let done = move |written: Result<u32, StoreError>| {
+        let done = self.then(move |this, written| {
             let Ok(written) = written else { return };
             let reached = level(&trust, site, came, written, now);
             if reached > before {
                 this.keep_level(user, reached);
             }
-        };
-        self.store.written(user, most, Box::new(done));
+        });
+        self.store.written(user, most, done);
     }
 
     fn keep_level(self: &Arc<Self>, user: UserId, level: Level) {
-        let this = self.clone();
-        let done = move |row: Result<Option<UserRow>, StoreError>| {
+        let done = self.then(move |this, row| {
             if let Ok(Some(row)) = row {
                 this.users.recent().user_is(&row);
                 this.stand(user, row.on_site);
             }
-        };
-        self.store.keep_level(user, level, Box::new(done));
+        });
+        self.store.keep_level(user, level, done);
     }
 }

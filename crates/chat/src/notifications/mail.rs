@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::notifications::decide::news;
 use crate::notifications::{MAIL_EVERY_MS, MailDue, News, Notifications};
-use crate::{ConversationId, MailAddress, StoreError, Sub, Timestamp, UserId};
+use crate::session::Completion;
+use crate::{ConversationId, MailAddress, Sub, Timestamp, UserId};
 
 /// Milliseconds between two searches for due digests.
 pub(crate) const LOOK_MS: u64 = 10_000;
@@ -57,13 +58,12 @@ impl Notifications {
         if self.queue.mailer().is_none() {
             return;
         }
-        let this = self.clone();
-        let done = move |may_be_due: Result<bool, StoreError>| {
+        let done = self.then(move |this, may_be_due| {
             if may_be_due == Ok(true) {
                 this.queue.mail_may_be_due(user);
             }
-        };
-        self.store.put_mail_address(user, address, Box::new(done));
+        });
+        self.store.put_mail_address(user, address, done);
     }
 
     /// Schedules a digest for a stored message, if its receiver is away and wants digests.
@@ -78,20 +78,18 @@ impl Notifications {
         if self.queue.mailer().is_none() || !self.queue.is_mail_time(now) {
             return;
         }
-        let this = self.clone();
-        let done = move |due: Result<Vec<MailDue>, StoreError>| {
+        let done = self.then::<Vec<MailDue>>(move |this, due| {
             due.unwrap_or_default().into_iter().for_each(|due| this.mail(due, now));
-        };
-        self.store.mail_due(now, MOST_DUE, Box::new(done));
+        });
+        self.store.mail_due(now, MOST_DUE, done);
     }
 
     /// The time of sending is stored first: a lost digest is better than a repeated one at every start.
     fn mail(self: &Arc<Self>, due: MailDue, now: Timestamp) {
         let user = due.user;
         let digest = if self.is_away(user) { self.digest(due, now) } else { None };
-        let this = self.clone();
         let sent = digest.is_some().then_some(now);
-        let done = move |settled: Result<(), StoreError>| {
+        let done = self.then(move |this, settled| {
             if settled.is_err() {
                 return;
             }
@@ -99,8 +97,8 @@ impl Notifications {
             if let (Some(mailer), Some(digest)) = (this.queue.mailer(), digest) {
                 mailer.mail(digest);
             }
-        };
-        self.store.settle_mail(user, sent, Box::new(done));
+        });
+        self.store.settle_mail(user, sent, done);
     }
 
     fn digest(&self, due: MailDue, now: Timestamp) -> Option<Digest> {

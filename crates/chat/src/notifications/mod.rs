@@ -27,7 +27,7 @@ pub use store::{
     NotifyFacts, NotifySettings, NotifyView, PushDevice, Talk,
 };
 
-use crate::session::Sessions;
+use crate::session::{Completion, Sessions};
 use crate::site::live::Sites;
 use crate::{CallEntry, CallId, ConversationId, Done, Media, SiteId, StoreError, Sub, Timestamp, UserId};
 
@@ -79,6 +79,12 @@ impl Notifications {
     /// The call no longer rings for this user. Answers the notice that was pushed for it.
     pub(crate) fn end_ring(&self, user: UserId, call: CallId) -> Option<PushedRing> {
         self.queue.end_ring(user, call)
+    }
+}
+
+impl Completion for Notifications {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::notifications::decide::{SMALL_ROOM, is_away, may_disturb, news};
 use crate::notifications::{Notifications, NotifyFacts, Push, PushDevice, PushNotice, RingingCall, Talk};
+use crate::session::Completion;
 use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow, mentioned};
 
 /// The receiver and the subject of a notice.
@@ -70,13 +71,12 @@ impl Notifications {
             return reached.into_iter().for_each(|user| self.notify_away(user, conversation, now));
         }
         let named: Vec<Sub> = tries.into_iter().flatten().filter_map(Sub::parse).collect();
-        let this = self.clone();
-        let done = move |rows: Result<Vec<UserRow>, _>| {
+        let done = self.then::<Vec<UserRow>>(move |this, rows| {
             for row in rows.unwrap_or_default().iter().filter(|row| reached.contains(&row.id)) {
                 this.notify_away(row.id, conversation, now);
             }
-        };
-        self.store.users(site, named, Box::new(done));
+        });
+        self.store.users(site, named, done);
     }
 
     /// The user has read a conversation.
@@ -85,14 +85,13 @@ impl Notifications {
         if !self.queue.reaches(user) || !self.queue.read(user, conversation, now) {
             return;
         }
-        let this = self.clone();
-        let done = move |facts: Result<NotifyFacts, _>| {
+        let done = self.then::<NotifyFacts>(move |this, facts| {
             if let Ok(facts) = facts {
                 let clear = |talk| this.push(&About::of(user, talk), &facts.devices, &PushNotice::Clear);
                 facts.talks.iter().for_each(clear);
             }
-        };
-        self.store.notify_facts(user, vec![conversation], Box::new(done));
+        });
+        self.store.notify_facts(user, vec![conversation], done);
     }
 
     /// Called with every tick.
@@ -105,13 +104,12 @@ impl Notifications {
             if !self.is_away(user) {
                 continue;
             }
-            let this = self.clone();
-            let done = move |facts: Result<NotifyFacts, _>| {
+            let done = self.then(move |this, facts| {
                 if let Ok(facts) = facts {
                     this.show(user, &facts, now);
                 }
-            };
-            self.store.notify_facts(user, conversations, Box::new(done));
+            });
+            self.store.notify_facts(user, conversations, done);
         }
     }
 

@@ -7,8 +7,9 @@ use crate::limits::{Due, Rate};
 use crate::notifications::decide::{may_disturb, may_ring, news};
 use crate::notifications::push::About;
 use crate::notifications::{Notifications, NotifyFacts, PushNotice, Ring};
+use crate::session::Completion;
 use crate::site::share::SiteCounts;
-use crate::{CallId, ConversationId, Media, RINGS_MS, Seq, StoreError, Sub, Timestamp, UserId, UserRow};
+use crate::{CallId, ConversationId, Media, RINGS_MS, Seq, Sub, Timestamp, UserId, UserRow};
 
 /// Milliseconds from the call to the push: a page that is loading, or a call that ends at once, needs none.
 pub(crate) const RING_PAUSE_MS: u64 = 2_000;
@@ -125,13 +126,13 @@ impl Notifications {
             if !self.is_away(call.to) {
                 continue;
             }
-            let (this, site, from) = (self.clone(), call.to.site, call.from.clone());
-            let done = move |caller: Result<Option<UserRow>, StoreError>| {
+            let (site, from) = (call.to.site, call.from.clone());
+            let done = self.then(move |this, caller| {
                 if let Ok(Some(caller)) = caller {
                     this.push_ring(call, &caller, now);
                 }
-            };
-            self.store.user(site, from, Box::new(done));
+            });
+            self.store.user(site, from, done);
         }
     }
 
@@ -145,16 +146,16 @@ impl Notifications {
             media: call.media,
             until: Timestamp(call.since.0 + RINGS_MS),
         });
-        let (this, to, conversation) = (self.clone(), call.to, call.conversation);
-        let done = move |facts: Result<NotifyFacts, StoreError>| {
+        let (to, conversation) = (call.to, call.conversation);
+        let done = self.then::<NotifyFacts>(move |this, facts| {
             let Ok(facts) = facts else { return };
             let may_ring = may_ring(&facts, now) && may_disturb(&facts.settings, facts.presence, now);
             if may_ring && this.queue.push_ring(&call, &ring, now) {
                 let about = About { to, conversation, with: Some(call.from) };
                 this.push(&about, &facts.devices, &PushNotice::Ring(ring));
             }
-        };
-        self.store.notify_facts(to, vec![conversation], Box::new(done));
+        });
+        self.store.notify_facts(to, vec![conversation], done);
     }
 
     /// The entry of a call is stored, or could not be. `missed`: the callee did not take part in the end of the call.
@@ -181,8 +182,7 @@ impl Notifications {
         if self.queue.is_mailable(to) {
             self.mail_later(to, now);
         }
-        let this = self.clone();
-        let done = move |facts: Result<NotifyFacts, StoreError>| {
+        let done = self.then::<NotifyFacts>(move |this, facts| {
             let Ok(facts) = facts else { return };
             let about = &pushed.about;
             let disturb = may_disturb(&facts.settings, facts.presence, now);
@@ -194,18 +194,18 @@ impl Notifications {
             let last = talk.and_then(|talk| talk.row.last.as_ref()).map_or(Seq(0), |last| last.seq);
             this.queue.replace(to, conversation, last, now);
             this.push(about, &facts.devices, &notice);
-        };
-        self.store.notify_facts(to, vec![conversation], Box::new(done));
+        });
+        self.store.notify_facts(to, vec![conversation], done);
     }
 
     /// Removes the notice after the call was answered or declined on another device.
     pub(crate) fn close_ring(self: &Arc<Self>, pushed: PushedRing) {
-        let (this, to) = (self.clone(), pushed.about.to);
-        let done = move |facts: Result<NotifyFacts, StoreError>| {
+        let to = pushed.about.to;
+        let done = self.then::<NotifyFacts>(move |this, facts| {
             if let Ok(facts) = facts {
                 this.push(&pushed.about, &facts.devices, &PushNotice::RingOver(pushed.ring));
             }
-        };
-        self.store.notify_facts(to, Vec::new(), Box::new(done));
+        });
+        self.store.notify_facts(to, Vec::new(), done);
     }
 }

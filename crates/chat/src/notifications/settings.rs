@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::notifications::{Notifications, NotifyChange, NotifyView, PushDevice};
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
 use crate::{Refusal, StoreError, Timestamp, UserId};
 
@@ -48,18 +48,14 @@ impl Notifications {
     ) {
         let user = asker.session.user;
         let device = self.sessions.kept_device(asker);
-        let (this, asker) = (self.clone(), asker.clone());
-        let done = move |lost: Result<Vec<UserId>, StoreError>| match lost {
-            Ok(lost) => {
-                this.queue.reach(user);
-                lost.into_iter().for_each(|other| this.queue.lose(other));
-                this.notifications(&asker, re, rest, now);
-            }
-            Err(error) => {
-                this.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
-            }
-        };
-        self.store.put_push_device(user, device, browser, now, Box::new(done));
+        let asker = asker.clone();
+        let (handle, to) = (asker.session.handle, AnswerTo::Request(re));
+        let done = self.on_loaded(handle, to, move |this, lost: Vec<UserId>| {
+            this.queue.reach(user);
+            lost.into_iter().for_each(|other| this.queue.lose(other));
+            this.notifications(&asker, re, rest, now);
+        });
+        self.store.put_push_device(user, device, browser, now, done);
     }
 
     fn unsubscribe(self: &Arc<Self>, asker: &Asker, re: u64, endpoint: Box<str>, rest: NotifyChange) {
@@ -78,33 +74,29 @@ impl Notifications {
         endpoint: Box<str>,
         then: impl FnOnce(Result<(), StoreError>) + Send + 'static,
     ) {
-        let this = self.clone();
-        let done = move |has_other: Result<bool, StoreError>| {
+        let done = self.then(move |this, has_other| {
             if has_other == Ok(false) {
                 this.queue.lose(user);
             }
             then(has_other.map(drop));
-        };
-        self.store.remove_push_device(user, endpoint, Box::new(done));
+        });
+        self.store.remove_push_device(user, endpoint, done);
     }
 
     fn change_settings(self: &Arc<Self>, asker: &Asker, re: u64, change: NotifyChange) {
-        let (this, session) = (self.clone(), asker.session);
+        let session = asker.session;
         let wish = change.mail;
-        let done = move |view: Result<NotifyView, StoreError>| match view {
-            Ok(view) => {
-                match wish {
-                    Some(0) => this.queue.mail_is_not_due(session.user),
-                    Some(_) if view.mail.is_some() => this.queue.mail_may_be_due(session.user),
-                    _ => {}
-                }
-                this.answer_notifications(session, re, view);
+        let done = self.on_loaded(session.handle, AnswerTo::Request(re), move |this, view: NotifyView| {
+            match wish {
+                Some(0) => this.queue.mail_is_not_due(session.user),
+                Some(_) if view.mail.is_some() => this.queue.mail_may_be_due(session.user),
+                _ => {}
             }
-            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
-        };
+            this.answer_notifications(session, re, view);
+        });
         match change == NotifyChange::default() {
-            true => self.store.notify_view(session.user, Box::new(done)),
-            false => self.store.change_notify_settings(session.user, change, Box::new(done)),
+            true => self.store.notify_view(session.user, done),
+            false => self.store.change_notify_settings(session.user, change, done),
         }
     }
 

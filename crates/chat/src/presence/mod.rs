@@ -26,7 +26,7 @@ use crate::presence::watch::Watches;
 use crate::privacy::SetPresence;
 use crate::privacy::{Audience, Privacy};
 use crate::session::admission::Admission;
-use crate::session::{Asker, Handles, SHARDS, Sessions, Shard, UserHere};
+use crate::session::{Asker, Completion, Handles, SHARDS, Sessions, Shard, UserHere};
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::users::cache::ContactIds;
@@ -432,6 +432,12 @@ impl Presences {
                 );
             }
         }
+    }
+}
+
+impl Completion for Presences {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }
 

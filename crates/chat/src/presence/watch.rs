@@ -11,10 +11,10 @@ use smallvec::SmallVec;
 use crate::command::AnswerTo;
 use crate::presence::Presences;
 use crate::privacy::{Audience, Privacy, Signal, Visibility};
-use crate::session::{Asker, Handles, NumberHasher, State};
+use crate::session::{Asker, Completion, Handles, NumberHasher, State};
 use crate::{
-    ContactState, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp,
-    UserId, UserRow,
+    ContactState, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, Sub, Timestamp, UserId,
+    UserRow,
 };
 
 const SHARDS: usize = 32;
@@ -235,8 +235,7 @@ impl Presences {
             return;
         }
         let order = self.watches.order(session.handle);
-        let this = self.clone();
-        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+        let done = self.then::<Vec<UserRow>>(move |this, rows| {
             let Ok(rows) = rows else { return this.cannot_watch(session) };
             let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
             let watcher = this.clone();
@@ -257,8 +256,8 @@ impl Presences {
                     watcher.watches.forget(session.handle);
                 }
             });
-        };
-        self.store.users_by_id(watched, Box::new(done));
+        });
+        self.store.users_by_id(watched, done);
     }
 
     /// Ends the session, because the client would show old presence forever. It reconnects and sends its
@@ -274,16 +273,15 @@ impl Presences {
         if watched.is_empty() {
             return;
         }
-        let this = self.clone();
-        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+        let done = self.then::<Vec<UserRow>>(move |this, rows| {
             for row in rows.unwrap_or_default() {
                 let presence = this.watches.watchers_of(row.id).contains(&session);
                 // The relation is not cached: show only what everybody may see.
                 let last_seen = presence && this.users.privacy_of(&row).last_seen == Audience::Everybody;
                 this.tell_sight(mode, session.handle, &row, Sight { presence, last_seen });
             }
-        };
-        self.store.users_by_id(watched.into_vec(), Box::new(done));
+        });
+        self.store.users_by_id(watched.into_vec(), done);
     }
 
     /// The relation of two users has changed, so each may see more or less of the other.

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::session::record::{SessionRecord, Taken};
-use crate::session::{ContactWatch, Hold, Session, Shard, StandingHere, State};
+use crate::session::{Completion, ContactWatch, Hold, Session, Shard, StandingHere, State};
 use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
-use crate::{Refusal, Request, SessionHandle, SessionId, Snapshot, StoreError, Timestamp, UserId, UserRow};
+use crate::{Refusal, Request, SessionHandle, SessionId, Snapshot, Timestamp, UserId, UserRow};
 use smallvec::SmallVec;
 
 /// Sessions whose users are read together.
@@ -104,9 +104,8 @@ impl SignIn {
         let mut users: Vec<UserId> = some.iter().map(|record| record.session.user).collect();
         users.sort_unstable();
         users.dedup();
-        let this = self.clone();
         let merges = self.account.merge_count();
-        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+        let done = self.then::<Vec<UserRow>>(move |this, rows| {
             let none = if rows.is_err() { Refusal::Unavailable } else { Refusal::NoSession };
             let rows = rows.unwrap_or_default();
             let by_id: HashMap<UserId, &UserRow> = rows.iter().map(|row| (row.id, row)).collect();
@@ -117,8 +116,8 @@ impl SignIn {
                 }
             }
             this.adopt_some(rest, now);
-        };
-        self.store.users_by_id(users, Box::new(done));
+        });
+        self.store.users_by_id(users, done);
     }
 
     fn adopt_one(self: &Arc<Self>, record: &SessionRecord, row: &UserRow, merges: u64, now: Timestamp) {
@@ -218,9 +217,8 @@ impl SignIn {
     fn look_for_changes(self: &Arc<Self>, record: &SessionRecord, hold: Hold) {
         let (session, seen) = (record.session, record.seen);
         self.sessions.wait_for_publishing();
-        let this = self.clone();
-        let done = move |snapshot: Result<Snapshot, StoreError>| this.adopted(session, hold, snapshot.ok());
-        self.store.snapshot(session.user, self.resume_from(session.user.site, Some(seen)), Box::new(done));
+        let done = self.then(move |this, snapshot| this.adopted(session, hold, snapshot.ok()));
+        self.store.snapshot(session.user, self.resume_from(session.user.site, Some(seen)), done);
     }
 
     fn adopted(self: &Arc<Self>, session: SessionId, hold: Hold, snapshot: Option<Snapshot>) {

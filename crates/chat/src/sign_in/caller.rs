@@ -3,11 +3,12 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use crate::session::Completion;
 use crate::sign_in::SignIn;
 use crate::sign_in::log::SignInAttempt;
 use crate::site::token::{self, Bearer};
 use crate::store::unavailable;
-use crate::{Caller, Door, Refusal, RequestKind, SiteId, SiteRole, StoreError, Timestamp, Told, UserRow};
+use crate::{Caller, Door, Refusal, RequestKind, SiteId, SiteRole, Timestamp, Told, UserRow};
 
 impl SignIn {
     /// The author of a request with this token: the site itself (role `service`), or an admin. Of an admin's
@@ -32,8 +33,8 @@ impl SignIn {
                 return told(Err(refusal));
             }
         };
-        let (this, user) = (self.clone(), sub.clone());
-        let found = move |row: Result<Option<UserRow>, StoreError>| {
+        let user = sub.clone();
+        let found = self.then::<Option<UserRow>>(move |this, row| {
             let caller = row.map_err(unavailable).and_then(|row| match row {
                 Some(row) if row.banned => Err(Refusal::Banned),
                 Some(row) if row.on_site.role == SiteRole::Admin => Ok(Caller::User(row.id, row.profile.sub)),
@@ -48,8 +49,8 @@ impl SignIn {
                 );
             }
             told(caller);
-        };
-        self.store.user(site, sub, Box::new(found));
+        });
+        self.store.user(site, sub, found);
     }
 
     fn bearer(&self, site_key: &str, token: &str, now: Timestamp) -> Result<(SiteId, Bearer), Refusal> {

@@ -4,10 +4,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::calls::CredentialFor;
+use crate::session::Completion;
 use crate::sign_in::SignIn;
 use crate::sign_in::log::SignInAttempt;
 use crate::store::unavailable;
-use crate::{Door, Ice, Refusal, RequestKind, StoreError, Timestamp, UserRow};
+use crate::{Door, Ice, Refusal, RequestKind, Timestamp, UserRow};
 
 impl SignIn {
     /// Servers for the user of a token: for the user's current call, otherwise for a check. `then` may be
@@ -36,8 +37,8 @@ impl SignIn {
                 return then(Err(refusal));
             }
         };
-        let (this, sub) = (self.clone(), ticket.profile.sub.clone());
-        let done = move |row: Result<Option<UserRow>, StoreError>| {
+        let sub = ticket.profile.sub.clone();
+        let done = self.then::<Option<UserRow>>(move |this, row| {
             then(match row {
                 Ok(Some(row)) if row.banned => Err(Refusal::Banned),
                 Ok(Some(row)) => ticket.opens(&row).and_then(|()| {
@@ -52,7 +53,7 @@ impl SignIn {
                 Ok(None) => Err(Refusal::NoSuchUser),
                 Err(error) => Err(unavailable(error)),
             });
-        };
-        self.store.user(site.site.id, sub, Box::new(done));
+        });
+        self.store.user(site.site.id, sub, done);
     }
 }

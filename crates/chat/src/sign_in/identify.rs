@@ -10,7 +10,7 @@ use crate::sign_in::log::SignInAttempt;
 use crate::site::settings::Access;
 use crate::store::unavailable;
 use crate::{
-    Door, Identified, Refusal, SessionHandle, SessionId, SiteId, SiteRole, StoreError, Timestamp, UserRow,
+    Done, Door, Identified, Refusal, SessionHandle, SessionId, SiteId, SiteRole, Timestamp, UserRow,
     Visibility,
 };
 
@@ -79,10 +79,9 @@ impl SignIn {
             if let Some(row) = this.users.recent().user_by_sub(site, &sub) {
                 return found(Ok(Some(row)));
             }
-            let done = move |row: Result<Option<UserRow>, StoreError>| {
-                found(row.map(|row| row.map(Arc::new)).map_err(unavailable));
-            };
-            this.store.user(site, sub, Box::new(done));
+            let done: Done<Option<UserRow>> =
+                Box::new(move |row| found(row.map(|row| row.map(Arc::new)).map_err(unavailable)));
+            this.store.user(site, sub, done);
         };
         match once {
             None => look(Ok(())),

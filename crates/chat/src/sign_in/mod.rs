@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 pub use command::{Command, Hello};
 
 use crate::account::Account;
-use crate::account::devices::{self, SignedOut};
+use crate::account::devices::{self};
 use crate::calls::Calls;
 use crate::command::AnswerTo;
 use crate::import::Import;
@@ -32,7 +32,9 @@ use crate::presence::Presences;
 use crate::rng::Rng;
 use crate::session::admission::{Admission, UnderWay};
 use crate::session::request_limits::RequestLimits;
-use crate::session::{Asker, ContactWatch, Hold, Session, Sessions, StandingHere, State, device_fingerprint};
+use crate::session::{
+    Asker, Completion, ContactWatch, Hold, Session, Sessions, StandingHere, State, device_fingerprint,
+};
 use crate::sign_in::adopt::{AdoptionObserver, Adoptions};
 use crate::sign_in::guests::GuestDoor;
 use crate::sign_in::log::{SignInAttempt, SignInRecords};
@@ -47,7 +49,7 @@ use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
     Agent, Door, NodeConfig, Position, Refusal, SessionHandle, SessionId, SessionRecord, Site, SiteRole,
-    Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+    Snapshot, Timestamp, UserId, UserRow, Welcome,
 };
 use rand::Rng as _;
 
@@ -144,6 +146,12 @@ impl SignIn {
     }
 }
 
+impl Completion for SignIn {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+}
+
 impl Arrival {
     fn shown(&self) -> SignInAttempt<'_> {
         let (site, user) = (Some(&*self.site.site.key), Some(self.ticket.profile.sub.as_str()));
@@ -232,15 +240,14 @@ impl SignIn {
             return self.let_in(arrival);
         }
         let (site, user, device) = (arrival.site.site.id, arrival.ticket.profile.sub.clone(), arrival.device);
-        let this = self.clone();
-        let done = move |signed_out: Result<Option<SignedOut>, StoreError>| match signed_out {
+        let done = self.then(move |this, signed_out| match signed_out {
             Ok(Some(signed_out)) if !devices::may_return(signed_out, &arrival.ticket) => {
                 this.turn_away(&arrival, Refusal::SignedOut);
             }
             Ok(_) => this.let_in(arrival),
             Err(error) => this.turn_away(&arrival, unavailable(error)),
-        };
-        self.store.signed_out(site, user, device, Box::new(done));
+        });
+        self.store.signed_out(site, user, device, done);
     }
 
     fn let_in(self: &Arc<Self>, arrival: Arrival) {
@@ -261,8 +268,7 @@ impl SignIn {
                 false
             }
         };
-        let this = self.clone();
-        let done = move |outcome: Result<(UserRow, Snapshot), StoreError>| match outcome {
+        let done = self.then::<(UserRow, Snapshot)>(move |this, outcome| match outcome {
             Ok((row, snapshot)) => {
                 if snapshot.reset && snapshot.contacts.next.is_none() {
                     this.users.keep_contacts(row.id, &snapshot.contacts.rows, since);
@@ -275,8 +281,8 @@ impl SignIn {
                 }
                 this.turn_away(&arrival, Refusal::Unavailable);
             }
-        };
-        self.store.sign_in(site, user, from, now, Box::new(met), Box::new(done));
+        });
+        self.store.sign_in(site, user, from, now, Box::new(met), done);
     }
 
     /// Adds the session to the table, before its snapshot is taken. Notifies the sessions that it replaces.
@@ -463,13 +469,12 @@ impl SignIn {
             return self.sessions.end_session(asker.session, Refusal::KeyEnded, now);
         }
         self.sessions.answer(handle, re, Event::TokenOk { expires: ticket.expires });
-        let this = self.clone();
-        let done = move |outcome: Result<UserRow, StoreError>| {
+        let done = self.then(move |this, outcome| {
             if let Ok(row) = outcome {
                 this.moderation.standing_changed(&row);
             }
-        };
-        self.store.renew_user(user.site, ticket.user(), now, Box::new(done));
+        });
+        self.store.renew_user(user.site, ticket.user(), now, done);
     }
 
     pub(crate) fn disconnected(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {

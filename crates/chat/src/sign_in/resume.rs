@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::presence::shown::{Other, Shown};
-use crate::session::{Asker, Hold, Released};
+use crate::session::{Asker, Completion, Hold, Released};
 use crate::sign_in::SignIn;
 use crate::users::card;
 use crate::{Changes, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, SiteId, Snapshot, UserId};
@@ -30,8 +30,7 @@ impl SignIn {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
         };
         self.sessions.wait_for_publishing();
-        let this = self.clone();
-        let done = move |outcome| match outcome {
+        let done = self.then(move |this, outcome| match outcome {
             Ok(snapshot) => {
                 this.note_ahead(position, &snapshot);
                 this.resumed(&asker, re, hold, snapshot);
@@ -41,8 +40,8 @@ impl SignIn {
                 this.sessions.lock(session.user).abandon(session.user, session.handle, hold);
                 this.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
             }
-        };
-        self.store.snapshot(session.user, self.resume_from(session.user.site, position), Box::new(done));
+        });
+        self.store.snapshot(session.user, self.resume_from(session.user.site, position), done);
     }
 
     fn resumed(self: &Arc<Self>, asker: &Asker, re: u64, hold: Hold, snapshot: Snapshot) {

@@ -3,7 +3,7 @@
 use crate::site::live::LiveSite;
 use crate::site::store::SiteStore;
 use crate::site::token::Ticket;
-use crate::{NodeConfig, Refusal, SiteId, Timestamp, token};
+use crate::{Done, NodeConfig, Refusal, SiteId, Timestamp, token};
 use std::sync::Arc;
 
 /// Checks tokens, and stores used one-time tokens.
@@ -40,13 +40,13 @@ impl Tokens {
     ) {
         // The token could be shown again until then.
         let until = Timestamp(expires.0 + self.config.clock_skew_ms);
-        let done = move |outcome| {
+        let done: Done<bool> = Box::new(move |outcome| {
             then(match outcome {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(Refusal::TokenUsed),
                 Err(_) => Err(Refusal::Unavailable),
             });
-        };
-        self.store.use_token(site, jti, until, now, Box::new(done));
+        });
+        self.store.use_token(site, jti, until, now, done);
     }
 }

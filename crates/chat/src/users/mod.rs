@@ -9,7 +9,7 @@ pub(crate) mod store;
 use std::sync::Arc;
 
 use crate::privacy::{Privacy, Visibility};
-use crate::session::Sessions;
+use crate::session::{Completion, Sessions};
 use crate::store::unavailable;
 use crate::users::cache::{ContactIds, Generation, Recent};
 use crate::users::store::UserStore;
@@ -62,10 +62,9 @@ impl Users {
         if unknown.is_empty() {
             return then(Ok(cached.into_iter().flatten().collect()));
         }
-        let this = self.clone();
         let since = self.recent.generation();
         let asked = unknown.clone();
-        let done = move |read: Result<Vec<Relation>, StoreError>| {
+        let done = self.then::<Vec<Relation>>(move |this, read| {
             then(read.map(|read| {
                 for (other, relation) in asked.iter().zip(&read) {
                     this.recent.keep_relation(user, *other, *relation, since);
@@ -73,8 +72,8 @@ impl Users {
                 let mut read = read.into_iter();
                 cached.into_iter().filter_map(|known| known.or_else(|| read.next())).collect()
             }));
-        };
-        self.store.relations(user, unknown, Box::new(done));
+        });
+        self.store.relations(user, unknown, done);
     }
 
     /// Rows of users by sub, from the cache or the store; unknown ones are left out.
@@ -95,9 +94,8 @@ impl Users {
         if unknown.is_empty() {
             return then(Ok(rows));
         }
-        let this = self.clone();
         let since = self.recent.generation();
-        let done = move |read: Result<Vec<UserRow>, StoreError>| {
+        let done = self.then::<Vec<UserRow>>(move |this, read| {
             then(read.map(|read| {
                 for row in read.into_iter().map(Arc::new) {
                     this.recent.keep_user(&row, since);
@@ -105,8 +103,8 @@ impl Users {
                 }
                 rows
             }));
-        };
-        self.store.users(asker.site, unknown, Box::new(done));
+        });
+        self.store.users(asker.site, unknown, done);
     }
 
     pub(crate) fn with_both(
@@ -119,10 +117,9 @@ impl Users {
         if let [Some(me), Some(other)] = cached {
             return then(Ok([me, other]));
         }
-        let this = self.clone();
         let since = self.recent.generation();
         let asked = subs.to_vec();
-        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+        let done = self.then::<Vec<UserRow>>(move |this, rows| {
             then(rows.map_err(unavailable).and_then(|rows| {
                 let rows: Vec<Arc<UserRow>> = rows.into_iter().map(Arc::new).collect();
                 rows.iter().for_each(|row| this.recent.keep_user(row, since));
@@ -130,8 +127,8 @@ impl Users {
                 let [me, other] = subs.each_ref().map(find);
                 Ok([me.ok_or(Refusal::NoSession)?, other.ok_or(Refusal::NoSuchUser)?])
             }));
-        };
-        self.store.users(site, asked, Box::new(done));
+        });
+        self.store.users(site, asked, done);
     }
 
     /// The accepted contacts of each user, from the cache or the store.
@@ -146,10 +143,9 @@ impl Users {
         if unknown.is_empty() {
             return then(Ok(cached.into_iter().flatten().collect()));
         }
-        let this = self.clone();
         let since = self.recent.generation();
         let asked = unknown.clone();
-        let done = move |read: Result<Vec<Vec<UserId>>, StoreError>| {
+        let done = self.then::<Vec<Vec<UserId>>>(move |this, read| {
             then(read.map(|read| {
                 let read: Vec<ContactIds> = read.into_iter().map(Into::into).collect();
                 for (user, contacts) in asked.iter().zip(&read) {
@@ -158,8 +154,8 @@ impl Users {
                 let mut read = read.into_iter();
                 cached.into_iter().filter_map(|known| known.or_else(|| read.next())).collect()
             }));
-        };
-        self.store.contacts_of(unknown, Box::new(done));
+        });
+        self.store.contacts_of(unknown, done);
     }
 
     /// Caches the contacts of a first page that has all of them, because the presence of the user is
@@ -173,5 +169,11 @@ impl Users {
     /// The user's latest choices.
     pub(crate) fn privacy_of(&self, row: &UserRow) -> Privacy {
         self.sessions.lock(row.id).user(row.id).map_or(row.privacy, |here| here.privacy)
+    }
+}
+
+impl Completion for Users {
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 }

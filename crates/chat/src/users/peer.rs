@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::Users;
 use crate::command::AnswerTo;
 use crate::privacy::Privacy;
-use crate::session::{Asker, WaitingCommand};
+use crate::session::{Asker, Completion, WaitingCommand};
 use crate::store::unavailable;
 use crate::{
-    ContactState, ConversationId, ConversationRow, Mode, Refusal, Relation, SiteRole, StoreError, Timestamp,
-    To, UserId, UserRow,
+    ContactState, ConversationId, ConversationRow, Done, Mode, Refusal, Relation, SiteRole, StoreError,
+    Timestamp, To, UserId, UserRow,
 };
 
 /// Commands of one session that may wait for a look-up; more are refused.
@@ -133,7 +133,7 @@ impl Users {
         let Some(id) = ConversationId::direct(me, peer.id).filter(|_| is_asked) else {
             return then(asker, Ok(peer), job);
         };
-        let done = move |row: Result<Option<ConversationRow>, StoreError>| {
+        let done: Done<Option<ConversationRow>> = Box::new(move |row| {
             let may = match row {
                 Ok(Some(_)) => Ok(peer),
                 // The answer of a block.
@@ -141,8 +141,8 @@ impl Users {
                 Err(error) => Err(unavailable(error)),
             };
             then(asker, may, job);
-        };
-        self.store.conversation(me, id, Box::new(done));
+        });
+        self.store.conversation(me, id, done);
     }
 
     fn next_waiting(self: &Arc<Self>, asker: &Asker) {
@@ -232,8 +232,9 @@ impl Users {
             To::Conversation(id) => match id.other(me) {
                 Some(other) => {
                     let first = |rows: Vec<UserRow>| rows.into_iter().next();
-                    let done = move |rows: Result<_, _>| found(rows.map(first), Refusal::NoSuchConversation);
-                    self.store.users_by_id(vec![other], Box::new(done));
+                    let done: Done<Vec<UserRow>> =
+                        Box::new(move |rows| found(rows.map(first), Refusal::NoSuchConversation));
+                    self.store.users_by_id(vec![other], done);
                 }
                 None => found(Ok(None), Refusal::NoSuchConversation),
             },
@@ -250,15 +251,14 @@ impl Users {
     ) {
         let me = asker.session.user;
         let since = self.recent.generation();
-        let this = self.clone();
-        let done = move |relation: Result<Relation, StoreError>| {
+        let done = self.then(move |this, relation| {
             let peer = relation.map_err(unavailable).map(|relation| {
                 this.recent.keep_relation(me, id, relation, since);
                 Peer { id, is_banned, privacy, relation }
             });
             then(asker, peer);
-        };
-        self.store.relation(me, id, Box::new(done));
+        });
+        self.store.relation(me, id, done);
     }
 }
 

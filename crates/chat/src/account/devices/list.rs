@@ -6,30 +6,24 @@ use std::sync::Arc;
 use crate::account::Account;
 use crate::account::devices::{DeviceRow, KnownDevice, NewDevice};
 use crate::command::AnswerTo;
-use crate::session::Asker;
-use crate::store::unavailable;
-use crate::{Agent, Refusal, SessionId, StoreError, Timestamp, UserId};
+use crate::session::{Asker, Completion};
+use crate::{Agent, Refusal, SessionId, Timestamp, UserId};
 
 impl Account {
     pub(crate) fn devices(self: &Arc<Self>, asker: &Asker, re: u64) {
         if !asker.keeps_devices() {
             return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
         }
-        let (this, session) = (self.clone(), asker.session);
-        let done = move |rows: Result<Vec<DeviceRow>, StoreError>| match rows {
-            Ok(rows) => {
-                let (own, here) = this.sessions.devices_here(session);
-                let device = |row: DeviceRow| KnownDevice {
-                    here: here.contains(&row.id),
-                    this: own == Some(row.id),
-                    row,
-                };
-                let devices = rows.into_iter().map(device).collect();
-                this.sessions.answer(session.handle, re, Event::Devices(devices));
-            }
-            Err(error) => this.sessions.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
-        };
-        self.store.devices(session.user, Box::new(done));
+        let session = asker.session;
+        let to = AnswerTo::Request(re);
+        let done = self.on_loaded(session.handle, to, move |this, rows: Vec<DeviceRow>| {
+            let (own, here) = this.sessions.devices_here(session);
+            let device =
+                |row: DeviceRow| KnownDevice { here: here.contains(&row.id), this: own == Some(row.id), row };
+            let devices = rows.into_iter().map(device).collect();
+            this.sessions.answer(session.handle, re, Event::Devices(devices));
+        });
+        self.store.devices(session.user, done);
     }
 
     /// Answers with the remaining devices. Signing out the own device ends the session instead.
@@ -39,9 +33,9 @@ impl Account {
         }
         let user = asker.session.user;
         let ends = self.session_of(user, device).map_or(0, |(_, ends)| u64::from(ends) * 1_000);
-        let this = self.clone();
-        let done = move |has_browser: Result<Option<bool>, StoreError>| match has_browser {
-            Ok(Some(has_browser)) => {
+        let (handle, to) = (asker.session.handle, AnswerTo::Request(re));
+        let done = self.on_loaded(handle, to, move |this, has_browser: Option<bool>| match has_browser {
+            Some(has_browser) => {
                 if !has_browser {
                     this.notifications.lose(user);
                 }
@@ -53,14 +47,9 @@ impl Account {
                     this.devices(&asker, re);
                 }
             }
-            Ok(None) => {
-                this.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice)
-            }
-            Err(error) => {
-                this.sessions.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error))
-            }
-        };
-        self.store.sign_out(user, device, Timestamp(ends), now, Box::new(done));
+            None => this.sessions.refuse(handle, AnswerTo::Request(re), Refusal::NoSuchDevice),
+        });
+        self.store.sign_out(user, device, Timestamp(ends), now, done);
     }
 
     /// Stores the sign-in of a device.

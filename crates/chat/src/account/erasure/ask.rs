@@ -8,11 +8,9 @@ use crate::account::erasure::{Erased, MessagesAfterErasure, NewErasure};
 use crate::command::AnswerTo;
 use crate::moderation::EVIDENCE_AFTER_ERASURE_MS;
 use crate::rng::random_letters;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
-use crate::{
-    By, Caller, Contact, ContactState, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
-};
+use crate::{By, Caller, Contact, ContactState, Presence, Refusal, Sub, Timestamp, UserId, UserRow};
 
 /// Called once, perhaps on a thread of the store.
 type Then = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
@@ -47,13 +45,13 @@ impl Account {
         now: Timestamp,
         then: Then,
     ) {
-        let (this, by) = (self.clone(), caller.by());
-        let found = move |row: Result<Option<UserRow>, StoreError>| match row {
+        let by = caller.by();
+        let found = self.then::<Option<UserRow>>(move |this, row| match row {
             Ok(Some(row)) => this.begin_erasure(row.id, by, messages, now, then),
             Ok(None) => then(Err(Refusal::NoSuchUser)),
             Err(error) => then(Err(unavailable(error))),
-        };
-        self.store.user(caller.site(), sub, Box::new(found));
+        });
+        self.store.user(caller.site(), sub, found);
     }
 
     fn begin_erasure(
@@ -72,16 +70,15 @@ impl Account {
         if messages == MessagesAfterErasure::Erased {
             self.moderation.ends_at(Timestamp(now.0.saturating_add(EVIDENCE_AFTER_ERASURE_MS)));
         }
-        let this = self.clone();
-        let done = move |erased: Result<Result<Erased, Refusal>, StoreError>| match erased {
+        let done = self.then(move |this, erased| match erased {
             Ok(Ok(erased)) => {
                 this.erased(&erased);
                 then(Ok(()));
             }
             Ok(Err(refusal)) => then(Err(refusal)),
             Err(error) => then(Err(unavailable(error))),
-        };
-        self.store.begin_erasure(erasure, Box::new(done));
+        });
+        self.store.begin_erasure(erasure, done);
     }
 
     /// Updates the contact lists of others, and ends the user's sessions.

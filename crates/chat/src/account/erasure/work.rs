@@ -3,13 +3,14 @@
 use crate::account::Event;
 use crate::messages;
 use crate::rooms;
+use crate::session::Completion;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::account::Account;
 use crate::account::erasure::{ERASE_SLICE, EraseSlice};
 use crate::presence::shown::Shown;
-use crate::{Presence, StoreError, Sub, Timestamp};
+use crate::{Presence, Sub, Timestamp};
 
 /// Milliseconds between two slices, so that members' writes go first.
 const EVERY_MS: u64 = 100;
@@ -57,8 +58,7 @@ impl Account {
         if !self.erasing.take(now) {
             return;
         }
-        let this = self.clone();
-        let done = move |slice: Result<EraseSlice, StoreError>| match slice {
+        let done = self.then::<EraseSlice>(move |this, slice| match slice {
             Ok(slice) => {
                 let more = slice.more;
                 this.tell_slice(slice);
@@ -66,8 +66,8 @@ impl Account {
             }
             // The store logs its errors; the next slice retries.
             Err(_) => this.erasing.done(true),
-        };
-        self.store.erase_some(now, ERASE_SLICE, Box::new(done));
+        });
+        self.store.erase_some(now, ERASE_SLICE, done);
     }
 
     fn tell_slice(self: &Arc<Self>, slice: EraseSlice) {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::account::Account;
 use crate::account::profile::{ProfileChange, ProfileView};
 use crate::command::AnswerTo;
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
-use crate::{Hit, Refusal, ReportAbout, StoreError, Timestamp, UserRow};
+use crate::{Hit, Refusal, ReportAbout, Timestamp, UserRow};
 
 impl Account {
     pub(crate) fn change_profile(
@@ -24,8 +24,8 @@ impl Account {
                 return self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
             }
         };
-        let (this, user) = (self.clone(), asker.session.user);
-        let done = move |view: Result<Option<ProfileView>, StoreError>| {
+        let user = asker.session.user;
+        let done = self.then::<Option<ProfileView>>(move |this, view| {
             let view = view.map_err(unavailable).and_then(|view| view.ok_or(Refusal::NoSession));
             if let Ok(view) = &view {
                 this.users.recent().user_is(&view.row);
@@ -36,8 +36,8 @@ impl Account {
             }
             let card = view.map(|view| this.card(&asker, view, now));
             this.answer_profile(&asker, re, card);
-        };
-        self.store.change_profile(user, change, Box::new(done));
+        });
+        self.store.change_profile(user, change, done);
     }
 
     /// Applies the stored choices to the user's sessions, and sends watchers the presence they may see now.

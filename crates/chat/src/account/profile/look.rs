@@ -8,24 +8,24 @@ use crate::account::profile::{OwnCard, ProfileCard, ProfileView};
 use crate::command::AnswerTo;
 use crate::presence::shown::presence_shown;
 use crate::privacy::{Signal, Visibility};
-use crate::session::Asker;
+use crate::session::{Asker, Completion};
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{Presence, Refusal, StoreError, Sub, Timestamp};
+use crate::{Presence, Refusal, Sub, Timestamp};
 
 impl Account {
     /// `of`: None for the user's own profile.
     pub(crate) fn profile(self: &Arc<Self>, asker: Asker, re: u64, of: Option<Sub>, now: Timestamp) {
-        let (this, user) = (self.clone(), asker.session.user);
+        let user = asker.session.user;
         let of = of.unwrap_or_else(|| asker.sub.clone());
-        let done = move |view: Result<Option<ProfileView>, StoreError>| {
+        let done = self.then::<Option<ProfileView>>(move |this, view| {
             let card = view.map_err(unavailable).and_then(|view| {
                 let view = view.filter(|view| !view.row.banned).ok_or(Refusal::NoSuchUser)?;
                 Ok(this.card(&asker, view, now))
             });
             this.answer_profile(&asker, re, card);
-        };
-        self.store.profile(user, of, Box::new(done));
+        });
+        self.store.profile(user, of, done);
     }
 
     pub(super) fn answer_profile(&self, asker: &Asker, re: u64, card: Result<ProfileCard, Refusal>) {

@@ -14,11 +14,10 @@ use crate::calls::table::Shard;
 use crate::calls::{Calls, CredentialFor, Media};
 use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
-use crate::session::{Asker, Handles};
+use crate::session::{Asker, Completion, Handles};
 use crate::store::unavailable;
 use crate::{
-    CallId, ContactState, ConversationId, MOST_IN_GROUP, Refusal, Relation, SessionId, StoreError, Timestamp,
-    UserId,
+    CallId, ContactState, ConversationId, MOST_IN_GROUP, Refusal, Relation, SessionId, Timestamp, UserId,
 };
 
 /// Retries of a join, if others join while the relations to them are read.
@@ -71,21 +70,20 @@ impl Calls {
         if self.table.lock(session.user.site).group_of_room(room).is_none() {
             return self.tell_of_group(session, re, room, None, none);
         }
-        let this = self.clone();
-        let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
-            let members = match members {
-                Ok(Ok(members)) => members.iter().map(|member| member.num).collect(),
-                Ok(Err(_)) => return this.tell_of_group(session, re, room, None, none),
-                Err(error) => return this.sessions.refuse(session.handle, answer_to(re), unavailable(error)),
+        let to = answer_to(re);
+        let done = self.on_loaded(session.handle, to, move |this, members: Result<Vec<UserId>, Refusal>| {
+            let Ok(members) = members else {
+                return this.tell_of_group(session, re, room, None, none);
             };
+            let members = members.iter().map(|member| member.num).collect();
             let mut shard = this.table.lock(session.user.site);
             let standing = shard.group_of_room(room).map(|call| {
                 call.told_are(members);
                 GroupNews::Standing(call.standing())
             });
             this.tell_of_group(session, re, room, None, standing.unwrap_or(none));
-        };
-        self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
+        });
+        self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, done);
     }
 
     /// Members who may write in the room may join, and participants may rejoin although the room was frozen
@@ -102,8 +100,7 @@ impl Calls {
         if asker.most_in_group() == 0 {
             return self.sessions.refuse(session.handle, answer_to(re), Refusal::NotAllowed);
         }
-        let this = self.clone();
-        let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
+        let done = self.then::<Result<Vec<UserId>, Refusal>>(move |this, members| {
             let members = match members.map_err(unavailable).flatten() {
                 Ok(members) => members.iter().map(|member| member.num).collect(),
                 Err(refusal) => match this.goes_on(session.user, room, refusal) {
@@ -113,8 +110,8 @@ impl Calls {
             };
             let (known, apart) = (Vec::new(), Vec::new());
             this.come_to_group(Comer { asker, re, room, media, members, known, apart, tries: 0 }, now);
-        };
-        self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
+        });
+        self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, done);
     }
 
     /// The members to notify, if this user keeps a place in spite of the refusal. Users without any access
@@ -308,8 +305,7 @@ impl Calls {
     fn keep_group(self: &Arc<Self>, left: Option<GroupLeft>, now: Timestamp) {
         let Some(GroupLeft { entry, room, from: (user, sub) }) = left else { return };
         let new = NewCallEntry { conversation: room, from: user, entry, time: now };
-        let this = self.clone();
-        let done = move |posted: Result<Result<PostedCall, Refusal>, StoreError>| match posted {
+        let done = self.then(move |this, posted| match posted {
             Ok(Ok(PostedCall { appended, members })) => {
                 this.counters.messages.add(1);
                 let message = entry.message(room, sub, &appended);
@@ -319,8 +315,8 @@ impl Calls {
             // The last participant was removed from the room, and may not write there.
             Ok(Err(refusal)) => tracing::debug!(%refusal, "the store refused the entry of a group call"),
             Err(error) => tracing::warn!(%error, "cannot store the entry of a group call"),
-        };
-        self.store.post_call(new, self.config.limits.rooms, Box::new(done));
+        });
+        self.store.post_call(new, self.config.limits.rooms, done);
     }
 }
 
