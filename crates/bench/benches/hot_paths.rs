@@ -1,4 +1,4 @@
-//! How long each operation takes: `cargo bench -p bench`, or `cargo bench -p bench -- token` for those of a name.
+//! Times each operation: `cargo bench -p bench`, or `cargo bench -p bench -- token` for operations with that name.
 
 use bench::{OPERATIONS, operation};
 use divan::Bencher;

@@ -1,5 +1,5 @@
-//! Operations of the domain on a database in memory that answers at once. An outbox counts and drops all events. Times include the
-//! database, counts of instructions do not.
+//! Operations of the domain on a database in memory that answers at once. An outbox counts and drops all events. Times
+//! include the database; counts of instructions do not.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::token::{NOW, SITE, secret, signed};
 const WATCHERS: u32 = 30;
 const COALESCE_MS: u64 = 500;
 
-/// From a hello to a welcome for somebody who was here before, and the end of it.
+/// A hello and a welcome of a known user, and the end of the session.
 pub(crate) fn sign_in() -> Box<dyn FnMut()> {
     let ((node, heard), user) = (node(), User::new(1));
     user.enter(&node);
@@ -29,7 +29,7 @@ pub(crate) fn sign_in() -> Box<dyn FnMut()> {
     })
 }
 
-/// From a command to the outbox: limits, rules, append, who hears of it.
+/// A message from its command to the outbox: limits, rules, append, recipients.
 pub(crate) fn message() -> Box<dyn FnMut()> {
     let (node, heard) = node();
     let [anna, tom] = [User::new(1), User::new(2)];
@@ -52,7 +52,7 @@ pub(crate) fn message() -> Box<dyn FnMut()> {
     })
 }
 
-/// A change of presence, and the tick that tells those who watch.
+/// A change of presence, and the tick that publishes it to the watchers.
 pub(crate) fn presence() -> Box<dyn FnMut()> {
     let ((node, heard), anna) = (node(), User::new(1));
     anna.enter(&node);
@@ -77,7 +77,7 @@ pub(crate) fn presence() -> Box<dyn FnMut()> {
     })
 }
 
-/// The store numbers users as they come, from 1 on.
+/// The store numbers users in the order of their creation, from 1 on.
 struct User {
     number: u32,
     token: String,
@@ -159,12 +159,12 @@ fn config() -> NodeConfig {
     }
 }
 
-/// Counts events, so that an operation which no longer does its work is found.
+/// Counts events, so that an operation that no longer does its work fails.
 #[derive(Default)]
 struct Heard(AtomicU32);
 
 impl Heard {
-    /// Since it was asked last.
+    /// The count since the last call.
     fn take(&self) -> u32 {
         self.0.swap(0, Ordering::Relaxed)
     }

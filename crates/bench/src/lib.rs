@@ -1,10 +1,10 @@
-//! The hot paths of a node as operations: `cargo bench -p bench` times them, `make instructions` counts their
-//! instructions (`crates/bench/instructions.txt`), so that growth is seen in review.
+//! The hot paths of a node as operations. `cargo bench -p bench` times them. `make instructions` counts their
+//! instructions (`crates/bench/instructions.txt`), so that a review sees an increase.
 //!
-//! An operation is the same each time it is made and done: one thread where the code allows it, fixed input, no clock,
-//! no disk but for the store's. What is prepared once is prepared in its `begin`.
+//! An operation does the same work each time: one thread where the code allows it, fixed input, no clock, no disk
+//! except the store's. Its `begin` does the preparation.
 //!
-//! It knows what is public of the crates that it measures, and nothing of sockets.
+//! The crate uses only public items of the crates that it measures, and no sockets.
 //!
 //! Read first: [`OPERATIONS`].
 
@@ -13,15 +13,15 @@ mod token;
 mod wire;
 mod writes;
 
-/// One thing that a node does very often.
+/// A frequent operation of a node.
 pub struct Operation {
     pub name: &'static str,
-    /// How many times one call of what `begin` answers does it.
+    /// The number of operations in one call of the function that `begin` returns.
     pub times: u32,
     pub begin: fn() -> Box<dyn FnMut()>,
 }
 
-/// All of them, in the order of a message's way.
+/// All operations, in the order of a message's path.
 pub const OPERATIONS: &[Operation] = &[
     Operation { name: "http-head-parse", times: 1, begin: wire::http_head },
     Operation { name: "token-verify", times: 1, begin: token::verify },
@@ -34,7 +34,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation { name: "presence-told-to-30", times: 1, begin: domain::presence },
 ];
 
-/// The one of this name.
+/// The operation with this name.
 pub fn operation(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|operation| operation.name == name)
 }

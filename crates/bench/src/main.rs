@@ -1,4 +1,5 @@
-//! `bench OPERATION TIMES`: does it so often and nothing else, to be counted from outside. Without arguments: the names.
+//! `bench OPERATION TIMES` runs the operation this many times and nothing else, to be counted from outside. Without
+//! arguments it prints the names.
 #![allow(clippy::print_stdout, reason = "names are for scripts")]
 
 use std::process::ExitCode;

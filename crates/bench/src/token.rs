@@ -1,4 +1,4 @@
-//! Who is at the door: a site's signature.
+//! The check of a site's signature.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use chat::{Secret, SecretKind, Timestamp};
 pub(crate) const SITE: &str = "bench";
 pub(crate) const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-/// HS256, of which all sites have one.
+/// HS256, which every site has.
 pub(crate) fn verify() -> Box<dyn FnMut()> {
     let (secret, token) = (secret(), signed("user-1"));
     Box::new(move || holds(black_box(&token), SITE, &secret, NOW).expect("it was signed with this secret"))

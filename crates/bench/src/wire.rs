@@ -1,11 +1,11 @@
-//! What bytes become and are made of.
+//! Parsing of bytes, and their creation.
 
 use std::hint::black_box;
 
 use web::fuzz::{Message as Frame, NO_FIELDS, Reader, parse};
 use web_proto::{Command, Event, Message, SendTo};
 
-/// As a browser opens a WebSocket.
+/// A browser's request for a WebSocket.
 const HEAD: &str = "GET /v1/websocket HTTP/1.1\r\nHost: im.example\r\nConnection: Upgrade\r\nPragma: no-cache\r\n\
     Cache-Control: no-cache\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
     Chrome/140.0.0.0 Safari/537.36\r\nUpgrade: websocket\r\nOrigin: https://garden.example\r\n\

@@ -1,4 +1,4 @@
-//! What the database's writer does for a message that is committed with others.
+//! The database writer's work for a message that is committed with others.
 
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
@@ -15,8 +15,8 @@ use crate::token::{NOW, SITE, secret};
 /// Messages of one group.
 pub(crate) const GROUP: u32 = 64;
 
-/// A group is what has gathered while the writer was busy: the first message, which does not count, holds it up until
-/// the others wait.
+/// A group gathers while the writer is busy. The first message, which does not count, blocks the writer until the
+/// others are queued.
 pub(crate) fn append() -> Box<dyn FnMut()> {
     let writer = Writer::new();
     let mut number = 0;
@@ -28,7 +28,7 @@ pub(crate) fn append() -> Box<dyn FnMut()> {
             number
         };
         writer.append(next(), move || released.recv().expect("it is released"));
-        // One that waits turns round a few times before it sleeps, how often is chance: it waits for the last alone.
+        // Waits only for the last message: a waiting thread spins a random number of times before it sleeps.
         (1..GROUP).for_each(|_| writer.append(next(), || ()));
         writer.append(next(), move || told.send(()).expect("somebody waits"));
         release.send(()).expect("the writer waits");
@@ -37,7 +37,7 @@ pub(crate) fn append() -> Box<dyn FnMut()> {
 }
 
 struct Writer {
-    // Before the folder goes.
+    // Dropped before the folder.
     store: Option<Sqlite>,
     folder: PathBuf,
     users: [UserId; 2],
@@ -47,8 +47,8 @@ impl Writer {
     fn new() -> Writer {
         let folder = std::env::temp_dir().join(format!("kith-bench-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("the temporary directory is writable");
-        // Nothing but the group decides when there is a commit, and neither the disk nor the carrying over of the log
-        // is measured: how much that is at a time is chance.
+        // Only the group decides when to commit, and neither the disk nor checkpoints of the log are measured: their
+        // cost in one operation is random.
         let options = Options {
             gather: Duration::ZERO,
             synchronous: Synchronous::Normal,

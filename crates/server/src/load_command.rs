@@ -1,4 +1,4 @@
-//! `kith load`: which plan, against whom, and what to do with the result.
+//! `kith load`: chooses the plan and the node, and writes the report.
 
 mod before;
 mod core;
@@ -79,7 +79,7 @@ fn carry_out(
     svg: Option<&Path>,
     loaded: &Loaded,
 ) -> Outcome {
-    // All names and files first: nobody waits for minutes to hear of a typing error.
+    // Check all names and files first, so that a typing error is reported at once.
     let Plan { name, about, what } = plan_file::find(plan, changes)?;
     let parts = match what {
         What::One(part) => vec![(name.clone(), part)],
@@ -103,7 +103,7 @@ fn carry_out(
             Part::Study(study) => repeated(&name, &study, args, loaded, &stop),
         };
         match made {
-            // One plan that cannot be made does not cost the figures of the others.
+            // A plan that cannot run must not discard the figures of the others.
             Err(trouble) if several => {
                 progress(&trouble.to_string());
                 runs.push(Run::not_made(&name, &trouble.to_string()));
@@ -137,7 +137,7 @@ fn carry_out(
     }
 }
 
-/// A picture is of one run.
+/// A picture shows one run.
 fn is_one_run(name: &str, parts: &[(String, Part)]) -> Outcome {
     match parts {
         [(_, Part::Task(_))] => Ok(()),
@@ -146,7 +146,7 @@ fn is_one_run(name: &str, parts: &[(String, Part)]) -> Outcome {
     }
 }
 
-/// A plan that another one names.
+/// A plan in a list of another plan.
 fn part(name: String) -> Outcome<(String, Part)> {
     match plan_file::find(&name, &[])?.what {
         What::One(part) => Ok((name, part)),
@@ -219,7 +219,7 @@ fn repeated(
     study.carry_out(name, stop, &mut |of, prepared| one(of, prepared, args, loaded, stop))
 }
 
-/// For people, beside the report, so that stdout stays for scripts.
+/// For people, on stderr, so that stdout stays free for scripts.
 fn progress(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! What can be known to go wrong before the first member comes.
+//! Checks before the first member connects.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use crate::trouble::{Outcome, Trouble};
 
 const REACH_PATIENCE: Duration = Duration::from_secs(5);
 const PORTS_PATIENCE: Duration = Duration::from_secs(70);
-/// More is not asked for: other programs grow too.
+/// The load uses no more than this, because other programs grow too.
 const MOST_PERCENT: u64 = 90;
 
 /// Checks before a node is started for the run, because filling its database may take minutes.
@@ -48,7 +48,7 @@ pub(super) fn check(options: &RunOptions, members: u32, own: bool, yes: bool) ->
     })
 }
 
-/// Load is sent to somebody else's machine only on purpose.
+/// A load may go to another machine only if the user confirms it.
 fn may_go_there(options: &RunOptions, yes: bool) -> Outcome {
     let host = &options.target.host;
     let asked = || is_answered_yes(&format!("{host} is another machine. Send load to it?"));
@@ -65,7 +65,7 @@ fn reachable(options: &RunOptions) -> Outcome {
     let mut said = false;
     loop {
         match TcpStream::connect_timeout(&options.target.addr, REACH_PATIENCE) {
-            // Closed connections of a run before keep their ports for a minute (TIME-WAIT, RFC 9293 §3.6.1).
+            // Closed connections of an earlier run keep their ports for a minute (TIME-WAIT, RFC 9293 §3.6.1).
             Err(error) if error.kind() == ErrorKind::AddrNotAvailable && begin.elapsed() < PORTS_PATIENCE => {
                 if !said {
                     progress("waiting for free ports, up to 70 s");
@@ -84,7 +84,7 @@ fn reachable(options: &RunOptions) -> Outcome {
     }
 }
 
-/// `local`: the node's end of the connections is on this machine too.
+/// `local`: the node's ends of the connections are on this machine too.
 fn enough_memory(members: u32, tls: bool, local: bool, room: Option<u64>) -> Outcome {
     let each = need::of_generator(tls) + if local { need::of_node(tls) } else { 0 };
     let needed = u64::from(members) * each;
@@ -99,7 +99,7 @@ fn enough_memory(members: u32, tls: bool, local: bool, room: Option<u64>) -> Out
     }
 }
 
-/// A node with a table per worker has more room than its limit says, so this is no reason to refuse.
+/// A node with a table per worker has more descriptors than its limit says, so this is no reason to refuse.
 fn few_descriptors(node: &Machine, members: u32) -> Option<String> {
     let limit = node.soft_descriptors?;
     (limit < u64::from(members)).then(|| {
@@ -110,7 +110,7 @@ fn few_descriptors(node: &Machine, members: u32) -> Option<String> {
     })
 }
 
-/// Of both ends of all connections, should each have something on its way.
+/// For both ends of all connections, if each has data in flight.
 fn little_tcp_memory(machine: &Machine, members: u32) -> Option<String> {
     let [_, pressure, _] = machine.tcp_mem?;
     let needed = need::tcp_pages(u64::from(members) * 2);

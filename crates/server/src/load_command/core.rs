@@ -1,4 +1,4 @@
-//! A stress without sockets: the members of `load` call `chat` inside of this process.
+//! A stress without sockets: the members of `load` call `chat` in this process.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -51,7 +51,7 @@ impl Inside {
             let loaded = config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?;
             data_dir::open(&loaded, &DataLock::acquire(&folder.0, crate::now())?)?
         };
-        // Everybody writes to anybody, and nobody was here before.
+        // All members may write to each other, and none has history.
         demo::settle(&*store, chat::Settings::default(), demo::Community::Plain, crate::now())?;
         let secret = data_dir::site(&*store, demo::SITE)?.secrets.into_iter().next();
         let secret = secret.ok_or_else(|| Trouble::new("the site has no secret"))?;
@@ -74,7 +74,7 @@ impl Inside {
     }
 }
 
-/// With the database; goes with the run.
+/// Holds the database; removed after the run.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -101,7 +101,7 @@ struct InProcess {
     sessions: Arc<Sessions>,
 }
 
-/// The way back: as a gateway's mailbox, but the event is heard as it is.
+/// Delivers events to members: like a gateway's mailbox, but without encoding them.
 struct Sessions {
     by_member: Vec<OnceLock<SessionId>>,
     sink: Arc<dyn EventSink>,
@@ -113,7 +113,7 @@ impl InProcess {
         let sessions = Arc::new(Sessions { by_member, sink });
         let mut seed = [0; 32];
         rand::rng().fill_bytes(&mut seed);
-        // Limits would be what is measured.
+        // Without limits, because the run would measure them.
         let defaults = config::Limits::default();
         let limits = Limits {
             body_bytes: defaults.body_bytes,
@@ -217,7 +217,7 @@ impl Sessions {
             },
             _ => return,
         };
-        // Handles are the numbers that came with `sign_in`.
+        // Handles are the numbers from `sign_in`.
         self.sink.deliver(to.0 as u32, heard);
     }
 }

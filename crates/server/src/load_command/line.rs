@@ -1,4 +1,4 @@
-//! What can be typed after `kith load`.
+//! The command line of `kith load`.
 
 use std::path::PathBuf;
 
@@ -106,7 +106,7 @@ pub(crate) enum LoadCommand {
 }
 
 impl LoadCommand {
-    /// None: nothing is sent to anybody.
+    /// None: the command sends no load.
     pub(crate) fn target(&self) -> Option<&LoadTarget> {
         match self {
             LoadCommand::Flood(args) => Some(&args.target),
@@ -127,7 +127,7 @@ impl LoadCommand {
     }
 }
 
-/// Where a load goes, and how its author proves to be the site.
+/// The destination of a load, and the credentials of the site.
 #[derive(Debug, Args)]
 pub(crate) struct LoadTarget {
     /// URL of the node [default: start one for the run].
@@ -182,7 +182,7 @@ impl PlanArgs {
                 Trouble::new(format!("--set {change} has no value"))
                     .remedy("for example: --set connections=5000")
             })?;
-            // Values that are not numbers, true or false are text, so that nobody has to quote twice.
+            // Values that are not numbers, true or false are strings, so that users need not quote twice.
             let number = value.parse().map(Value::Integer);
             let number = number.or_else(|_| value.parse().map(Value::Float));
             let number = number.or_else(|_| value.parse().map(Value::Boolean));
@@ -197,7 +197,7 @@ pub(crate) struct PresetName {
     pub(crate) name: String,
 }
 
-/// The flags that were given, as settings of a plan: both have the same names.
+/// The given flags as settings of a plan: both have the same names.
 pub(super) fn changes(flags: &impl Serialize) -> Vec<(String, Value)> {
     Table::try_from(flags).expect("flags are numbers, texts and booleans").into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! What is seen of a run on a terminal: a bar and a line that changes. Elsewhere, the lines that the plan says.
+//! The progress of a run: a bar and a changing line on a terminal, otherwise the plan's lines.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -11,12 +11,12 @@ use load::{Observer, Point, Until};
 
 use super::progress;
 
-/// Rates are of the last second.
+/// Rates are those of the last second.
 const RATES_OVER: f64 = 1.0;
 
 #[derive(Debug)]
 pub(super) struct Live {
-    /// On stderr; hidden where that is no terminal, so that stdout stays for the report.
+    /// On stderr; hidden if stderr is not a terminal, so that stdout stays free for the report.
     bar: ProgressBar,
     name: String,
     seen: Mutex<Seen>,
@@ -56,7 +56,7 @@ impl Observer for Live {
             Until::Time(time) => time.as_millis().try_into().unwrap_or(u64::MAX),
             Until::ItIsDone => 0,
         };
-        // First, or what is new would be shown with how far the stage before was.
+        // Reset the position first; otherwise the new stage would be shown with the old one's progress.
         self.bar.set_position(0);
         self.bar.set_length(length);
         let bar = if until == Until::ItIsDone { "{spinner}" } else { "[{bar:20}] {percent:>3} %" };

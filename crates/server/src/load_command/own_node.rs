@@ -1,5 +1,5 @@
-//! A node of our own for one run: a child process on a free port of loopback, with its data in a folder that goes
-//! with it. Both end with us, however we end.
+//! A node for one run: a child process on a free port of loopback, with its data in a temporary folder. Both end with
+//! this process, even if it is killed.
 
 use std::fmt;
 use std::fs;
@@ -20,9 +20,9 @@ use crate::trouble::{Outcome, Trouble};
 
 const START_PATIENCE: Duration = Duration::from_secs(30);
 const END_PATIENCE: Duration = Duration::from_secs(20);
-/// Descriptors that are no member's.
+/// Descriptors that are not members' connections.
 const OTHER_DESCRIPTORS: u64 = 300;
-/// They would be what is measured.
+/// These limits are off, because the run would measure them.
 const LIMITS: [&str; 9] = [
     "send_burst",
     "send_per_minute",
@@ -40,7 +40,7 @@ const LIMITS: [&str; 9] = [
 pub(super) struct NodeWish {
     /// With a certificate of its own, which the members trust.
     pub(super) tls: bool,
-    /// As in `kith.toml`; what they leave out is as [`LIMITS`] and the defaults say.
+    /// As in `kith.toml`; missing settings come from [`LIMITS`] and the defaults.
     pub(super) settings: Table,
     /// Fills the data directory before the node starts.
     pub(super) seed: Option<Seed>,
@@ -56,7 +56,7 @@ impl fmt::Debug for Seed {
 }
 
 impl NodeWish {
-    /// Adds the settings that the plan needs, and over them those of its file.
+    /// Adds the settings that the plan needs, then those of its file, which win.
     pub(super) fn with(mut self, tls: bool, settings: &Table) -> NodeWish {
         self.tls |= tls;
         lay_over(&mut self.settings, settings);
@@ -64,7 +64,7 @@ impl NodeWish {
     }
 }
 
-/// Sections are joined, values replaced.
+/// Joins sections and replaces values.
 fn lay_over(under: &mut Table, over: &Table) {
     for (key, value) in over {
         match (under.get_mut(key), value) {
@@ -138,7 +138,7 @@ impl OwnNode {
         self.running.https.map(|_| self.folder.join(CERTIFICATE))
     }
 
-    /// With which its database can be opened.
+    /// The settings that open its database.
     pub(super) fn settings(&self) -> Outcome<Loaded> {
         let data = Value::String(self.running.data.display().to_string());
         config::load(Layers { flags: vec![("data", data)], ..Layers::default() })
@@ -174,8 +174,8 @@ fn spawn(folder: &Path, members: u32, wish: &NodeWish) -> std::io::Result<Child>
             command.env_remove(name);
         }
     }
-    // Its end of the pipe closes when we are gone: that ends it, see `--throwaway`. A process group of its own: Ctrl-C
-    // is for us, and the node is still needed for the report.
+    // If this process ends, the pipe closes and the node stops, see `--throwaway`. It has a process group of its own:
+    // Ctrl-C must reach only this process, because the report still needs the node.
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log).process_group(0).spawn()
 }
 
@@ -194,7 +194,7 @@ impl Drop for OwnNode {
             let _ = kill_process(pid, Signal::TERM);
         }
         let begin = Instant::now();
-        // `Child::wait` would close its stdin, which it would take for a second signal.
+        // `Child::wait` would close its stdin, which counts as a second signal.
         while begin.elapsed() < END_PATIENCE && matches!(self.child.try_wait(), Ok(None)) {
             thread::sleep(Duration::from_millis(20));
         }
@@ -204,7 +204,7 @@ impl Drop for OwnNode {
     }
 }
 
-/// Only this user may look into it.
+/// Readable by this user only.
 fn new_folder() -> std::io::Result<PathBuf> {
     let unique = crate::now().0;
     let folder = std::env::temp_dir().join(format!("kith-load-{}-{unique}", std::process::id()));
@@ -212,11 +212,11 @@ fn new_folder() -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Where one table of descriptors is too small, each worker gets its own; as many as are needed.
+/// If one table of descriptors is too small, each worker gets its own; returns the number of workers.
 fn workers_with_own_tables(members: u32, limit: u64) -> Option<u64> {
     let needed = u64::from(members) + OTHER_DESCRIPTORS;
     let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
-    // Members are spread over the workers by chance: a fifth of room to spare.
+    // Members are distributed over the workers at random: reserve a fifth.
     let room = limit.saturating_sub(OTHER_DESCRIPTORS).max(1) * 4 / 5;
     (needed > limit).then(|| u64::from(members).div_ceil(room.max(1)).max(cores))
 }

@@ -1,4 +1,4 @@
-//! The plans, one file each: their flags, their section in a plan file, and how it is carried out.
+//! The plans, one file each: their flags, their section in a plan file, and their run.
 
 mod calls;
 mod community;
@@ -44,13 +44,13 @@ pub(super) trait Task: Debug {
     fn check(&self) -> Result<(), Contradiction> {
         Ok(())
     }
-    /// Connections at the most.
+    /// Most connections.
     fn members(&self) -> u32;
-    /// Where it meets no node at all.
+    /// The settings, if it runs without a node.
     fn inside(&self) -> Option<Inside> {
         None
     }
-    /// Its requirements for its own node, beside those of its file.
+    /// Its requirements for its own node, besides those of its file.
     fn node(&self) -> NodeWish {
         NodeWish::default()
     }
@@ -58,7 +58,7 @@ pub(super) trait Task: Debug {
     fn carry_out(&self, options: RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError>;
 }
 
-/// Two settings that cannot both be meant.
+/// Two settings that exclude each other.
 #[derive(Debug)]
 pub(super) struct Contradiction {
     pub(super) says: &'static str,

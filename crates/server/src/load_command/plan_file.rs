@@ -1,4 +1,4 @@
-//! A load plan as a TOML file: one section that says what to do, or a list of other plans.
+//! A load plan as a TOML file: one section with a plan, or a list of other plans.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ struct PlanFile {
     #[serde(default)]
     about: String,
     plans: Option<Vec<String>>,
-    /// Of a node of our own: whether members speak TLS with it, and its settings as in `kith.toml`.
+    /// For our own node: whether members use TLS, and its settings as in `kith.toml`.
     #[serde(default)]
     tls: bool,
     #[serde(default, deserialize_with = "setting::of_node")]
@@ -41,7 +41,7 @@ struct PlanFile {
 }
 
 impl PlanFile {
-    /// The tasks of its sections: a plan has one.
+    /// The plans of its sections: a file has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
         let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, room, calls, turn, .. } =
             self;
@@ -72,7 +72,7 @@ fn boxed<T: Task + 'static>(section: Option<T>) -> Option<Box<dyn Task>> {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) name: String,
-    /// Nothing where the command line has changed the plan.
+    /// Empty if the command line has changed the plan.
     pub(super) about: String,
     pub(super) what: What,
 }
@@ -90,14 +90,14 @@ pub(super) enum Part {
     Study(Box<Study>),
 }
 
-/// A plan, and the node that it is meant for.
+/// A plan, and the settings of its node.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) task: Box<dyn Task>,
     pub(super) node: NodeWish,
 }
 
-/// A preset's name, or the path of a file, with what was changed on the command line.
+/// Finds a preset by its name, or a file by its path, and applies the changes of the command line.
 pub(super) fn find(name: &str, changes: &[(String, Value)]) -> Outcome<Plan> {
     if let Some(preset) = presets::find(name) {
         return read(name, name, preset.text, changes);
@@ -140,8 +140,8 @@ fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanF
     })
 }
 
-/// A list of plans has no section to change. `tls` and `node.edge.workers` are said beside it, and a study passes on to
-/// its plan what is none of its own settings.
+/// A list of plans has no section to change. `tls` and `node.edge.workers` stand beside the section. A study passes
+/// keys that are not its own settings to its plan.
 fn change(table: &mut Table, key: &str, value: &Value) -> bool {
     let is_section = |(name, value): &(&String, &Value)| value.is_table() && *name != "node";
     let Some(section) = table.iter().find(is_section).map(|(name, _)| name.clone()) else { return false };
@@ -217,7 +217,7 @@ fn hint(message: &str, name: &str) -> String {
     }
 }
 
-/// Of Levenshtein.
+/// Levenshtein distance.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

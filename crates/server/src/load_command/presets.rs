@@ -1,4 +1,4 @@
-//! The plans that are built in.
+//! The built-in plans.
 
 pub(super) struct Preset {
     pub(super) name: &'static str,

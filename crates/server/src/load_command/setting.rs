@@ -1,4 +1,4 @@
-//! Settings of plans whose range TOML's own types do not hold.
+//! Types for settings of plans whose range TOML's own types cannot express.
 
 use serde::{Deserialize, Deserializer};
 use toml::Table;

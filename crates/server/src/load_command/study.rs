@@ -1,4 +1,4 @@
-//! A study: one plan, repeated with one factor or another changed, against hypotheses that were stated before.
+//! A study: one plan, repeated with changes of single factors, against hypotheses that were stated before.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::trouble::{Outcome, Trouble};
 pub(super) struct Study {
     /// The plan to repeat: a preset or a plan file.
     plan: String,
-    /// How all runs of it differ from that.
+    /// Changes of that plan for all runs.
     #[serde(default)]
     set: Table,
     #[serde(default = "three", deserialize_with = "setting::at_least_one")]
@@ -26,7 +26,7 @@ pub(super) struct Study {
     /// Of the order of the runs.
     #[serde(default)]
     seed: u64,
-    /// Each setting with each other one; else one factor at a time, the others as their first setting says.
+    /// True: every combination of settings. False: one factor at a time, with the first setting of the others.
     #[serde(default)]
     every_combination: bool,
     /// Names of rows of the plan's report.
@@ -44,7 +44,7 @@ fn three() -> u32 {
     3
 }
 
-/// Of a figure with the first setting, compared with the second one, all other factors as in the base.
+/// Compares a figure at the first setting with that at the second one, with all other factors as in the base.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Hypothesis {
@@ -53,13 +53,13 @@ struct Hypothesis {
     figure: String,
     first: Value,
     second: Value,
-    /// The first is at least so many times the second.
+    /// The first figure is at least this many times the second.
     at_least: Option<f64>,
-    /// Neither is more than so many times the other.
+    /// Neither figure is more than this many times the other.
     within: Option<f64>,
 }
 
-/// The keys of the section; what else is changed on the command line is a setting of the plan.
+/// The keys of the section; other changes of the command line are settings of the plan.
 pub(super) const KEYS: [&str; 9] =
     ["plan", "set", "repetitions", "seed", "every-combination", "figures", "factors", "hypotheses", "notes"];
 
@@ -67,7 +67,7 @@ pub(super) const KEYS: [&str; 9] =
 type Setting = BTreeMap<String, Value>;
 
 impl Study {
-    /// Everything that can be wrong, before the first run.
+    /// Reports every possible error before the first run.
     pub(super) fn check(&self, name: &str) -> Outcome {
         let wrong = |why: String, remedy: &str| Trouble::new(format!("{name}: {why}")).remedy(remedy);
         if self.factors.is_empty() || self.factors.values().any(Vec::is_empty) || self.figures.is_empty() {
@@ -87,7 +87,7 @@ impl Study {
         self.cases().iter().try_for_each(|case| self.prepared(case).map(drop))
     }
 
-    /// Of the node, so that each run needs one of its own.
+    /// A factor of the node, which requires a node of its own for each run.
     pub(super) fn own_nodes_only(&self) -> Option<&str> {
         let mut factors = self.factors.keys().map(String::as_str);
         factors.find(|factor| *factor == "tls" || factor.starts_with("node."))
@@ -307,7 +307,7 @@ impl Hypothesis {
     }
 }
 
-/// The runs whose figures may be believed, by case.
+/// The valid runs, by case.
 struct Measured<'a> {
     cases: &'a [Setting],
     valid: &'a [Vec<&'a Run>],
@@ -323,7 +323,7 @@ impl Measured<'_> {
         Spread::of(self.figures(case, figure).filter_map(Measure::figure).collect())
     }
 
-    /// The median, beside what the plan shows beside it.
+    /// The median, with the figures of others from the plan.
     fn median(&self, case: &Setting, figure: &str) -> Option<Measure> {
         let one = self.figures(case, figure).next()?.clone();
         let value = Figure::Number(self.spread(case, figure).map(|spread| spread.median));

@@ -46,7 +46,7 @@ impl Task for Calls {
         self.pairs.saturating_mul(2)
     }
 
-    /// Pairs are strangers, and call more often than people do.
+    /// The pairs are strangers, and call more often than people do.
     fn node(&self) -> NodeWish {
         let calls = Table::from_iter([
             ("from".to_owned(), Value::String("everyone".into())),

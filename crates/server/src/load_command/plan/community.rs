@@ -73,7 +73,7 @@ pub(crate) struct Community {
     time: Span,
     storm: u32,
     spread: Span,
-    /// Set when the database of a node of our own was filled.
+    /// Set once the database of our own node is filled.
     #[serde(skip)]
     filled: Arc<OnceLock<Filled>>,
 }
@@ -143,7 +143,7 @@ impl Task for Community {
                 let people = People::new(self.members, self.sites, self.roster, self.online).map_err(few)?;
                 (filled.options(options), people, Rosters::Stored(filled.seeded))
             }
-            // A node that others have started: one site, and no rosters that we know of.
+            // A node that we did not start: one site, and no known contact lists.
             None => {
                 say("members name whom they watch: the node that --url names has no rosters of ours");
                 (

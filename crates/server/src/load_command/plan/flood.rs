@@ -51,7 +51,7 @@ pub(crate) enum Transports {
     All,
 }
 
-/// The preset for all of them varies the transport itself.
+/// The preset for all transports varies the transport itself.
 fn is_no_setting(transport: &Option<Transports>) -> bool {
     !matches!(transport, Some(Transports::One(_)))
 }

@@ -1,4 +1,4 @@
-//! `stress` and `realistic`: what can be said of them on the command line and in a plan file.
+//! `stress` and `realistic`: their flags and their section of a plan file.
 
 use std::num::ParseIntError;
 use std::ops::Not;

@@ -19,7 +19,7 @@ use crate::span::Span;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Turn {
-    /// One of others, with the secret of its credentials. The secret alone: that of the node.
+    /// Another server, with the secret of its credentials. With a secret only: the node's server.
     server: Option<SocketAddr>,
     turn_secret_file: Option<PathBuf>,
     #[serde(deserialize_with = "setting::at_least_one")]
@@ -47,12 +47,13 @@ impl Default for Turn {
     }
 }
 
-/// Of a node that this process has started. Its server makes names and passwords for calls only, so the load makes its own.
+/// The secret of a node that this process starts. Its server issues credentials for calls only, so the load makes its
+/// own.
 fn own_secret_file() -> PathBuf {
     std::env::temp_dir().join(format!("kith-load-turn-{}.secret", std::process::id()))
 }
 
-/// Where it cannot be written, the node says so when it starts.
+/// If the file cannot be written, the node reports it when it starts.
 fn write_own_secret() {
     let secret = ring::rand::generate::<[u8; 32]>(&ring::rand::SystemRandom::new());
     let Ok(secret) = secret.map(ring::rand::Random::expose) else { return };
@@ -87,7 +88,7 @@ impl Task for Turn {
         self.relays.saturating_add(self.flows)
     }
 
-    /// All relays are one user's, and peers are here.
+    /// All relays belong to one user, and the peers are on this machine.
     fn node(&self) -> NodeWish {
         let text = |text: &str| Value::String(text.into());
         write_own_secret();
@@ -103,11 +104,11 @@ impl Task for Turn {
             ("kbit_per_site".to_owned(), Value::Integer(0)),
             ("relays_per_user".to_owned(), Value::Integer(0)),
             ("kbit_per_user".to_owned(), Value::Integer(0)),
-            // All come from one address, more often than clients of one do.
+            // All requests come from one address, which sends more than a normal client.
             ("unproven_bytes".to_owned(), Value::Integer(0)),
         ]);
         let mut settings = Table::from_iter([("calls".to_owned(), Value::Table(calls))]);
-        // Where one table has no room for them, each worker gets its own.
+        // If one table has no room for them, each worker gets its own.
         let room = need::for_calls(edge::raise_descriptor_limit(), 1, false) / 2;
         if cfg!(target_os = "linux") && u64::from(self.relays) > room {
             let edge = Table::from_iter([("private_descriptors".to_owned(), Value::Boolean(true))]);
@@ -123,7 +124,7 @@ impl Task for Turn {
             }
             _ => None,
         };
-        // A node of our own has the secret that was written for it.
+        // Our own node has the secret that was written for it.
         let secret_file = self.turn_secret_file.clone().unwrap_or_else(own_secret_file);
         let secret = std::fs::read(secret_file).ok().map(|secret| secret.trim_ascii().to_vec());
         let _ = std::fs::remove_file(own_secret_file());

@@ -108,7 +108,7 @@ impl Task for Visit {
         Ok(())
     }
 
-    /// A visitor has several.
+    /// A visitor has several connections.
     fn members(&self) -> u32 {
         self.visitors.saturating_mul(self.connections.saturating_add(1))
     }

@@ -1,4 +1,4 @@
-//! Puts a community into the database of a node of our own before it starts: sites, users, contact lists.
+//! Fills the database of our own node with a community before it starts: sites, users, contact lists.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,10 +18,10 @@ use crate::trouble::{Outcome, Trouble};
 const BYTES_PER_USER: u64 = 150;
 const BYTES_PER_CONTACT: u64 = 60;
 const SAY_EVERY: Duration = Duration::from_secs(10);
-/// Less is done before anybody asks.
+/// Fewer rows are written so quickly that no progress line is needed.
 const WORTH_SAYING: u64 = 1_000_000;
 
-/// The sites that are there now, with one secret for all.
+/// The created sites, with one secret for all.
 #[derive(Debug)]
 pub(super) struct Filled {
     sites: Vec<String>,
@@ -38,8 +38,8 @@ impl Filled {
     }
 }
 
-/// All members with their whole rosters, and all users whom these name. Who is online is on the list of each contact
-/// who is online too; those who are not online have no lists of their own.
+/// Creates all members with their whole contact lists, and all users on these lists. An online user is on the lists of
+/// its online contacts; offline users have no lists.
 pub(super) fn fill(folder: &Path, people: People) -> Outcome<Filled> {
     let unfilled =
         |why: &dyn std::fmt::Display| Trouble::new("cannot fill the database of the run's node").because(why);
@@ -99,7 +99,7 @@ fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, Sit
             secrets: vec![secret],
             guest_keys: vec![],
             public_url: None,
-            // Members write to whom the plan says, and all of them have only just come.
+            // Members write to the users that the plan chooses, and all are new.
             settings: chat::Settings::default(),
             created: now,
         };
@@ -110,7 +110,7 @@ fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, Sit
     Ok(sites)
 }
 
-/// Users in the order of their names, then contacts in that of the owners: so it is quickest.
+/// Users in the order of their names, then contacts in the order of the owners, which is quickest.
 fn fill_site(
     import: &mut Import,
     people: People,
@@ -135,7 +135,7 @@ fn fill_site(
     Ok(())
 }
 
-/// As the token says it, so that nobody's login changes it.
+/// Equal to the profile in the token, so that a login does not change it.
 fn profile(contact: Contact) -> Profile {
     let name = contact.name();
     let sub = Sub::parse(&name).expect("letters, digits and `-`");
