@@ -25,7 +25,7 @@ pub(crate) struct Pending {
 pub(crate) enum Awaited {
     /// The pages and REST.
     Rest,
-    /// The session whose commands were posted.
+    /// A session, to which the request posts commands.
     Posted,
     /// The welcome of a new session on this connection.
     Stream,
@@ -72,7 +72,7 @@ impl Pending {
         send_piece(body.cloned().unwrap_or_default(), io)
     }
 
-    /// An answer of which all but status, Date and Connection is ready. Answers what is left, as `send_shared`.
+    /// Sends an answer that is ready but for status, Date and Connection. Returns the rest, as `send_shared` does.
     #[must_use]
     pub(crate) fn send_ready(&self, io: &mut Io<'_>, date: &mut DateLine, status: u16, rest: Bytes) -> Bytes {
         let line = match status {
@@ -149,7 +149,7 @@ impl DateLine {
 }
 
 impl Awaited {
-    /// A hello, which is refused by `bye`; everything else by `error`.
+    /// A hello. `bye` refuses a hello, `error` everything else.
     pub(crate) fn is_hello(self) -> bool {
         matches!(self, Awaited::Stream | Awaited::Sse | Awaited::PollHello)
     }
@@ -159,7 +159,7 @@ impl Awaited {
 /// is written.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// Sends the next piece of a body; answers what is left.
+/// Sends the next piece of a body. Returns the rest.
 pub(crate) fn send_piece(mut body: Bytes, io: &mut Io<'_>) -> Bytes {
     let piece = body.split_to(body.len().min(PIECE_BYTES));
     io.send_shared(piece);
@@ -171,7 +171,7 @@ pub(crate) const JSON: &str =
     "content-type: application/json\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n";
 pub(crate) const TEXT: &str = "content-type: text/plain; charset=utf-8\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n";
 
-/// Answers a request that is none, and closes: nobody knows where the next one would begin.
+/// Refuses an invalid request and closes, because the start of the next request is unknown.
 pub(crate) fn refuse(io: &mut Io<'_>, offence: Offence) {
     let pending = Pending {
         keep_alive: false,

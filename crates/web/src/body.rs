@@ -6,7 +6,7 @@ use crate::http::{Framing, Offence};
 const MAX_LINE_BYTES: usize = 256;
 const MAX_TRAILER_BYTES: usize = 4096;
 
-/// Reads one body; what it has read is the caller's.
+/// Reads one body. The caller owns the bytes.
 #[derive(Debug)]
 pub struct Reader {
     state: State,
@@ -25,7 +25,7 @@ enum State {
 }
 
 impl Reader {
-    /// Refuses at once what says of itself that it is too large.
+    /// Refuses a body at once if its `content-length` is too large.
     pub fn new(framing: Framing, limit: usize) -> Result<Reader, Offence> {
         let state = match framing {
             Framing::Length(0) => State::Done,
@@ -40,7 +40,7 @@ impl Reader {
         self.state == State::Done
     }
 
-    /// Moves what it can from `input` to `body`; answers the bytes consumed. Stops after the body's last byte.
+    /// Moves bytes from `input` to `body`, up to the last one of the body. Returns the number of consumed bytes.
     pub fn read(&mut self, input: &[u8], body: &mut Vec<u8>) -> Result<usize, Offence> {
         let mut used = 0;
         loop {
@@ -275,7 +275,7 @@ mod tests {
         out
     }
 
-    /// As a connection does it: what was not consumed comes again in front of what arrives next.
+    /// As on a connection: bytes that were not consumed come again, before the new ones.
     fn read_in_pieces(framing: Framing, input: &[u8], cuts: &[usize]) -> (Vec<u8>, bool) {
         let mut reader = Reader::new(framing, 1 << 20).unwrap();
         let (mut body, mut kept) = (Vec::new(), Vec::new());

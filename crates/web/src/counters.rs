@@ -1,4 +1,4 @@
-//! What the gateway counts, for metrics.
+//! The gateway's counters, for metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,7 +18,7 @@ pub struct Counters {
     pub behind: Counter,
     /// Typing notices that were not sent to a session over its soft limit.
     pub typing_dropped: Counter,
-    /// Presence that was not sent to a session over its soft limit; it is told what holds when it has read.
+    /// Presence that was not sent to a session over its soft limit. The session gets the current one after it has read.
     pub presence_coalesced: Counter,
     /// WebSocket peers that broke RFC 6455.
     pub websocket_violations: Counter,
@@ -70,7 +70,7 @@ impl Counters {
         self.sessions[transport as usize].read()
     }
 
-    /// How often a code was told to a client, in the order of [`Code::ALL`].
+    /// How often clients got a code, in the order of [`Code::ALL`].
     pub fn codes(&self) -> impl Iterator<Item = (&'static str, u64)> {
         Code::ALL.iter().map(|code| code.word()).zip(self.codes.0.iter().map(Counter::read))
     }

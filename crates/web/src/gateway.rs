@@ -1,4 +1,4 @@
-//! The gateway of one worker: what arrives, and to whom it goes.
+//! The gateway of one worker: reads from connections, and hands each input to its handler.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,9 +43,9 @@ pub(crate) enum State {
     Socket(Socket),
     /// A session on an answer that does not end: stream or SSE.
     Down(Down),
-    /// A WebSocket that gives everything back.
+    /// A WebSocket that echoes its messages.
     Echo(Box<Echo>),
-    /// The last words are said; what still comes is ignored.
+    /// The last frame is sent. Further input is ignored.
     Closing,
 }
 
@@ -121,7 +121,7 @@ pub enum Mail {
     ReadOn {
         to: Handle,
     },
-    /// The next piece of an answer; None: there is none, and it breaks off.
+    /// The next piece of an answer. None: the answer breaks off.
     Piece {
         to: Handle,
         piece: Option<Bytes>,
@@ -161,7 +161,7 @@ pub struct WebOutbox {
 }
 
 impl WebOutbox {
-    /// `limits` and `config` are told to clients in the welcome, and the time.
+    /// The welcome tells clients `limits`, `config` and the time.
     pub fn new(
         mailboxes: Mailboxes<Mail>,
         limits: &chat::Limits,
@@ -187,7 +187,7 @@ impl WebOutbox {
         let worker = Handle::from_bits(to.0).worker();
         match delivery.event {
             Event::Session(chat::session::Event::Welcome(welcome)) => self.welcome(&welcome),
-            // The end of a session is never refused: there is one for each.
+            // The mailbox never refuses the end of a session, because each session ends once.
             _ if delivery.event.farewell().is_some() => {
                 self.mailboxes.send(worker, Mail::Event(to, delivery));
             }
@@ -201,7 +201,7 @@ impl WebOutbox {
         self.mailboxes.send(worker, Mail::Welcome(welcome.session, frame));
     }
 
-    /// Hands over what is for the sessions of each worker, none of it empty, in its order.
+    /// Hands the events for the sessions of each worker to that worker, in order. No list is empty.
     fn slices<T: Copy>(
         &self,
         to: &[T],
@@ -279,7 +279,7 @@ pub struct Gateway {
     crowds: Crowds,
 }
 
-/// A session whose welcome is not delivered, because its connection has gone before, or by a panic: it ends.
+/// Ends a session whose welcome is not delivered: its connection has gone, or a worker has panicked.
 struct Unwelcomed<'a> {
     node: &'a Node,
     session: SessionId,
@@ -614,7 +614,7 @@ impl Protocol for Gateway {
 
 /// The next step of `input`, and the number of consumed bytes.
 pub(crate) enum Step {
-    /// More input, or something else, is needed first.
+    /// It waits for more input or for an answer.
     Wait(usize),
     Again(usize),
 }
@@ -629,7 +629,7 @@ pub(crate) fn next_request(state: &mut State, pending: &Pending, config: &crate:
     io.set_timer(Some(config.keep_alive));
 }
 
-/// The same, if nothing is left to send; else that comes first.
+/// As `next_request`, but after the rest of the answer is sent.
 pub(crate) fn after_answer(
     state: &mut State,
     pending: Pending,
@@ -644,7 +644,7 @@ pub(crate) fn after_answer(
     io.set_timer(Some(PIECE_TIME));
 }
 
-/// Has `input` called again with what has come meanwhile.
+/// Calls `input` again with the bytes that arrived meanwhile.
 pub(crate) fn read_on(io: &mut Io<'_>) {
     io.set_reading(false);
     io.set_reading(true);

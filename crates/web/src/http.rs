@@ -1,4 +1,4 @@
-//! HTTP/1.1 request heads, strictly: whatever two servers could read differently is refused (RFC 9112).
+//! HTTP/1.1 request heads, strictly: the parser refuses heads that two servers could read differently (RFC 9112).
 
 use httparse::{Header, Status};
 
@@ -9,13 +9,13 @@ const MAX_LINE_BYTES: usize = 8 * 1024;
 /// Most header fields of one request.
 pub(crate) const MAX_HEADERS: usize = 100;
 
-/// Room for the fields of one head; lives on the stack of whoever parses.
+/// Room for the fields of one head, on the stack of the caller.
 pub(crate) type Fields<'a> = [Header<'a>; MAX_HEADERS];
 
 /// Nothing parsed yet.
 pub const NO_FIELDS: Fields<'static> = [httparse::EMPTY_HEADER; MAX_HEADERS];
 
-/// A request head that nobody can read in another way.
+/// A request head with a single meaning.
 #[derive(Debug)]
 pub struct Head<'a> {
     pub method: &'a str,
@@ -30,7 +30,7 @@ pub struct Head<'a> {
     pub expects_continue: bool,
     pub origin: Option<&'a str>,
     pub authorization: Option<&'a str>,
-    /// A proxy has passed this request on, so the peer's address says nothing about the client.
+    /// A proxy has forwarded this request, so the peer is not the client.
     pub forwarded: bool,
     pub fields: &'a [Header<'a>],
     /// Length of the head in the input, with the empty line.
@@ -66,7 +66,7 @@ pub enum Framing {
     Chunked,
 }
 
-/// Why a request is refused before anybody looks at what it wants.
+/// Why a request is refused for its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Offence {
     /// CR without LF or LF without CR (RFC 9112 §2.2 lets recipients accept the latter; that is how requests are smuggled).
@@ -104,7 +104,7 @@ pub enum Offence {
     SlowBody,
     /// Too many unfinished bodies are held already, and this one has been unfinished for longest.
     NoRoom,
-    /// The client, for whom a trusted proxy speaks, has as many connections as it may have.
+    /// The client behind a trusted proxy has the most connections that it may have.
     TooManyConnections,
 }
 
@@ -265,7 +265,7 @@ fn offence_of(error: httparse::Error) -> Offence {
     }
 }
 
-/// The fields that decide about framing and who asks.
+/// The fields about framing and about the client.
 struct Known<'a> {
     host: &'a str,
     framing: Framing,

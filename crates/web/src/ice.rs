@@ -38,7 +38,7 @@ async fn ice(State(ice): State<Ice>, credentials: Credentials, headers: HeaderMa
     let mut response = answer(&ice, &credentials, &body).await;
     let fields = response.headers_mut();
     fields.insert(VARY, HeaderValue::from_static("origin"));
-    // As elsewhere: pages of an origin that some site allows may read what is said; the token says the rest.
+    // Pages of an origin that some site allows may read the answer. The token decides the rest.
     let origin =
         headers.get(ORIGIN).filter(|origin| origin.to_str().is_ok_and(|one| ice.node.origin_known(one)));
     if let Some(origin) = origin {

@@ -63,7 +63,7 @@ enum Line<'a> {
 #[serde(rename_all = "snake_case")]
 enum Kind {
     Public,
-    /// A room is shown to everybody only where the line says so.
+    /// A room is private unless its line has another kind.
     #[default]
     Private,
     Announcement,
@@ -79,7 +79,7 @@ enum RoleWord {
     Muted,
 }
 
-/// The item of a line, or why there is none.
+/// The item of a line, or the reason against it.
 pub fn parse_import_line(line: &[u8]) -> Result<ImportItem, String> {
     if line.len() > IMPORT_LINE_BYTES {
         return Err(format!("the line is longer than {IMPORT_LINE_BYTES} bytes"));

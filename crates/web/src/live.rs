@@ -37,7 +37,7 @@ pub(crate) struct Socket {
 enum Phase {
     /// Waits for the hello. A thin pointer keeps every connection small.
     Door(Option<Box<Visitor>>),
-    /// Said hello; nothing is read until the answer is there.
+    /// Has sent its hello. The gateway reads nothing until the answer.
     SigningIn,
     Live(Live),
 }
@@ -64,9 +64,9 @@ pub(crate) struct Live {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lag {
     None,
-    /// Its queue was dropped, and it is not told yet, because it takes nothing.
+    /// Its queue was dropped. `behind` is not sent yet, because the client reads nothing.
     Untold,
-    /// It knows, and must resume. Until then it gets nothing that has a position.
+    /// `behind` is sent, and the client must resume. Until then it gets no event with a position.
     Told,
 }
 
@@ -103,7 +103,7 @@ impl Live {
         }
     }
 
-    /// One more frame that was refused; true: enough is enough.
+    /// Counts a refused frame. True: the session must end.
     fn strike(&mut self, now: Now) -> bool {
         if seconds(now).wrapping_sub(self.heard) >= PEACE_SECONDS {
             self.strikes = 0;
@@ -122,7 +122,7 @@ fn seconds(now: Now) -> u32 {
 }
 
 impl Socket {
-    /// Said hello, and has no answer yet.
+    /// Has sent its hello, and has no answer yet.
     pub(crate) fn is_signing_in(&self) -> bool {
         matches!(self.phase, Phase::SigningIn)
     }
@@ -168,7 +168,7 @@ impl Down {
     }
 }
 
-/// The client has read everything: it is told what was kept from it.
+/// The client has read everything: sends `behind` and the presence that was held back.
 fn caught_up(live: &mut Live, framing: Framing, node: &Node, io: &mut Io<'_>) {
     if live.lag == Lag::Untold {
         live.lag = Lag::Told;
@@ -410,7 +410,7 @@ impl Gateway {
             match event.when_slow() {
                 WhenSlow::Deliver => {}
                 WhenSlow::Drop => return self.shared.counters.typing_dropped.add(1),
-                // However often it changes meanwhile, it is sent once.
+                // It is sent once, with its last value.
                 WhenSlow::Coalesce => {
                     live.presence_missed = true;
                     return self.shared.counters.presence_coalesced.add(1);
@@ -430,7 +430,7 @@ impl Gateway {
         }
     }
 
-    /// The client reads too slowly: what waits is dropped, and it is told when it reads again.
+    /// The client reads too slowly: drops its queue. `behind` follows when it reads again.
     pub(crate) fn drop_queue(&mut self, state: &mut State, io: &mut Io<'_>) {
         let live = match state {
             State::Socket(Socket { phase: Phase::Live(live), .. }) => live,
@@ -454,7 +454,7 @@ impl Gateway {
         }
     }
 
-    /// The session begins. False where nobody waits for it any more.
+    /// The session begins. False: its connection has gone.
     pub(crate) fn welcome(
         &mut self,
         conn: &mut Conn,
@@ -635,13 +635,13 @@ pub(crate) fn lines(body: &[u8]) -> impl Iterator<Item = &[u8]> {
     body.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
 }
 
-/// A WebSocket that gives back what it gets.
+/// A WebSocket that echoes its messages.
 #[derive(Default)]
 pub(crate) struct Echo {
     reader: Reader,
 }
 
-/// The echo stops reading while so much waits to be written.
+/// The echo stops reading while its queue is longer than this.
 const ECHO_PENDING_BYTES: usize = 128 * 1024;
 
 impl Echo {

@@ -13,7 +13,7 @@ pub struct Missed {
 }
 
 impl Missed {
-    /// True: the worker is to be told. Otherwise it was, and has not looked yet.
+    /// True: the caller must notify the worker. False: an earlier notice is pending.
     pub(crate) fn add(&self, sessions: impl IntoIterator<Item = SessionHandle>) -> bool {
         let mut missed = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let tell = missed.is_empty();

@@ -33,10 +33,10 @@ const UNHEARD_BYTES: usize = 1 << 20;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Streamed;
 
-/// A request whose body goes to the router as it comes.
+/// A request whose body goes to the router piece by piece.
 pub(crate) struct Incoming {
     reader: Reader,
-    /// None: the answer has come already, and what still arrives is dropped.
+    /// None: the answer has come already, and the rest of the body is dropped.
     pieces: Option<mpsc::Sender<Bytes>>,
     unheard: usize,
     pending: Option<Pending>,
@@ -91,7 +91,7 @@ impl Gateway {
                 io.set_reading(false);
                 return Step::Wait(0);
             }
-            // The router does not read on: its answer is on the way.
+            // The router has stopped reading: its answer is on the way.
             Some(Err(mpsc::error::TrySendError::Closed(_))) | None => None,
         };
         let input = &input[..input.len().min(PIECE_BYTES)];
@@ -145,7 +145,7 @@ impl Gateway {
         io.set_timer(Some(self.shared.config.keep_alive));
     }
 
-    /// An answer before the body has ended: it is said, and the rest of the body is dropped.
+    /// Sends an answer that came before the end of the body, and drops the rest of the body.
     pub(crate) fn answer_early(&mut self, conn: &mut Conn, answer: &Answer, io: &mut Io<'_>) {
         let State::Incoming(incoming) = &mut conn.state else { return };
         incoming.pieces = None;
@@ -159,7 +159,7 @@ impl Gateway {
         read_on(io);
     }
 
-    /// The router has taken a piece: there is room for the next.
+    /// The router has taken a piece and can take the next.
     pub(crate) fn take_more(&mut self, to: Handle, conns: &mut Conns<'_, Conn>) {
         if let Some((conn, mut io)) = conns.get(to)
             && matches!(conn.state, State::Incoming(_))
@@ -178,7 +178,7 @@ impl Gateway {
     }
 }
 
-/// A large answer whose pieces are asked for one by one.
+/// A large answer. The worker requests its pieces one by one.
 pub(crate) struct Outgoing {
     pending: Pending,
     asks: mpsc::Sender<()>,
@@ -192,13 +192,13 @@ impl Outgoing {
         outgoing
     }
 
-    /// Nobody asks twice before a piece has come, so there is always room. Where nobody listens any more, the end has been told.
+    /// The worker has one open request at most, so the queue has room. If the receiver is gone, it has reported the end.
     pub(crate) fn ask(&self) {
         let _ = self.asks.try_send(());
     }
 }
 
-/// Passes an answer's body on, piece by piece as the worker asks. What is longer or shorter than it said breaks off.
+/// Passes the body of an answer on, one piece per request of the worker. The answer breaks off if its length is wrong.
 pub(crate) async fn pass_on(
     mut body: Body,
     mut asked: mpsc::Receiver<()>,

@@ -20,11 +20,11 @@ const POLL_BIT: u32 = 1 << 31;
 pub(crate) struct Polls {
     worker: usize,
     sessions: Slab<PollSession>,
-    /// From here on the next tick looks whose client still polls.
+    /// The next tick checks the sessions from here on for clients that no longer poll.
     look_from: u32,
 }
 
-/// 40 bytes, while nothing waits for the client.
+/// 40 bytes, while no event is pending.
 struct PollSession {
     phase: Phase,
     /// The connection that waits for events.
@@ -50,7 +50,7 @@ struct Waiter(u64);
 /// Frames with commas between them.
 struct Queue(Vec<u8>);
 
-/// All sessions are looked at once in so many ticks, so that one may outlive its time by about 6 s.
+/// A whole check of all sessions takes so many ticks. A session may outlive its time by about 6 s.
 const TICKS_PER_LOOK: u32 = 64;
 
 impl Polls {
@@ -62,7 +62,7 @@ impl Polls {
         handle.slot() & POLL_BIT != 0
     }
 
-    /// A session that has said hello on this connection.
+    /// A session whose hello came on this connection.
     pub(crate) fn open(&mut self, waiting: Handle, now: Now) -> SessionHandle {
         let session = PollSession {
             phase: Phase::Door,
@@ -174,7 +174,7 @@ impl Waiter {
 }
 
 impl Gateway {
-    /// The session begins. False where nobody waits for it any more.
+    /// The session begins. False: its connection has gone.
     pub(crate) fn welcome_poll(
         &mut self,
         session: SessionId,
@@ -196,7 +196,7 @@ impl Gateway {
         true
     }
 
-    /// The session has missed an event: what waits for it is dropped, and it is told. False if it has not begun yet.
+    /// The session has missed an event: drops its pending events and sends `behind`. False: the session has not begun yet.
     pub(crate) fn poll_missed(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) -> bool {
         let Some(session) = self.polls.get(to) else { return true };
         let live = match &mut session.phase {
@@ -261,7 +261,7 @@ impl Gateway {
         self.answer_waiting(to, conns);
     }
 
-    /// Sends what waits, if a poll does.
+    /// Sends the pending events, if a poll is waiting.
     fn answer_waiting(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) {
         let now = conns.now();
         let Some(session) = self.polls.get(to) else { return };
@@ -416,7 +416,7 @@ impl Gateway {
         }
     }
 
-    /// A panic has lost something for a session: it ends, and the poll that waits for its events is told so.
+    /// A panic has lost data of a session: ends the session, and answers the poll that waits for its events.
     pub(crate) fn lose_poll(&mut self, session: SessionHandle, now: Now) {
         let waiting = self.polls.get(session).and_then(|found| found.waiting.take());
         self.end_poll(session, now);

@@ -1,4 +1,4 @@
-//! Requests: what is asked, by the visible table of routes, and the way of each to its answer.
+//! Requests: the table of routes, and the way of each request to its answer.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(crate) struct Upload {
     pending: Pending,
     authorization: Option<Box<str>>,
     visitor: Visitor,
-    /// Its part of the budget for bodies whose sender is not known yet.
+    /// Its part of the budget for bodies of unproven senders.
     pub(crate) held: Option<Held>,
     /// For the router: the head as it will get it.
     forward: Option<Box<Forward>>,
@@ -70,7 +70,7 @@ enum Route {
 }
 
 impl Gateway {
-    /// The one table of what this port offers.
+    /// The table of all routes of this port.
     fn route(&self, head: &Head<'_>) -> Route {
         match (head.path, head.method) {
             ("/v1/websocket", "GET") => Route::Socket,
@@ -220,7 +220,7 @@ impl Gateway {
         client.is_none_or(|client| io.count_for(client))
     }
 
-    /// Its key is one that we have made: more is read from this sender.
+    /// Its key is valid, so the sender may send more.
     fn has_session(&self, head: &Head<'_>) -> bool {
         let origin = head.origin.filter(|origin| !is_own_origin(origin, head.host));
         head.authorization.is_some_and(|key| self.shared.keys.check(key, origin).is_some())
@@ -350,7 +350,7 @@ impl Gateway {
         let hello = match read_hello(body) {
             Ok(hello) => hello,
             Err((code, text)) => {
-                // Which site was meant is not known.
+                // The site is not known.
                 pending.cors = self.known(visitor.origin);
                 self.answer_code(state, &pending, code, &text, io);
                 return false;
@@ -395,7 +395,7 @@ impl Gateway {
         after_answer(state, pending, rest, &self.shared.config, io);
     }
 
-    /// One frame that says what is wrong, with the status of its code; the connection stays.
+    /// Answers with one error frame and the status of its code. The connection stays.
     pub(crate) fn answer_code(
         &mut self,
         state: &mut State,
@@ -460,7 +460,7 @@ impl Gateway {
 
     pub(crate) fn request_is_late(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         match conn.state {
-            // Nobody asked for anything: nothing to say.
+            // No request is open, so there is no answer.
             State::Idle { head_began: false, .. } => io.close(),
             State::Upload(_) => drop(self.refuse_request(&mut conn.state, Offence::SlowBody, io)),
             _ => drop(self.refuse_request(&mut conn.state, Offence::SlowHead, io)),
@@ -471,7 +471,7 @@ impl Gateway {
         refuse_request(&self.shared, state, offence, io)
     }
 
-    /// An origin that some site allows: pages of it may read what is said before the site is known.
+    /// An origin that some site allows. Its pages may read an answer before the site is known.
     fn known(&self, origin: Option<Box<str>>) -> Option<Box<str>> {
         origin.filter(|origin| self.shared.node.origin_known(origin))
     }
@@ -504,7 +504,7 @@ pub(crate) fn take_waiting(state: &mut State) -> Option<Box<Waiting>> {
     }
 }
 
-/// A first frame, or why it is none.
+/// The hello, or the reason against it.
 pub(crate) fn read_hello(frame: &[u8]) -> Result<Box<Hello<'_>>, (Code, Cow<'static, str>)> {
     match Command::parse(frame) {
         Ok(Command::Hello(hello)) if hello.v != VERSION => {
@@ -519,7 +519,7 @@ pub(crate) fn read_hello(frame: &[u8]) -> Result<Box<Hello<'_>>, (Code, Cow<'sta
     }
 }
 
-/// Whether a page of this very server asks.
+/// Whether the request comes from a page of this server.
 pub(crate) fn is_own_origin(origin: &str, host: &str) -> bool {
     let authority = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
     authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))

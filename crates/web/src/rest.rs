@@ -38,7 +38,7 @@ pub struct Answer {
     body: Bytes,
     /// Of the body, or of the one that a HEAD does without.
     length: usize,
-    /// The body is asked for piece by piece.
+    /// The worker requests the body piece by piece.
     asks: Option<mpsc::Sender<()>>,
 }
 
@@ -72,7 +72,7 @@ impl Forward {
     }
 }
 
-/// The way back. Dropped without an answer (a handler has panicked, the runtime stops), it says 500.
+/// The way back. Its drop without an answer sends 500: a handler has panicked, or the runtime stops.
 struct Reply {
     mailboxes: Mailboxes<Mail>,
     worker: usize,
@@ -159,7 +159,7 @@ impl Gateway {
         }
         let Some(waiting) = take_waiting(&mut conn.state) else { return };
         let pending = waiting.pending;
-        // Only a HEAD may announce what does not come, and what is asked for comes later.
+        // Only the answer to a HEAD may have a length without a body. Requested pieces come later.
         let is_told = pending.is_head || answer.asks.is_some();
         let length = if is_told { answer.length } else { answer.body.len() };
         let rest = pending.send_shared(&mut io, answer.status, &answer.fields, Some(&answer.body), length);

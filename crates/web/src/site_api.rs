@@ -1,4 +1,4 @@
-//! REST for a site's own server: its settings, reports, what moderators do, and its users.
+//! REST for a site's own server: settings, reports, moderation and users.
 //!
 //! Each call carries `Authorization: Bearer <JWT>`: a token that the site has signed as those of its members, with the role `service`, or
 //! `admin` for a person, whose stored rights decide. It is of no use for another site. Tokens never stand in a URL.

@@ -1,4 +1,4 @@
-//! Memory that connections may occupy before they have proven who they are.
+//! Memory for connections before their client is authenticated.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

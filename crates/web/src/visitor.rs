@@ -1,4 +1,4 @@
-//! Who is at the door, until they have said hello: the origin of their page, and where they are.
+//! The client of a connection before its hello: the origin of its page, and its address.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -16,7 +16,7 @@ use crate::request::is_own_origin;
 pub(crate) struct Visitor {
     /// Of the page, where it is not ours.
     pub(crate) origin: Option<Box<str>>,
-    /// Where a trusted proxy says that the client is. Without one it is the peer, which the system remembers.
+    /// The client's address from a trusted proxy. Without a proxy it is the peer's address, which the system keeps.
     forwarded_for: Option<IpAddr>,
     /// Looked at only where some site wants to know it.
     pub(crate) agent: Agent,
@@ -54,7 +54,7 @@ fn agent(head: &Head<'_>) -> Agent {
     field.map_or_else(Agent::default, |field| Agent::parse(field.value))
 }
 
-/// Said once: the operator has forgotten a setting, or a stranger has written the header, who may do so often.
+/// Logged once: a setting is missing, or a client has sent the header, which it may do often.
 fn warn_of_proxy(shared: &Shared, io: &Io<'_>) {
     if shared.counters.untrusted_forwarded.add_is_first() {
         tracing::warn!(
@@ -65,13 +65,13 @@ fn warn_of_proxy(shared: &Shared, io: &Io<'_>) {
     }
 }
 
-/// Addresses and networks, as in `127.0.0.1, 10.0.0.0/8`: proxies whose `X-Forwarded-For` is believed.
+/// Addresses and networks of trusted proxies, as in `127.0.0.1, 10.0.0.0/8`. Their `X-Forwarded-For` counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<Network>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Network {
-    /// An IPv4 address as its mapped one (RFC 4291 §2.5.5.2), so that there is one way to compare.
+    /// Maps IPv4 to IPv6 (RFC 4291 §2.5.5.2), so that all addresses compare in one way.
     first: u128,
     bits: u32,
     text: Box<str>,
@@ -186,7 +186,7 @@ mod tests {
             ("192.0.2.1:4711", Some("192.0.2.1")),
             ("[2001:db9::1]:4711, 2001:db8::5", Some("2001:db9::1")),
             ("::ffff:10.0.0.1", Some("::ffff:10.0.0.1")),
-            // Unreadable values were not written by a proxy of ours: the peer counts.
+            // None of our proxies writes an unreadable value, so the peer's address counts.
             ("192.0.2.1, unknown", None),
             ("", None),
             ("192.0.2.1,", None),

@@ -32,7 +32,7 @@ pub(crate) use session::{code, error, retry_after};
 pub(crate) fn write(delivery: &Delivery, links: &Links, out: &mut Vec<u8>) {
     if let (chat::Event::Messages(event), Some(position)) = (&delivery.event, delivery.position) {
         match event {
-            // These two are written a million times while the others are written once: without an allocation.
+            // These two are a million times more frequent than others, so they are written without an allocation.
             chat::messages::Event::Message(message) => {
                 return messages::write_message(message, position, links, out);
             }
@@ -57,7 +57,7 @@ pub(crate) fn event<'a>(delivery: &'a Delivery, links: &Links) -> Event<'a> {
     }
 }
 
-/// The number of the request that an answer has.
+/// The number of the request to which an event is the answer.
 fn number(answer: &Delivery) -> u64 {
     answer.re.expect("the domain checks that an answer has its number")
 }
@@ -77,7 +77,7 @@ pub(crate) enum Asked {
     Bye,
     /// `hello` again.
     NotNow,
-    /// Refused here: a value that cannot be.
+    /// A value in it is invalid.
     Error {
         code: Code,
         re: Option<u64>,

@@ -1,4 +1,4 @@
-//! What a request about files says of who asks, and how it is refused.
+//! The author of a request about files, and its refusals.
 
 use axum::body::Body;
 use axum::http::request::Parts;
@@ -11,7 +11,7 @@ use crate::credentials::bearer;
 use crate::request::is_own_origin;
 use crate::request_limit;
 
-/// Why not, as it is told.
+/// A refusal, as the client gets it.
 #[derive(Debug)]
 pub(super) struct Refused {
     status: u16,
@@ -85,7 +85,7 @@ pub(super) async fn answer<T: Send + 'static>(
     Ok(told.await.unwrap_or(Err(Refusal::Unavailable))?)
 }
 
-/// Does what may block where that harms nobody.
+/// Runs blocking work on a thread that may block.
 pub(super) async fn blocking<T: Send + 'static>(
     act: impl FnOnce() -> Result<T, Refused> + Send + 'static,
 ) -> Result<T, Refused> {
@@ -93,7 +93,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|_| Err(Refused::of(Code::Internal)))
 }
 
-/// The origin of the page that asks, where it is none of ours.
+/// The origin of the requesting page, if it is not ours.
 pub(super) fn origin(fields: &HeaderMap) -> Option<&str> {
     let text = |name| fields.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let host = text(header::HOST).unwrap_or_default();

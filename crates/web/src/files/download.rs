@@ -33,7 +33,7 @@ pub(super) async fn download(State(desk): State<Arc<Desk>>, request: Request<Bod
     shown(find(&desk, &head.method, head.uri.path(), head.uri.query(), &head.headers).await)
 }
 
-/// The picture of a room, for everybody who knows its id: no larger than a thumbnail.
+/// The picture of a room, no larger than a thumbnail. Everybody who knows its id may read it.
 pub(super) async fn room_picture(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
     let (head, _) = request.into_parts();
     let mut response = shown(find_room_picture(&desk, &head.method, head.uri.path(), &head.headers).await);
@@ -125,7 +125,7 @@ fn open(blobs: &dyn chat::Blobs, id: chat::FileId, rendition: Rendition) -> Resu
     }
 }
 
-/// The whole, or the one range that is asked for (RFC 9110 §14.2).
+/// The whole file, or the one requested range (RFC 9110 §14.2).
 fn part(
     method: &Method,
     fields: &HeaderMap,

@@ -1,4 +1,4 @@
-//! The end of an upload: what is it? Pictures are made anew.
+//! The end of an upload: finds out its type, and encodes pictures anew.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -52,7 +52,7 @@ pub enum PictureFault {
 }
 
 impl Desk {
-    /// Looks at an upload of which all has come, and writes down what it is. Safe to do again where it was cut off.
+    /// Finds out the type of a complete upload and stores it. Safe to repeat after an interruption.
     pub(super) async fn finish(&self, row: &FileRow, by: PictureBy) -> Result<(), Refused> {
         let (id, voice, bytes) = (row.file.id, row.file.voice, row.file.bytes);
         let blobs = Arc::clone(&self.files.blobs);

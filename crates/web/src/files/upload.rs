@@ -81,7 +81,7 @@ async fn create(desk: &Desk, head: &Parts) -> Result<Response<Body>, Refused> {
     Ok(tus::answer(StatusCode::CREATED, &[(LOCATION, location), (tus::OFFSET, "0".into())]))
 }
 
-/// With an upload of who asks.
+/// Works on an upload of the user who asks.
 async fn go_on(desk: &Desk, head: &Parts, id: FileId, body: Body) -> Result<Response<Body>, Refused> {
     let (method, fields) = (&head.method, &head.headers);
     tus::check_version(fields)?;
@@ -165,7 +165,7 @@ impl Writing<'_> {
     }
 }
 
-/// Writes what comes; answers the new offset.
+/// Writes the arriving bytes. Returns the new offset.
 async fn append(mut writing: Writing<'_>, fields: &HeaderMap, mut body: Body) -> Result<u64, Refused> {
     let desk = writing.desk;
     if fields.get(CONTENT_TYPE).is_none_or(|kind| kind != "application/offset+octet-stream") {
@@ -223,7 +223,7 @@ fn by(who: &Identified) -> PictureBy {
     PictureBy { user: who.user(), is_guest: who.is_guest() }
 }
 
-/// None at the end, which a broken connection is too: what has come is kept.
+/// None at the end of the body, or after the connection broke. The bytes so far are kept.
 async fn next_piece(body: &mut Body) -> Option<Bytes> {
     let frame = std::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await;
     frame?.ok()?.into_data().ok()
@@ -257,7 +257,7 @@ fn told(desk: &Desk, asked: &HeaderMap, outcome: Result<Response<Body>, Refused>
     fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     fields.insert(VARY, HeaderValue::from_static("origin"));
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // As elsewhere: pages of an origin that some site allows may read what is said; the token says the rest.
+    // Pages of an origin that some site allows may read the answer. The token decides the rest.
     if let Some(origin) = origin(asked).filter(|origin| desk.files.node.origin_known(origin))
         && let Ok(origin) = HeaderValue::from_str(origin)
     {

@@ -1,5 +1,5 @@
-//! Who writes an upload: one at a time, the newest. A client that comes back after its connection broke must not wait until
-//! the server has noticed that, and two that write at once would make a file of neither.
+//! The writer of an upload: one request at a time, the newest. A client that reconnects must not wait until the server notices
+//! the broken connection. Two writers at once would destroy the file.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ pub(super) struct Writers {
     by_file: Arc<Mutex<HashMap<FileId, Line>>>,
 }
 
-/// Those who want to write one upload. Kept while there is one.
+/// The requests that want to write one upload. Kept while one remains.
 struct Line {
     lock: Arc<Lock<()>>,
     newest: watch::Sender<u64>,
@@ -33,7 +33,7 @@ struct Place {
 }
 
 impl Writers {
-    /// Sends whoever writes now away and waits until they have gone.
+    /// Stops the current writer and waits for its end.
     pub(super) async fn take(&self, file: FileId) -> Turn {
         let (place, lock, number, newest) = self.line_up(file);
         let lock = lock.lock_owned().await;
@@ -56,7 +56,7 @@ impl Writers {
 }
 
 impl Turn {
-    /// Somebody newer wants to write.
+    /// Returns when a newer request wants to write.
     pub(super) async fn is_over(&mut self) {
         let number = self.number;
         // The sender lives as long as a place in its line.

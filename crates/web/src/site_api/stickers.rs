@@ -80,7 +80,7 @@ async fn add(
 }
 
 async fn do_add(counter: &Counter, site: &str, credentials: &Credentials, body: Body) -> Answer {
-    // First who it is: nothing is read for a stranger.
+    // Authenticate before the body is read.
     let caller = counter.api.caller(site, credentials).await?;
     let body = to_bytes(body, BODY_BYTES).await.map_err(|_| Refused::value("a picture of at most 700 kB"))?;
     let Brought { set, words, picture } = serde_json::from_slice(&body).map_err(Refused::value)?;
@@ -141,7 +141,7 @@ async fn find(api: &Api, site: &str, sticker: &str) -> Result<(FileType, Vec<u8>
 /// Why no sticker was made.
 #[derive(Debug)]
 pub enum NotMade {
-    /// In words for who brought it.
+    /// The reason, for the client that uploads.
     Wrong(String),
     /// Something of ours is down.
     Failed(io::Error),
@@ -203,7 +203,7 @@ pub fn new_sticker(
     made.rewind()?;
     made.take(length).read_to_end(&mut bytes)?;
     let (width, height) = scaled(&remade.picture);
-    let id = StickerId { site, number: by_lot()? };
+    let id = StickerId { site, number: random_number()? };
     let sticker = Sticker {
         id,
         series: series.trim().into(),
@@ -219,19 +219,19 @@ pub fn new_sticker(
 
 /// A file that has no name any more, and so goes when it is closed.
 fn scratch() -> Result<File, NotMade> {
-    let path = std::env::temp_dir().join(format!("kith-sticker-{:016x}", by_lot()?));
+    let path = std::env::temp_dir().join(format!("kith-sticker-{:016x}", random_number()?));
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }
 
-fn by_lot() -> Result<u64, NotMade> {
+fn random_number() -> Result<u64, NotMade> {
     let mut bytes = [0; 8];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no randomness"))?;
     Ok(u64::from_be_bytes(bytes))
 }
 
-/// Width and height of what is kept, whose shape that of the whole picture says.
+/// Width and height of the stored picture, in the ratio of the original.
 fn scaled(picture: &chat::Picture) -> (u32, u32) {
     let longest = picture.width.max(picture.height).max(1);
     if !picture.has_thumbnail {

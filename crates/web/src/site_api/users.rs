@@ -1,4 +1,4 @@
-//! Of users: who there is, erasing one, and a guest who becomes a member.
+//! Users: lists them, erases one, and makes a guest a member.
 
 use std::borrow::Cow;
 

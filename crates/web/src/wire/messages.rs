@@ -13,7 +13,7 @@ use super::same::ToWire;
 use super::{calls, conversation_id, moderation, next, number, page, position, rich, rooms, to};
 use crate::files::Links;
 
-/// Appends the frame of a message that is new.
+/// Appends the frame of a new message.
 pub(super) fn write_message(message: &chat::Message, position: Position, links: &Links, out: &mut Vec<u8>) {
     let (conversation, position) = (Name::conversation(message.conversation), Name::position(position));
     let message = named_message(message, links, conversation.as_str().into());

@@ -1,4 +1,4 @@
-//! Reports, notices, acts of moderators and the settings of the site. REST uses some of them.
+//! Reports, notices, acts of moderators and the settings of the site. REST uses some of these functions.
 
 use std::borrow::Cow;
 
@@ -162,7 +162,7 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
     })
 }
 
-/// Exactly one thing must be named.
+/// The fields must name one message, one room or one user.
 fn report_of(
     site: SiteId,
     conversation: Option<Cow<'_, str>>,
@@ -178,7 +178,7 @@ fn report_of(
     }
 }
 
-/// The fields that an act needs must be there.
+/// Refuses an act without the fields that it needs.
 pub(crate) fn act(site: SiteId, asked: &web_proto::Moderate<'_>) -> Result<chat::Moderate, Code> {
     use web_proto::ModeratorAct as Act;
     let conversation = asked.conversation.as_deref().map(|id| conversation_id(site, id)).transpose()?;

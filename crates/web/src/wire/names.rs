@@ -1,12 +1,11 @@
-//! Ids and positions as they are on the wire: numbers in hexadecimal, opaque to clients. The site is the session's.
+//! Ids and positions on the wire: numbers in hexadecimal, opaque to clients. The site is the session's.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use chat::{ConversationId, Position, SiteId};
 
-/// An id or a position as it is on the wire, on the stack. Opaque to clients: numbers in hexadecimal; the site is the
-/// session's.
+/// The text of an id or a position, on the stack.
 pub(super) struct Name {
     /// Room for `ffffffff.ffffffffffffffff`.
     text: [u8; 25],
@@ -55,7 +54,7 @@ pub(crate) fn parse_conversation(site: SiteId, text: &str) -> Option<Conversatio
     parse_hex(text, 16).map(|key| ConversationId { site, key })
 }
 
-/// None: not one of ours, so the answer is a first page.
+/// None: not a position of this server, so the answer is a first page.
 pub(crate) fn parse_position(text: &str) -> Option<Position> {
     let (epoch, number) = text.split_once('.')?;
     Some(Position { epoch: u32::try_from(parse_hex(epoch, 8)?).ok()?, number: parse_hex(number, 16)? })

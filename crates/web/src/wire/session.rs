@@ -92,7 +92,7 @@ pub(crate) fn welcome(
     frame
 }
 
-/// Room for a welcome and for each contact in it; more is taken where names are long.
+/// Room for a welcome and for each contact in it. Long names take more.
 const WELCOME_BYTES: usize = 640;
 const CONTACT_BYTES: usize = 96;
 
@@ -100,7 +100,7 @@ const CONTACT_BYTES: usize = 96;
 pub(crate) fn add_key(welcome: &mut Vec<u8>, key: &str) {
     let end = welcome.pop();
     debug_assert_eq!(end, Some(b'}'), "a frame is an object");
-    // Of base64's letters, so that nothing needs an escape.
+    // The letters of base64 need no escape.
     for part in [",\"key\":\"", key, "\"}"] {
         welcome.extend_from_slice(part.as_bytes());
     }
@@ -134,8 +134,8 @@ pub(crate) fn error<'a>(refusal: Refusal, re: Option<u64>, id: Option<&'a str>) 
 
 /// The last frame of a session that the domain ends.
 fn bye(refusal: Refusal) -> Event<'static> {
-    // All who are refused while nothing can be stored would come back in one moment; without advice, each waits for a time
-    // of its own.
+    // With one advice, all sessions that end while the store is unavailable would come back at once. Without it, each client
+    // waits for a random time.
     let advice = retry_after(refusal).filter(|_| refusal != Refusal::Unavailable);
     let (code, text) = (code(refusal), refusal.to_string().into());
     Event::Bye { code, text, retry_after: advice, until: None, reason: None }
@@ -152,7 +152,7 @@ pub(crate) fn retry_after(refusal: Refusal) -> Option<u64> {
         | Refusal::GoingAway { retry_after_ms }
         | Refusal::Overloaded { retry_after_ms }
         | Refusal::SlowMode { retry_after_ms } => Some(retry_after_ms.into()),
-        // Disks are emptied and databases come back within minutes, not within milliseconds.
+        // A full disk or a lost database lasts minutes, not milliseconds.
         Refusal::Unavailable => Some(2_000),
         _ => None,
     }
