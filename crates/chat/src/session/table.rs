@@ -150,7 +150,7 @@ pub(crate) enum Released {
     Behind,
     /// All delivered; the session is live.
     Live,
-    /// The session is gone, or a newer hold has replaced this one.
+    /// The session is gone, or no longer waits for a snapshot.
     Gone,
 }
 

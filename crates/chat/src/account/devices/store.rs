@@ -15,8 +15,8 @@ pub trait DeviceStore: Send + Sync + 'static {
     /// Devices that are not signed out, most recently used first.
     fn devices(&self, user: UserId, done: Done<Vec<DeviceRow>>);
     /// Signs the device out, and removes its browser's push subscription and the user's subscriptions of
-    /// unknown devices. Answers None if the device does not exist; else whether the user has a push
-    /// subscription in another browser. `expires`: expiry of the newest token that the device is known to
+    /// unknown devices. Answers None if the device does not exist or is signed out already; else whether
+    /// the user has a push subscription in another browser. `expires`: expiry of the newest token that the device is known to
     /// have, besides those of its sign-ins.
     fn sign_out(
         &self,
