@@ -63,7 +63,7 @@ impl Messages {
             return self.retaining.under_way.store(false, Ordering::Release);
         };
         let done = self.then(move |this, trimmed| {
-            // The store logs its errors; the next slice tries again.
+            // The store logs its errors; the next slice retries.
             if let Ok(Trimmed { next, .. }) = trimmed {
                 let mut round = this.retaining.round();
                 round.after = next;

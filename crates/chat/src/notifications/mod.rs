@@ -88,8 +88,8 @@ impl Completion for Notifications {
     }
 }
 
-/// Carries notifications to browsers without a connection. Called from any thread, often inside the store's: must not block.
-/// Sends notices. A lost notice loses no message.
+/// Sends notices to browsers without a connection. Called from any thread, often inside the store's: must not
+/// block. A lost notice loses no message.
 pub trait Notifier: Send + Sync + 'static {
     /// The public half of the site's key, as browsers take it. The first request creates it.
     fn public_key(&self, site: SiteId, done: Done<Arc<str>>);

@@ -28,7 +28,7 @@ pub(crate) struct NewRoomOf {
 }
 
 impl Rooms {
-    /// Publishes an act on a room's member to that member.
+    /// Notifies a room's member of an act on them.
     pub(crate) fn publish_to_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
         let MemberChanged { member, position, seen, left, .. } = changed;
         let user = member.user.id;
@@ -120,7 +120,7 @@ impl Rooms {
         self.sessions.publish(session.user, position, Some(session.handle), event);
     }
 
-    /// Publishes the room as its member sees it now to all devices of that member but one.
+    /// Publishes the room to all other devices of a member, as the member now sees it.
     pub(crate) fn publish_room(
         &self,
         user: UserId,

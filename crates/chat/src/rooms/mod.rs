@@ -92,7 +92,7 @@ impl Completion for Rooms {
     }
 }
 
-/// Kind of a room: it decides about finding it and writing in it.
+/// The kind of a room decides who can find it and who may write in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RoomKind {
     Public,

@@ -1,10 +1,11 @@
-//! Mutes and bans of one room that end by themselves, with a reason for the member.
+//! Mutes and bans in one room that expire, with a reason for the member.
 //!
-//! They are kept with the sanctions of the site's moderators, so that one clock ends both. A member's own row holds the mute or the
-//! ban itself; the sanction says until when it holds, and why. A mute outlasts leaving: a muted member who joins again is muted.
+//! They are stored with the sanctions of the site's moderators, so that one timer ends both. A member's own row holds
+//! the mute or the ban; the sanction adds the end and the reason. A mute outlasts leaving: a muted member who joins
+//! again is muted.
 //!
-//! The reason is shown to the member alone, who was in the room when it was written and has not blocked its author. So a ban is no
-//! way to put words before somebody who never came to the room.
+//! Only the member sees the reason, and only if they were in the room then and have not blocked its author. So a ban
+//! cannot deliver a text to a user who was never in the room.
 
 use crate::moderation;
 use std::sync::Arc;

@@ -7,8 +7,8 @@ use crate::command::AnswerTo;
 use crate::store::unavailable;
 use crate::{Done, Refusal, SessionHandle, StoreError};
 
-/// An owner of a part that sends requests to the store. A completion is one allocation and keeps the owner alive. One that only passes
-/// its outcome to a callback needs no owner: it is a plain [`Done`].
+/// An owner of a part that sends requests to the store. A completion is one allocation and keeps the owner alive.
+/// A plain [`Done`] has no owner: it only passes its outcome to a callback.
 pub(crate) trait Completion: Send + Sync + Sized + 'static {
     fn sessions(&self) -> &Sessions;
 
@@ -26,7 +26,7 @@ pub(crate) trait Completion: Send + Sync + Sized + 'static {
         })
     }
 
-    /// As [`on_loaded`](Self::on_loaded), for a request that the rules can refuse: the session gets that refusal.
+    /// Like [`on_loaded`](Self::on_loaded), for a request that the rules can refuse: the session gets that refusal.
     fn on_accepted<T: 'static>(
         self: &Arc<Self>,
         handle: SessionHandle,
@@ -40,7 +40,7 @@ pub(crate) trait Completion: Send + Sync + Sized + 'static {
         })
     }
 
-    /// Continues with the outcome: no session waits for it, or an error needs more than a refusal.
+    /// Continues with the outcome. For requests without a waiting session, and for errors that need more than a refusal.
     fn then<T: 'static>(
         self: &Arc<Self>,
         next: impl FnOnce(&Arc<Self>, Result<T, StoreError>) + Send + 'static,
@@ -125,7 +125,7 @@ mod tests {
         (Arc::new(Owner { sessions, next_got: Mutex::default() }), outbox)
     }
 
-    /// What `next` got, and the refusals that sessions got with the numbers of their requests.
+    /// The values for `next`, and the refusals for sessions, with the numbers of their requests.
     type Seen = (Vec<u32>, Vec<(SessionHandle, Option<u64>, Refusal)>);
 
     fn seen(complete: impl FnOnce(&Arc<Owner>)) -> Seen {
