@@ -1,20 +1,20 @@
-//! Holds the project to its arrows: which of our crates may use which, and nothing else.
+//! Checks the dependencies between our crates: a crate may use only the crates in this list.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Crate, what it uses, and what its tests, benches and examples use beyond that.
+/// Crate, the crates that it uses, and further crates that its tests, benches and examples use.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bench", &["chat", "store", "web", "web-proto"], &[]),
-    ("calls", &["edge"], &["reach"]),                        // what is public
-    ("chat", &[], &["store"]),                               // a database in memory
-    ("edge", &[], &["edge"]),                                // itself, with its harness for tests
-    ("load", &["calls", "edge", "reach", "web-proto"], &[]), // the messages of a client of TURN; HTTP
+    ("calls", &["edge"], &["reach"]), // for its public items
+    ("chat", &[], &["store"]),        // a database in memory
+    ("edge", &[], &["edge"]),         // itself, with its test harness
+    ("load", &["calls", "edge", "reach", "web-proto"], &[]), // the messages of a TURN client; HTTP
     ("picture", &[], &[]),
     ("preview", &["reach"], &[]),
-    ("push", &["reach"], &["push"]), // itself, with its service for tests
+    ("push", &["reach"], &["push"]), // itself, with its test service
     ("reach", &[], &[]),
     (
         "server",

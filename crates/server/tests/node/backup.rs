@@ -1,4 +1,4 @@
-//! A backup is taken while the node runs, and restored: what clients see of it.
+//! A backup of a running node is restored, and clients reload.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -41,7 +41,7 @@ fn a_restored_backup_is_another_database_to_clients_and_nothing_is_lost_silently
 
     let node = Running::demo(&scratch);
     let mut anna = enter(&node, &anna_token, "anna", None);
-    // An equal seq belongs to another message now: a client that believed to have it would never read this one.
+    // This seq belongs to another message now: a client that believes it has the seq would never read this message.
     let ack = anna.sent("m3", "tom", "after the restore");
     assert_eq!(ack["seq"], lost["seq"]);
     for position in [&before, &after] {
@@ -51,7 +51,7 @@ fn a_restored_backup_is_another_database_to_clients_and_nothing_is_lost_silently
         assert!(conversations.iter().any(|one| one["last"]["body"] == "after the restore"));
     }
     let mut tom = enter(&node, &tom_token, "tom", after.as_deref());
-    // A client that asks before the node has finished its welcome must ask again.
+    // A client that sends a request before the node has finished its welcome must repeat it.
     let changes = poll("changes", || {
         tom.say(json!({ "t": "resume", "rid": 9, "position": after })).unwrap();
         Some(tom.expect("changes", |event| event["re"] == 9)).filter(|event| event["code"] != "rate_limited")
@@ -59,13 +59,13 @@ fn a_restored_backup_is_another_database_to_clients_and_nothing_is_lost_silently
     assert_eq!(changes["reset"], true, "{changes}");
     let bodies: Vec<_> = tom.history("anna").iter().map(|one| one["body"].clone()).collect();
     assert_eq!(bodies[bodies.len() - 2..], ["before the backup", "after the restore"]);
-    // From here on positions hold again.
+    // From here on positions are valid again.
     let position = tom.position.clone();
     let again = enter(&node, &tom_token, "tom", position.as_deref());
     assert_eq!(again.welcome["resumed"], true);
     stop(node);
 
-    // Back to what was replaced.
+    // Back to the replaced database.
     scratch.say(&format!("restore {data}/kith.db.replaced --data {data} --force"));
     let node = Running::demo(&scratch);
     let mut tom = enter(&node, &tom_token, "tom", position.as_deref());
@@ -100,7 +100,7 @@ fn a_backup_under_load_has_all_that_was_acknowledged_before_it() {
     });
     stop(node);
 
-    // On another machine: a directory that is not there yet.
+    // On another machine: a directory that does not exist yet.
     let elsewhere = scratch.path().join("elsewhere");
     scratch.say(&format!("restore {file} --data {}", elsewhere.display()));
     let node = Running::start_at(&scratch, "demo", &elsewhere, &[]);
@@ -133,7 +133,7 @@ fn an_invalid_backup_is_refused_and_changes_nothing() {
         assert!(std::fs::read(data.join("kith.db")).unwrap() == database, "{from}");
     }
 
-    // A damaged database, the usual reason, is in nobody's way.
+    // A damaged database, the usual reason for a restore, does not prevent it.
     let (copy, data) = (path.join("copy.db").display().to_string(), data.display().to_string());
     scratch.say(&format!("backup {copy} --data {data}"));
     std::fs::write(path.join("data/kith.db"), vec![7; 50_000]).unwrap();

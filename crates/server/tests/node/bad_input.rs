@@ -1,4 +1,4 @@
-//! Peers that are broken, slow or hostile: each costs its own connection and harms nobody else.
+//! Broken, slow and hostile peers: each loses its own connection and does not harm others.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -77,7 +77,7 @@ fn invalid_tokens_are_refused_with_their_code() {
     }
 }
 
-/// By a clock of an hour ago there is no way to ask the command, so the site's own way: with its secret.
+/// The command cannot create expired tokens, so the test signs one with the site's secret.
 fn expired_token(scratch: &Scratch) -> String {
     let data = scratch.data().display().to_string();
     let rotated: Value =
@@ -152,7 +152,7 @@ fn who_stops_reading_is_left_behind_and_catches_up() {
         anna.sent(&format!("b{number}"), "tom", &body);
     }
     let grown = node.metric("process_resident_memory_bytes") - memory_before;
-    // 12 MB were sent. What waits for tom is bounded far below; the rest is the database's cache.
+    // 12 MB were sent. Tom's pending output has a far lower bound; the rest is the database's cache.
     assert!(grown < 24e6, "{grown} bytes for one who does not read");
 
     let mut last_seen = None;

@@ -1,4 +1,4 @@
-//! Messages change through the real binary, over real sockets, and across its restart; and are found by their words.
+//! Edits and deletions through the real binary, over real sockets and across its restart, and the search for messages.
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn words_are_found_over_a_websocket_and_after_a_restart() {
         "[limits]\ncommand_burst = 0\ncommand_per_minute = 0\nrequests_per_user = 0\nrequests_per_site = 0\n",
     )
     .unwrap();
-    let flags = ["--config", config.to_str().unwrap()]; // it asks until the index has come so far
+    let flags = ["--config", config.to_str().unwrap()]; // repeats until the index is complete
     let mut node = Running::start(&scratch, "demo", &flags);
     for life in 0..2 {
         let [mut anna, mut ben] = ["anna", "ben"].map(|user| Client::enter(&scratch, &node, user));

@@ -1,4 +1,4 @@
-//! A member with a WebSocket, by somebody else's implementation of it.
+//! A member with a WebSocket, on another project's implementation.
 
 use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
@@ -14,9 +14,9 @@ use crate::running::{PATIENCE, Running, Scratch};
 pub(crate) struct Client {
     socket: WebSocket<TcpStream>,
     pub(crate) welcome: Value,
-    /// The newest position that was seen, for the next hello.
+    /// The newest received position, for the next hello.
     pub(crate) position: Option<String>,
-    /// Read, but not asked for yet.
+    /// Received events that no test has taken yet.
     waiting: VecDeque<Value>,
 }
 
@@ -26,7 +26,7 @@ impl Client {
         Client::try_enter(node.http, &token, user, None).expect("the node welcomes members")
     }
 
-    /// None where the node is away or does not answer with a welcome.
+    /// None if the node is down or does not answer with a welcome.
     pub(crate) fn try_enter(
         http: SocketAddr,
         token: &str,
@@ -44,7 +44,7 @@ impl Client {
         Some(client)
     }
 
-    /// A WebSocket that has said nothing yet.
+    /// A WebSocket that has sent nothing yet.
     pub(crate) fn connect(http: SocketAddr) -> Option<Client> {
         let stream = TcpStream::connect_timeout(&http, PATIENCE).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
@@ -53,7 +53,7 @@ impl Client {
         Some(Client { socket, welcome: Value::Null, position: None, waiting: VecDeque::new() })
     }
 
-    /// None where the connection is broken.
+    /// None if the connection is broken.
     pub(crate) fn say(&mut self, frame: Value) -> Option<()> {
         self.socket.send(Message::text(frame.to_string())).ok()
     }
@@ -62,7 +62,7 @@ impl Client {
         self.say(json!({ "t": "send", "id": id, "to": { "user": to }, "body": body }))
     }
 
-    /// The next event in the order of the server; None where the connection has ended.
+    /// The next event in the order of the server; None if the connection has ended.
     pub(crate) fn next(&mut self) -> Option<Value> {
         loop {
             let message = match self.socket.read() {
@@ -82,7 +82,7 @@ impl Client {
         }
     }
 
-    /// The first event, read already or still to come, that fits; others wait.
+    /// The first event that fits, received already or later; others stay queued.
     pub(crate) fn expect(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(index) = self.waiting.iter().position(&fits) {
             return self.waiting.remove(index).unwrap();

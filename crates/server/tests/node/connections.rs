@@ -6,7 +6,7 @@ use std::net::TcpStream;
 
 use crate::running::{PATIENCE, Running, Scratch, poll, text};
 
-/// A connection of the proxy that has carried one request of this client, and stays. Answers the status, too.
+/// A connection of the proxy that has carried one request of this client, and stays open. Returns the status, too.
 fn carried(node: &Running, client: &str) -> (TcpStream, String) {
     let mut stream = TcpStream::connect(node.http).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -28,12 +28,12 @@ fn connections_behind_a_trusted_proxy_count_for_the_client_that_it_names() {
     let node = Running::start(&scratch, "demo", &["--config", file.to_str().unwrap()]);
     let (first, status) = carried(&node, "203.0.113.5");
     assert_eq!(status, "200");
-    // A header value that the client wrote in front of it changes nothing.
+    // A value that the client wrote in front of it changes nothing.
     let (_second, status) = carried(&node, "198.51.100.1, 203.0.113.5");
     assert_eq!(status, "200");
     assert_eq!(carried(&node, "203.0.113.5").1, "429", "the third");
     assert_eq!(carried(&node, "198.51.100.2, 203.0.113.5").1, "429", "whatever it says of itself");
-    // The proxy goes on for everybody else, and a network of IPv6 is one client.
+    // The proxy still serves all others, and an IPv6 network counts as one client.
     let held = ["203.0.113.6", "2001:db8::1", "2001:db8::2"].map(|client| carried(&node, client));
     assert!(held.iter().all(|(_, status)| status == "200"));
     assert_eq!(carried(&node, "2001:db8::3").1, "429");

@@ -1,4 +1,4 @@
-//! `kith` is killed in mid-sentence, ten times in a row, and nothing that was acknowledged is lost or doubled.
+//! Kills `kith` ten times in a row during traffic: no acknowledged message is lost or doubled.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::running::{Running, Scratch};
 const DEATHS: usize = 10;
 /// Messages of one sender that wait for their ack at the same time.
 const WINDOW: usize = 8;
-/// The node is killed after so many acks of a life.
+/// Acks after which the node is killed.
 const ACKS_PER_LIFE: usize = 40;
 
 #[test]
@@ -29,7 +29,7 @@ fn acknowledged_messages_are_there_once_and_in_order_after_ten_kills() {
         sender.live(&mut anna, death);
         node.signal("KILL");
         node.wait();
-        // A message that was under way when the node died may or may not have arrived.
+        // A message in flight when the node was killed may or may not have arrived.
         sender.hear_the_last_words(&mut anna);
     }
     let node = Running::start(&scratch, "demo", &flags);
@@ -38,7 +38,7 @@ fn acknowledged_messages_are_there_once_and_in_order_after_ten_kills() {
     sender.judge(&anna.history("tom"));
 }
 
-/// Without limits on sending, because the kills are to come while much is under way.
+/// Without limits on sending, because the kills must come during traffic.
 fn limits(scratch: &Scratch) -> [String; 2] {
     let path = scratch.path().join("kith.toml");
     std::fs::write(&path, "[limits]\nsend_burst = 0\nsend_per_minute = 0\nsite_sends_per_second = 0\n")
@@ -46,11 +46,11 @@ fn limits(scratch: &Scratch) -> [String; 2] {
     ["--config".into(), path.display().to_string()]
 }
 
-/// Sends numbered messages, keeps those without an ack, and says them again first in the next life.
+/// Sends numbered messages, keeps unacknowledged ones, and repeats them first after the restart.
 #[derive(Default)]
 struct Sender {
     made: usize,
-    /// In the order of making.
+    /// In the order of their creation.
     unacked: Vec<String>,
     seq_by_id: BTreeMap<String, u64>,
 }
@@ -112,7 +112,7 @@ impl Sender {
                 assert!(double.is_none(), "{body} is there twice");
             }
         }
-        // Retries come first in every life, so the order of making is the order of the archive.
+        // Retries come first after each restart, so the order of creation is the order in the log.
         let by_seq: BTreeMap<u64, &str> = seq_by_body.iter().map(|(body, seq)| (*seq, *body)).collect();
         assert!(by_seq.values().is_sorted(), "the archive is not in the order of sending");
         for (id, seq) in &self.seq_by_id {

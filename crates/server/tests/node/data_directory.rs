@@ -1,4 +1,4 @@
-//! One node per data directory, and what commands beside it may do there.
+//! One node per data directory, and the commands that may run beside it.
 
 use std::fs;
 use std::net::TcpListener;
@@ -14,10 +14,10 @@ fn a_second_node_on_a_data_directory_is_refused_with_the_holder_of_the_lock() {
     let data = scratch.data().display().to_string();
     let refusal = scratch.fails(&format!("serve --data {data} --http 127.0.0.1:0"));
     assert!(refusal.contains(&format!("process {} holds it since 20", first.pid())), "{refusal}");
-    // Commands that are meant to work beside a node still do.
+    // Commands that may run beside a node still succeed.
     scratch.say(&format!("site add garden --data {data}"));
     scratch.say(&format!("backup {}/copy.db --data {data}", scratch.path().display()));
-    // The lock ends with the process, even with one that could not clean up.
+    // The lock ends with the process, even with a killed one.
     first.signal("KILL");
     drop(first);
     let second = Running::demo(&scratch);

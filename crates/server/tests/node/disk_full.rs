@@ -1,4 +1,4 @@
-//! The disk fills up: sending is refused with a code, reading goes on, and all is well once there is room again.
+//! A full disk: sends are refused with a code, reads succeed, and sends succeed again once the disk has space.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -64,7 +64,7 @@ fn a_full_disk_refuses_messages_and_nothing_else() {
     tom.message("room again");
 }
 
-/// A file system of a few megabytes, mounted where the data of the test is.
+/// A file system of a few megabytes, mounted at the test's data directory.
 struct SmallDisk {
     path: PathBuf,
 }
@@ -92,7 +92,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily, because the node of the test may still have files open.
+        // Lazily, because the node of the test may still have open files.
         let _ = Command::new("umount").arg("-l").arg(&self.path).status();
     }
 }

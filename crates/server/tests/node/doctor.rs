@@ -1,4 +1,4 @@
-//! `kith doctor` as an operator or a script calls it.
+//! `kith doctor`, called as by an operator or a script.
 
 use std::fs;
 use std::process::Output;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::running::{Running, Scratch, text};
 
-/// More than any machine holds, so that there is always something to mend.
+/// More than any machine supports, so that there is always a finding.
 const MANY: &str = "4000000000";
 
 fn doctor(scratch: &Scratch, flags: &[&str]) -> Output {
@@ -43,7 +43,7 @@ fn the_doctor_checks_everything_and_fails_for_too_many_connections() {
     let lines = descriptors["lines"].as_array().unwrap();
     assert!(lines.contains(&"LimitNOFILE=4000000200".into()), "{descriptors}");
     assert!(!text(&output.stdout).contains("tw_recycle"));
-    // An equal number as a setting of the node is only a warning, as nobody has asked about this machine.
+    // The same number as a setting of the node is only a warning, because the user did not ask about this machine.
     let output = doctor(&scratch, &["--json", "--max-connections", MANY]);
     assert_eq!(finding(&report(&output), "descriptors")["state"], "warn");
     let said = text(&doctor(&scratch, &["--connections", MANY]).stdout);

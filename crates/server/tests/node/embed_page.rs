@@ -1,4 +1,4 @@
-//! The token endpoints of `docs/embed.md`, run as they are printed, by the languages that this machine has.
+//! Runs the token endpoints of `docs/embed.md` as printed, in the languages that this machine has.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::running::{Running, Scratch, text};
 
 const PAGE: &str = include_str!("../../../../docs/embed.md");
 
-/// How the example of one language is run: what stands in for the site around it, and what calls it.
+/// How to run the example of one language: a stub of the site around it, and a caller.
 struct Example {
     heading: &'static str,
     program: &'static str,
@@ -18,7 +18,7 @@ struct Example {
     after: &'static str,
 }
 
-/// A member whose name needs more than ASCII. Each prints the token, or what its endpoint answers.
+/// A member whose name needs more than ASCII. Each example prints the token, or its endpoint's answer.
 const EXAMPLES: [Example; 4] = [
     Example {
         heading: "### Node",
@@ -62,7 +62,7 @@ def headers(_) = nil
     },
 ];
 
-/// PHP's example begins a session; this is the one it finds.
+/// PHP's example opens a session; this is its content.
 const PHP_SESSION: &str = "<?php
     ini_set('session.use_cookies', '0'); ini_set('session.save_path', __DIR__); session_id('test');
     session_start(); $_SESSION['member'] = ['id' => 42, 'name' => 'Zoë 🌱']; session_write_close();";
@@ -103,7 +103,7 @@ impl Example {
             fs::write(&session, PHP_SESSION).unwrap();
             command.arg("-d").arg(format!("auto_prepend_file={}", session.display()));
         }
-        // Ruby reads its source as UTF-8 whatever the locale is; its output must be too.
+        // Ruby reads its source as UTF-8 in every locale; its output must be UTF-8, too.
         let output = command.arg(&file).env("KITH_SECRET", secret).env("LC_ALL", "C.UTF-8").output().unwrap();
         let said = text(&output.stdout);
         assert!(output.status.success(), "{}: {}", self.heading, text(&output.stderr));

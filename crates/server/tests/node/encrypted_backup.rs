@@ -1,4 +1,4 @@
-//! Encrypted backups: restored by their key alone, and never by half.
+//! Encrypted backups: only their key restores them, and a damaged one restores nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -76,7 +76,7 @@ fn all_bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         let path = entry.unwrap().path();
         match path.is_dir() {
             true => found.extend(all_bytes(&path)),
-            // It names the process that holds it: each command writes it anew.
+            // It contains the process id of its holder: each command rewrites it.
             false if path.ends_with("kith.lock") => {}
             false => drop(found.insert(path.clone(), fs::read(path).unwrap())),
         }
@@ -125,7 +125,7 @@ fn a_backup_for_keys_shows_no_byte_and_is_restored_by_its_key_alone() {
     assert!(wrong_key.contains("another key") && wrong_key.contains("nothing was changed"), "{wrong_key}");
     let secret = format!("--identity {}", secret.display());
 
-    // Cut off in the middle, in the last chunk, at the border of chunks, and inside the header; and one bit turned.
+    // Truncated in the middle, in the last chunk, at a border of chunks, and in the header; and with one changed bit.
     let whole = fs::read(&kept.backup).unwrap();
     let border = whole.len() - (whole.len() % 65_552);
     for length in [whole.len() / 2, whole.len() - 1, border, 100, 0] {
@@ -140,7 +140,7 @@ fn a_backup_for_keys_shows_no_byte_and_is_restored_by_its_key_alone() {
     assert!(all_bytes(&data) == before);
     fs::write(&kept.backup, &whole).unwrap();
 
-    // A file of a member that was cut off stops all, before the database is replaced.
+    // A truncated file of a member stops the restore before the database is replaced.
     let (letter, bytes) =
         written.iter().find(|(path, _)| path.starts_with(kept.files.join("files"))).unwrap();
     fs::write(letter, &bytes[..bytes.len() - 1]).unwrap();
@@ -184,7 +184,7 @@ fn a_backup_by_passphrase_is_restored_by_it_alone() {
 fn a_readable_copy_of_a_killed_command_is_removed_at_the_next_start() {
     let scratch = Scratch::new("backup-killed");
     fs::create_dir_all(scratch.data()).unwrap();
-    // No process has this number: Linux gives out less.
+    // No process has this number: Linux uses lower ones.
     let left = scratch.data().join("kith.db.readable-2000000000");
     fs::write(&left, "words that are erased later").unwrap();
     let _node = Running::demo(&scratch);

@@ -1,4 +1,5 @@
-//! Every address of docs/reference/rest.md is asked as a client asks it, on the real binary. An address that is new there fails here.
+//! Requests every address of docs/reference/rest.md from the real binary, like a client. An address that is
+//! new on the page fails here until the test requests it.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, token};
 use crate::running::{PATIENCE, Running, Scratch, text};
 
-/// A client of a node, with the addresses asked so far, as the page writes them.
+/// A client of a node, with the addresses requested so far, in the page's notation.
 struct Asker<'a> {
     node: &'a Running,
     asked: BTreeSet<String>,
@@ -46,7 +47,7 @@ impl Asker<'_> {
         )
     }
 
-    /// An answer that does not end: what came of it until this.
+    /// Reads an endless response until it contains `until`.
     fn hear(&mut self, address: &str, body: &str, until: &str) -> String {
         self.asked.insert(format!("POST {address}"));
         let mut stream = TcpStream::connect(self.node.http).unwrap();
@@ -128,7 +129,7 @@ fn the_site(scratch: &Scratch, asker: &mut Asker<'_>, anna: &mut Client, message
     anna.expect("the number of the report", |event| event["re"] == 7);
     let service = scratch.say("token --site demo --user shop --role service").trim().to_owned();
     let field = bearer(&service);
-    // In this order: what is set holds for what comes after it.
+    // The order matters: settings affect the later requests.
     let asked = [
         ("PATCH", "settings", r#"{"filters":{"words":["casino"],"words_act":"hold"}}"#, r#""casino""#),
         ("GET", "settings", "", r#""casino""#),
@@ -180,7 +181,7 @@ fn stickers(scratch: &Scratch, asker: &mut Asker<'_>) {
     let field = bearer(scratch.say("token --site demo --user shop --role service").trim());
     let auth = [("Authorization", &*field)];
     let all = "/v1/sites/{site}/stickers";
-    // A picture of one point.
+    // A picture of one pixel.
     let picture = "R0lGODlhAQABAIAAAP8AAAAA/yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==";
     let brought = json!({"set": "Bees", "words": "Buzz", "picture": picture}).to_string();
     let made = asker.ask("POST", all, "/v1/sites/demo/stickers", &auth, &brought);
@@ -195,7 +196,7 @@ fn stickers(scratch: &Scratch, asker: &mut Asker<'_>) {
     assert_eq!(gone.status, 200, "{}", gone.body);
 }
 
-/// By tus 1.0.0, and then by the link that the receiver's message has.
+/// By tus 1.0.0, then by the link in the receiver's message.
 fn files(scratch: &Scratch, asker: &mut Asker<'_>) {
     let field = bearer(&token(scratch, "anna"));
     let (auth, tus) = (("Authorization", &*field), ("Tus-Resumable", "1.0.0"));
@@ -216,7 +217,7 @@ fn files(scratch: &Scratch, asker: &mut Asker<'_>) {
     let path = location.replace("/v1/files/", "/v1/room-pictures/");
     let refused = asker.ask("GET", "/v1/room-pictures/{site}/{id}", &path, &[], "");
     assert!(refused.status == 404 && refused.body.contains("no_such_file"), "{}", refused.body);
-    // The page says of the first two that they take all methods.
+    // According to the page, the first two accept all methods.
     asker.asked = std::mem::take(&mut asker.asked)
         .into_iter()
         .map(|asked| match asked.split_once(' ') {

@@ -1,4 +1,4 @@
-//! Files, from the first byte to another member's screen: uploads in pieces, pictures made anew, links, and what is refused.
+//! Files from upload to download: uploads in pieces, re-encoded pictures, links, and refusals.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, token};
 use crate::running::{PATIENCE, Running, Scratch, poll, text};
 
-/// A picture of one point.
+/// A picture of one pixel.
 const GIF: &[u8] =
     b"GIF89a\x01\0\x01\0\x80\0\0\xff\0\0\0\0\xff!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 
@@ -37,7 +37,7 @@ impl Answer {
     }
 }
 
-/// A member with a token, by plain requests.
+/// A member with a token, who sends plain requests.
 pub(crate) struct Member<'a> {
     node: &'a Running,
     token: String,
@@ -48,7 +48,7 @@ impl Member<'_> {
         let mut stream = TcpStream::connect(self.node.http).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(self.head(method, path, fields, body.len()).as_bytes()).unwrap();
-        // A refusal may come before all is said.
+        // The node may refuse before the whole body is sent.
         let _ = stream.write_all(body);
         answer(stream)
     }
@@ -72,7 +72,7 @@ impl Member<'_> {
         )
     }
 
-    /// Where it is, or why not.
+    /// The address of the upload, or the refusal.
     fn begin(&self, to: &str, name: &str, bytes: usize) -> String {
         let made = self.create(to, name, bytes);
         assert_eq!(made.status, 201, "{}", text(&made.body));
@@ -91,7 +91,7 @@ impl Member<'_> {
         head.field("upload-offset").unwrap().parse().unwrap()
     }
 
-    /// A whole file; answers it as messages show it.
+    /// Uploads a whole file; returns it in the form of messages.
     pub(crate) fn bring(&self, to: &str, name: &str, bytes: &[u8]) -> Value {
         let location = self.begin(to, name, bytes.len());
         let done = self.piece(&location, 0, bytes);
@@ -170,7 +170,7 @@ fn a_picture_goes_from_one_member_to_the_other() {
     let heard = ben.expect("the picture", |event| event["t"] == "message" && event["id"] == "a-1");
     assert_eq!(heard["files"][0]["id"], file["id"]);
 
-    // Ben's browser has no more than the link.
+    // Ben's browser has only the link.
     let reader = Member { node: &node, token: String::new() };
     let url = heard["files"][0]["url"].as_str().unwrap().to_owned();
     let got = reader.get(&url, &[]);
@@ -192,7 +192,7 @@ fn a_picture_goes_from_one_member_to_the_other() {
     assert_eq!((part.status, &part.body[..]), (206, &b"PNG"[..]));
     assert_eq!(reader.get(&url, &[("Range", "bytes=99999-")]).status, 416);
 
-    // It is there after a reload too, and goes with its message.
+    // The file is still there after a reload, and is removed with its message.
     assert_eq!(ben.history("u-anna").pop().unwrap()["files"][0]["id"], file["id"]);
     let conversation = heard["conversation"].clone();
     anna.say(json!({"t": "delete", "rid": 9, "conversation": conversation, "seq": heard["seq"]})).unwrap();
@@ -240,7 +240,7 @@ fn a_backup_with_files_brings_them_back() {
     assert_eq!((got.status, &got.body[..]), (200, &b"Dear Ben"[..]), "links of before hold, too");
 }
 
-/// Of all files below a folder.
+/// The sizes of all files below a folder.
 fn sizes(folder: &Path) -> Vec<u64> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     let of = |path: PathBuf| match path.is_dir() {
@@ -264,7 +264,7 @@ fn an_upload_survives_lost_connections_and_a_killed_server() {
         let bringer = member(&scratch, &node, "u-anna");
         let location = bringer.begin("u-ben", "notes.txt", bytes.len());
         assert_eq!(bringer.piece(&location, 0, &bytes[..1_000_000]).status, 204);
-        // The connection breaks in the middle of a piece; what has come is kept.
+        // The connection breaks in the middle of a piece; the received part is kept.
         let mut stream = TcpStream::connect(node.http).unwrap();
         let fields = [("Upload-Offset", "1000000"), ("Content-Type", "application/offset+octet-stream")];
         stream.write_all(bringer.head("PATCH", &location, &fields, 2_000_000).as_bytes()).unwrap();
@@ -299,7 +299,7 @@ fn a_refusal_has_a_reason() {
     let refused = |answer: &Answer, status: u16, code: &str| {
         assert_eq!((answer.status, &*answer.code()), (status, code));
     };
-    // Before a byte has come.
+    // Refused before the first byte.
     refused(&bringer.create("u-ben", "x", 104_857_601), 413, "file_too_large");
     refused(&bringer.create("u-ben", "x", 0), 400, "bad_value");
     refused(&bringer.create("u-nobody", "x", 5), 404, "no_such_user");
@@ -350,7 +350,7 @@ fn a_refusal_has_a_reason() {
     assert_eq!(send(&mut anna, "a-2", "u-ben", &eleven)["code"], "too_many_files");
     assert_eq!(send(&mut anna, "a-3", "u-ben", &[])["code"], "bad_body");
 
-    // Given up.
+    // Cancelled.
     assert_eq!(bringer.ask("DELETE", &location, &[], b"").status, 204);
     assert_eq!(bringer.ask("HEAD", &location, &[], b"").status, 404);
     let version =
@@ -368,7 +368,7 @@ fn announced_bytes_do_not_count_for_quotas() {
         assert_eq!(anna.create("u-ben", &format!("{number}.bin"), 100_000).status, 201);
     }
     ben.bring("u-anna", "notes.txt", &[b'n'; 60_000]);
-    // Arrived bytes count: there is room for 40 kB, and the rest is refused.
+    // Received bytes count: 40 kB fit, and the rest is refused.
     let location = anna.begin("u-ben", "large.bin", 40_000);
     let other = anna.begin("u-ben", "other.bin", 40_000);
     assert_eq!(anna.piece(&location, 0, &[1; 40_000]).status, 204);
@@ -427,7 +427,7 @@ fn a_file_that_could_run_is_not_displayed() {
         assert_eq!(got.field("content-security-policy"), Some("sandbox; default-src 'none'"));
         assert_eq!(got.field("x-content-type-options"), Some("nosniff"));
     }
-    // A file that begins as a picture must be one: a header alone, a bomb of 65,535 × 65,535 points.
+    // A file that begins like a picture must be one: a header alone, a bomb of 65,535 × 65,535 pixels.
     let mut bomb =
         b"GIF89a\xff\xff\xff\xff\x80\0\0\xff\0\0\0\0\xff,\0\0\0\0\xff\xff\xff\xff\0\x02\x02D\x01\0;".to_vec();
     bomb.extend([0; 100]);
@@ -437,7 +437,7 @@ fn a_file_that_could_run_is_not_displayed() {
         assert_eq!((done.status, &*done.code()), (422, "bad_picture"));
         assert_eq!(bringer.ask("HEAD", &location, &[], b"").status, 404, "it is removed");
     }
-    // A picture with an archive and a script behind it is a picture and nothing else.
+    // A picture with an archive and a script after its end becomes a picture only.
     let polyglot = [GIF, b"PK\x03\x04<script>alert(1)</script>"].concat();
     let file = bringer.bring("u-ben", "cat.gif", &polyglot);
     let got = bringer.get(file["url"].as_str().unwrap(), &[]);
@@ -468,9 +468,9 @@ fn a_link_opens_one_file_of_one_site() {
         assert_eq!((got.status, &*got.code()), (403, "bad_link"), "{wrong}");
         assert_eq!(got.field("content-security-policy"), Some("sandbox; default-src 'none'"));
     }
-    // The name in it is for people.
+    // The name in it is only for people.
     assert_eq!(bringer.get(&url.replace("/one?", "/..%2f..%2fkith.db?"), &[]).body, b"one");
-    // Links outlive the process.
+    // Links stay valid after a restart.
     let mut node = node;
     node.signal("TERM");
     node.wait();
@@ -479,7 +479,7 @@ fn a_link_opens_one_file_of_one_site() {
     assert_eq!(Member { node: &node, token: String::new() }.get(url, &[]).body, b"one");
 }
 
-/// Each tells the server that the other is gone; the newer one goes on.
+/// Each upload ends the other one on the server; the newer one continues.
 #[test]
 fn the_newer_of_two_writers_continues() {
     let scratch = Scratch::new("writers");
@@ -494,7 +494,7 @@ fn the_newer_of_two_writers_continues() {
     first.write_all(b"1234").unwrap();
     let folder = scratch.data().join("files");
     poll("the first bytes", || (bytes_in(&folder) == 4).then_some(()));
-    // A client that asks how far it came has given the older request up.
+    // A client that asks for the offset has abandoned the older request.
     let offset = bringer.offset(&location);
     assert_eq!(offset, 4);
     let told = answer(first);
@@ -512,7 +512,7 @@ fn a_hundred_megabytes_pass_through_little_memory() {
     let node = Running::demo(&scratch);
     drop(acquainted(&scratch, &node));
     let bringer = member(&scratch, &node, "u-anna");
-    // The first file has costs of its own, which a large one does not have.
+    // The first file causes one-time costs, which must not count for the large one.
     bringer.bring("u-ben", "small", &[7; 1_000_000]);
     let location = bringer.begin("u-ben", "large", BYTES);
     let memory = |name: &str| -> usize {
@@ -520,7 +520,7 @@ fn a_hundred_megabytes_pass_through_little_memory() {
         let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     };
-    // The peak begins anew (proc(5), clear_refs).
+    // Resets the peak (proc(5), clear_refs).
     fs::write(format!("/proc/{}/clear_refs", node.pid()), "5").unwrap();
     let before = memory("VmRSS");
     let piece = vec![7; BYTES];

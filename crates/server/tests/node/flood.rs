@@ -1,4 +1,4 @@
-//! `kith load` against a node, as scripts call it.
+//! `kith load` against a node, called as by a script.
 
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ fn a_small_stress_loses_nothing_and_doubles_nothing() {
     let node = Running::demo(&scratch);
     let url = format!("http://{}", node.http);
     for transport in ["websocket", "poll"] {
-        // Slow enough for the limits of a node for people: 120 messages per minute of each member.
+        // Slow enough for the default limits of a node: 120 messages per minute of each member.
         let line = format!(
             "load stress --url {url} --site demo --transport {transport} --members 40 --rate 100 --time 1s --json"
         );

@@ -1,4 +1,4 @@
-//! What keeps strangers and raids off, as the operator has it: by the commands, while the node runs.
+//! Protection from strangers and raids, by an operator's commands on a running node.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Guests: how many come from where, and who comes back.
+//! Guests: limits per address, and returning guests.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn node(scratch: &Scratch, settings: &str) -> Running {
     Running::start(scratch, "demo", &["--config", file.to_str().unwrap()])
 }
 
-/// Says hello by long poll, as a proxy would pass it on. Answers the status and the first event.
+/// Sends a hello by long poll, as a proxy forwards it. Returns the status and the first event.
 pub(crate) fn hello(node: &Running, fields: &str, token: Option<&str>) -> (String, Value) {
     let body = json!({ "t": "hello", "v": 1, "site": "demo", "token": token, "device": "d" }).to_string();
     let answer = node.raw(
@@ -54,7 +54,7 @@ fn one_address_has_a_limit_of_guests_whatever_it_claims() {
     assert_eq!(node.metric("kith_chat_new_guests_total"), 2.0);
     assert_eq!(node.metric("kith_chat_guests_refused_total"), 2.0);
 
-    // The operator is told, once, without what the header says.
+    // The log has one warning, without the header's content.
     assert_eq!(node.metric("kith_web_untrusted_forwarded_total"), 2.0);
     let log = node.log();
     assert_eq!(log.matches("not in web.trusted_proxies").count(), 1, "{log}");
@@ -78,7 +78,7 @@ fn a_trusted_proxy_gives_the_addresses_of_guests() {
     assert_eq!(status("198.51.100.1, 192.0.2.2"), "429", "what the client itself has written does not count");
     assert_eq!(status("2001:db8::1"), "200");
     assert_eq!(status("2001:db8::2"), "429");
-    // Without the header it is the proxy itself.
+    // Without the header, the proxy itself is the client.
     assert_eq!(hello(&node, "", None).0, "200");
     assert_eq!(status("nonsense"), "429");
     assert_eq!(node.metric("kith_web_untrusted_forwarded_total"), 0.0);

@@ -1,4 +1,4 @@
-//! A community that moves in: before the node runs, and while its members chat.
+//! Imports of a community: before the node runs, and while its members chat.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -38,7 +38,7 @@ fn user(id: &str) -> Value {
     json!({ "type": "user", "id": id, "name": id.to_uppercase() })
 }
 
-/// A room of two with so many messages, and the same in a direct conversation.
+/// A room of two with `messages` messages, and as many in their direct conversation.
 fn community(messages: u64) -> Vec<Value> {
     let mut lines = vec![
         user("new-1"),
@@ -73,7 +73,7 @@ fn enter(scratch: &Scratch, node: &Running, user: &str) -> Client {
     Client::try_enter(node.http, &token, user, None).unwrap()
 }
 
-/// Messages of the conversation, with their times as they were.
+/// Checks the messages of the conversation, with their original times.
 fn judge(member: &mut Client, messages: u64) {
     let direct = member.history("new-1");
     let bodies: Vec<_> = direct.iter().map(|one| one["body"].as_str().unwrap().to_owned()).collect();
@@ -135,7 +135,7 @@ fn a_wrong_line_is_named_and_the_others_are_imported() {
     judge(&mut enter(&scratch, &node, "new-2"), 1);
 }
 
-/// Members chat, one of them is in what is imported, the node is killed half-way, and it goes on.
+/// Members chat, one of them is in the import, the node is killed during the import, and the import continues.
 #[test]
 fn an_import_runs_while_members_chat_and_continues_after_a_kill() {
     const MESSAGES: u64 = 2_500;
@@ -154,7 +154,7 @@ fn an_import_runs_while_members_chat_and_continues_after_a_kill() {
         anna.sent(&format!("a{number}"), "tom", &format!("chat {number}"));
         tom.message(&format!("chat {number}"));
     }
-    // Some of it is there.
+    // A part of it is stored.
     let checkpoint = scratch.data().join("import-demo.json");
     let begin = Instant::now();
     while !checkpoint.exists() && begin.elapsed() < crate::running::PATIENCE {
@@ -177,7 +177,7 @@ fn an_import_runs_while_members_chat_and_continues_after_a_kill() {
     assert_eq!((sum, &counts["refused"]), (2 * MESSAGES + 6, &0.into()), "{counts}");
     assert!(!checkpoint.exists(), "the next import begins anew");
 
-    // A member who was online gets `behind` once, and a first page that has it all, read.
+    // An online member gets `behind` once, then a first page with all messages, marked as read.
     online.expect("that there is more", |event| event["t"] == "behind");
     let position = online.position.clone();
     online.say(json!({ "t": "resume", "rid": 1, "position": position })).unwrap();
@@ -186,7 +186,7 @@ fn an_import_runs_while_members_chat_and_continues_after_a_kill() {
     let row = conversation(&changes, "with");
     assert_eq!((&row["unread"], &row["last"]["seq"]), (&0.into(), &MESSAGES.into()));
     judge(&mut online, MESSAGES);
-    // Nothing was told as if it were new.
+    // No imported message is reported as new.
     let mut anna = Client::enter(&scratch, &node, "anna");
     anna.sent("after", "new-2", "Welcome");
     let message = online.expect("a message", |event| event["t"] == "message");
@@ -194,7 +194,7 @@ fn an_import_runs_while_members_chat_and_continues_after_a_kill() {
     assert_eq!(file.counts("")["known"], 2 * MESSAGES + 6);
 }
 
-/// Prints what an import costs the members of another conversation: `cargo test … -- --nocapture`.
+/// Prints the latency of members in another conversation during an import: `cargo test … -- --nocapture`.
 #[test]
 #[allow(clippy::print_stdout, reason = "the figure is what the run is for")]
 fn members_keep_their_latency_while_it_runs() {
@@ -227,7 +227,7 @@ fn members_keep_their_latency_while_it_runs() {
     let ratio = during.as_secs_f64() / before.as_secs_f64();
     println!("p99 {before:?} without, {during:?} during an import ({} messages): {ratio:.1}", busy.len());
     assert!(busy.len() > 20, "members wrote meanwhile");
-    // A generous bound for a machine that does other things, too; without turns and rests it is several times this.
+    // A generous bound for a machine with other work; without turns and pauses it is several times this.
     assert!(during < before * 20 + Duration::from_millis(250), "{before:?} became {during:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Start, stop, restart: what members notice of it.
+//! Start, stop and restart, as members notice them.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ fn a_stop_gives_each_client_a_time_to_return() {
 fn a_second_signal_ends_it_at_once() {
     let scratch = Scratch::new("second-signal");
     let mut node = Running::demo(&scratch);
-    // Somebody who never reads and never closes keeps a graceful stop waiting.
+    // A client that never reads and never closes delays a graceful stop.
     let _silent = std::net::TcpStream::connect(node.http).unwrap();
     node.signal("INT");
     poll("the first signal to be seen", || {

@@ -1,4 +1,4 @@
-//! `kith load` with plans, with a node of its own, and with what is wrong before it begins.
+//! `kith load` with plans, with its own node, and with errors before the run.
 
 use std::fs;
 use std::process::Stdio;
@@ -16,7 +16,7 @@ fn a_plan_runs_on_a_node_of_its_own_that_leaves_nothing_behind() {
     let output = scratch.kith().args(line.split(' ')).env("TMPDIR", scratch.path()).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     let report: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
-    // Alone, a plan prints its own object.
+    // A single plan prints its own object.
     assert_eq!((&report["lost"], &report["doubled"], &report["failed"]), (&0.into(), &0.into(), &0.into()));
     assert!(report["delivered"].as_u64().is_some_and(|count| (30..=60).contains(&count)), "{report}");
     let whole: Value =
@@ -128,7 +128,7 @@ fn after_a_storm_all_are_back_and_nothing_is_lost_or_doubled() {
         ));
         let report: Value = serde_json::from_str(&printed).unwrap();
         assert_eq!((&report["returned"], &report["watched"]), (&60.into(), &60.into()), "{report}");
-        // A watcher writes for two seconds at least; some of it finds the others away.
+        // A watcher writes for at least two seconds; some messages reach members while they are away.
         assert!(report["sent"].as_u64().is_some_and(|sent| sent >= 150), "{report}");
         assert_eq!(report["delivered"], report["sent"], "{report}");
         for wrong in ["lost", "doubled", "gaps", "not_resumed", "flapped", "failed"] {
@@ -145,7 +145,7 @@ fn a_community_with_stored_rosters_loses_no_message_and_no_news() {
                 status-every = \"2s\"\ntime = \"2s\"\nstorm = 30\nspread = \"500ms\"\n";
     fs::write(scratch.path().join("town.toml"), plan).unwrap();
     let report: Value = serde_json::from_str(&scratch.say("load run town.toml --json")).unwrap();
-    // 14 who are away for each 6 who are online.
+    // 14 offline users for each 6 online ones.
     let seeded = &report["seeded"];
     assert_eq!((&seeded["users"], &seeded["contacts"]), (&(80 + 2 * 94).into(), &1_600.into()), "{report}");
     let calm = &report["calm"];
@@ -197,7 +197,7 @@ fn visitors_fetch_everything_that_a_browser_fetches() {
     let scratch = Scratch::new("visit");
     let line = "load visit --visitors 30 --rate 100 --stay 6s --think 1s --write-every 2s --time 3s --json";
     let report: Value = serde_json::from_str(&scratch.say(line)).unwrap();
-    // On a busy machine a visitor may leave a page before it has answered; nothing else may go wrong.
+    // On a busy machine a visitor may leave a page before its answer; no other failure is allowed.
     let failures = report["failures"].as_object().unwrap();
     assert!(failures.keys().all(|why| why.ends_with("no answer before the page was left")), "{report}");
     let kinds: Vec<&str> =

@@ -1,4 +1,4 @@
-//! The real binary, from outside: started, talked to, hurt, and stopped.
+//! The real binary, from outside: starts, requests, failures and stops.
 
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! A `kith` that runs for one test, and commands beside it.
+//! A `kith` process for one test, and commands beside it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Long enough for a busy machine; nothing waits for it where all is well.
+/// Long enough for a busy machine; a successful test does not wait for it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A directory of one test: data, run files, certificates. Removed when dropped.
+/// The directory of one test: data, run files, certificates. Removed when dropped.
 pub(crate) struct Scratch {
     path: PathBuf,
 }
@@ -51,14 +51,14 @@ impl Scratch {
         self.kith().args(args).output().unwrap()
     }
 
-    /// Runs a command that must succeed, and answers what it printed.
+    /// Runs a command that must succeed, and returns its output.
     pub(crate) fn say(&self, line: &str) -> String {
         let output = self.run(line.split_whitespace());
         assert!(output.status.success(), "kith {line}: {}", text(&output.stderr));
         text(&output.stdout)
     }
 
-    /// Runs a command that must fail, and answers what it said about it.
+    /// Runs a command that must fail, and returns its error message.
     pub(crate) fn fails(&self, line: &str) -> String {
         let output = self.run(line.split_whitespace());
         assert!(!output.status.success(), "kith {line} went well: {}", text(&output.stdout));
@@ -91,7 +91,7 @@ impl Running {
         Running::start_at(scratch, command, &scratch.data(), flags)
     }
 
-    /// Answers when the node says that it is ready.
+    /// Returns when the node reports that it is ready.
     pub(crate) fn start_at(scratch: &Scratch, command: &str, data: &Path, flags: &[&str]) -> Running {
         let log = scratch.path.join(format!("log-{}", fs::read_dir(&scratch.path).unwrap().count()));
         let mut child = scratch
@@ -100,7 +100,7 @@ impl Running {
             .arg("--data")
             .arg(data)
             .args(["--http", "127.0.0.1:0", "--workers", "2"])
-            // Message requests of strangers are no subject of these tests.
+            // These tests do not cover message requests of strangers.
             .args((command == "demo").then_some("--strangers"))
             .args(flags)
             .stdout(Stdio::null())
@@ -134,7 +134,7 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// The end that was asked for by a signal.
+    /// Waits for the end after a signal.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         poll("the end of the node", || self.child.try_wait().unwrap())
     }
@@ -143,7 +143,7 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// A plain request; the whole response as text, empty where nothing came.
+    /// A plain request; returns the whole response as text, empty if none came.
     pub(crate) fn get(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.http);
         self.raw(request.as_bytes())
@@ -159,7 +159,7 @@ impl Running {
         text(&answer)
     }
 
-    /// The answer to a scraper that has the token of the data directory.
+    /// The response to a scraper with the token of the data directory.
     pub(crate) fn metrics(&self, accept: &str) -> String {
         let token = fs::read_to_string(self.data.join("metrics.token")).unwrap();
         let request = format!(
@@ -187,7 +187,7 @@ impl Drop for Running {
     }
 }
 
-/// Asks again and again until there is an answer.
+/// Repeats a request until it has an answer.
 pub(crate) fn poll<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {

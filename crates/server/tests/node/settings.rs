@@ -1,4 +1,4 @@
-//! What the owner decides, set while the node runs: by the command, and over REST.
+//! Settings of a site, changed by the command and over REST while the node runs.
 
 use serde_json::{Value, json};
 

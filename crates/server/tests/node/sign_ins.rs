@@ -1,4 +1,4 @@
-//! `log.sign_ins`: what an operator and fail2ban read of sign-ins and refused tokens.
+//! `log.sign_ins`: the lines about sign-ins and refused tokens, for operators and fail2ban.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn filter() -> Regex {
     Regex::new(&line.replace("<ADDR>", "(?P<address>[0-9a-fA-F:.]+)")).unwrap()
 }
 
-/// The banned address of each line that the filter counts.
+/// The banned address of each line that the filter matches.
 fn banned(lines: &[String]) -> Vec<String> {
     let filter = filter();
     let rest = |line: &String| line.split_once('Z').unwrap().1.to_owned();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::running::{Running, Scratch};
 
-/// A picture of one point.
+/// A picture of one pixel.
 const GIF: &[u8] =
     b"GIF89a\x01\0\x01\0\x80\0\0\xff\0\0\0\0\xff!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 

@@ -1,4 +1,4 @@
-//! HTTPS with certificates from files, which are exchanged while the node runs.
+//! HTTPS with certificates from files, which are replaced while the node runs.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -56,7 +56,7 @@ fn a_wrong_certificate_at_the_start_is_explained() {
     assert!(said.contains("/no/such/key.pem"), "{said}");
 }
 
-/// rustls warns of each such peer; a stranger could fill the disk with it.
+/// rustls logs a warning about each such peer; a stranger could fill the disk with them.
 #[test]
 fn an_ip_address_as_sni_is_a_metric_and_no_warning() {
     let scratch = Scratch::new("tls-sni");
@@ -67,7 +67,7 @@ fn an_ip_address_as_sni_is_a_metric_and_no_warning() {
         "serve",
         &["--https", "127.0.0.1:0", "--tls-cert", cert.to_str().unwrap(), "--tls-key", key.to_str().unwrap()],
     );
-    // No client library of today sends one, so it is put in the place of a name of the same length.
+    // No current client library sends one, so the test replaces a name of the same length.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -91,7 +91,8 @@ fn an_ip_address_as_sni_is_a_metric_and_no_warning() {
     assert!(!node.log().contains("WARN"), "{}", node.log());
 }
 
-/// RFC 5746 §4.4: with TLS 1.2 a client may ask for another handshake. No client library of today does, so the record is made here.
+/// RFC 5746 §4.4: with TLS 1.2 a client may request another handshake. No current client library does, so the test
+/// makes the record.
 #[test]
 fn a_renegotiation_is_a_metric_and_no_warning() {
     let scratch = Scratch::new("tls-renegotiation");
@@ -110,7 +111,7 @@ fn a_renegotiation_is_a_metric_and_no_warning() {
     assert!(healthz(&node, &trusted).is_some(), "others are served");
 }
 
-/// Answers when the server has reacted.
+/// Returns when the server has reacted.
 fn ask_for_another_handshake(node: &Running, trusted: &CertificateDer<'static>) {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.clone()).unwrap();
@@ -154,7 +155,7 @@ fn ask_for_another_handshake(node: &Running, trusted: &CertificateDer<'static>) 
     assert_eq!(alert[0], 21, "an alert");
 }
 
-/// Writes a new self-signed certificate for `localhost`, and answers it.
+/// Writes a new self-signed certificate for `localhost`, and returns it.
 pub(crate) fn write_certificate(cert: &Path, key: &Path) -> CertificateDer<'static> {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
     fs::write(cert, made.cert.pem()).unwrap();
@@ -162,7 +163,7 @@ pub(crate) fn write_certificate(cert: &Path, key: &Path) -> CertificateDer<'stat
     CertificateDer::from_pem_slice(made.cert.pem().as_bytes()).unwrap()
 }
 
-/// Some where the node answers under exactly this certificate.
+/// Some if the node answers with exactly this certificate.
 fn healthz(node: &Running, trusted: &CertificateDer<'static>) -> Option<()> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.clone()).unwrap();

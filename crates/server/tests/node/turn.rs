@@ -1,4 +1,4 @@
-//! The calls role of a node: its own STUN and TURN server, from what clients are told of it to what is counted.
+//! The calls role of a node: its own STUN and TURN server, the addresses for clients, and the counters.
 
 use std::fs;
 use std::net::UdpSocket;
