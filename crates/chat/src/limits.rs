@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_spent_afterwards_and_comes_back_evenly() {
+    fn a_budget_is_spent_afterwards_and_refills_evenly() {
         let rate = Rate::budget(60_000, 3_600_000);
         let (mut due, start) = (Due::default(), 1_764_000_000_000);
         let has_left = |due: Due, seconds: u64| rate.has_left(due, Timestamp(start + seconds * 1000));

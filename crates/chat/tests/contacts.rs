@@ -82,7 +82,7 @@ fn a_declined_request_stays_sent_for_its_author() {
 }
 
 #[test]
-fn a_block_cannot_be_told_from_a_removal_or_from_being_offline() {
+fn a_block_looks_like_a_removal_or_an_absence() {
     let mut scene = Scene::new(Mode::Open);
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     scene.wait(600);

@@ -550,7 +550,7 @@ fn muted_busy_and_quiet_apply_to_calls_too() {
 }
 
 #[test]
-fn a_caller_who_calls_and_cancels_rings_three_times_and_then_once_a_minute() {
+fn pushed_rings_of_one_caller_are_rate_limited() {
     let (mut scene, carrier, bob) = ann_can_be_called();
     let mut rings = 0;
     for _ in 0..100 {

@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_link_stands_in_the_text(body in "(https?://|[a-z.()<> \\[\\]]|é|\u{1F600}){0,30}", any: String) {
+        fn the_first_link_is_part_of_the_text(body in "(https?://|[a-z.()<> \\[\\]]|é|\u{1F600}){0,30}", any: String) {
             for body in [body, any] {
                 if let Some(link) = first_link(&body) {
                     prop_assert!(body.contains(link) && link.starts_with("http") && !link.contains(char::is_whitespace));

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_that_no_session_waits_for_is_not_answered() {
+    fn outcomes_without_a_waiting_session_are_not_answered() {
         let then = |outcome| seen(|owner| owner.then(|this, got| this.keep(got.unwrap_or(0)))(outcome));
         assert_eq!(then(Ok(7)), (vec![7], vec![]));
         assert_eq!(then(Err(StoreError::Overloaded)), (vec![0], vec![]));

@@ -166,7 +166,7 @@ mod tests {
         }
 
         #[test]
-        fn any_code_is_one(code: u16) {
+        fn every_code_round_trips(code: u16) {
             let agent = Agent::of_code(code);
             prop_assert_eq!(Agent::of_code(agent.code()), agent);
         }
