@@ -193,7 +193,7 @@ impl Allocation {
         Some(channel.number)
     }
 
-    /// A peer may send if its address is permitted, from any port (RFC 8656 §9). A peer with a channel may, too: a client that refreshes
+    /// A peer may send if its address is permitted, from any port (RFC 8656 §9). A peer with a channel may, too. A client that refreshes
     /// the channel wants the peer, and some clients do not refresh the permission, which ends earlier.
     pub(crate) fn permits(&self, ip: IpAddr, now: Instant) -> bool {
         self.permissions.iter().any(|permission| permission.ip == ip && permission.until > now)

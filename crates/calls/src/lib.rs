@@ -1,7 +1,7 @@
 //! A STUN (RFC 8489) and TURN (RFC 8656) server, for members whose networks do not connect directly.
 //!
 //! [`Machine`] is the protocol: it takes a message, its source and the time, and returns the next action. It opens no socket, reads no
-//! clock, and allocates nothing for relayed data. [`start`] adds the sockets: a worker of `edge` per core, which owns the clients'
+//! clock, and allocates nothing for relayed data. [`start`] adds the sockets, with a worker of `edge` per core. A worker owns the clients'
 //! connections (TCP, TLS), the datagrams of its listeners, and a socket for each relay.
 //!
 //! Deliberately not here: users, and the permission to call. It shares only the secret for short-lived names and passwords with

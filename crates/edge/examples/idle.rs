@@ -1,4 +1,4 @@
-//! What an idle connection costs: holds N echo connections from a second process and prints memory and CPU time.
+//! Measures idle connections: holds N echo connections from a second process and prints memory and CPU time.
 //!
 //! `cargo run --release -p edge --example idle -- [--tls] [--connections 15000] [--workers 1] [--hold 5] [--private]`
 //!
@@ -20,7 +20,7 @@ use edge::{
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
-/// Connection attempts under way at once.
+/// Most pending connection attempts.
 const WINDOW: usize = 512;
 
 struct Plan {
@@ -59,7 +59,7 @@ fn plan() -> Plan {
     plan
 }
 
-/// Echoes, and keeps nothing.
+/// Echoes its input, and keeps no state.
 struct Echo;
 
 impl Protocol for Echo {
@@ -151,7 +151,7 @@ fn report(when: &str, plan: &Plan, before: i64) {
     println!("{when}: {bytes:.0} user bytes per connection");
 }
 
-/// Connects, says one byte, waits for it; talks when it is told to.
+/// Connects, sends one byte and waits for the echo; sends again on a mail.
 struct Caller {
     to: SocketAddr,
     tls: Option<Arc<ClientConfig>>,

@@ -16,12 +16,12 @@ use std::time::Duration;
 
 use edge::{Accepted, Closed, Conns, Edge, EdgeConfig, Handle, Io, Listener, Now, Protocol, mailboxes};
 
-/// As a message of a room with its frame; it is copied into each queue.
+/// As long as a message of a room with its frame; it is copied into each queue.
 const MESSAGE: [u8; 500] = [b'.'; 500];
-/// Messages to all between two looks at the memory.
+/// Messages to all connections between two measurements of memory.
 const ROUND: usize = 10;
 
-/// A session as the web gateway has it: above its limit it loses its queue, and then hears nothing more.
+/// A session like that of the web gateway: above its limit it loses its queue and receives nothing more.
 struct Room {
     queue: usize,
     /// Messages so far.
@@ -135,12 +135,12 @@ fn serve(plan: &Plan) {
     println!("{}", lines.next().unwrap().unwrap());
     let before = rss_mib();
     let mut peak = before;
-    // The kernels of both sides hold some hundred KiB before anything waits here.
+    // The kernels of both sides hold some hundred KiB before output is queued here.
     for round in 1..=queue * 3 / MESSAGE.len() / ROUND {
         for _ in 0..ROUND {
             mailboxes.send(0, ());
         }
-        // The worker looks at its memory in between.
+        // The worker checks its memory in between.
         while told.load(Ordering::Acquire) < round * ROUND {
             thread::sleep(Duration::from_millis(5));
         }

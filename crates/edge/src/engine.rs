@@ -229,7 +229,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    /// Writes pending output and closes connections. Their callbacks may cause more of both, which is repeated a few times; the
+    /// Writes pending output and closes connections. Their callbacks may cause more of both, so this repeats a few times. The
     /// next turn does the rest, so that the loop polls its sockets again.
     pub(crate) fn finish_turn(&mut self) {
         for _ in 0..FLUSH_ROUNDS {

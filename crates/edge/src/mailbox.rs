@@ -51,8 +51,8 @@ impl<M: Send + 'static> Mailboxes<M> {
 
     /// [`offer`](Self::offer) for mail that must not be lost: it has no weight and is never refused.
     ///
-    /// So its senders have to bound it. Send only a few for each connection: an answer for which a connection waits without further
-    /// reads, the end of a session, the notice of a full mailbox. Then a mailbox holds a few of these for each of
+    /// So its senders have to bound it. Send only a few for each connection, such as an answer for which a connection waits without
+    /// further reads, the end of a session, or the notice of a full mailbox. Then a mailbox holds a few of these for each of
     /// `max_connections`.
     pub fn send(&self, worker: usize, mail: M) {
         // Mail without weight is never refused.

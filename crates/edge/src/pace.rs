@@ -12,8 +12,8 @@ const BUSY: usize = 150;
 
 /// Measures the load of a worker.
 ///
-/// With one turn per event, a worker that is neither idle nor overloaded spends more time on sleeping and waking than on its work, and
-/// interrupts the thread that caused the event, if both share a core. With events every few microseconds, turns come every
+/// With one turn per event, a worker that is neither idle nor overloaded spends more time on sleeping and waking than on its work. It
+/// also interrupts the thread that caused the event, if both share a core. With events every few microseconds, turns come every
 /// 150 µs instead; with an event every millisecond, at once.
 #[derive(Debug)]
 pub(crate) struct Pace {

@@ -34,15 +34,15 @@ pub(crate) fn means_the_same(descriptor: RawFd) -> bool {
 pub(crate) fn make_private() -> io::Result<()> {
     use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-    // SAFETY: `unshare(CLONE_FILES)` touches no memory. What makes it unsafe is that from here on a descriptor that
-    // another thread opens has no meaning on this one, and the other way round, so that a safe `OwnedFd` that crosses
-    // threads would name another file or none. It holds that none crosses:
+    // SAFETY: `unshare(CLONE_FILES)` touches no memory. It is unsafe because from here on a descriptor that
+    // another thread opens has no meaning on this one, and the other way round. A safe `OwnedFd` that crosses threads
+    // would name another file or none. No descriptor crosses:
     // - the worker's sockets, its epoll and its spare descriptor are opened after this call and never leave the
-    //   worker: `Engine` and `Worker` are built, used and dropped on this thread, `Wire` is not handed out;
+    //   worker. `Engine` and `Worker` are built, used and dropped on this thread, `Wire` is not handed out;
     // - descriptors of before this call keep their number and their file in the copy (unshare(2));
     // - the one descriptor of ours that crosses threads later, the bell, asks `means_the_same` before each use and
     //   before its close.
-    // A protocol that runs here is told the same in `EdgeConfig::private_descriptor_tables`.
+    // `EdgeConfig::private_descriptor_tables` states the same rule for protocols on this worker.
     unsafe { unshare_unsafe(UnshareFlags::FILES) }?;
 
     let mut kept = Vec::new();
@@ -95,7 +95,7 @@ fn borrowed<'a>(descriptor: RawFd) -> std::os::fd::BorrowedFd<'a> {
     unsafe { std::os::fd::BorrowedFd::borrow_raw(descriptor) }
 }
 
-/// Returns empty pages of the heap to the system. Any thread may call it, but seldom, and when the node is calm: it walks over all
+/// Returns empty pages of the heap to the system. Any thread may call it, but seldom, and when the node is calm. It walks over all
 /// free blocks (7 to 20 ms for a million of them), and allocations from the heap wait meanwhile. Does nothing with another
 /// allocator than glibc's.
 pub fn return_free_memory() {

@@ -104,8 +104,8 @@ impl<P: Protocol> Harness<P> {
         std::mem::take(&mut self.peer(handle).borrow_mut().written)
     }
 
-    /// The peer takes this many bytes more and then stops reading (None: it reads everything again). What the protocol
-    /// sends beyond that stays pending.
+    /// The peer takes this many bytes more and then stops reading (None: it reads everything again). Further output of
+    /// the protocol stays pending.
     pub fn set_room(&mut self, handle: Handle, bytes: Option<usize>) {
         self.peer(handle).borrow_mut().room = bytes;
         self.ready(handle, Ready { writable: true, ..Ready::default() });

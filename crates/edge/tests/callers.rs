@@ -20,7 +20,7 @@ use rustls_pki_types::{PrivateKeyDer, ServerName};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Says what it was told to once it is connected, and reports what comes back.
+/// Sends its line once it is connected, and reports the answer.
 struct Caller {
     heard: Sender<Heard>,
 }
@@ -73,7 +73,7 @@ impl Protocol for Caller {
 
     fn mail(&mut self, call: Call, conns: &mut Conns<'_, &'static [u8]>) {
         let handle = conns.connect(call.connect, call.say).unwrap();
-        // Sent before it is connected, it goes out first.
+        // Sent before the connection exists, it goes out first.
         conns.get(handle).unwrap().1.send(b"early\n");
     }
 
@@ -178,7 +178,7 @@ fn a_reloaded_certificate_is_used_at_once() {
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(other.signing_key.serialize_der().into());
     assert!(pair.server.reload_tls(0, tls::server_config(vec![other.cert.der().clone()], key).unwrap()));
-    // The caller trusts the old one only.
+    // The caller trusts only the old certificate.
     pair.call(b"secret\n", Some("localhost"));
     assert_eq!(pair.next(), Heard::Closed(Closed::Tls));
 }

@@ -1,4 +1,4 @@
-//! Many short connections of all manners: nothing stays behind, and every end is counted once.
+//! Many short connections of all kinds: no state is left, and every end is counted once.
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
@@ -69,32 +69,32 @@ fn nothing_stays_behind() {
     }
     assert_eq!(accepted, ended);
     assert_eq!(told, 1000);
-    // Those who said nothing are not among them.
+    // Connections without a byte are not accepted.
     assert!(accepted <= totals.accepted && accepted >= totals.accepted / 2);
 }
 
-/// Errors are part of it: the other side may be faster.
+/// Errors are expected: the other side may be faster.
 fn visit(addr: SocketAddr, manner: usize) {
     let mut stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut buffer = [0; 4096];
     let _ = match manner % 7 {
-        // Polite.
+        // Reads its answer.
         0 => stream.write(b"hello\n").and_then(|_| stream.read(&mut buffer)),
-        // Says nothing and goes.
+        // Sends nothing and closes.
         1 => Ok(0),
         // Half-closes and reads to the end.
         2 => stream
             .write(b"bye\n")
             .and_then(|_| stream.shutdown(Shutdown::Write))
             .and_then(|()| stream.read_to_end(&mut Vec::new())),
-        // Goes with unread echo on its way, which resets.
+        // Closes with unread echo in flight, which resets the connection.
         3 => stream.write(b"unread\nunread\n"),
-        // Is sent away and goes on talking.
+        // Continues to send after the server has closed.
         4 => stream.write(b"close\nmore\n").and_then(|_| stream.write(b"and more\n")),
-        // Is thrown out.
+        // Is aborted by the server.
         5 => stream.write(b"abort\n").and_then(|_| stream.read(&mut buffer)),
-        // Asks for much and leaves in the middle.
+        // Requests a long answer and closes while it arrives.
         _ => stream.write(b"big\nbig\n").and_then(|_| stream.read(&mut buffer)),
     };
 }

@@ -1,4 +1,4 @@
-//! The order and the bounds of what a protocol sees, without sockets and with virtual time.
+//! The order and the bounds of a protocol's calls, without sockets and with virtual time.
 
 #![allow(clippy::unwrap_used)] // a test may panic
 

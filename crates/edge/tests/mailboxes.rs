@@ -1,4 +1,4 @@
-//! Mail under contention: from foreign threads, between workers, to oneself.
+//! Mail under contention: from foreign threads, between workers, and to the sending worker.
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Numbered {
     sender: usize,
     number: u32,
-    /// Workers to pass through before it is reported.
+    /// Workers that the mail must pass before it is reported.
     hops: usize,
 }
 
@@ -108,7 +108,7 @@ fn a_sleeping_worker_is_woken() {
     assert!(ticks >= 1000, "each was a turn of its own");
 }
 
-/// Handles a mail each time the test lets it.
+/// Handles a mail each time the test allows it.
 struct Patient {
     may_go_on: Receiver<()>,
     report: Sender<(usize, u32)>,
@@ -156,7 +156,7 @@ fn a_full_mailbox_returns_mail_until_its_worker_has_handled_the_waiting_mail() {
         report: report.clone(),
     })
     .unwrap();
-    // Dropped before the edge, so that its worker ends where an assertion fails.
+    // Dropped before the edge, so that its worker ends if an assertion fails.
     let let_go_on = let_go_on;
     let offer = |sender: usize| -> Vec<u32> {
         let taken = |number: &u32| match mailboxes.offer(0, (sender, *number), WEIGHT) {
@@ -168,7 +168,7 @@ fn a_full_mailbox_returns_mail_until_its_worker_has_handled_the_waiting_mail() {
         };
         (0..EACH).filter(taken).collect()
     };
-    // The worker has taken some of it and is in the midst of the first: that weighs, too.
+    // The worker has taken some mails and is handling the first one: these count, too.
     let taken: Vec<Vec<u32>> = thread::scope(|scope| {
         let senders: Vec<_> = (0..SENDERS).map(|sender| scope.spawn(move || offer(sender))).collect();
         senders.into_iter().map(|sender| sender.join().unwrap()).collect()

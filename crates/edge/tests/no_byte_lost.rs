@@ -1,4 +1,4 @@
-//! Whatever happens on the way, the peer sees what was echoed: all of it, once, in order.
+//! Under any sequence of events, the peer receives the whole echo, once and in order.
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
@@ -14,13 +14,13 @@ use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// One of the peers says a line, in two parts.
+    /// A peer sends a line, in two parts.
     Say {
         peer: usize,
         len: usize,
         cut: usize,
     },
-    /// It takes that much from now on.
+    /// From now on the peer reads this many bytes.
     Room {
         peer: usize,
         bytes: Option<usize>,
@@ -31,7 +31,7 @@ enum Step {
     Advance {
         millis: u64,
     },
-    /// It goes, and another comes in its place.
+    /// The peer closes, and another one connects.
     Replace {
         peer: usize,
     },
@@ -68,7 +68,7 @@ impl Peer {
             .flatten()
             .copied()
             .collect();
-        // A line of the protocol's own that is cut at the end is not echo.
+        // A line of the protocol itself that is cut at the end is not echo.
         let own = [&b"timer fired\n"[..], b"drained\n"]
             .iter()
             .any(|own| echoed.rsplit(|byte| *byte == b'\n').next().is_some_and(|last| own.starts_with(last)));
@@ -117,7 +117,7 @@ proptest! {
                 peer.check(&mut harness);
             }
         }
-        // In the end everybody reads, and every pause ends by its timer.
+        // In the end all peers read, and every pause ends by its timer.
         for peer in &mut peers {
             harness.set_room(peer.handle, None);
         }

@@ -1,4 +1,5 @@
-//! Sockets that a protocol has shown to its worker: heard of, heard of again, and answered at the end of the turn.
+//! Sockets that a protocol has registered with its worker: their events, repeated events, and answers at the end of the
+//! turn.
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
@@ -10,7 +11,7 @@ use edge::{Accepted, Closed, Conns, Edge, EdgeConfig, Handle, Io, Now, Protocol,
 
 const NUMBER: u32 = 7;
 
-/// Reads one datagram each time it is told of its socket, and answers all of a turn at its end.
+/// Reads one datagram at each event of its socket, and answers all of a turn at its end.
 struct Echo {
     socket: UdpSocket,
     is_watched: bool,
@@ -44,7 +45,7 @@ impl Protocol for Echo {
         let mut buffer = [0; 64];
         if let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
             self.heard.push((buffer[..length].to_vec(), from));
-            // There may be more, of which no event tells.
+            // There may be more datagrams, for which no event comes.
             conns.look_again(number);
         }
     }
@@ -69,7 +70,7 @@ fn a_protocol_is_called_for_its_socket_until_it_is_empty() {
     let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     client.connect(addr).unwrap();
     client.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    // Some are there before the worker looks for the first time, and come with one event.
+    // Some arrive before the worker polls for the first time, and come with one event.
     (0..10u8).for_each(|number| drop(client.send(&[number])));
     let (_, inboxes) = mailboxes(1);
     let socket = Mutex::new(Some(socket));

@@ -18,7 +18,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const LIMIT: u64 = 128;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Makes connections, says something on each, and keeps them.
+/// Makes connections, sends something on each, and keeps them.
 struct Callers {
     heard: Sender<Result<(), Closed>>,
 }

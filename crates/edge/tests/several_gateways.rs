@@ -1,4 +1,4 @@
-//! Two gateways on the same worker: lines that are echoed, and lines that come back in capitals.
+//! Two gateways on the same worker: one echoes lines, the other returns them in capitals.
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
@@ -26,7 +26,7 @@ const CAPITALS: usize = 1;
 const PLAIN: usize = 0;
 const TLS: usize = 1;
 
-/// Sends capitals back, and answers datagrams with capitals. Its state and mail are of other types than the echo's.
+/// Returns capitals, for lines and datagrams. Its state and mail have other types than the echo's.
 struct Capitals {
     seen: Sender<SeenByCapitals>,
     socket: UdpSocket,
@@ -215,7 +215,7 @@ fn each_listener_reaches_its_gateway_plain_and_with_tls() {
     assert_eq!((accepted(ECHO), accepted(CAPITALS)), (2, 2), "each counts its own");
 }
 
-/// Input and mail for a connection of each gateway. Answers the thread of their worker.
+/// Input and mail for a connection of each gateway. Returns the thread of their worker.
 fn talk(
     server: &Server,
     echoed: &mut (impl Read + Write),

@@ -145,8 +145,8 @@ fn stop_flushes_pending_output() {
     assert_eq!(reader.join().unwrap().unwrap(), 20 * 300_000);
 }
 
-/// Closing a socket with unread input resets it, and the reset overtakes what was sent before: the peer would not learn
-/// why it was refused.
+/// Closing a socket with unread input resets it, and the reset overtakes earlier output: the peer would not receive the
+/// reason of its refusal.
 #[test]
 fn final_output_arrives_although_the_peer_keeps_sending() {
     let server = server(1, |_| ());
@@ -159,7 +159,7 @@ fn final_output_arrives_although_the_peer_keeps_sending() {
 }
 
 fn is_reset(error: std::io::Error) -> std::io::Result<()> {
-    // It may have had enough of us after the linger time.
+    // The server may have closed it after the linger time.
     if matches!(error.kind(), std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe) {
         Ok(())
     } else {
@@ -186,7 +186,7 @@ fn a_worker_that_stops_accepting_keeps_its_connections() {
     say(&mut stream, "one\n");
     hear(&mut stream, "one\n");
     server.edge.stop_accepting();
-    // Refused, once both workers have heard of it.
+    // Refused, once both workers know it.
     while TcpStream::connect(server.edge.local_addrs()[0]).is_ok() {
         std::thread::yield_now();
     }

@@ -77,7 +77,7 @@ impl Tls {
         Client { conn, handle: self.harness.connect_silent(0), plain: Vec::new() }
     }
 
-    /// The same, and its keys can be had.
+    /// Like `connected`, with keys that the test can extract.
     fn connected_extractable(&mut self) -> Client {
         let config = client_config(&self.identity, &[&rustls::version::TLS13]);
         let mut config = ClientConfig::clone(&config);
@@ -88,7 +88,7 @@ impl Tls {
         client
     }
 
-    /// A client whose handshake is done.
+    /// A client with a finished handshake.
     fn connected(&mut self) -> Client {
         let config = client_config(&self.identity, rustls::DEFAULT_VERSIONS);
         let mut client = self.client(&config);
@@ -105,7 +105,7 @@ struct Client {
 }
 
 impl Client {
-    /// Carries bytes to and fro, `chunk` at a time, until both are silent.
+    /// Moves bytes in both directions, `chunk` at a time, until both sides are silent.
     fn pump(&mut self, harness: &mut Harness<Echo>, chunk: usize) {
         loop {
             let mut sent = Vec::new();
@@ -140,7 +140,7 @@ impl Client {
         std::mem::take(&mut self.plain)
     }
 
-    /// Says it in one turn.
+    /// Sends it in one turn.
     fn tell(&mut self, harness: &mut Harness<Echo>, text: &[u8]) {
         self.conn.set_buffer_limit(None);
         self.conn.writer().write_all(text).unwrap();
@@ -260,7 +260,7 @@ fn large_output_is_encrypted_piece_by_piece_and_can_still_be_dropped() {
     assert!(heard.ends_with(b".afterwards\ndrained\n"));
 }
 
-/// A hundred sends, short ones and some that are longer than a third of what is encrypted at once.
+/// A hundred sends: short ones, and some longer than a third of the largest encrypted block.
 fn lines() -> Vec<Vec<u8>> {
     let line = |number: u8| {
         let length = if number % 16 == 15 { 12_000 } else { usize::from(number) };
@@ -290,7 +290,7 @@ fn each_send_is_one_record_if_the_peer_requires_it() {
         client.say(&mut tls.harness, b"hello\n", usize::MAX);
         tls.harness.set_room(client.handle, room);
         client.tell(&mut tls.harness, &lines().concat());
-        // Written now, and behind it what the socket did not take.
+        // Written now, followed by the part that the socket did not take.
         let mut written = tls.harness.output(client.handle);
         tls.harness.set_room(client.handle, None);
         written.extend(tls.harness.output(client.handle));
@@ -308,8 +308,8 @@ fn key_updates_are_answered() {
     }
 }
 
-/// A message of the handshake protocol may be cut anywhere (RFC 8446 §5.1), and we may have something to say between its
-/// parts. rustls panics if it is then not shown the first part again.
+/// A message of the handshake protocol may be cut anywhere (RFC 8446 §5.1), and the server may have output between its
+/// parts. rustls panics if it does not get the first part again.
 #[test]
 fn a_key_update_in_two_parts_does_not_disturb_our_output() {
     let mut tls = server(|_| ());
@@ -327,7 +327,7 @@ fn a_key_update_in_two_parts_does_not_disturb_our_output() {
     assert!(!tls.harness.output(handle).is_empty());
 }
 
-/// Makes records that no honest client makes.
+/// Makes records that no correct client makes.
 struct Records {
     key: ring::aead::LessSafeKey,
     iv: [u8; 12],
@@ -377,7 +377,7 @@ fn a_ticket_waits_for_the_first_answer_and_nothing_else_does() {
     assert_eq!(client.conn.tls13_tickets_received(), 0);
     assert_eq!(client.say(&mut tls.harness, b"hello\n", usize::MAX), b"hello\n");
     assert_eq!(client.conn.tls13_tickets_received(), 1);
-    // Of version 1.2 it is the server that has the last word of a handshake.
+    // With version 1.2 the server sends the last message of a handshake.
     let mut older = tls.client(&client_config(&tls.identity, &[&rustls::version::TLS12]));
     older.pump(&mut tls.harness, usize::MAX);
     assert!(!older.conn.is_handshaking());
@@ -435,7 +435,7 @@ fn an_unfinished_handshake_is_closed_in_time() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the socket takes at a time, and however what is sent is cut into records.
+    /// For any number of bytes that the socket takes at once, and any division of sends into records.
     #[test]
     fn every_send_arrives_whole_and_in_order(
         sends in prop::collection::vec((1..6_000usize, 0..9_000usize), 1..60),
@@ -479,7 +479,7 @@ proptest! {
         prop_assert_eq!(client.say(&mut tls.harness, b"fine\n", 1000), b"fine\n");
     }
 
-    /// A good conversation with one byte changed: whatever is echoed was really said.
+    /// A valid exchange with one changed byte: every echoed byte was really sent.
     #[test]
     fn a_changed_byte_is_noticed(at in 0usize..400, change in 1u8..) {
         let mut tls = server(|_| ());
@@ -492,8 +492,8 @@ proptest! {
         sent[at] ^= change;
         tls.harness.feed(client.handle, &sent);
         if tls.harness.closed(client.handle) != Some(Closed::Tls) {
-            // The length was made longer and it waits for the rest; or the version was changed, which RFC 8446 §5.1
-            // says to ignore.
+            // The length was increased, so the server waits for the rest; or the version was changed, which RFC 8446
+            // §5.1 says to ignore.
             client.pump(&mut tls.harness, usize::MAX);
             let said = [&[b'x'; 370][..], b"\n"].concat();
             prop_assert!(client.plain.is_empty() || client.plain == said);

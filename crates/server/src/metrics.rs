@@ -113,8 +113,8 @@ impl Metrics {
         out
     }
 
-    /// Prometheus' text format, version 0.0.4, which the library does not write: a counter's `_total` is a part of its name, and the
-    /// text has no end mark.
+    /// Prometheus' text format, version 0.0.4, which the library does not write. In it, a counter's `_total` is a part of its name,
+    /// and the text has no end mark.
     fn write_text(&self, out: &mut String) -> fmt::Result {
         for source in &*self.sources {
             for family in source().chunk_by(|one, next| one.name == next.name) {

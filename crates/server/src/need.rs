@@ -23,8 +23,8 @@ pub(crate) const NODE_ITSELF: u64 = 64 << 20;
 /// Descriptors of a node for other purposes than connections: database, listeners, logs, wake-ups.
 pub(crate) const OTHER_DESCRIPTORS: u64 = 200;
 
-/// Descriptors of the calls role, half for relays and half for connections: a quarter of the process' table, so that many calls do not
-/// exclude members; with private tables, all of the workers' own.
+/// Descriptors of the calls role, half for relays and half for connections. It is a quarter of the process' table, so that many calls
+/// do not exclude members; with private tables, all of the workers' own.
 pub(crate) fn for_calls(limit: u64, workers: u64, private: bool) -> u64 {
     if private { limit.saturating_sub(OTHER_DESCRIPTORS).saturating_mul(workers) } else { limit / 4 }
 }

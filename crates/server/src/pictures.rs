@@ -1,4 +1,4 @@
-//! Re-encodes pictures in a process of its own, `kith picture`: a decoder turns bytes of strangers into indices, and a process can have
+//! Re-encodes pictures in a process of its own, `kith picture`. A decoder turns bytes of strangers into indices, and a process can have
 //! limits and be ended.
 
 mod sandbox;

@@ -1,14 +1,14 @@
-//! A protocol that sends back what it gets, and obeys a few commands in what it gets.
+//! A protocol that echoes its input, and executes a few commands in it.
 
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 
-/// A connection that comes from there makes it panic.
+/// The protocol panics on a connection from this listener.
 pub(crate) const NO_SUCH_LISTENER: usize = 99;
 
-/// The events that the test sees.
+/// The events that the test receives.
 #[derive(Debug, PartialEq, Eq)]
 #[allow(dead_code)] // each test file reads some of it
 pub(crate) enum Seen {
@@ -22,11 +22,11 @@ pub(crate) enum Seen {
 #[allow(dead_code)]
 pub(crate) enum Mail {
     Send(Handle, Vec<u8>),
-    /// The same, but it may wait.
+    /// Like `Send`, but the output may wait.
     SendSoon(Handle, Vec<u8>),
     Number(u64),
     Panic,
-    /// Sends to the first of them, and panics before the others.
+    /// Sends to the first recipient, and panics before the others.
     PanicFor(Vec<Handle>),
 }
 
@@ -43,7 +43,7 @@ impl Echo {
     }
 
     fn tell(&self, seen: Seen) {
-        // The test may have seen enough.
+        // The test may have ended.
         let _ = self.seen.send(seen);
     }
 }
@@ -62,7 +62,7 @@ impl Protocol for Echo {
         EchoConn { handle: io.handle() }
     }
 
-    /// Lines. `close`, `abort`, `panic`, `pause`, `timer N` (ms) are obeyed, everything else is sent back.
+    /// Reads lines. Executes `close`, `abort`, `panic`, `pause` and `timer N` (ms), and echoes every other line.
     fn input(&mut self, _: &mut EchoConn, input: &mut [u8], io: &mut Io<'_>) -> usize {
         let mut consumed = 0;
         while let Some(end) = input[consumed..].iter().position(|byte| *byte == b'\n') {
