@@ -55,7 +55,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_it_goes_forward_and_stays_within(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_input_advances_within_its_bounds(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Framed::Whole { message, next } = frame(&bytes) {
                 prop_assert!(4 <= message && message <= next && next <= bytes.len());
             }

@@ -36,7 +36,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_more_than_a_second_and_what_was_earned(
+        fn a_burst_is_at_most_one_second_and_the_earned_rate(
             steps in prop::collection::vec((0u64..200_000_000, 0usize..2_000), 1..200),
             per_second in 1_000u64..100_000,
         ) {

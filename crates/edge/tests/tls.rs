@@ -466,7 +466,7 @@ proptest! {
 
     /// Garbage ends in an error, an alert or silence: never in a panic, never in plaintext.
     #[test]
-    fn garbage_harms_nobody(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..300), 1..20)) {
+    fn garbage_causes_no_panic_and_no_plaintext(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..300), 1..20)) {
         let mut tls = server(|_| ());
         let peer = tls.harness.connect_silent(0);
         tls.harness.feed(peer, &[0x16]);

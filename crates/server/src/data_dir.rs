@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_directory_is_taken_whatever_runs() {
+    fn a_named_directory_is_used_even_if_another_node_runs() {
         let flags = vec![("data", "/named".into())];
         let loaded = load(Layers { flags, ..Layers::default() }).expect("valid");
         assert_eq!(choose(&loaded, Some(1), &[node(1, "/a")]).expect("clear"), Path::new("/named"));

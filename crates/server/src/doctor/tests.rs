@@ -373,7 +373,7 @@ fn harmful_settings_are_found_in_force_and_in_files_and_refused_when_asked_for()
 }
 
 #[test]
-fn the_file_has_what_is_needed_once_and_keeps_what_it_had() {
+fn the_file_has_each_line_once_and_keeps_older_lines() {
     let machine =
         Machine { somaxconn: Some(128), nr_open: Some(20_000), hard_descriptors: Some(20_000), ..usual() };
     let plan = plan(30_000);

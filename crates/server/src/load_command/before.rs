@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_little_memory_is_said_with_what_fits() {
+    fn too_little_memory_is_an_error_with_the_possible_number() {
         assert!(enough_memory(15_000, false, true, Some(1 << 30)).is_ok());
         assert!(enough_memory(1_000_000, false, true, None).is_ok());
         let trouble = enough_memory(1_000_000, false, true, Some(1 << 30)).expect_err("12 GB in 1 GB");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn shortages_of_the_machine_are_told() {
+    fn shortages_of_the_machine_are_reported() {
         let mut small = Machine::default();
         (small.soft_descriptors, small.tcp_mem) = (Some(1_024), Some([750, 1_000, 1_500]));
         assert_eq!(few_descriptors(&small, 1_024), None);

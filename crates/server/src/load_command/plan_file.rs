@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_says_only_what_differs() {
+    fn a_plan_contains_only_changed_settings() {
         let flood =
             file_of("about = \"x\"\n[flood]\nconnections = 50\nhold = \"2s\"\n").flood.expect("a flood");
         assert_eq!((flood.connections, flood.rate, flood.hold), (50, 1_000.0, Span::seconds(2)));

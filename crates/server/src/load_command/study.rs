@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_or_judged_is_said_before() {
+    fn an_invalid_study_is_refused_before_the_first_run() {
         let says = |text: &str| study(text).check("mine").expect_err("wrong").to_string();
         assert!(says(&SMALL.replace("connections", "conections")).contains("`connections` is meant"));
         assert!(says(&SMALL.replace("edge.workers", "edge.wrkers")).contains("unknown field `wrkers`"));

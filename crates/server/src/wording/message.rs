@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn an_apostrophe_quotes_only_before_what_has_a_meaning() {
+    fn an_apostrophe_quotes_only_special_characters() {
         let name = [("name", Value::Text("Ann")), ("n", Value::Number(1))];
         assert_eq!(said("l'amie d''{name}", &name), "l'amie d'[Ann]");
         assert_eq!(said("'{name}' # '{it''s}'", &name), "{name} # {it's}");

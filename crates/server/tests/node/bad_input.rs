@@ -137,7 +137,7 @@ fn a_silent_client_is_disconnected_while_others_continue() {
 }
 
 #[test]
-fn who_stops_reading_is_left_behind_and_catches_up() {
+fn a_client_that_stops_reading_falls_behind_and_catches_up() {
     const MESSAGES: usize = 1_500;
     let scratch = Scratch::new("behind");
     let settings = scratch.path().join("kith.toml");

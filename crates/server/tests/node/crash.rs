@@ -30,7 +30,7 @@ fn acknowledged_messages_are_there_once_and_in_order_after_ten_kills() {
         node.signal("KILL");
         node.wait();
         // A message in flight when the node was killed may or may not have arrived.
-        sender.hear_the_last_words(&mut anna);
+        sender.read_remaining_acks(&mut anna);
     }
     let node = Running::start(&scratch, "demo", &flags);
     let mut anna = Client::try_enter(node.http, &token_of_anna, "anna", None).expect("the node is ready");
@@ -73,7 +73,7 @@ impl Sender {
         }
     }
 
-    fn hear_the_last_words(&mut self, anna: &mut Client) {
+    fn read_remaining_acks(&mut self, anna: &mut Client) {
         while let Some(event) = anna.next() {
             self.hear(&event);
         }

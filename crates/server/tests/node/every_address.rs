@@ -65,7 +65,7 @@ impl Asker<'_> {
 }
 
 #[test]
-fn each_address_of_the_reference_is_there_and_does_what_it_says() {
+fn each_address_of_the_reference_exists_and_works_as_documented() {
     let scratch = Scratch::new("addresses");
     let node = Running::start(&scratch, "demo", &["--echo"]);
     let mut asker = Asker { node: &node, asked: BTreeSet::new() };

@@ -32,7 +32,7 @@ pub(crate) fn hello(node: &Running, fields: &str, token: Option<&str>) -> (Strin
 }
 
 #[test]
-fn one_address_has_a_limit_of_guests_whatever_it_claims() {
+fn one_address_has_a_limit_of_guests_for_any_forwarded_header() {
     let scratch = Scratch::new("guests");
     let node = node(&scratch, "[limits]\nguest_burst = 2\nguest_per_minute = 1\n");
     let (status, first) = hello(&node, "", None);

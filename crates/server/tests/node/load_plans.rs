@@ -165,7 +165,7 @@ fn a_community_with_stored_rosters_loses_no_message_and_no_news() {
 }
 
 #[test]
-fn a_community_on_a_node_that_others_started_names_whom_it_watches() {
+fn a_community_on_a_foreign_node_names_the_users_it_watches() {
     let scratch = Scratch::new("community-url");
     let node = Running::demo(&scratch);
     let line = format!(

@@ -390,7 +390,7 @@ impl Permitted {
 
 proptest! {
     #[test]
-    fn whatever_is_done_nothing_goes_where_it_was_not_permitted(acts in acts()) {
+    fn no_sequence_of_acts_relays_to_an_unpermitted_peer(acts in acts()) {
         let mut scene = Scene::new(config());
         let mut clients = [anna(4_000), anna(4_001), At { client: Client::Stream(Handle::new(0, 1, 1)), ..anna(4_002) }];
         let mut permitted = Permitted::default();

@@ -30,28 +30,28 @@ pub(crate) struct CommunityArgs {
     /// Number of online members [default: 5000].
     #[arg(long)]
     pub(crate) members: Option<u32>,
-    /// Sites among which they are divided [default: 1].
+    /// Number of sites among which the members are divided [default: 1].
     #[arg(long)]
     pub(crate) sites: Option<u32>,
-    /// Contacts of each [default: 150].
+    /// Number of contacts of each member [default: 150].
     #[arg(long)]
     pub(crate) roster: Option<u32>,
-    /// Of these, who are online [default: 30].
+    /// Number of these contacts who are online [default: 30].
     #[arg(long)]
     pub(crate) online: Option<u32>,
     /// Connections begun per second [default: 500].
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// Each writes to a contact who is online so often, at moments of chance; 0s: never [default: 100s].
+    /// Mean time between two messages of a member to online contacts; 0s: no messages [default: 100s].
     #[arg(long, value_name = "SPAN")]
     pub(crate) message_every: Option<Span>,
-    /// Each changes its presence so often; 0s: never [default: 700s].
+    /// Mean time between two changes of a member's presence; 0s: no changes [default: 700s].
     #[arg(long, value_name = "SPAN")]
     pub(crate) status_every: Option<Span>,
-    /// How long, after the last one came [default: 1m].
+    /// Duration of the traffic after the last member connected [default: 1m].
     #[arg(long, value_name = "SPAN")]
     pub(crate) time: Option<Span>,
-    /// So many lose their connections at the end, and come back [default: 0].
+    /// Number of members that lose their connections at the end and reconnect [default: 0].
     #[arg(long)]
     pub(crate) storm: Option<u32>,
 }

@@ -26,19 +26,19 @@ pub(crate) struct FloodArgs {
     #[arg(long)]
     #[serde(skip_serializing_if = "is_no_setting")]
     pub(crate) transport: Option<Transports>,
-    /// How many members [default: 1000].
+    /// Number of members [default: 1000].
     #[arg(long)]
     pub(crate) connections: Option<u32>,
     /// Connections begun per second [default: 1000].
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// How long all of them stay [default: 15s].
+    /// How long all members stay [default: 15s].
     #[arg(long, value_name = "SPAN")]
     pub(crate) hold: Option<Span>,
-    /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
+    /// After the hold, let each member send and receive one message of this many bytes, and measure memory again.
     #[arg(long, value_name = "BYTES")]
     pub(crate) exchange: Option<u32>,
-    /// Write a picture of the run; not with --transport all, whose report has them.
+    /// Write a picture of the run. With --transport all, the report has the pictures.
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) svg: Option<PathBuf>,
@@ -84,8 +84,8 @@ pub(crate) struct Flood {
     pub(crate) rate: f64,
     pub(crate) hold: Span,
     pub(crate) exchange: Option<usize>,
-    /// The node's time to tidy up before its memory is measured again [default: 15 s; 3 s below 1,000 members, where
-    /// nothing is to be seen of it].
+    /// Time for the node to free memory before it is measured again. The default is 15 s, and 3 s below 1,000 members,
+    /// where the difference is too small to see.
     pub(crate) settle: Option<Span>,
 }
 

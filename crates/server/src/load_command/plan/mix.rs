@@ -24,23 +24,23 @@ pub(crate) struct MixArgs {
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
     pub(crate) transport: Option<Transport>,
-    /// No more than these come [default: 60000].
+    /// Most members [default: 60000].
     #[arg(long)]
     pub(crate) members: Option<u32>,
-    /// Members who come per second, at moments of chance [default: 50].
+    /// Members who connect per second, at random times [default: 50].
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// Resident memory of the node at which it ends, as in 512MB [default: 512MB].
+    /// Resident memory of the node at which the run ends, for example 512MB [default: 512MB].
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory_limit: Option<Size>,
-    /// The node's half of what the kernel has grown by counts too.
+    /// Add the node's half of the kernel's growth to the memory.
     #[arg(long)]
     #[serde(skip_serializing_if = "Not::not")]
     pub(crate) with_kernel: bool,
-    /// Failed logins and messages, in percent, at which it ends [default: 1].
+    /// Failed logins and messages, in percent, at which the run ends [default: 1].
     #[arg(long, value_name = "PERCENT")]
     pub(crate) error_limit: Option<f64>,
-    /// It ends after this at the latest [default: 10m].
+    /// Longest duration of the run [default: 10m].
     #[arg(long, value_name = "SPAN")]
     pub(crate) time: Option<Span>,
 }

@@ -30,13 +30,13 @@ pub(crate) struct StormArgs {
     /// Connections begun per second, before the storm [default: 2500].
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// Messages per second of all who stay [default: 500].
+    /// Messages per second of all members who stay [default: 500].
     #[arg(long)]
     pub(crate) writes: Option<f64>,
-    /// Each comes back after a time of chance up to this [default: 1s, as the protocol advises].
+    /// Longest random time before a member reconnects [default: 1s, as the protocol advises].
     #[arg(long, value_name = "SPAN")]
     pub(crate) spread: Option<Span>,
-    /// How long they write before the storm, and after all are back [default: 2s].
+    /// How long members write before the storm, and after all are back [default: 2s].
     #[arg(long, value_name = "SPAN")]
     pub(crate) calm: Option<Span>,
 }

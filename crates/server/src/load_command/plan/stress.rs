@@ -24,36 +24,36 @@ pub(crate) struct StressArgs {
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
     pub(crate) transport: Option<Transport>,
-    /// Without sockets, inside of this process, on SQLite, durable: Chut's first bench.
+    /// Run inside this process, without sockets, on durable SQLite: Chut's first bench.
     #[arg(long, conflicts_with_all = ["transport", "rate", "every"])]
     #[serde(skip_serializing_if = "Not::not")]
     pub(crate) core: bool,
-    /// With --core: in memory only, as Chut's own, instead of on disk.
+    /// With --core: store messages in memory, like Chut's own bench, instead of on disk.
     #[arg(long, requires = "core")]
     #[serde(skip_serializing_if = "Not::not")]
     pub(crate) memory: bool,
     /// Groups of members [default: 100].
     #[arg(long, conflicts_with = "members")]
     pub(crate) groups: Option<u32>,
-    /// Members of a group write to each other [default: 10].
+    /// Members of each group; they write to each other [default: 10].
     #[arg(long, visible_alias = "group")]
     pub(crate) per_group: Option<u32>,
-    /// All members, instead of --groups.
+    /// Number of all members, instead of --groups.
     #[arg(long)]
     pub(crate) members: Option<u32>,
     /// Bytes of a message [default: 100].
     #[arg(long)]
     pub(crate) body: Option<u32>,
-    /// Messages that each member has on their way [default: 4].
+    /// Unacknowledged messages of each member [default: 4].
     #[arg(long)]
     pub(crate) window: Option<u32>,
     /// Messages per second of all members together, instead of a window.
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// One message of each member in so much time, at a moment of chance, instead of a window.
+    /// Time span in which each member sends one message at a random time, instead of a window.
     #[arg(long, value_name = "SPAN", conflicts_with = "rate")]
     pub(crate) every: Option<Span>,
-    /// How long they write [default: 10s].
+    /// How long members write [default: 10s].
     #[arg(long, value_name = "SPAN", conflicts_with = "seconds")]
     pub(crate) time: Option<Span>,
     /// Duration in seconds.

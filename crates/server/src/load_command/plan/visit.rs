@@ -17,28 +17,28 @@ pub(crate) struct VisitArgs {
     #[command(flatten)]
     #[serde(skip)]
     pub(crate) target: LoadTarget,
-    /// Visitors who are there at once [default: 1000].
+    /// Number of concurrent visitors [default: 1000].
     #[arg(long)]
     pub(crate) visitors: Option<u32>,
-    /// Where a visit begins: a page with the tag of Kith's loader [default: /as/anna/, of the demo].
+    /// First page of a visit, with the tag of Kith's loader [default: /as/anna/, of the demo].
     #[arg(long, value_name = "PATH")]
     pub(crate) page: Option<String>,
-    /// How long each visitor stays; so many come as leave [default: 20m].
+    /// Duration of each visit; as many visitors arrive as leave [default: 20m].
     #[arg(long, value_name = "SPAN")]
     pub(crate) stay: Option<Span>,
-    /// Between two pages, in the mean [default: 2m].
+    /// Mean time between two pages [default: 2m].
     #[arg(long, value_name = "SPAN")]
     pub(crate) think: Option<Span>,
-    /// Between two messages of a visitor, in the mean [default: 5m].
+    /// Mean time between two messages of a visitor [default: 5m].
     #[arg(long, value_name = "SPAN")]
     pub(crate) write_every: Option<Span>,
-    /// Connections that a browser opens for files, at the most [default: 3].
+    /// Most connections that a browser opens for files [default: 3].
     #[arg(long)]
     pub(crate) connections: Option<u32>,
-    /// Visitors per second until all are there [default: 250].
+    /// Visitors per second until all have arrived [default: 250].
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// How long it is counted [default: 30s].
+    /// Duration of the measurement [default: 30s].
     #[arg(long, value_name = "SPAN")]
     pub(crate) time: Option<Span>,
 }
