@@ -92,7 +92,7 @@ impl Snapshot {
         self.sample.cpu_since(&before.sample)
     }
 
-    /// Of one core: use by the generator's busiest thread since `before`.
+    /// The use of one core by the generator's busiest thread since `before`.
     pub(crate) fn busiest_percent_since(&self, before: &Snapshot) -> f64 {
         let used = self.busiest_worker_seconds - before.busiest_worker_seconds;
         used / self.seconds_since(before) * 100.0

@@ -20,7 +20,7 @@ pub struct OtherProcesses {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Times {
     busy: f64,
-    /// Of all cores together.
+    /// The sum over all cores.
     passed: f64,
     ours: f64,
 }

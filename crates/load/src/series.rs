@@ -28,7 +28,7 @@ pub struct Point {
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     pub resident_bytes: Option<u64>,
-    /// Of the whole machine, so both ends of each connection: only its growth is meaningful.
+    /// The memory of the whole machine, so of both ends of each connection: only its growth is meaningful.
     pub kernel_bytes: Option<u64>,
     pub server_cpu_seconds: Option<f64>,
     pub generator_cpu_seconds: Option<f64>,

@@ -29,7 +29,7 @@ pub struct Case {
     pub spread: Option<Spread>,
 }
 
-/// Of the repetitions.
+/// Lowest, middle and highest value of the repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     pub median: f64,

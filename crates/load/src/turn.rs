@@ -19,7 +19,7 @@ pub struct TurnPlan {
     pub options: RunOptions,
     /// None: the node's server, from its API.
     pub server: Option<Server>,
-    /// Of the node's own server.
+    /// The secret of the node's own server.
     pub secret: Option<Vec<u8>>,
     /// Concurrent clients that send requests or allocate relays.
     pub window: u32,

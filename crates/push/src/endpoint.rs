@@ -1,4 +1,4 @@
-//! The address at which a push service accepts messages for one browser. The browser names it, so anybody can choose
+//! The address at which a push service accepts messages for one browser. The browser names it, so a stranger may choose
 //! it.
 
 use std::net::IpAddr;

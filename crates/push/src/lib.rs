@@ -1,7 +1,7 @@
 //! Web Push (RFC 8030): sends a message to a browser without a connection, through the push service of its maker.
 //!
 //! [`seal`] encrypts the message so that the service cannot read it (RFC 8291). [`Vapid`] signs the request for the
-//! site (RFC 8292). [`Client`] sends it. The browser, and so anybody, chooses the address of the service: see
+//! site (RFC 8292). [`Client`] sends it. The browser, and so a stranger, chooses the address of the service: see
 //! [`Endpoint`] and [`reach`].
 //!
 //! This crate does not decide who gets which notification, or when (`chat`), and keeps no subscriptions (`server`).

@@ -238,7 +238,7 @@ pub(crate) fn seen(
 }
 
 /// Counts messages after `read` by authors whom the reader has not blocked. Examines the messages only if the reader
-/// has blocked somebody.
+/// has blocked a user.
 pub(crate) fn unread(db: &Connection, row: &RoomRow, read: u64, blocked: &mut Blocked) -> Outcome<u64> {
     let all = row.newest.seq.saturating_sub(read);
     if all == 0 {

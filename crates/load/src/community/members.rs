@@ -79,7 +79,7 @@ tally! {
             ack,
             delivery,
             presence,
-            /// Of members who stayed, from the storm on.
+            /// From the due time, for members who stayed, from the storm on.
             storm_ack,
             /// From the due time until it was sent, before the storm.
             late,

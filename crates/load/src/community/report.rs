@@ -97,7 +97,7 @@ impl Part {
         self.between.as_ref().and_then(|(from, to)| to.cpu_since(from))
     }
 
-    /// Of one core.
+    /// The server's use of one core.
     fn server_percent(&self) -> Option<f64> {
         let (from, to) = self.between.as_ref()?;
         Some(to.cpu_since(from)? / to.seconds_since(from) * 100.0)

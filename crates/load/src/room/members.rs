@@ -38,9 +38,9 @@ pub(crate) struct Members {
 tally! {
     pub(crate) struct Tally {
         times {
-            /// Of each message at each member.
+            /// From the due time of a room message to each receipt.
             room,
-            /// Of the pair, while the room is silent and while it is not.
+            /// Latency of the pair, while the room is silent and while it is not.
             alone,
             beside,
         }

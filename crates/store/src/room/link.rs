@@ -137,7 +137,7 @@ fn list(
     Ok(Ok(links.into_iter().filter(|link| link.stands(now)).collect()))
 }
 
-/// The member whose links the asker may see and revoke, by number. None: everybody's.
+/// The member whose links the asker may see and revoke, by number. None: those of all members.
 fn only_of(db: &Connection, id: ConversationId, asker: UserId) -> Outcome<Result<Option<u32>, Refusal>> {
     if let Err(refusal) = allowed(db, id, asker, Act::List)? {
         return Ok(Err(refusal));

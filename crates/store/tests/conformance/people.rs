@@ -26,7 +26,7 @@ pub(crate) fn people_are_found_by_the_start_of_any_word(store: &dyn Store) {
     assert!(found(store, site, "lena").is_empty());
 }
 
-/// So many users that a store may search in another way.
+/// With so many users a store may search in another way.
 pub(crate) fn people_are_found_among_many(store: &dyn Store) {
     let site = add_site(store, "forum");
     let (told, answers) = channel();
