@@ -76,7 +76,7 @@ const NAMES: [&str; 61] = [
     "ping",
 ];
 
-/// Greater ones change on their way through a JavaScript number, and would come back as another `re`.
+/// JavaScript rounds greater numbers, so `re` would differ from `rid`.
 const GREATEST_NUMBER: u64 = 1 << 53;
 
 /// Why a frame is no command. Everything in it may go back to the client and into a log: `text` never
@@ -96,7 +96,7 @@ impl<'a> Command<'a> {
     /// allocated is bounded by a small multiple of the frame.
     pub fn parse(frame: &'a [u8]) -> Result<Command<'a>, Reject> {
         let text = std::str::from_utf8(frame).map_err(|_| reject(Code::BadUtf8, "the frame is not UTF-8"))?;
-        // The most frequent command, in its most frequent form, needs one pass instead of two.
+        // The most frequent command, in its most frequent form, takes one pass instead of two.
         if text.starts_with(r#"{"t":"send","#)
             && let Ok(send) = serde_json::from_str::<Send<'a>>(text)
         {
@@ -109,9 +109,9 @@ impl<'a> Command<'a> {
             return Ok(greeting.command());
         }
         if text.starts_with(r#"{"t":"call","#)
-            && let Ok(said) = serde_json::from_str::<Said<'a>>(text)
-            && said.rid.is_none_or(|rid| rid <= GREATEST_NUMBER)
-            && let Some(command) = said.command()
+            && let Ok(frame) = serde_json::from_str::<CallFrame<'a>>(text)
+            && frame.rid.is_none_or(|rid| rid <= GREATEST_NUMBER)
+            && let Some(command) = frame.command()
         {
             return Ok(command);
         }
@@ -135,7 +135,7 @@ impl<'a> Command<'a> {
 impl<'a> Event<'a> {
     /// Reads one frame. For clients: a frame that fails here may be an event of a newer server, and is skipped.
     pub fn parse(frame: &'a [u8]) -> Result<Event<'a>, serde_json::Error> {
-        // Most of what comes, without serde's detour through a tree.
+        // The most frequent events, without serde's detour through a tree.
         if frame.starts_with(br#"{"t":"message","#)
             && let Ok(posted) = serde_json::from_slice::<Posted<'a>>(frame)
         {
@@ -156,7 +156,7 @@ impl<'a> Event<'a> {
 }
 
 impl File<'_> {
-    /// Appends it as JSON, as it stands in a message.
+    /// Appends it as JSON, as in a message.
     pub fn write(&self, out: &mut Vec<u8>) {
         serde_json::to_writer(out, self).expect("a file has string keys only, and memory takes all bytes");
     }
@@ -221,7 +221,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// [`Command::Send`], as one struct. `t` is named so that a second one is seen.
+/// [`Command::Send`], as one struct. It names `t` so that serde finds a second one.
 #[derive(Deserialize)]
 struct Send<'a> {
     #[serde(rename = "t")]
@@ -273,7 +273,7 @@ impl<'a> Greeting<'a> {
 
 /// [`Command::Call`] with the fields of all its actions, for one pass instead of three over a long description.
 #[derive(Deserialize)]
-struct Said<'a> {
+struct CallFrame<'a> {
     #[serde(rename = "t")]
     _t: IgnoredAny,
     rid: Option<u64>,
@@ -295,10 +295,10 @@ struct Said<'a> {
     on: Option<bool>,
 }
 
-impl<'a> Said<'a> {
-    /// None where something is missing: the other way says what.
+impl<'a> CallFrame<'a> {
+    /// None: a field is missing. The slower parser reports which one.
     fn command(self) -> Option<Command<'a>> {
-        let Said { rid, action, call, sdp, candidate, ticket, user, media, busy, on, .. } = self;
+        let CallFrame { rid, action, call, sdp, candidate, ticket, user, media, busy, on, .. } = self;
         let action = match &*action {
             "invite" => CallAction::Invite { user: user?, media: media?, sdp: sdp? },
             "accept" => CallAction::Accept { call: call?, sdp: sdp? },
@@ -422,15 +422,15 @@ fn reject(code: Code, text: &'static str) -> Reject {
     Reject { code, text: Cow::Borrowed(text), rid: None, id: None }
 }
 
-/// Says what helps the author of a client, without a word of what they sent: serde's own text would quote it.
+/// A text for the author of a client, without a word of the frame, which serde's own text would quote.
 fn bad_frame(why: &serde_json::Error) -> Reject {
     if !why.is_data() {
         return reject(Code::BadFrame, "not JSON, cut off, or nested too deeply");
     }
-    let said = why.to_string();
-    // The names of fields in these two are ours.
-    let ours = ["missing field `", "duplicate field `"].iter().find(|start| said.starts_with(**start));
-    let name = ours.and_then(|start| said[start.len()..].split_once('`').map(|(name, _)| (start, name)));
+    let text = why.to_string();
+    // The field names in these two texts are ours.
+    let ours = ["missing field `", "duplicate field `"].iter().find(|start| text.starts_with(**start));
+    let name = ours.and_then(|start| text[start.len()..].split_once('`').map(|(name, _)| (start, name)));
     match name {
         Some((start, name)) => {
             Reject { text: format!("{start}{name}`").into(), ..reject(Code::BadFrame, "") }

@@ -24,9 +24,9 @@ use crate::wire::{Asked, code, command};
 /// Longest message of the echo endpoint.
 pub const ECHO_BYTES: usize = 16 * 1024 * 1024;
 
-/// Refused or unreadable frames in a row, without 10 s of peace between them, after which a client is sent away.
+/// A session ends after so many refused or unreadable frames in a row. The row ends after 10 s without one.
 const MAX_STRIKES: u16 = 1000;
-const PEACE_SECONDS: u32 = 10;
+const STRIKES_END_AFTER_SECONDS: u32 = 10;
 
 /// A WebSocket of our protocol.
 pub(crate) struct Socket {
@@ -60,14 +60,14 @@ pub(crate) struct Live {
     presence_missed: bool,
 }
 
-/// Whether a session keeps up with what is sent to it.
+/// Whether a session keeps up with its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lag {
     None,
     /// Its queue was dropped. `behind` is not sent yet, because the client reads nothing.
-    Untold,
+    Dropped,
     /// `behind` is sent, and the client must resume. Until then it gets no event with a position.
-    Told,
+    Behind,
 }
 
 /// The reaction to a frame.
@@ -98,14 +98,14 @@ impl Live {
     /// Notes that an event goes out.
     pub(crate) fn sent(&mut self, event: &Event) {
         match event.when_behind() {
-            WhenBehind::Begin => self.lag = Lag::Told,
+            WhenBehind::Begin => self.lag = Lag::Behind,
             WhenBehind::Deliver | WhenBehind::Drop | WhenBehind::End => {}
         }
     }
 
     /// Counts a refused frame. True: the session must end.
     fn strike(&mut self, now: Now) -> bool {
-        if seconds(now).wrapping_sub(self.heard) >= PEACE_SECONDS {
+        if seconds(now).wrapping_sub(self.heard) >= STRIKES_END_AFTER_SECONDS {
             self.strikes = 0;
         }
         self.strikes = self.strikes.saturating_add(1);
@@ -170,8 +170,8 @@ impl Down {
 
 /// The client has read everything: sends `behind` and the presence that was held back.
 fn caught_up(live: &mut Live, framing: Framing, node: &Node, io: &mut Io<'_>) {
-    if live.lag == Lag::Untold {
-        live.lag = Lag::Told;
+    if live.lag == Lag::Dropped {
+        live.lag = Lag::Behind;
         framing.send(io, br#"{"t":"behind"}"#);
     }
     if std::mem::take(&mut live.presence_missed) {
@@ -303,7 +303,7 @@ impl Gateway {
             },
             Phase::Live(live) => {
                 let session = SessionId { user: live.user, handle: SessionHandle(io.handle().to_bits()) };
-                let reply = self.obey(session, live, frame, io.now());
+                let reply = self.carry_out(session, live, frame, io.now());
                 live.heard = seconds(io.now());
                 match reply {
                     Reply::Nothing => {}
@@ -318,7 +318,7 @@ impl Gateway {
     }
 
     /// Carries out one frame of a session.
-    pub(crate) fn obey(&mut self, session: SessionId, live: &mut Live, frame: &[u8], now: Now) -> Reply {
+    pub(crate) fn carry_out(&mut self, session: SessionId, live: &mut Live, frame: &[u8], now: Now) -> Reply {
         let rejected = |code, text, re, id: Option<Box<str>>| {
             Reply::Event(Box::new(web_proto::Event::Error {
                 code,
@@ -330,7 +330,7 @@ impl Gateway {
         };
         let reply = match Command::parse(frame) {
             Err(reject) => rejected(reject.code, reject.text, reject.rid, reject.id),
-            Ok(said) => match command(said, session.user) {
+            Ok(parsed) => match command(parsed, session.user) {
                 Asked::Chat(request) => {
                     self.shared.node.command(session, request, timestamp(now));
                     return Reply::Nothing;
@@ -367,7 +367,7 @@ impl Gateway {
                 return Err(Code::NoSession);
             }
             self.shared.counters.frames_in.add(1);
-            let reply = self.obey(session, &mut down.live, line, io.now());
+            let reply = self.carry_out(session, &mut down.live, line, io.now());
             down.live.heard = seconds(io.now());
             let framing = down.framing;
             match reply {
@@ -438,8 +438,8 @@ impl Gateway {
             _ => return,
         };
         io.drop_outgoing();
-        if live.lag != Lag::Untold {
-            live.lag = Lag::Untold;
+        if live.lag != Lag::Dropped {
+            live.lag = Lag::Dropped;
             self.shared.counters.behind.add(1);
             let session = SessionId { user: live.user, handle: SessionHandle(io.handle().to_bits()) };
             self.shared.node.behind(session);

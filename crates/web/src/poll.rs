@@ -204,10 +204,10 @@ impl Gateway {
             Phase::Over(_) => return true,
             Phase::Live(live) => live,
         };
-        if live.lag == Lag::Untold {
+        if live.lag == Lag::Dropped {
             return true;
         }
-        live.lag = Lag::Told;
+        live.lag = Lag::Behind;
         let id = SessionId { user: live.user, handle: to };
         session.queue = None;
         session.push(br#"{"t":"behind"}"#);
@@ -365,7 +365,7 @@ impl Gateway {
             };
             let mut live = *live;
             self.shared.counters.frames_in.add(1);
-            let reply = self.obey(session, &mut live, line, now);
+            let reply = self.carry_out(session, &mut live, line, now);
             let Some(found) = self.polls.of(session) else { return Err(Code::NoSession) };
             found.phase = Phase::Live(live);
             let mut json = Vec::new();
