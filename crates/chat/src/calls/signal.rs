@@ -131,12 +131,12 @@ impl Calls {
         let caller = (session, asker.sub.clone());
         let invitation = Invitation { id, ticket, media, caller, callee: (peer.id, user.clone()), offer };
         let mut shard = self.table.lock(session.user.site);
-        let to_caller = |id, news| self.tell_of_call(session, re, id, news, now);
+        let to_caller = |id, news| self.send_call_event(session, re, id, news, now);
         match shard.invite(invitation, pace, config.most, now) {
             Ok(Invited::Rings(ring)) => {
                 self.counters.calls.add(1);
                 to_caller(id, CallNews::Calling { user, media, ticket });
-                self.tell_devices(peer.id, None, id, ring, now);
+                self.send_to_devices(peer.id, None, id, ring, now);
                 if let Some(conversation) = ConversationId::direct(session.user, peer.id) {
                     let (to, from) = (peer.id, asker.sub.clone());
                     self.notifications.notify_ring(RingingCall {
@@ -191,7 +191,7 @@ impl Calls {
         let shard = self.table.lock(session.user.site);
         let call = shard.call_of(session.user).filter(|call| call.callee.user == session.user);
         if let Some((id, ring)) = call.and_then(|call| Some((call.id, call.ring(false)?))) {
-            self.tell_of_call(session, None, id, ring, now);
+            self.send_call_event(session, None, id, ring, now);
         }
     }
 
@@ -222,7 +222,7 @@ impl Calls {
         if let (Some((session, re)), Some(answer)) = (asker, effects.answer) {
             // A request without a number gets no plain *done*.
             if re.is_some() || !matches!(answer, CallNews::Done) {
-                self.tell_of_call(session, re, id, answer, now);
+                self.send_call_event(session, re, id, answer, now);
             }
         }
         for (hearer, news) in effects.told {
@@ -233,7 +233,7 @@ impl Calls {
                     let event = CallEvent { call: id, news, ice: None };
                     self.sessions.send(handle, Event::Call(Arc::new(event)));
                 }
-                Hearer::Callee { except } => self.tell_devices(callee, except, id, news, now),
+                Hearer::Callee { except } => self.send_to_devices(callee, except, id, news, now),
             }
         }
         let left = effects.over.map(|over| {
@@ -244,14 +244,14 @@ impl Calls {
         After { left, pushed }
     }
 
-    fn tell_of_call(&self, to: SessionId, re: Option<u64>, call: CallId, news: CallNews, now: Timestamp) {
+    fn send_call_event(&self, to: SessionId, re: Option<u64>, call: CallId, news: CallNews, now: Timestamp) {
         let what_for = CredentialFor::Call(call);
         let ice = news.needs_servers().then(|| self.config.calls.ice(to.user, what_for, now));
         let event = Event::Call(Arc::new(CallEvent { call, news, ice }));
         self.sessions.answer_if_asked(to.handle, re, event);
     }
 
-    fn tell_devices(
+    fn send_to_devices(
         &self,
         user: UserId,
         except: Option<SessionHandle>,

@@ -69,9 +69,9 @@ impl Contacts {
         }
         let site = asker.site.site.id;
         let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, rows| {
-            let teller = this.clone();
+            let owner = this.clone();
             this.with_persons(&asker, rows, move |people| {
-                teller.sessions.answer(handle, re, Event::Profiles(people));
+                owner.sessions.answer(handle, re, Event::Profiles(people));
             });
         });
         self.store.users(site, users, done);

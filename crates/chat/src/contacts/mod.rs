@@ -208,7 +208,7 @@ impl Contacts {
         };
         let done = self.then(move |this, outcome| match outcome {
             Ok(Some(position)) => {
-                this.tell_change(&change, before, after, position);
+                this.publish_change(&change, before, after, position);
                 this.end_change(&change, Ok(()));
             }
             Ok(None) => this.end_change(&change, Err(Refusal::TooManyContacts)),
@@ -226,7 +226,13 @@ impl Contacts {
 
     /// Publishes the change to the user's own devices, one of which gets it as its answer. The other user's
     /// devices get it if their side changed.
-    fn tell_change(self: &Arc<Self>, change: &Change, before: Relation, after: Relation, position: Position) {
+    fn publish_change(
+        self: &Arc<Self>,
+        change: &Change,
+        before: Relation,
+        after: Relation,
+        position: Position,
+    ) {
         let Change { asker, me, other, .. } = change;
         let mode = asker.site.site.mode;
         self.users.recent().relation_is(me.id, other.id, after);
@@ -258,14 +264,14 @@ impl Contacts {
         let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, page| {
             let ContactsPage { rows, next } = page;
             let others: Vec<Other> = rows.iter().map(Other::contact).collect();
-            let teller = this.clone();
+            let owner = this.clone();
             this.presences.with_presences(asker.site.site.mode, user, &others, move |presences| {
                 let contact = |(row, presence): (ContactRow, _)| Contact {
                     person: card(row.id, row.profile, presence),
                     state: row.state,
                 };
                 let contacts = rows.into_iter().zip(presences).map(contact).collect();
-                teller.sessions.answer(handle, re, Event::Contacts { contacts, next });
+                owner.sessions.answer(handle, re, Event::Contacts { contacts, next });
             });
         });
         self.store.contacts(user, page.after, limit, done);

@@ -195,7 +195,7 @@ impl PeerJob for ChangeMessageJob {
 
 impl Messages {
     /// Publishes a changed message to all users who can read it.
-    pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
+    pub(crate) fn publish_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
         let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };
         let conversation = message.conversation;
         let message = crate::event::message(message);
@@ -332,7 +332,7 @@ impl Messages {
         // members.
         self.sessions.publish(session.user, position, Some(session.handle), event(&mine));
         let of_all = event(&for_all(mine));
-        self.tell_others(session, to, &members, position, of_all);
+        self.publish_to_others(session, to, &members, position, of_all);
     }
 
     /// After the commit of a change of counts or flags: sessions receive these instead of the message. In
@@ -356,11 +356,11 @@ impl Messages {
         self.sessions.publish(session.user, position, Some(session.handle), event(Some(by.clone())));
         if !gathered {
             let of_all = event(Some(by).filter(|_| !is_secret));
-            self.tell_others(session, to, &members, position, of_all);
+            self.publish_to_others(session, to, &members, position, of_all);
         }
     }
 
-    fn tell_others(
+    fn publish_to_others(
         &self,
         session: SessionId,
         to: Option<UserId>,
@@ -382,7 +382,7 @@ impl Messages {
 
     /// Publishes a change without a requesting session to all members, from the view of one of them. `to`:
     /// the other member of a direct conversation.
-    pub(crate) fn tell_changed_message(
+    pub(crate) fn publish_changed_message(
         &self,
         user: UserId,
         by: &Sub,

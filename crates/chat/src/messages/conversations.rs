@@ -108,10 +108,10 @@ impl Messages {
         let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, page| {
             let ConversationsPage { rows, next } = page;
             let others: Vec<Other> = rows.iter().filter_map(Other::of_conversation).collect();
-            let teller = this.clone();
+            let owner = this.clone();
             this.presences.with_shown(asker.site.site.mode, user, &others, move |shown| {
                 let conversations = conversations(rows, &mut shown.into_iter());
-                teller.sessions.answer(handle, re, Event::Conversations { conversations, next });
+                owner.sessions.answer(handle, re, Event::Conversations { conversations, next });
             });
         });
         self.store.conversations(user, list, page.after, limit, done);

@@ -119,7 +119,7 @@ impl Messages {
                     // All devices of the author show it alike.
                     this.sessions.publish_transient(session.user, None, Event::Held(Box::new(held)));
                     if let Some(report) = report {
-                        this.moderation.tell_moderators(site, *report);
+                        this.moderation.notify_moderators(site, *report);
                     }
                 }
                 Ok(Kept::Sent(appended)) => {
@@ -271,7 +271,7 @@ impl Messages {
     }
 
     /// Sends the user's held messages after the welcome.
-    pub(crate) fn tell_held(self: &Arc<Self>, session: SessionId) {
+    pub(crate) fn deliver_held(self: &Arc<Self>, session: SessionId) {
         let done = self.then(move |this, all| {
             for held in all.unwrap_or_default() {
                 this.sessions.send(session.handle, Event::Held(Box::new(held)));

@@ -81,7 +81,7 @@ impl Messages {
         let wanted = ChangeMessage { conversation, seq, by, change, time: now };
         let done = self.then(move |this, outcome| match outcome {
             Ok(Ok(changed @ ChangedMessage { changed: true, .. })) => {
-                this.tell_changed_message(by, &by_sub, conversation.other(by), changed);
+                this.publish_changed_message(by, &by_sub, conversation.other(by), changed);
                 then(true);
             }
             _ => then(false),

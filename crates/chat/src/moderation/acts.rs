@@ -413,7 +413,7 @@ impl Moderation {
             self.observe(|observer| observer.message_changed(by, changed));
         }
         if let Some(report) = report {
-            self.tell_moderators(site, report);
+            self.notify_moderators(site, report);
         }
         let is_of_devices = matches!(act, ModeratorAct::BanDevices { .. })
             || matches!(act, ModeratorAct::Lift { kind: SanctionKind::Ban, room: None, .. });

@@ -102,7 +102,7 @@ impl Moderation {
     }
 
     /// Sends the user's notices after the welcome, if their row says that there are some.
-    pub(crate) fn tell_notices(self: &Arc<Self>, session: SessionId) {
+    pub(crate) fn send_notices(self: &Arc<Self>, session: SessionId) {
         let done = self.then(move |this, notices| {
             for notice in notices.unwrap_or_default() {
                 this.sessions.send(session.handle, Event::Notice(Box::new(notice)));

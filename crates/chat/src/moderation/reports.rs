@@ -97,7 +97,7 @@ impl Moderation {
             let (report, is_new) = kept;
             this.sessions.answer(handle, re, Event::Reported { report: report.number });
             if is_new {
-                this.tell_moderators(site, report);
+                this.notify_moderators(site, report);
             }
         });
         self.store.report(report, done);
@@ -131,7 +131,7 @@ impl Moderation {
         };
         let done = self.then(move |this, outcome| {
             if let Ok(Ok((report, true))) = outcome {
-                this.tell_moderators(site, report);
+                this.notify_moderators(site, report);
             }
         });
         self.store.report(report, done);
@@ -139,7 +139,7 @@ impl Moderation {
 
     /// Notifies connected moderators, except the reported one. Delivery is not guaranteed: the queue is in
     /// the store.
-    pub(crate) fn tell_moderators(self: &Arc<Self>, site: SiteId, report: ReportRow) {
+    pub(crate) fn notify_moderators(self: &Arc<Self>, site: SiteId, report: ReportRow) {
         let reported = report.user.clone();
         let event = Event::Report(Box::new(report));
         let done = self.then(move |this, moderators| {

@@ -16,8 +16,8 @@ impl Node {
         self.inner.sessions.end_tokens(now);
         self.inner.calls.end_calls(now);
         self.inner.moderation.end_sanctions(now);
-        self.inner.notifications.tell_who_is_away(now);
-        self.inner.notifications.mail_who_is_due(now);
+        self.inner.notifications.push_to_away(now);
+        self.inner.notifications.mail_due_digests(now);
         self.inner.messages.publish_gathered(now);
         self.inner.rooms.publish_joins(now);
         self.inner.account.erase_what_is_left(now);

@@ -215,7 +215,7 @@ impl ActObserver for Inner {
     }
 
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage) {
-        self.messages.tell_changed(by, changed);
+        self.messages.publish_changed(by, changed);
     }
 
     fn send_held(self: Arc<Self>, site: SiteId, by: By, report: u64, now: Timestamp, sent: Sent) {

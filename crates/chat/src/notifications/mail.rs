@@ -74,7 +74,7 @@ impl Notifications {
     }
 
     /// Called with every tick.
-    pub(crate) fn mail_who_is_due(self: &Arc<Self>, now: Timestamp) {
+    pub(crate) fn mail_due_digests(self: &Arc<Self>, now: Timestamp) {
         if self.queue.mailer().is_none() || !self.queue.is_mail_time(now) {
             return;
         }

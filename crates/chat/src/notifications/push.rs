@@ -95,7 +95,7 @@ impl Notifications {
     }
 
     /// Called with every tick.
-    pub(crate) fn tell_who_is_away(self: &Arc<Self>, now: Timestamp) {
+    pub(crate) fn push_to_away(self: &Arc<Self>, now: Timestamp) {
         if self.queue.notifier().is_none() {
             return;
         }

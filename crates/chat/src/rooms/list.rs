@@ -27,10 +27,10 @@ impl Rooms {
         let limit = self.sessions.page_limit(page.limit);
         let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, page: MembersPage| {
             let others: Vec<Other> = page.rows.iter().map(|row| Other::person(&row.user)).collect();
-            let teller = this.clone();
+            let owner = this.clone();
             this.presences.with_presences(asker.site.site.mode, session.user, &others, move |presences| {
-                let this = teller.clone();
-                teller.with_markers(&asker, page, move |page, markers| {
+                let this = owner.clone();
+                owner.with_markers(&asker, page, move |page, markers| {
                     let MembersPage { rows, next, .. } = page;
                     let member = |((row, presence), markers): ((&crate::rooms::MemberRow, _), _)| Member {
                         person: person(&row.user, presence),

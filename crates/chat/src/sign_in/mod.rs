@@ -419,8 +419,8 @@ impl SignIn {
             this.release(session);
             this.calls.ring_late(session, arrival.now);
             if row.on_site.noticed {
-                this.moderation.tell_notices(session);
-                this.messages.tell_held(session);
+                this.moderation.send_notices(session);
+                this.messages.deliver_held(session);
             }
             // A fast client may have sent `watch` before.
             this.presences.answer_watched(mode, session);

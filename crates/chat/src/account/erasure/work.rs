@@ -61,7 +61,7 @@ impl Account {
         let done = self.then::<EraseSlice>(move |this, slice| match slice {
             Ok(slice) => {
                 let more = slice.more;
-                this.tell_slice(slice);
+                this.publish_slice(slice);
                 this.erasing.done(more);
             }
             // The store logs its errors; the next slice retries.
@@ -70,7 +70,7 @@ impl Account {
         self.store.erase_some(now, ERASE_SLICE, done);
     }
 
-    fn tell_slice(self: &Arc<Self>, slice: EraseSlice) {
+    fn publish_slice(self: &Arc<Self>, slice: EraseSlice) {
         let EraseSlice { renamed, audience, renamed_at, rooms, conversations, changed, position, more: _ } =
             slice;
         if let Some((site, renamed)) = renamed {
@@ -91,7 +91,7 @@ impl Account {
         }
         for changed in changed {
             let by: Sub = changed.message.from_sub.clone();
-            self.messages.tell_changed(by, changed);
+            self.messages.publish_changed(by, changed);
         }
     }
 }

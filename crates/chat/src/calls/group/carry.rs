@@ -68,12 +68,12 @@ impl Calls {
         let (session, most) = (asker.session, asker.most_in_group());
         let none = GroupNews::Standing(GroupStanding { most, call: None });
         if self.table.lock(session.user.site).group_of_room(room).is_none() {
-            return self.tell_of_group(session, re, room, None, none);
+            return self.send_group_event(session, re, room, None, none);
         }
         let to = answer_to(re);
         let done = self.on_loaded(session.handle, to, move |this, members: Result<Vec<UserId>, Refusal>| {
             let Ok(members) = members else {
-                return this.tell_of_group(session, re, room, None, none);
+                return this.send_group_event(session, re, room, None, none);
             };
             let members = members.iter().map(|member| member.num).collect();
             let mut shard = this.table.lock(session.user.site);
@@ -81,7 +81,7 @@ impl Calls {
                 call.told_are(members);
                 GroupNews::Standing(call.standing())
             });
-            this.tell_of_group(session, re, room, None, standing.unwrap_or(none));
+            this.send_group_event(session, re, room, None, standing.unwrap_or(none));
         });
         self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, done);
     }
@@ -265,7 +265,7 @@ impl Calls {
             // A request without a number gets no plain *done*.
             if re.is_some() || !matches!(answer, GroupNews::Done) {
                 let call = locked.by_user.get(&session.user).copied();
-                self.tell_of_group(session, re, room, call, answer);
+                self.send_group_event(session, re, room, call, answer);
             }
         }
         for (handle, news) in moved.effects.told {
@@ -285,7 +285,7 @@ impl Calls {
         moved.left
     }
 
-    fn tell_of_group(
+    fn send_group_event(
         &self,
         to: SessionId,
         re: Option<u64>,
