@@ -1,7 +1,7 @@
 //! Sessions move from one node to another on the same store, while their connections stay.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::{Device, Scene, event, to};

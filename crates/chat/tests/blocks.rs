@@ -1,6 +1,6 @@
 //! Blocks: their effect on rooms of both users.
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::{Device, Scene, event, sub};

@@ -1,7 +1,7 @@
 //! Callers of REST: the site's own server, and admins with their own tokens, whose stored rights decide.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::sync::{Arc, Mutex};
 

@@ -1,6 +1,6 @@
 //! Calls, as two members and their devices see them: from the invitation to the entry in the conversation.
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::*;

@@ -1,7 +1,7 @@
 //! Members with several devices call each other while their connections come and go. Every call ends and
 //! leaves one message, and each connected participant receives its end.
 
-mod scene;
+use crate::scene;
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,7 +1,7 @@
 //! Contacts: the events for both sides, on sites of both modes.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use ContactAction::{Accept, Block, Decline, Remove, Request as Ask, Unblock};
 use chat::*;

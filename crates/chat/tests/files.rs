@@ -1,7 +1,7 @@
 //! Files in the domain: the rights to upload and to download, and the receivers of messages with files.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::sync::mpsc;
 

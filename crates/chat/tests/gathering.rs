@@ -2,7 +2,7 @@
 //! with the stored counts. `SEED=n cargo test -p chat --test gathering` runs one seed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::collections::BTreeMap;
 

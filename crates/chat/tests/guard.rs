@@ -2,7 +2,7 @@
 //! their settings by an admin.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::settings::Access;
 use chat::token::Claims;

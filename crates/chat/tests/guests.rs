@@ -1,7 +1,7 @@
 //! Guests who become members: the required proof, and the end of the guest.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::sync::{Arc, Mutex};
 

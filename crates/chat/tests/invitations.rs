@@ -1,7 +1,7 @@
 //! Invite links of rooms: creation, use, and end.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::token::Claims;
 use chat::*;

@@ -1,7 +1,7 @@
 //! The keys of a site: the tokens that they allow, and the sessions that end with them.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::token::{Claims, sign};
 use chat::*;

@@ -1,6 +1,6 @@
 //! Messages, markers, typing, history and the conversation list, as two members and their devices see them.
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::*;

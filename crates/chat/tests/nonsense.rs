@@ -1,7 +1,7 @@
 //! Random commands in random order with random numbers: the node answers each request once, never panics, and
 //! continues to serve others.
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};

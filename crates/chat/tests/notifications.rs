@@ -1,7 +1,7 @@
 //! An absent user gets one notice, with the chosen content; reading on any device clears it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::sync::{Arc, Mutex};
 

@@ -2,7 +2,7 @@
 //! again, and stays out of logs.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Presence in virtual time: grace, collected changes, invisibility, watches.
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::*;

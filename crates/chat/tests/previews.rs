@@ -1,7 +1,7 @@
 //! Links that get a preview: those in messages that others see, on sites with previews, and no others.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::sync::{Arc, Mutex};
 

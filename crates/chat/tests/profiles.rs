@@ -1,7 +1,7 @@
 //! Profiles in virtual time: status and name, and the rights to write and to see presence.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::*;

@@ -2,7 +2,7 @@
 //! and the cost of the checks.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::token::Claims;
 use chat::*;

@@ -2,7 +2,7 @@
 //! and the true presence.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::collections::BTreeMap;
 

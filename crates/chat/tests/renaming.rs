@@ -2,7 +2,7 @@
 //! end with the same state of each message. `SEED=n cargo test -p chat --test renaming` runs one seed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Retention in virtual time: messages older than the owner's limit are removed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::*;

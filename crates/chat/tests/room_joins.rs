@@ -1,7 +1,7 @@
 //! Events of joins and leaves in rooms.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::*;

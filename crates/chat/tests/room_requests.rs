@@ -1,7 +1,7 @@
 //! Adding others to rooms: users who become members at once, users who are invited, and the effect of
 //! declining.
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::{Device, Scene, event, sub, to};

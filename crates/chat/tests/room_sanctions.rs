@@ -1,7 +1,7 @@
 //! Mutes and bans by a room's owner: their end, their reason, and the events for others.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::*;

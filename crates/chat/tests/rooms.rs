@@ -1,7 +1,7 @@
 //! Rooms in the domain, under random interleavings of the store's threads. Seqs are gap-free, and each
 //! connected member gets each message once, from the join to the leave; absent members get the rest later.
 
-mod scene;
+use crate::scene;
 
 use std::collections::BTreeMap;
 

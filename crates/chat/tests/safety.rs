@@ -2,7 +2,7 @@
 //! settings.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::token::Claims;
 use chat::*;

@@ -1,6 +1,6 @@
 //! Members of a small room see who has received and read a message, as far as each of them allows it.
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::*;

@@ -1,7 +1,7 @@
 //! Sessions: start, replacement, resume, falling behind, and end.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::sync::{Arc, Mutex, OnceLock};
 

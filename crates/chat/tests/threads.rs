@@ -2,7 +2,7 @@
 //! events in order and once.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::collections::{BTreeMap, BTreeSet};
 

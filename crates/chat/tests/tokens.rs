@@ -1,7 +1,7 @@
 //! Valid and refused tokens: the known attacks on JWTs, time, rotation, one-time tokens.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chat::token::{Audience, Claims, sign};

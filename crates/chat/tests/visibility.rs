@@ -1,6 +1,6 @@
 //! Users who hide from others send them no signal of their presence.
 
-mod scene;
+use crate::scene;
 
 use chat::*;
 use scene::{Device, Scene, event, sub, to};

@@ -1,7 +1,7 @@
 //! Connections per address, over real sockets.
 #![allow(clippy::unwrap_used)] // a test may panic
 
-mod echo;
+use crate::echo;
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
-mod echo;
+use crate::echo;
 
 use std::sync::mpsc::channel;
 use std::time::Duration;

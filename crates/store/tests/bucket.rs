@@ -2,7 +2,7 @@
 //! and removed; if a move fails, the file stays and is read from the disk.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod asking;
+use crate::asking;
 
 use std::fs;
 use std::io::{ErrorKind, Write};

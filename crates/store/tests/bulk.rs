@@ -1,6 +1,6 @@
 //! Bulk import: the result equals that of single requests, even if rows are passed repeatedly.
 
-mod asking;
+use crate::asking;
 
 use asking::{Directory, NOW, add_site, ask, profile, put, say, snapshot, sub};
 use chat::{ContactState, ContactStore, Profile, Relation, SiteId, UserId, UserStore};

@@ -1,6 +1,6 @@
 //! After an erasure no file and no backup contains the user's words.
 
-mod asking;
+use crate::asking;
 
 use std::io::Write;
 use std::path::Path;

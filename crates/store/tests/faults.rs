@@ -1,6 +1,6 @@
 //! Acknowledged writes survive and failed writes do no damage: kill -9, a full disk, another process, a panic.
 
-mod asking;
+use crate::asking;
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -26,7 +26,7 @@ fn open(path: &Path) -> Sqlite {
 /// Runs one test of this file again in a process of its own, with arguments.
 fn child(test: &str, path: &Path, round: u32) -> Child {
     Command::new(std::env::current_exe().expect("a test has a file"))
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", &format!("faults::{test}"), "--nocapture"])
         .env(PATH, path)
         .env(ROUND, round.to_string())
         .stdout(Stdio::piped())

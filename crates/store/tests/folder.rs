@@ -1,7 +1,7 @@
 //! The bytes of files in a folder: written files exist, removed files do not, and other files stay untouched.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod asking;
+use crate::asking;
 
 use std::fs;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Message changes in SQLite: the users that a reaction shows, the cost of an unchanged message, and the rest after a
 //! removal.
 
-mod asking;
+use crate::asking;
 
 use asking::{Directory, NOW, add_site, ask, direct, put, say, site};
 use chat::{

@@ -1,8 +1,8 @@
 //! SQLite answers every sequence of operations like plain collections (`plain/mod.rs`). The same holds after it was
 //! closed and opened again, and if the writer clears its caches before each operation.
 
-mod asking;
-mod plain;
+use crate::asking;
+use crate::plain;
 
 use asking::{Directory, NOW, ask, direct, put_named, sub};
 use chat::{

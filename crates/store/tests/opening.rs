@@ -1,6 +1,6 @@
 //! Opening: modes, migrations from every older version, and errors that name a remedy.
 
-mod asking;
+use crate::asking;
 
 use std::path::Path;
 use std::process::Command;
@@ -193,7 +193,7 @@ fn migrates_until_killed() {
 fn a_migration_that_was_killed_is_done_again() {
     let directory = Directory::quick();
     let half = Command::new(std::env::current_exe().expect("a test has a file"))
-        .args(["--exact", "migrates_until_killed"])
+        .args(["--exact", "opening::migrates_until_killed"])
         .env("KITH_STORE_TEST_HALF", directory.file())
         .output()
         .expect("a process starts");

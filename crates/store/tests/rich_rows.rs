@@ -1,7 +1,7 @@
 //! Rows of polls, threads, forwards, previews and stickers in SQLite: none for a plain message, and none left after the
 //! removal of the site.
 
-mod asking;
+use crate::asking;
 
 use asking::{Directory, NOW, add_site, ask, direct, message, put, say};
 use chat::{

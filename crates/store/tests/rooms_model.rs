@@ -1,7 +1,7 @@
 //! The writer's caches of rooms change no answer: a store on disk, with threads, answers like one that clears its
 //! caches before each request. Messages have numbers without gaps, and a repeated message has its first number.
 
-mod asking;
+use crate::asking;
 
 use std::collections::HashMap;
 

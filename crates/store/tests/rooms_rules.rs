@@ -4,7 +4,7 @@
 //! The model calls none of the domain's functions, so that a bug in one of them cannot hide in both. A failure names
 //! its seed.
 
-mod asking;
+use crate::asking;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Counts of a user's messages are right at any state of the index of client ids: the level of a new member depends on
 //! them.
 
-mod asking;
+use crate::asking;
 
 use asking::{Directory, add_site, ask, message, put};
 use chat::{MessageStore, ModerationStore, Store, UserId};

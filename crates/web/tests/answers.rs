@@ -1,7 +1,7 @@
 //! The server answers each command by an event of the kind that `Command::answered_by` says.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! What a sender may make the server hold before it has said who it is, and how too much is refused.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use scene::{CARRIERS, Carrier, Client, Scene, field, post, response};
 use serde_json::{Value, json};

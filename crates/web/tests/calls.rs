@@ -1,7 +1,7 @@
 //! Calls as clients of the wire see them, over any transport, and the REST call for their servers.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Every transport gives the same guarantees: two members talk over each pair of them.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Files on the wire: a `send` that names them, and what all others hear, on every transport.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::sync::mpsc;
 

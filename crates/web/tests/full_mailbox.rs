@@ -1,7 +1,7 @@
 //! A worker that falls behind: its mailbox fills, its sessions are behind, and they catch up from the archive.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use scene::{CARRIERS, Carrier, Client, Scene};
 use serde_json::{Value, json};

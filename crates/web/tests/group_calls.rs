@@ -1,7 +1,7 @@
 //! Calls of rooms as clients of the wire see them, over any transport.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use scene::{CARRIERS, Carrier, Client, Scene};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Imports over REST: only by the site's own server, in bounds, and members who are online load anew once.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! How a member keeps order in the list of conversations: drafts, marks, pins, and lists of a part of it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use scene::{Carrier, Client, Scene};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Invitations into rooms on the real gateway: each command as a client says it, and each refusal with its code.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::{RoomLimits, SiteStore};
 use edge::testing::START_UNIX_MS;

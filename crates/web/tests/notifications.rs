@@ -1,7 +1,7 @@
 //! The command `notifications`, said as a client would on every transport.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! People and what is found of them, over the wire as clients speak it: the directory, contacts, profiles by id, search, a new token.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use edge::testing::START_UNIX_MS;
 use scene::{CARRIERS, Carrier, Client, Scene};

@@ -1,7 +1,7 @@
 //! Profiles over the wire, as clients speak it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::token::{Claims, sign};
 use chat::{Secret, SiteStore};

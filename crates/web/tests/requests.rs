@@ -1,7 +1,7 @@
 //! HTTP on the wire: order, framing, attacks, CORS, files, and what the router answers.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Polls, forwarded messages and threads as a client says and hears them.
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use scene::{Carrier, Client, Scene};
 use serde_json::{Value, json};

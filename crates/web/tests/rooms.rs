@@ -1,7 +1,7 @@
 //! Rooms on the real gateway: members on two workers and all transports, over the wire as clients speak it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use scene::{Carrier, Client, Scene};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Order on a site over the wire, as clients speak it: a stranger's request, a report, a moderator, a ban.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::token::{Claims, sign};
 use chat::{SiteStore, Timestamp};

@@ -1,7 +1,7 @@
 //! A session from hello to bye, on every transport: who is let in, what a slow or silent client meets, and its end.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The list of a site's users, as the site's own server asks for it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use chat::token::{Claims, sign};
 use edge::testing::START_UNIX_MS;

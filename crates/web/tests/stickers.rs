@@ -1,7 +1,7 @@
 //! Stickers as a site's server brings them, as members see and send them, and what is left of one that was removed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::fs::File;
 use std::io::{Read, Write};

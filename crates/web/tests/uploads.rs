@@ -1,7 +1,7 @@
 //! Uploads that meet each other, and what pictures may cost: the routes of files over a store in memory.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod scene;
+use crate::scene;
 
 use std::fs::{self, File, OpenOptions};
 use std::future::Future;

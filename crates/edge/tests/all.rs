@@ -1,0 +1,15 @@
+//! The tests of the connection layer, in one binary that is linked once. Tests that lower a limit of the process have their own.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod address_limit;
+mod callers;
+mod churn;
+mod echo;
+mod harness;
+mod mailboxes;
+mod no_byte_lost;
+mod own_sockets;
+mod several_gateways;
+mod tcp;
+mod tls;

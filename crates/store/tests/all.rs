@@ -1,0 +1,19 @@
+//! The tests of the store on SQLite, in one binary that is linked once. `conformance` has what every store must do.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod asking;
+mod bucket;
+mod bulk;
+mod erased_bytes;
+mod faults;
+mod folder;
+mod message_changes;
+mod model;
+mod opening;
+mod plain;
+mod rich_rows;
+mod rooms_model;
+mod rooms_rules;
+mod two_engines;
+mod written;

@@ -1,0 +1,7 @@
+//! The tests of the protocol, in one binary that is linked once.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod protocol_page;
+mod round_trip;
+mod vectors;
