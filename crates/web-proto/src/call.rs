@@ -1,4 +1,5 @@
-//! Signals of calls, in both directions. Descriptions (SDP) and candidates pass through unread.
+//! Signals of calls, in both directions. The server forwards descriptions (SDP) and candidates without
+//! reading them.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum CallAction<'a> {
-    /// Call a user. Answered by `calling`, by `over` where they are busy, by `ring` where they have called in the same moment.
+    /// Call a user. Answered by `calling`; by `over` if the user is busy; by `ring` if the user has called at
+    /// the same moment.
     Invite {
         #[serde(borrow)]
         user: Cow<'a, str>,
@@ -17,59 +19,61 @@ pub enum CallAction<'a> {
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// Answered by `joined`.
+    /// Accept the call. Answered by `joined`.
     Accept {
         #[serde(borrow)]
         call: Cow<'a, str>,
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// For all devices of the user. Answered by `over`.
+    /// Decline the call, for all devices of the user. Answered by `over`.
     Decline {
         #[serde(borrow)]
         call: Cow<'a, str>,
-        /// One is in a call elsewhere.
+        /// The user is in another call.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         busy: bool,
     },
-    /// Also before anybody has accepted. Answered by `over`.
+    /// End the call, also before it is accepted. Answered by `over`.
     HangUp {
         #[serde(borrow)]
         call: Cow<'a, str>,
     },
-    /// Something is added or taken away, or a new path is looked for. Answered by `done`, and by the other one's `answer`.
+    /// Add or remove media, or search a new network path. Answered by `done`, and by `answer` of the other
+    /// user.
     Offer {
         #[serde(borrow)]
         call: Cow<'a, str>,
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// Answered by `done`.
+    /// Answer an `offer`. Answered by `done`.
     Answer {
         #[serde(borrow)]
         call: Cow<'a, str>,
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// As the browser has it, in JSON or as its line of SDP; an empty one: there are no more. Answered by `done`.
+    /// A candidate from the browser, in JSON or as its line of SDP. Empty: no more candidates follow.
+    /// Answered by `done`.
     Candidate {
         #[serde(borrow)]
         call: Cow<'a, str>,
         #[serde(borrow)]
         candidate: Cow<'a, str>,
     },
-    /// Answered by `done`.
+    /// Put the call on hold, or resume it. Answered by `done`.
     Hold {
         #[serde(borrow)]
         call: Cow<'a, str>,
         on: bool,
     },
-    /// From a new session, within 20 s of the end of the one before: with an offer of a new connection. Answered by
-    /// `rejoined`.
+    /// Return from a new session, within 20 s of the end of the previous one, with an offer of a new
+    /// connection. Answered by `rejoined`.
     Rejoin {
         #[serde(borrow)]
         call: Cow<'a, str>,
-        /// Of `calling` or `joined`.
+        /// The `ticket` of `calling` or `joined`.
         #[serde(borrow)]
         ticket: Cow<'a, str>,
         #[serde(borrow)]
@@ -82,23 +86,23 @@ pub enum CallAction<'a> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum CallNews<'a> {
-    /// It rings at all devices of the user, as far as any is there, for 45 s. `ice` comes with it.
+    /// The call rings on all connected devices of the user, if any, for 45 s. `ice` comes with it.
     Calling {
         #[serde(borrow)]
         user: Cow<'a, str>,
         media: Media,
-        /// A secret: with it one takes one's place in the call again.
+        /// A secret. With it, a new session takes the same place in the call again.
         #[serde(borrow)]
         ticket: Cow<'a, str>,
     },
-    /// Somebody calls. `ice` comes with it.
+    /// Another user calls. `ice` comes with it.
     Ring {
         #[serde(borrow)]
         user: Cow<'a, str>,
         media: Media,
         #[serde(borrow)]
         sdp: Cow<'a, str>,
-        /// One has called them in the same moment, and they were first: accept.
+        /// Both users called each other at the same moment, and the other user was first: send `accept`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         glare: bool,
     },
@@ -107,12 +111,13 @@ pub enum CallNews<'a> {
         #[serde(borrow)]
         ticket: Cow<'a, str>,
     },
-    /// The other one has accepted.
+    /// The other user has accepted.
     Accepted {
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// Another device of the user has accepted, or has this one's place now. Nothing more comes of the call.
+    /// Another device of the user has accepted, or has taken this device's place. No more events of the call
+    /// follow.
     Elsewhere,
     Offer {
         #[serde(borrow)]
@@ -126,39 +131,39 @@ pub enum CallNews<'a> {
         #[serde(borrow)]
         candidate: Cow<'a, str>,
     },
-    /// The other one's.
+    /// The other user has put the call on hold, or has resumed it.
     Hold { on: bool },
-    /// The other one's connection to the server is lost; the call is over if they are not back within 20 s.
+    /// The other user has lost the connection to the server. The call ends unless they return within 20 s.
     Away,
-    /// The other one is here again, with an offer of a new connection: say `answer`.
+    /// The other user has returned, with an offer of a new connection: send `answer`.
     Back {
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// Answer to `rejoin`; the other one's `answer` follows, or their own `back`. `ice` comes with it.
+    /// Answer to `rejoin`. `answer` or `back` of the other user follows. `ice` comes with it.
     Rejoined {
         media: Media,
-        /// The other one holds.
+        /// The other user has put the call on hold.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         hold: bool,
-        /// The other one is away too.
+        /// The other user is away too.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         away: bool,
-        /// Milliseconds since the call was accepted; absent while it rings.
+        /// Milliseconds since the call was accepted. Absent while it rings.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ms: Option<u64>,
     },
-    /// Answer to what has no other.
+    /// Answer to actions that have no other answer.
     Done,
-    /// The call is over, for all.
+    /// The call has ended, for all participants.
     Over {
         outcome: CallOutcome,
-        /// Milliseconds from when it was accepted.
+        /// Milliseconds from the acceptance to the end of the call.
         ms: u64,
     },
 }
 
-/// The users whose calls ring.
+/// The allowed callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -181,30 +186,30 @@ pub enum Media {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
-    /// Somebody has hung up.
+    /// A user has hung up.
     Ended,
-    /// It was under way, and one of the two has vanished.
+    /// The call was active, and one of the two users did not return.
     Lost,
     Declined,
-    /// In another call.
+    /// The user is in another call.
     Busy,
-    /// The caller did not wait.
+    /// The caller hung up before an answer.
     Cancelled,
-    /// Nobody has answered in time.
+    /// Nobody accepted in time.
     Missed,
 }
 
-/// The entry of a finished call: a message of the caller has this.
+/// The entry of a finished call, in a message of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallEntry {
     pub media: Media,
     pub outcome: CallOutcome,
-    /// Milliseconds from when it was accepted.
+    /// Milliseconds from the acceptance to the end of the call.
     pub ms: u64,
 }
 
-/// A STUN or TURN server, as browsers take it.
+/// A STUN or TURN server, in the format of browsers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct IceServer<'a> {
@@ -224,18 +229,18 @@ pub struct IceQuestion {
 }
 
 impl IceQuestion {
-    /// None where it is no such object.
+    /// None if the body is not such an object.
     pub fn parse(body: &[u8]) -> Option<IceQuestion> {
         // A derived struct would also be read from an array.
         body.trim_ascii_start().starts_with(b"{").then(|| serde_json::from_slice(body).ok()).flatten()
     }
 }
 
-/// Its answer.
+/// Answer to `POST /v1/ice`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IceAnswer<'a> {
     pub ice: Vec<IceServer<'a>>,
-    /// Unix milliseconds until which the credentials are good.
+    /// Unix milliseconds at which the credentials expire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<u64>,
 }

@@ -9,17 +9,17 @@ use crate::{CallAction, GroupAction};
 
 /// A frame from the client.
 ///
-/// `rid` (request id) is the client's number for this request; the reply or error carries it back as `re`.
-/// It may be left out where no reply is wanted (`marker`, `typing`, `watch`).
+/// `rid` (request id) is the client's number for this request. The answer or the error carries it back as
+/// `re`. Leave `rid` out if no reply is wanted (`marker`, `typing`, `watch`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "t", rename_all = "snake_case")]
 pub enum Command<'a> {
-    /// First frame of a session, and the only one that may be first.
+    /// First frame of a session. No other command may be first.
     #[serde(borrow)]
     Hello(Box<Hello<'a>>),
-    /// Post a message. Answered by `ack` after the message is on disk, or by `error` with `id`.
-    /// Sending the same `id` again, from any device of the user, answers the `seq` of the first time.
+    /// Post a message. Answered by `ack` after the message is on disk, or by `error` with `id`. Sending the
+    /// same `id` again, from any device of the user, returns the `seq` of the first time.
     Send {
         /// Client-made idempotency key, 1 to 64 bytes of `[A-Za-z0-9_-]`; a UUIDv7 is the best choice.
         #[serde(borrow)]
@@ -31,14 +31,16 @@ pub enum Command<'a> {
         /// The `seq` of the message in the same conversation that this one answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply_to: Option<u64>,
-        /// Ids of one's files that were brought for this conversation and are complete, at most 10. With some, `body` may be `""`.
+        /// Ids of own files, uploaded completely for this conversation, at most 10. With files, `body` may be
+        /// `""`.
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<Cow<'a, str>>,
-        /// In a room: the `seq` of the message below whose thread this is a reply.
+        /// In a room: the `seq` of a thread's root. The message becomes a reply in this thread.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thread: Option<u64>,
     },
-    /// Post a poll: a message whose `body` is the question. Answered as `send`, and its `id` is one of the same.
+    /// Post a poll: a message with the question as its `body`. Answered like `send`, with which it shares the
+    /// idempotency keys (`id`).
     Poll {
         #[serde(borrow)]
         id: Cow<'a, str>,
@@ -46,60 +48,62 @@ pub enum Command<'a> {
         to: SendTo<'a>,
         #[serde(borrow)]
         body: Cow<'a, str>,
-        /// 2 to 10 different ones of 1 to 200 bytes, no control characters.
+        /// 2 to 10 different choices of 1 to 200 bytes each, without control characters.
         #[serde(borrow)]
         choices: Vec<Cow<'a, str>>,
-        /// One may vote for several.
+        /// A user may vote for several choices.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         multiple: bool,
-        /// Nobody learns who has voted for what.
+        /// Nobody can see the votes of a user.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         anonymous: bool,
-        /// Unix milliseconds from which on nobody votes any more, at most a year ahead.
+        /// Unix milliseconds at which voting ends, at most a year ahead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ends: Option<u64>,
     },
-    /// Vote in a poll. It takes the place of one's vote of before. Answered by `counts`.
+    /// Vote in a poll. The vote replaces the user's earlier vote. Answered by `counts`.
     Vote {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         seq: u64,
-        /// Numbers of choices, from 0; none takes one's vote back.
+        /// Numbers of choices, from 0. Empty: withdraw the vote.
         choices: Vec<u8>,
     },
-    /// End one's own poll, or as a moderator anybody's. Answered by `counts`.
+    /// End the user's own poll. A moderator may end any poll. Answered by `counts`.
     ClosePoll {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         seq: u64,
     },
-    /// Take the preview of a link off one's own message, or as a moderator off anybody's. Answered by `counts`.
+    /// Remove the preview of a link from the user's own message. A moderator may remove any preview. Answered
+    /// by `counts`.
     DropPreview {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         seq: u64,
     },
-    /// Send one of the site's stickers, as a message of its own. Answered as `send`.
+    /// Send one of the site's stickers as a message. Answered like `send`.
     Sticker {
         #[serde(borrow)]
         id: Cow<'a, str>,
         #[serde(borrow)]
         to: SendTo<'a>,
-        /// Its id.
+        /// Id of the sticker.
         #[serde(borrow)]
         sticker: Cow<'a, str>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply_to: Option<u64>,
-        /// As of `send`.
+        /// The `seq` of a thread's root, as in `send`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thread: Option<u64>,
     },
     /// All stickers of the site. Answered by `stickers`.
     Stickers { rid: u64 },
-    /// Post a message that one can read as one's own in another conversation, with its files. Answered as `send`.
+    /// Forward a message that the user can read, with its files, into another conversation. The user is its
+    /// sender there. Answered like `send`.
     Forward {
         #[serde(borrow)]
         id: Cow<'a, str>,
@@ -109,27 +113,27 @@ pub enum Command<'a> {
         conversation: Cow<'a, str>,
         seq: u64,
     },
-    /// How far this user has received or read a conversation. Only ever moves forward.
+    /// Set how far this user has received or read a conversation. Markers only move forward.
     Marker {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         #[serde(flatten)]
         set: MarkerSet,
     },
-    /// Ephemeral: this user is writing. Say it again at least every 5 s; it lapses after 6 s.
+    /// This user is typing. Not stored. Repeat it at least every 5 s; it expires after 6 s.
     Typing {
         #[serde(borrow)]
         to: SendTo<'a>,
         on: bool,
     },
-    /// Something of a call. Answered by `call`; without `rid`, only where the answer says more than `done`.
+    /// An action in a call. Answered by `call`. Without `rid`, `done` is not sent.
     Call {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rid: Option<u64>,
         #[serde(borrow, flatten)]
         action: CallAction<'a>,
     },
-    /// Something of the call of a room. Answered by `group_call`; without `rid`, only where the answer says more than `done`.
+    /// An action in the call of a room. Answered by `group_call`. Without `rid`, `done` is not sent.
     GroupCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rid: Option<u64>,
@@ -138,14 +142,15 @@ pub enum Command<'a> {
         #[serde(borrow, flatten)]
         action: GroupAction<'a>,
     },
-    /// Set one's own presence, for all devices of the user.
+    /// Set the user's own presence, for all their devices.
     Presence { set: SetPresence },
-    /// Replace what this session wants to see of presence: all contacts, and the users now on the screen.
+    /// Replace this session's presence subscriptions: all contacts, and the users now on the screen.
     Watch {
-        /// Everybody with whom this user is in state `contact`, now and as that changes. Answered by `watching`.
+        /// Subscribe to all users in state `contact`, also after changes of the contact list. Answered by
+        /// `watching`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         contacts: bool,
-        /// Each is answered by `presence`.
+        /// Ids of users. Each one is answered by `presence`.
         #[serde(borrow, default)]
         users: Vec<Cow<'a, str>>,
     },
@@ -156,22 +161,23 @@ pub enum Command<'a> {
         #[serde(borrow)]
         user: Cow<'a, str>,
     },
-    /// A page of one's contacts, requests and blocked users, by name.
+    /// A page of the user's contacts, requests and blocked users, sorted by name.
     Contacts {
         rid: u64,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// A page of the site's directory; refused on sites of mode *contacts* unless `query` is a whole user id.
+    /// A page of the site's directory. Sites of mode *contacts* refuse it unless `query` is a complete user
+    /// id.
     People {
         rid: u64,
         /// Case-insensitive start of a word of the name.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         query: Option<Cow<'a, str>>,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -183,46 +189,48 @@ pub enum Command<'a> {
         #[serde(borrow)]
         users: Vec<Cow<'a, str>>,
     },
-    /// A member's profile; without `user` one's own. Answered by `profile`.
+    /// The profile of a member. Without `user`: the own profile. Answered by `profile`.
     Profile {
         rid: u64,
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         user: Option<Cow<'a, str>>,
     },
-    /// Change one's own profile. Fields left out stay. Answered by `profile`.
+    /// Change the own profile. Fields left out stay unchanged. Answered by `profile`.
     #[serde(borrow)]
     ChangeProfile(Box<ChangeProfile<'a>>),
     /// A page of the conversation list, newest activity first.
     Conversations {
         rid: u64,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
-        /// Only archived conversations instead of only the others.
+        /// True: only archived conversations. Otherwise: only conversations that are not archived.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         archived: bool,
-        /// Of those that are not archived, only these.
+        /// Filter for the conversations that are not archived.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Only>,
     },
-    /// Change how one sees a conversation. Fields left out stay. Answered by a `conversation` event with `re`.
+    /// Change the user's settings of a conversation. Fields left out stay unchanged. Answered by a
+    /// `conversation` event with `re`.
     Conversation {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
-        /// Unix milliseconds until which it is muted; 0 unmutes; 253402300799999 mutes for good.
+        /// Unix milliseconds until which the conversation is muted. 0 unmutes; 253402300799999 mutes
+        /// permanently.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         muted_until: Option<u64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pinned: Option<bool>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         archived: Option<bool>,
-        /// Shown as unread, until it is read on.
+        /// Shown as unread, until the user next reads the conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         marked_unread: Option<bool>,
-        /// Unfinished text, at most `limits.body_bytes`; an empty one removes the draft.
+        /// Draft text, at most `limits.body_bytes`. Empty: remove the draft.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         draft: Option<Cow<'a, str>>,
     },
@@ -231,13 +239,14 @@ pub enum Command<'a> {
         rid: u64,
         #[serde(borrow)]
         to: SendTo<'a>,
-        /// Only messages with a smaller `seq`, nearest first taken.
+        /// Only messages with a smaller `seq`. The page has the nearest ones.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
-        /// Only messages with a larger `seq`, nearest first taken.
+        /// Only messages with a larger `seq`. The page has the nearest ones.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<u64>,
-        /// The page begins with the first message of this time or later, in milliseconds since 1970. Without `before`, `after` and `thread`.
+        /// The page begins with the first message at or after this time, in Unix milliseconds. Not together
+        /// with `before`, `after` and `thread`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<u64>,
         /// Only the replies in the thread below this `seq` of a room.
@@ -246,7 +255,7 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// How one stands to the thread below a message of a room; or change that. Answered by `thread`.
+    /// Get or change the user's state in the thread below a message of a room. Answered by `thread`.
     Thread {
         rid: u64,
         #[serde(borrow)]
@@ -254,17 +263,17 @@ pub enum Command<'a> {
         seq: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         follow: Option<bool>,
-        /// One has read as many replies; never back.
+        /// Number of the last reply that the user has read. It never decreases.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         read: Option<u64>,
     },
-    /// The threads of a room that one follows. Answered by `threads`.
+    /// The threads of a room that the user follows. Answered by `threads`.
     Threads {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
     },
-    /// Put another body in the place of the one of one's own message. Answered by `update`.
+    /// Replace the body of an own message. Answered by `update`.
     Edit {
         rid: u64,
         #[serde(borrow)]
@@ -273,14 +282,14 @@ pub enum Command<'a> {
         #[serde(borrow)]
         body: Cow<'a, str>,
     },
-    /// Take back one's own message, for everybody. Answered by `update`.
+    /// Delete an own message, for everybody. Answered by `update`.
     Delete {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         seq: u64,
     },
-    /// Put a reaction on a message, or take one's own off. Answered by `counts`.
+    /// Add a reaction to a message, or remove an own reaction. Answered by `counts`.
     React {
         rid: u64,
         #[serde(borrow)]
@@ -291,7 +300,8 @@ pub enum Command<'a> {
         reaction: Cow<'a, str>,
         on: bool,
     },
-    /// Keep a message at hand above its conversation, or not any more. Answered by `update`, or by `counts` where it is not any more.
+    /// Pin a message above its conversation, or unpin it. Answered by `update` after pinning, by `counts`
+    /// after unpinning.
     Pin {
         rid: u64,
         #[serde(borrow)]
@@ -305,7 +315,7 @@ pub enum Command<'a> {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
     },
-    /// Make a room, whose owner one is. Answered by `conversation`.
+    /// Create a room. The user becomes its owner. Answered by `conversation`.
     CreateRoom {
         rid: u64,
         /// 1 to 200 bytes, no control characters.
@@ -316,36 +326,39 @@ pub enum Command<'a> {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         topic: Option<Cow<'a, str>>,
     },
-    /// Change a room. Fields left out stay. Answered by `conversation`; all other members hear `room`.
+    /// Change a room. Fields left out stay unchanged. Answered by `conversation`; all other members get
+    /// `room`.
     ChangeRoom {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         name: Option<Cow<'a, str>>,
-        /// An empty one takes it away.
+        /// Empty: remove the topic.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         topic: Option<Cow<'a, str>>,
-        /// The address of a picture, as in a token, which only an admin of the site may set; an empty one removes the room's picture,
-        /// uploaded or not.
+        /// Address of a picture, as in a token. Only an admin of the site may set an address. Empty: remove
+        /// the room's picture, uploaded or not.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         avatar: Option<Cow<'a, str>>,
-        /// The id of a complete file, a picture, which one has uploaded for this room. Not together with `avatar`.
+        /// Id of a complete file, a picture, that the user has uploaded for this room. Not together with
+        /// `avatar`.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         picture: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<RoomKind>,
-        /// Milliseconds between two messages of a member, at most a day; 0 ends slow mode.
+        /// Milliseconds between two messages of a member, at most a day. 0 ends slow mode.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slow_ms: Option<u64>,
-        /// Nobody but its owner and moderators may write.
+        /// Only the owner and moderators of the room may write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         frozen: Option<bool>,
-        /// Members that the room takes at most, up to the site's limit; 0: as many as the site lets it. Members who are in it stay.
+        /// Largest number of members, up to the site's limit. 0: the site's limit. A lower limit removes no
+        /// members.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_members: Option<u64>,
     },
-    /// Become a member of a public room. Answered by `conversation`, also if one is a member already.
+    /// Become a member of a public room. Answered by `conversation`, even if the user is a member already.
     Join {
         rid: u64,
         #[serde(borrow)]
@@ -357,7 +370,7 @@ pub enum Command<'a> {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
     },
-    /// Do something with another user in a room. Answered by `member`.
+    /// Invite, remove, ban or unban a user of a room, or set the user's role. Answered by `member`.
     Member {
         rid: u64,
         #[serde(borrow)]
@@ -365,17 +378,19 @@ pub enum Command<'a> {
         #[serde(borrow)]
         user: Cow<'a, str>,
         action: MemberAction,
-        /// With `set_role`.
+        /// With `set_role`: the new role.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         role: Option<Role>,
-        /// With `ban`, or with `set_role` and the role `muted`: when it ends by itself, in Unix milliseconds. Left out: it has no end.
+        /// With `ban`, or with `set_role` and the role `muted`: Unix milliseconds at which the sanction
+        /// expires. Left out: it does not expire.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<u64>,
-        /// With the same: why, at most 1,000 bytes. Shown to this user, if a member, and recorded.
+        /// With `ban`, or with `set_role` and the role `muted`: the reason, at most 1,000 bytes. The reason
+        /// is recorded, and shown to this user if they are a member.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         reason: Option<Cow<'a, str>>,
     },
-    /// A page of a room's members: owners, moderators, members, muted ones, each by name.
+    /// A page of a room's members: owners, moderators, members, muted members, each group sorted by name.
     Members {
         rid: u64,
         #[serde(borrow)]
@@ -383,39 +398,41 @@ pub enum Command<'a> {
         /// Case-insensitive start of a word of the name.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         query: Option<Cow<'a, str>>,
-        /// Muted members and banned users instead, without `query`; for those who keep order in the room.
+        /// True: muted members and banned users instead, without `query`. Only for users who may moderate the
+        /// room.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         sanctioned: bool,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// Make an invitation into a room, for whoever has its code. Answered by `link`.
+    /// Create an invitation into a room. Everybody with its code may join. Answered by `link`.
     MakeLink {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
-        /// After so many it ends, 1 to 8,760; left out: a week.
+        /// Hours until the invitation expires, 1 to 8,760. Left out: a week.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hours: Option<u32>,
-        /// So many may come by it, 1 to 10,000; left out: as many as the room takes.
+        /// Number of users who may join by the invitation, 1 to 10,000. Left out: the limit of the room.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uses: Option<u32>,
     },
-    /// The invitations into a room that stand: all for who keeps order there, else one's own. Answered by `links`.
+    /// The valid invitations into a room. Users who may moderate the room get all of them, other members
+    /// their own. Answered by `links`.
     Links {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
     },
-    /// End an invitation. Answered by `links`, also if it has ended already.
+    /// End an invitation. Answered by `links`, even if the invitation has ended already.
     TakeBackLink {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
-        /// `code` of the list.
+        /// `code` from the list of `links`.
         #[serde(borrow)]
         code: Cow<'a, str>,
     },
@@ -425,48 +442,51 @@ pub enum Command<'a> {
         #[serde(borrow)]
         code: Cow<'a, str>,
     },
-    /// Become a member by an invitation. Answered by `conversation`, also if one is a member already: then nothing is used up.
+    /// Become a member by an invitation. Answered by `conversation`, even if the user is a member already:
+    /// then no use is counted.
     JoinLink {
         rid: u64,
         #[serde(borrow)]
         code: Cow<'a, str>,
     },
-    /// A page of the directory of the site's public and announcement rooms, by name.
+    /// A page of the directory: the site's public and announcement rooms, sorted by name.
     Rooms {
         rid: u64,
         /// Case-insensitive start of the name.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         query: Option<Cow<'a, str>>,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// Messages of one's own conversations that have all these words, newest first. Answered by `found`.
+    /// Find messages of the user's conversations that have all these words, newest first. Answered by
+    /// `found`.
     Search {
         rid: u64,
-        /// Words; the last one may be the start of one.
+        /// Words. The last one may be the start of a word.
         #[serde(borrow)]
         query: Cow<'a, str>,
-        /// Only of this conversation.
+        /// Only messages of this conversation.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         conversation: Option<Cow<'a, str>>,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// Answer a message request. Answered by `conversation`; the one who has asked hears of `accept` only.
+    /// Answer a message request. Answered by `conversation`. The sender of the request gets an event for
+    /// `accept` only.
     Request {
         rid: u64,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         answer: RequestAnswer,
     },
-    /// Tell the site's moderators of a message, a user or a room: exactly one of `seq` (with `conversation`), `user`, and
-    /// `conversation` of a room alone. Answered by `reported`.
+    /// Report a message, a user or a room to the site's moderators. Set exactly one of: `seq` (with
+    /// `conversation`), `user`, and `conversation` of a room alone. Answered by `reported`.
     Report {
         rid: u64,
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -483,99 +503,101 @@ pub enum Command<'a> {
     /// For moderators: a page of the reports, newest first.
     Reports {
         rid: u64,
-        /// Left out: all.
+        /// Only reports in this state. Left out: all reports.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<ReportState>,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// For moderators: do something. Answered by `moderated`.
+    /// For moderators: act on a user, a message, a report or the site. Answered by `moderated`.
     #[serde(borrow)]
     Moderate(Box<Moderate<'a>>),
-    /// For moderators: a page of what was done, newest first.
+    /// For moderators: a page of the audit log, newest first.
     Audit {
         rid: u64,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// Own sanctions and warnings. Answered by `notices`.
+    /// The user's own sanctions and warnings. Answered by `notices`.
     Notices {
         rid: u64,
-        /// One has read the warnings; they go.
+        /// The user has read the warnings. The server removes them.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         seen: bool,
     },
     /// For admins: all settings of the site. Answered by `settings`.
     Settings { rid: u64 },
-    /// For admins: change settings by a merge patch (RFC 7396). Answered by `settings`, or by an error whose `text` says what is wrong.
+    /// For admins: change settings by a merge patch (RFC 7396). Answered by `settings`, or by an error with
+    /// an explanation in `text`.
     Configure {
         rid: u64,
         #[cfg_attr(test, ts(type = "object"))]
         patch: Box<Value>,
     },
-    /// For moderators: what the site's filters would do with this text. Answered by `filter_tested`.
+    /// For moderators: test the site's filters on this text. Answered by `filter_tested`.
     TestFilter {
         rid: u64,
         #[serde(borrow)]
         body: Cow<'a, str>,
     },
-    /// Read and change the notifications that one gets while away. Fields left out stay. Answered by `notifications`.
+    /// Read and change the user's notifications for the time of absence. Fields left out stay unchanged.
+    /// Answered by `notifications`.
     Notifications {
         rid: u64,
-        /// This browser takes notifications from now on.
+        /// Subscribe this browser to notifications.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         subscribe: Option<PushSubscription<'a>>,
-        /// The browser of this endpoint takes none any more.
+        /// Unsubscribe the browser with this endpoint.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         unsubscribe: Option<Cow<'a, str>>,
-        /// Equal minutes: no quiet hours.
+        /// Quiet hours. Equal minutes: no quiet hours.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quiet: Option<QuietHours>,
-        /// Whether they show what was written.
+        /// Whether notifications show the text of messages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bodies: Option<bool>,
-        /// After so many minutes what was missed is mailed, at most a week; 0: never.
+        /// Minutes after which missed messages are mailed, at most a week. 0: never.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mail: Option<u32>,
     },
-    /// One's own browsers and apps that are signed in, where the site keeps them. Answered by `devices`.
+    /// The user's signed-in browsers and apps, if the site keeps them. Answered by `devices`.
     Devices { rid: u64 },
-    /// Sign one of them out: its session ends with `signed_out`. Answered by `devices`.
+    /// Sign a device of the user out: its session ends with `signed_out`. Answered by `devices`.
     SignOut {
         rid: u64,
-        /// `device` of the list.
+        /// `device` from the list of `devices`.
         #[serde(borrow)]
         device: Cow<'a, str>,
     },
-    /// A page of all that was said to one or by one: direct conversations whole, of rooms one's own messages. For a file.
+    /// A page of the user's messages, for a file: complete direct conversations, and own messages in rooms.
     Export {
         rid: u64,
-        /// The `next` of the page before.
+        /// The `next` of the previous page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         after: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// Remove one's own account for good, where the site lets one. The session ends with `removed`.
+    /// Remove the own account permanently, if the site permits it. The session ends with `removed`.
     RemoveAccount {
         rid: u64,
-        /// Also what one has written. Left out: it stays, as nobody's.
+        /// Also delete the user's messages. Left out: the messages stay, without their author.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         messages: bool,
     },
-    /// Ask for everything since a position: the answer to `behind`. Answered by `changes`.
+    /// Request all changes since a position, after `behind`. Answered by `changes`.
     Resume {
         rid: u64,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// Bring a new token before the old one expires. Must be of the same user. Answered by `token_ok`.
+    /// Send a new token of the same user before the old one expires. Answered by `token_ok`.
     Token {
         rid: u64,
         #[serde(borrow)]
@@ -586,12 +608,13 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rid: Option<u64>,
     },
-    /// The client leaves on purpose; presence ends without the grace time.
+    /// The client ends the session on purpose. Presence ends without the grace time.
     Bye,
 }
 
 impl<'a> Command<'a> {
-    /// The address of the answer or the error: the client's number of the request, `rid`, or its id of the message, `id`.
+    /// The address of the answer or the error: `rid` of the request, or `id` of the message. The client has
+    /// chosen both.
     pub fn answer_address(&self) -> (Option<u64>, Option<&Cow<'a, str>>) {
         macro_rules! address {
             ($($numbered:ident)+) => {
@@ -621,8 +644,8 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// The kinds (`t`) of the events that answer this command if it is not refused: with its `rid` as `re`, or with its `id`, or, of
-    /// `hello` and `watch`, without a number. Empty: no event answers it.
+    /// The kinds (`t`) of the events that answer this command if it is not refused. An answer has the `rid`
+    /// as `re`, or the `id`. Answers to `hello` and `watch` have neither. Empty: no event answers it.
     pub fn answered_by(&self) -> &'static [&'static str] {
         match self {
             Command::Hello(_) => &["welcome"],
@@ -687,7 +710,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// The first frame.
+/// The first frame of a session.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Hello<'a> {
@@ -696,13 +719,13 @@ pub struct Hello<'a> {
     /// Key of the site.
     #[serde(borrow)]
     pub site: Cow<'a, str>,
-    /// JWT signed by the site. Left out: enter as a guest, where the site allows it.
+    /// JWT signed by the site. Left out: enter as a guest, if the site allows guests.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Cow<'a, str>>,
-    /// Name of this browser or app, made once by the client: 1 to 64 bytes of `[A-Za-z0-9_-]`.
+    /// Id of this browser or app, created once by the client: 1 to 64 bytes of `[A-Za-z0-9_-]`.
     #[serde(borrow)]
     pub device: Cow<'a, str>,
-    /// The last `position` that the client saw. Left out: send a first page.
+    /// The last `position` that the client received. Left out: request a first page.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Cow<'a, str>>,
     /// Software and version, for the operator's metrics: at most 64 bytes.
@@ -711,7 +734,7 @@ pub struct Hello<'a> {
 }
 
 impl std::fmt::Debug for Hello<'_> {
-    /// Leaves the token out: a frame may end in a log.
+    /// Omits the token, because frames may be logged.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Hello")
             .field("v", &self.v)
@@ -723,47 +746,48 @@ impl std::fmt::Debug for Hello<'_> {
     }
 }
 
-/// Whom a command is for.
+/// The recipient of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum SendTo<'a> {
-    /// The direct conversation with this user, whether it exists yet or not.
+    /// The direct conversation with this user. It need not exist yet.
     #[serde(borrow)]
     User(Cow<'a, str>),
-    /// A conversation by id.
+    /// A conversation, by id.
     #[serde(borrow)]
     Conversation(Cow<'a, str>),
-    /// The room of a page of the site, 1 to 200 bytes, whether it exists yet or not. A message or `join` makes it.
+    /// The room of a page of the site, 1 to 200 bytes. It need not exist yet: a message or `join` creates it.
     #[serde(borrow)]
     Page(Cow<'a, str>),
 }
 
-/// Changes of a member's privacy.
+/// Changes of the own profile and its privacy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChangeProfile<'a> {
     pub rid: u64,
-    /// At most 140 characters; an empty one takes it away.
+    /// At most 140 characters. Empty: remove the status.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Cow<'a, str>>,
-    /// With `status`: Unix milliseconds of its end; left out: it has none.
+    /// With `status`: Unix milliseconds at which the status expires. Left out: it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_until: Option<u64>,
-    /// At most 200 characters, where the site lets members choose; an empty one is the site's, from the next `hello` on.
+    /// At most 200 characters, if the site permits own names. Empty: the site's name, from the next `hello`
+    /// on.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Cow<'a, str>>,
-    /// Audience that may begin a conversation; existing conversations continue.
+    /// Users who may start a conversation with this user. Existing conversations continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_write: Option<Audience>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub see_presence: Option<Audience>,
-    /// Not who may not see the presence.
+    /// Users who may see the last-seen time. Users without access to the presence never see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub see_last_seen: Option<Audience>,
 }
 
-/// Those to whom a member allows something.
+/// The users that a member permits something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -773,27 +797,27 @@ pub enum Audience {
     Nobody,
 }
 
-/// Which conversations a page has.
+/// Filter of the conversation list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Only {
-    /// With something unread, or marked so.
+    /// Conversations with unread messages, or marked as unread.
     Unread,
-    /// With an unread mention.
+    /// Conversations with an unread mention.
     Mentions,
 }
 
-/// Kind of a room: it decides about finding it and writing in it.
+/// Kind of a room. It decides who may find the room and write in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RoomKind {
-    /// In the directory; everybody may read and join.
+    /// Listed in the directory; everybody may read and join.
     Public,
     /// By invitation only.
     Private,
-    /// As public, but only its owner and moderators write.
+    /// Like public, but only the owner and moderators may write.
     Announcement,
 }
 
@@ -802,30 +826,30 @@ pub enum RoomKind {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Everything.
+    /// Has all permissions.
     Owner,
-    /// Keeps order: mutes, removes, bans, freezes.
+    /// Moderates the room: mutes, removes, bans, freezes.
     Moderator,
-    /// Reads and writes.
+    /// May read and write.
     Member,
-    /// Reads.
+    /// May only read.
     Muted,
 }
 
-/// An act on a user in a room.
+/// An action on a user in a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum MemberAction {
-    /// Make a member.
+    /// Make the user a member.
     Invite,
-    /// May come back.
+    /// Remove the member, who may come back.
     Remove,
-    /// May not come back.
+    /// Remove the user, who may not come back.
     Ban,
     /// Undo `ban`.
     Unban,
-    /// Give the `role`.
+    /// Set the `role`.
     SetRole,
 }
 
@@ -834,13 +858,13 @@ pub enum MemberAction {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RequestAnswer {
-    /// It is a conversation as any other from now on.
+    /// The request becomes a normal conversation.
     Accept,
-    /// Put away without notice to the sender; later messages stay silent.
+    /// Hide the request, without notice to the sender. Later messages of the sender stay silent.
     Dismiss,
 }
 
-/// Why something is reported.
+/// The reason of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -851,11 +875,11 @@ pub enum ReportReason {
     Violence,
     Fraud,
     Other,
-    /// A filter of the site; nobody can report it so.
+    /// A filter of the site. Users cannot report for this reason.
     Filter,
 }
 
-/// Whether somebody looks after a report.
+/// The state of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -865,78 +889,81 @@ pub enum ReportState {
     Closed,
 }
 
-/// An act of a moderator, with its fields.
+/// An action of a moderator, with its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Moderate<'a> {
     pub rid: u64,
     pub act: ModeratorAct,
-    /// Whom it concerns: with all but `delete` and those about reports.
+    /// The target user: with all actions except `delete` and those on reports.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Cow<'a, str>>,
-    /// With `mute`, `unmute`, `ban`, `unban`: in this room only. With `delete`: where the message is.
+    /// With `mute`, `unmute`, `ban`, `unban`: in this room only. With `delete`: the conversation of the
+    /// message.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Cow<'a, str>>,
-    /// With `delete`.
+    /// With `delete`: the `seq` of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// With `mute`, `ban` and `shadow_ban`: Unix milliseconds of the end; left out: there is none. With `raid`: of its end.
+    /// With `mute`, `ban` and `shadow_ban`: Unix milliseconds at which the sanction expires. Left out: it
+    /// does not expire. With `raid`: Unix milliseconds at which raid mode ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
-    /// With `warn`, `mute`, `ban`, `refuse`: told to the user. With `shadow_ban` and `close_report`: a note for moderators. At most
-    /// 1,000 bytes.
+    /// With `warn`, `mute`, `ban`, `refuse`: shown to the user. With `shadow_ban` and `close_report`: a note
+    /// for moderators. At most 1,000 bytes.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'a, str>>,
-    /// With those about reports.
+    /// With the actions on reports: the number of the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<u64>,
-    /// With `set_role`, which only admins may.
+    /// With `set_role`: the new role. Only admins may set roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<SiteRole>,
-    /// With `ban` on the whole site: the devices too, from which they are here and from which they try to come.
+    /// With `ban` on the whole site: also ban the devices that the user is connected from, and those used in
+    /// later attempts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub devices: bool,
-    /// With `set_level`; left out: by age and activity again.
+    /// With `set_level`: the new level. Left out: the level follows age and activity again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
 }
 
-/// The kinds of moderators' acts.
+/// The actions of a moderator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ModeratorAct {
-    /// Told to the user until they have read it.
+    /// The user gets the warning until they have read it.
     Warn,
-    /// May read, and not write.
+    /// The user may read, but not write.
     Mute,
     Unmute,
-    /// The sessions end, and no new one begins. In a room: may not come back.
+    /// On the site: the sessions end, and new sessions are refused. In a room: the user may not come back.
     Ban,
     Unban,
-    /// The sessions of now end.
+    /// The present sessions of the user end.
     Kick,
     SetRole,
-    /// Take a message away.
+    /// Delete a message.
     Delete,
     TakeReport,
-    /// With one of a held message: it is refused.
+    /// Close a report. If the report is about a held message, the message is refused.
     CloseReport,
     ReopenReport,
-    /// Send a held message, of which this is the report.
+    /// Deliver the held message of this report.
     Approve,
-    /// Refuse it, with a reason for who has written it.
+    /// Refuse the held message, with a reason for its sender.
     Refuse,
-    /// Shadow ban: nobody else sees what the user writes, and the user gets no notice.
+    /// Shadow ban: nobody else sees new messages of the user, and the user gets no notice.
     ShadowBan,
     LiftShadowBan,
     SetLevel,
-    /// New members cannot write first or in rooms until then.
+    /// Raid mode: until `until`, new members cannot start conversations or write in rooms.
     Raid,
     EndRaid,
 }
 
-/// How well a member is known.
+/// The trust level of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -952,13 +979,13 @@ pub enum Level {
 #[serde(rename_all = "snake_case")]
 pub enum SiteRole {
     Member,
-    /// Looks after reports, and keeps order.
+    /// Handles reports, and moderates users.
     Moderator,
-    /// Moderates moderators, too, and changes the site's settings.
+    /// Also moderates moderators, and changes the site's settings.
     Admin,
 }
 
-/// The fields of a browser's `PushSubscription` (W3C Push API), and the language of its notices.
+/// The fields of a browser's `PushSubscription` (W3C Push API), and the language of its notifications.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PushSubscription<'a> {
@@ -975,32 +1002,32 @@ pub struct PushSubscription<'a> {
 }
 
 impl std::fmt::Debug for PushSubscription<'_> {
-    /// Endpoints stay out of logs: everybody who knows one can send to it.
+    /// Omits the endpoint from logs: everybody who knows it can send to it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PushSubscription")
     }
 }
 
-/// Hours in which nothing is shown, every day. They may pass midnight.
+/// Daily hours without notifications. They may span midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct QuietHours {
-    /// Minute of the day by the user's clock, 0 to 1439.
+    /// First quiet minute of the day by the user's clock, 0 to 1439.
     pub from: u16,
-    /// The first minute that is not quiet any more.
+    /// First minute after the quiet hours.
     pub to: u16,
-    /// Minutes by which the user's clock is ahead of UTC, -720 to 840.
+    /// Minutes that the user's clock is ahead of UTC, -720 to 840.
     pub offset: i16,
 }
 
-/// Which marker moves, and up to where.
+/// The marker to move, and its new position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum MarkerSet {
-    /// Everything up to this `seq` has reached a device of the user.
+    /// All messages up to this `seq` were delivered to a device of the user.
     Received(u64),
-    /// Everything up to this `seq` has been read; implies received.
+    /// The user has read all messages up to this `seq`. Implies received.
     Read(u64),
 }
 
@@ -1009,30 +1036,30 @@ pub enum MarkerSet {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum SetPresence {
-    /// Here.
+    /// Available.
     Online,
     /// Not at the keyboard.
     Away,
-    /// Does not want to be disturbed.
+    /// Do not disturb.
     Busy,
-    /// Seen by others as offline.
+    /// Others see the user as offline.
     Invisible,
 }
 
-/// An act on a contact.
+/// An action on a contact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ContactAction {
-    /// Ask; accepts at once if the other one has asked already.
+    /// Send a contact request. If the other user has sent one already, accept it at once.
     Request,
-    /// Say yes to their request.
+    /// Accept the other user's request.
     Accept,
-    /// Say no to their request; they are not told.
+    /// Decline the other user's request, without notice to them.
     Decline,
-    /// Take them off the list, or take back one's own request.
+    /// Remove the contact, or withdraw the own request.
     Remove,
-    /// Nothing from them arrives any more; they are not told.
+    /// Block the other user, without notice to them. Nothing from them is delivered any more.
     Block,
     /// Undo `block`.
     Unblock,

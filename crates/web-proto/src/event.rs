@@ -12,8 +12,9 @@ use crate::{
 
 /// A frame from the server.
 ///
-/// `re` is the `rid` of the request that an event answers. `position` is opaque: the client keeps the last
-/// one that it saw and says it in `hello` or `resume`; everything up to it has been sent to this session.
+/// `re` is the `rid` of the request that the event answers. `position` is opaque. The client keeps the last
+/// `position` that it received, and sends it in `hello` or `resume`. All events up to it were sent to this
+/// session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "t", rename_all = "snake_case")]
@@ -29,9 +30,9 @@ pub enum Event<'a> {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         seq: u64,
-        /// Unix milliseconds at which the server took it.
+        /// Unix milliseconds at which the server accepted the message.
         time: u64,
-        /// It waits for the other one to accept it.
+        /// The message is part of a request that the recipient has not accepted yet.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         request: bool,
         #[serde(borrow)]
@@ -40,7 +41,7 @@ pub enum Event<'a> {
     /// A request failed. The session goes on.
     Error {
         code: Code,
-        /// For people who debug; clients show their own text for `code`.
+        /// For developers; clients show their own text for `code`.
         #[serde(borrow)]
         text: Cow<'a, str>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,74 +49,75 @@ pub enum Event<'a> {
         /// The `id` of the `send` that failed.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         id: Option<Cow<'a, str>>,
-        /// Trying again makes sense after so many milliseconds; absent: trying again is useless.
+        /// Milliseconds after which a retry makes sense. Absent: a retry is useless.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<u64>,
     },
-    /// Somebody, or this user on another device, has posted.
+    /// A new message of another user, or of this user on another device.
     Message {
         #[serde(borrow, flatten)]
         message: Message<'a>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// A message was edited, deleted, pinned or reacted to: answer to the command, or news.
+    /// A message was edited, deleted, pinned or reacted to: answer to the command, or an update.
     Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
-        /// The whole message as it is now. `by` says for whom `mine` is right.
+        /// The complete message in its present form. `by` decides whether `mine` is valid.
         #[serde(borrow)]
         message: Message<'a>,
-        /// The author of the change. If it is oneself, `mine` of the reactions is right; otherwise `mine` is left
-        /// out, and one's own reactions are as before.
+        /// Id of the user who changed the message. If it is the own id, `mine` of the reactions is valid.
+        /// Otherwise `mine` is left out, and the own reactions are unchanged.
         #[serde(borrow)]
         by: Cow<'a, str>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// The parts of a message that change beside its text: reactions, votes, pin, preview, and whether its poll is
-    /// closed. Answer to the command, or an update. In rooms of more than 50 members others get reactions and votes
-    /// once per second, several changes together.
+    /// The parts of a message that change besides its text: reactions, votes, pin, preview, and whether its
+    /// poll is closed. Answer to the command, or an update. In rooms of more than 50 members, other members
+    /// get reactions and votes once per second, several changes together.
     Counts {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         seq: u64,
-        /// As in a message: ignore counts of a version that is not greater than the one that is known.
+        /// Version of the message. Ignore counts whose version is not greater than the known one.
         version: u64,
-        /// All that the message has now, in the order in which they came first.
+        /// All present reactions of the message, in the order of their first use.
         #[serde(borrow)]
         reactions: Vec<ReactionCount<'a>>,
-        /// Where the message is a poll.
+        /// The votes, if the message is a poll.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         poll: Option<PollCounts>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pinned: bool,
-        /// The message has a preview of its link; absent: none, or no longer.
+        /// The message has a preview of its link. Absent: it has none, or not any more.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         preview: bool,
-        /// The author of the change; absent: several users, or a voter of an anonymous poll.
+        /// Id of the user who made the change. Absent: several users, or a voter of an anonymous poll.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         by: Option<Cow<'a, str>>,
-        /// The reaction that `by` put on or took off.
+        /// The reaction that `by` added or removed.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         put: Option<PutReaction<'a>>,
-        /// The choices that `by` votes for now.
+        /// The present choices of `by`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         chose: Option<Vec<u8>>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// A user has another id now: an erased one, or a guest who became a member. It holds for all messages that the client
-    /// has: their authors, and who reacted, voted or is quoted in them. Such messages get new versions without other events.
+    /// A user has a new id: the user was erased, or a guest became a member. Replace the id in all stored
+    /// messages: as author, and in reactions, votes and quotes. These messages get new versions without other
+    /// events.
     Renamed {
         #[serde(borrow)]
         renamed: Renamed<'a>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// A member's marker moved; `user` may be oneself, on another device.
+    /// A member's marker moved. `user` may be the own id, after a change on another device.
     Marker {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
@@ -123,13 +125,13 @@ pub enum Event<'a> {
         user: Cow<'a, str>,
         received: u64,
         read: u64,
-        /// One's own unread count, where `user` is oneself.
+        /// The own unread count, if `user` is the own id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unread: Option<u64>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// Lapses 6 s after the last one with `on`.
+    /// A user is typing. Expires 6 s after the last event with `on`.
     Typing {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
@@ -137,20 +139,20 @@ pub enum Event<'a> {
         user: Cow<'a, str>,
         on: bool,
     },
-    /// Of a call: answer to `call`, or news.
+    /// An event of a call, or the answer to `call`.
     Call {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
-        /// Names the call while it lasts.
+        /// Id of the call while it lasts.
         #[serde(borrow)]
         call: Cow<'a, str>,
         #[serde(borrow, flatten)]
         news: CallNews<'a>,
-        /// For a connection that begins now: what browsers call `iceServers`.
+        /// For a new connection: the `iceServers` of `RTCPeerConnection`.
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         ice: Vec<IceServer<'a>>,
     },
-    /// Of the call of a room: answer to `group_call`, or news.
+    /// An event of the call of a room, or the answer to `group_call`.
     GroupCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
@@ -158,20 +160,21 @@ pub enum Event<'a> {
         conversation: Cow<'a, str>,
         #[serde(borrow, flatten)]
         news: GroupNews<'a>,
-        /// With `joined`: what browsers call `iceServers`.
+        /// With `joined`: the `iceServers` of `RTCPeerConnection`.
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         ice: Vec<IceServer<'a>>,
     },
-    /// Presence of a user that this session watches, or one's own as set on another device.
+    /// Presence of a user that this session watches, or the own presence as set on another device.
     Presence {
         #[serde(borrow)]
         user: Cow<'a, str>,
         presence: Presence,
-        /// Unix milliseconds of when they were last here, where they are not now.
+        /// Unix milliseconds at which the user was last connected, if they are offline now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_seen: Option<u64>,
     },
-    /// Answer to `watch` with `contacts`: which of them are here now. All others are offline.
+    /// Answer to `watch` with `contacts`: the contacts that are online, away or busy now. All others are
+    /// offline.
     Watching {
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         online: Vec<Cow<'a, str>>,
@@ -179,11 +182,11 @@ pub enum Event<'a> {
         away: Vec<Cow<'a, str>>,
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         busy: Vec<Cow<'a, str>>,
-        /// More are here than are named: those who are not may be here or not.
+        /// Not all connected contacts are listed: an unlisted contact may be connected or not.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         more: bool,
     },
-    /// A contact changed: answer to `contact`, or news (a request, an acceptance, another device).
+    /// A contact changed: answer to `contact`, or an update (a request, an acceptance, another device).
     Contact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
@@ -229,7 +232,8 @@ pub enum Event<'a> {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
     },
-    /// A conversation as this user sees it changed (muted, pinned, archived, joined, another role) or is new to it.
+    /// A conversation is new to this user, or has changed for this user (muted, pinned, archived, joined,
+    /// another role).
     Conversation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
@@ -238,7 +242,7 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// A room of which one is a member changed. One's own role is not in it; keep what you know of it.
+    /// A room of this user has changed. The event lacks the own role; keep the known one.
     Room {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
@@ -247,16 +251,18 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// A room has another number of members now. Told within a second, in large rooms less often; nothing of it is stored.
+    /// The number of members of a room has changed. Sent within a second, in large rooms less often. Not
+    /// stored.
     MemberCount {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         members: u64,
-        /// New members without a presence: only in rooms of up to 50 members, each at most once in ten minutes.
+        /// New members, without presence. Only in rooms of up to 50 members, each member at most once in ten
+        /// minutes.
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         joined: Vec<Person<'a>>,
     },
-    /// One is no member of a room any more.
+    /// The user is no longer a member of a room.
     Left {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
@@ -266,7 +272,7 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// Answer to `member`: the user as they are in the room now.
+    /// Answer to `member`: the present state of the user in the room.
     Member {
         re: u64,
         #[serde(borrow)]
@@ -318,7 +324,7 @@ pub enum Event<'a> {
         conversation: Cow<'a, str>,
         #[serde(borrow)]
         messages: Vec<Message<'a>>,
-        /// More messages exist in the asked direction.
+        /// More messages exist in the requested direction.
         more: bool,
     },
     /// Answer to `pins`, newest first.
@@ -343,7 +349,7 @@ pub enum Event<'a> {
         #[serde(borrow)]
         threads: Vec<Thread<'a>>,
     },
-    /// Answer to `stickers`, in the order in which they came.
+    /// Answer to `stickers`, in the order of their addition.
     Stickers {
         re: u64,
         #[serde(borrow)]
@@ -358,13 +364,13 @@ pub enum Event<'a> {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
     },
-    /// Answer to `devices` and `sign_out`, the one used last first.
+    /// Answer to `devices` and `sign_out`, the last used device first.
     Devices {
         re: u64,
         #[serde(borrow)]
         devices: Vec<Device<'a>>,
     },
-    /// Answer to `export`. A page may be empty with more to come.
+    /// Answer to `export`. A page before the last one may be empty.
     Exported {
         re: u64,
         #[serde(borrow)]
@@ -373,7 +379,7 @@ pub enum Event<'a> {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
     },
-    /// Answer to `report`: it is kept under this number.
+    /// Answer to `report`, with the number of the report.
     Reported { re: u64, report: u64 },
     /// Answer to `reports`.
     Reports {
@@ -384,7 +390,7 @@ pub enum Event<'a> {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
     },
-    /// For moderators who are here: a report is new, or something was done about it.
+    /// For connected moderators: a new report, or a report whose state changed.
     Report {
         #[serde(borrow)]
         report: Box<Report<'a>>,
@@ -392,7 +398,7 @@ pub enum Event<'a> {
     /// Answer to `moderate`.
     Moderated {
         re: u64,
-        /// As it is now, where it was about one.
+        /// The report in its present form, if the action was on a report.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         report: Option<Box<Report<'a>>>,
     },
@@ -411,18 +417,19 @@ pub enum Event<'a> {
         #[serde(borrow)]
         notices: Vec<Notice<'a>>,
     },
-    /// A moderator has warned one, has muted or banned one, or it is over.
+    /// A moderator has warned, muted or banned this user, or a sanction has ended.
     Notice {
         #[serde(borrow)]
         notice: Notice<'a>,
     },
-    /// A message of one's own that stands beside the log: after `send` in the place of `ack`, after `hello` for those that are left, and
-    /// when a moderator has refused one. One that is approved comes as `message`, with its id.
+    /// An own message that is not in the conversation. Sent after `send` instead of `ack`, and after `hello`
+    /// for those still held. Also sent when a moderator has refused a message. An approved message arrives as
+    /// `message`, with its `id`.
     Held {
         #[serde(borrow)]
         held: Held<'a>,
     },
-    /// The write access of the site has changed; also in `welcome`.
+    /// The write access to the site has changed. Also part of `welcome`.
     Site {
         #[serde(borrow)]
         site: SiteState<'a>,
@@ -436,7 +443,7 @@ pub enum Event<'a> {
     /// Answer to `test_filter`.
     FilterTested {
         re: u64,
-        /// Absent: it would be sent as any other.
+        /// The action of the filters. Absent: the message would be delivered like any other.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         act: Option<FilterAct>,
         #[serde(borrow)]
@@ -448,20 +455,20 @@ pub enum Event<'a> {
         /// `applicationServerKey` for a browser's subscription. Absent: this server sends no push notifications.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         key: Option<Cow<'a, str>>,
-        /// How many of one's browsers take them.
+        /// Number of the user's browsers that get notifications.
         devices: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quiet: Option<QuietHours>,
-        /// They show what was written.
+        /// Notifications show the text of messages.
         bodies: bool,
         /// Settings of the mail digest. Absent: the site has given no address, or this server sends no mail.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         mail: Option<MailDigest<'a>>,
     },
-    /// Answer to `resume`: see [`Welcome`] for the same fields.
+    /// Answer to `resume`. See [`Welcome`] for the fields of the same name.
     Changes {
         re: u64,
-        /// The position was not usable: forget what is cached, this is a first page.
+        /// The position was not usable, and this is a first page: discard all cached data.
         reset: bool,
         #[serde(borrow)]
         conversations: Vec<Conversation<'a>>,
@@ -485,8 +492,8 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// This session read too slowly and what was queued for it was dropped. Nothing more comes until the
-    /// client says `resume` with its last position.
+    /// This session read too slowly, and its queued events were dropped. No more events follow until the
+    /// client sends `resume` with its last position.
     Behind,
     /// Answer to `token`.
     TokenOk {
@@ -499,20 +506,20 @@ pub enum Event<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
     },
-    /// Nothing to tell; the stream transports send it so that proxies keep the connection.
+    /// An event without content. The stream transports send it so that proxies keep the connection open.
     Heartbeat,
     /// The last frame of a session.
     Bye {
         code: Code,
         #[serde(borrow)]
         text: Cow<'a, str>,
-        /// Come back after so many milliseconds; absent: do not come back by yourself.
+        /// Milliseconds after which the client may reconnect. Absent: do not reconnect automatically.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<u64>,
-        /// With `banned`: Unix milliseconds of the end, if it has one.
+        /// With `banned`: Unix milliseconds at which the ban expires, if it expires.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<u64>,
-        /// With `banned` and `site_closed`: what a moderator or the owner says about it, if anything.
+        /// With `banned` and `site_closed`: the explanation of the moderator or the owner, if any.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         reason: Option<Cow<'a, str>>,
     },
@@ -525,26 +532,26 @@ pub struct Welcome<'a> {
     /// For logs and support; not a secret.
     #[serde(borrow)]
     pub session: Cow<'a, str>,
-    /// Secret that a POST and the next poll carry in `Authorization: Kith <key>`; absent on WebSocket.
+    /// Secret for the header `Authorization: Kith <key>` of a POST and of the next poll. Absent on WebSocket.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub key: Option<Cow<'a, str>>,
-    /// Oneself.
+    /// The user of this session.
     #[serde(borrow)]
     pub me: Person<'a>,
-    /// One's own presence as chosen.
+    /// The own presence, as set by the user.
     pub presence: crate::SetPresence,
-    /// A guest gets a token to come back as the same guest.
+    /// For guests: a token to return as the same guest.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub guest_token: Option<Cow<'a, str>>,
-    /// All members see each other (mode *open*), or only contacts do.
+    /// True: all members see each other (mode *open*). False: only contacts do.
     pub open: bool,
-    /// One's own on the site; absent: member.
+    /// The own role on the site. Absent: member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<SiteRole>,
-    /// The users whose calls ring here; absent: contacts.
+    /// The allowed callers. Absent: contacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<crate::CallsFrom>,
-    /// The write access of the site; absent: everybody may write, and there is no raid.
+    /// The write access to the site. Absent: everybody may write, and raid mode is off.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub site: Option<SiteState<'a>>,
     pub limits: Limits,
@@ -552,65 +559,65 @@ pub struct Welcome<'a> {
     pub time: u64,
     /// Unix milliseconds until which the session may last without a newer token.
     pub expires: u64,
-    /// `position` of `hello` was usable and what follows is the difference since then. Otherwise it is a
-    /// first page (newest activity first), and the client forgets what it has cached.
+    /// True: `position` of `hello` was usable, and the fields below have the changes since then. False: this
+    /// is a first page (newest activity first), and the client discards its cached data.
     pub resumed: bool,
     #[serde(borrow)]
     pub conversations: Vec<Conversation<'a>>,
-    /// On resume: messages missed, ascending by `seq` inside each conversation.
+    /// On resume: missed messages, ascending by `seq` inside each conversation.
     #[serde(borrow, default)]
     pub messages: Vec<Message<'a>>,
-    /// On resume: older messages that have changed meanwhile, as they are now.
+    /// On resume: older messages that have changed meanwhile, in their present form.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<Message<'a>>,
-    /// On resume: conversations of which more was missed than is sent here.
+    /// On resume: conversations with more missed messages than are sent here.
     #[serde(borrow, default)]
     pub gaps: Vec<Gap<'a>>,
-    /// On resume: rooms of which one is no member any more.
+    /// On resume: rooms in which the user is no longer a member.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Left<'a>>,
-    /// On resume: threads of rooms with a gap, as they are now.
+    /// On resume: threads of rooms with a gap, in their present form.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadCount<'a>>,
-    /// On resume: users who have another id since a moment ago; see the event.
+    /// On resume: users who have got a new id. See the event `renamed`.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub renamed: Vec<Renamed<'a>>,
-    /// Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`.
+    /// Contacts: the changed ones (resumed), or a first page. `contacts_next` is like `next` in `contacts`.
     #[serde(borrow, default)]
     pub contacts: Vec<Contact<'a>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub contacts_next: Option<Cow<'a, str>>,
-    /// On a first page: there are more conversations (`conversations` with this as `after`).
+    /// On a first page: more conversations exist. Send `conversations` with this as `after`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub conversations_next: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub position: Cow<'a, str>,
 }
 
-/// Where what was missed is mailed to, and when.
+/// Address and delay of the mail digest of missed messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MailDigest<'a> {
     #[serde(borrow)]
     pub address: Cow<'a, str>,
-    /// After so many minutes of unread messages, and at most once a day; 0: never.
+    /// Minutes of unread messages after which the mail is sent, at most once a day. 0: never.
     pub after: u32,
 }
 
-/// A hole in what a client has: it must ask `history` with `before: first` if it wants what lies before.
+/// A gap in the messages that a client has. To load the older ones, send `history` with `before: first`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Gap<'a> {
     #[serde(borrow)]
     pub conversation: Cow<'a, str>,
-    /// The oldest `seq` that is sent; between the client's newest and this one something is missing.
+    /// The oldest `seq` that is sent. Messages between the client's newest `seq` and this one are missing.
     pub first: u64,
-    /// More older messages have changed than are sent: the client drops all that it has before `first`.
+    /// More older messages have changed than are sent: the client drops all its messages before `first`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forget: bool,
 }
 
-/// A user who has another id now, and what others see of them.
+/// A user with a new id, and the data that others see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Renamed<'a> {
@@ -619,12 +626,12 @@ pub struct Renamed<'a> {
     pub was: Cow<'a, str>,
     #[serde(flatten, borrow)]
     pub person: Person<'a>,
-    /// All their messages are deleted.
+    /// All messages of the user are deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
 }
 
-/// The thread below the message `seq`, some replies of which a client has not seen.
+/// The thread below the message `seq`. The client lacks some of its replies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ThreadCount<'a> {
@@ -634,7 +641,7 @@ pub struct ThreadCount<'a> {
     pub replies: Replies,
 }
 
-/// A room of which one was a member.
+/// A room in which the user is no longer a member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Left<'a> {
@@ -643,16 +650,16 @@ pub struct Left<'a> {
     pub reason: LeftReason,
 }
 
-/// Why one is no member of a room any more.
+/// The reason why the user is no longer a member of a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum LeftReason {
-    /// One has left.
+    /// The user has left.
     Left,
-    /// Somebody has removed one; one may come back.
+    /// Another user has removed this user, who may come back.
     Removed,
-    /// Somebody has banned one.
+    /// Another user has banned this user.
     Banned,
 }
 
@@ -666,13 +673,14 @@ pub struct Limits {
     pub frame_bytes: u32,
     /// Largest `limit` of a page.
     pub page: u32,
-    /// Most `users` in `watch`.
+    /// Largest number of `users` in `watch`.
     pub watch: u32,
-    /// Milliseconds of silence after which the server drops the session; ping before that.
+    /// Milliseconds without a frame from the client after which the server drops the session. Ping before
+    /// that.
     pub idle_ms: u32,
     /// Milliseconds between heartbeats on the stream transports.
     pub heartbeat_ms: u32,
-    /// Longest file, in bytes; absent: no files can be sent.
+    /// Longest file, in bytes. Absent: files cannot be sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub file_bytes: u64,
 }
@@ -688,7 +696,8 @@ pub struct Message<'a> {
     /// Id of the user who posted it.
     #[serde(borrow)]
     pub from: Cow<'a, str>,
-    /// The client's `id`: on one's own other devices, and to recognise one's own after a retry.
+    /// The `id` of the sender's `send`. The sender's devices recognise own messages by it, also after a
+    /// retry.
     #[serde(borrow)]
     pub id: Cow<'a, str>,
     #[serde(borrow)]
@@ -697,62 +706,63 @@ pub struct Message<'a> {
     pub time: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<u64>,
-    /// Grows with each change; absent: it is as it was posted. Of two pictures of a message the greater is newer.
+    /// Grows with each change. Absent: unchanged since the message was posted. Of two copies of a message,
+    /// the one with the greater version is newer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// Unix milliseconds of the last edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<u64>,
-    /// It was taken back; `body` is empty.
+    /// The message was deleted; `body` is empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// It is what has stayed of a call; `body` says the same in English.
+    /// The entry of a finished call. `body` describes the call in English.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallEntry>,
-    /// It is kept at hand above the conversation.
+    /// The message is pinned above the conversation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// In the order in which they came first.
+    /// Reactions, in the order of their first use.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<Reaction<'a>>,
-    /// In the order in which the sender put them.
+    /// Files, in the order chosen by the sender.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<File<'a>>,
-    /// `body` is its question.
+    /// The poll, if the message is one. `body` is its question.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub poll: Option<Poll<'a>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub forwarded: Option<Forwarded<'a>>,
-    /// It is a reply in the thread below this `seq`.
+    /// The `seq` of the thread's root, if the message is a reply in a thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<u64>,
-    /// With `thread`: its number among the replies, from 1.
+    /// With `thread`: the number of this reply in the thread, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
-    /// A thread hangs below it.
+    /// The thread below this message, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<Replies>,
     /// Preview of the first link.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview<'a>>,
-    /// It is this sticker; the body is its words.
+    /// The sticker, if the message is one. `body` has the words of the sticker.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub sticker: Option<Sticker<'a>>,
 }
 
-/// A small picture of the site's owner.
+/// A small picture that the site's owner provides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sticker<'a> {
     #[serde(borrow)]
     pub id: Cow<'a, str>,
-    /// Those of one name are shown together.
+    /// Name of a set. Stickers of one set are shown together.
     #[serde(borrow)]
     pub set: Cow<'a, str>,
-    /// The words of the sticker; also the body of a message that is this sticker.
+    /// The words of the sticker. They are also the body of a message with this sticker.
     #[serde(borrow)]
     pub words: Cow<'a, str>,
-    /// Path of the picture. It holds for as long as the site has the sticker.
+    /// Path of the picture. It is valid as long as the site has the sticker.
     #[serde(borrow)]
     pub url: Cow<'a, str>,
     pub width: u32,
@@ -763,17 +773,17 @@ pub struct Sticker<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Preview<'a> {
-    /// As it stands in the message.
+    /// The link, as written in the message.
     #[serde(borrow)]
     pub url: Cow<'a, str>,
     #[serde(borrow)]
     pub title: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub description: Cow<'a, str>,
-    /// The name of the whole website of the page.
+    /// The name of the website.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub site: Cow<'a, str>,
-    /// Small, and made anew by the server.
+    /// A small picture, re-encoded by the server.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<File<'a>>,
 }
@@ -784,19 +794,19 @@ pub struct Preview<'a> {
 pub struct Poll<'a> {
     #[serde(borrow)]
     pub choices: Vec<Choice<'a>>,
-    /// One may vote for several.
+    /// A user may vote for several choices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub multiple: bool,
-    /// Nobody learns who has voted for what.
+    /// Nobody can see the votes of a user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub anonymous: bool,
-    /// Unix milliseconds; from then on nobody votes any more.
+    /// Unix milliseconds at which voting ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<u64>,
-    /// Its author or a moderator has ended it.
+    /// The author or a moderator has closed the poll.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
-    /// How many users have voted.
+    /// Number of users who have voted.
     pub voters: u64,
 }
 
@@ -807,19 +817,20 @@ pub struct Choice<'a> {
     #[serde(borrow)]
     pub text: Cow<'a, str>,
     pub votes: u64,
-    /// Ids of the first who voted for it, at most 20, oldest first; nobody where the poll is anonymous.
+    /// Ids of the first users who voted for this choice, at most 20, oldest first. Empty if the poll is
+    /// anonymous.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<Cow<'a, str>>,
-    /// Oneself has; only in what is made for one user.
+    /// This user has voted for the choice. Only in events made for one user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mine: bool,
 }
 
-/// Where a forwarded message comes from.
+/// The origin of a forwarded message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Forwarded<'a> {
-    /// Id of the user who has said it first; absent where those who read it here may not know them.
+    /// Id of the original author. Absent if the readers of this message may not know the author.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Cow<'a, str>>,
 }
@@ -829,7 +840,7 @@ pub struct Forwarded<'a> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Replies {
     pub count: u64,
-    /// Unix milliseconds of the newest.
+    /// Unix milliseconds of the newest reply.
     pub last: u64,
 }
 
@@ -839,10 +850,10 @@ pub struct Replies {
 pub struct Thread<'a> {
     #[serde(borrow)]
     pub root: Message<'a>,
-    /// One has written in it, or below one's own message, or was named there, or wants to.
+    /// The user follows the thread: by an own reply, a reply below an own message, a mention, or by choice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub follows: bool,
-    /// Replies that one has not read; 0 where one does not follow it.
+    /// Number of unread replies; 0 if the user does not follow the thread.
     pub unread: u64,
 }
 
@@ -852,57 +863,58 @@ pub struct Thread<'a> {
 pub struct File<'a> {
     #[serde(borrow)]
     pub id: Cow<'a, str>,
-    /// For people; never a path.
+    /// File name to display; never a path.
     #[serde(borrow)]
     pub name: Cow<'a, str>,
-    /// Media type, as the server has found it. `image/…` is a picture that was made anew, `audio/…` and `video/…` can be played, all
-    /// else is for download.
+    /// Media type, as detected by the server. `image/…` is a picture that the server has re-encoded.
+    /// `audio/…` and `video/…` can be played. All other types are for download.
     #[serde(borrow, rename = "type")]
     pub kind: Cow<'a, str>,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Where it is, from the server's root or absolute. It opens for some hours; `history` has newer ones.
+    /// Address of the file, absolute or from the server's root. It expires after some hours; `history` has
+    /// newer ones.
     #[serde(borrow)]
     pub url: Cow<'a, str>,
-    /// Of a picture that is larger than its thumbnail: where that is.
+    /// Address of the thumbnail, for a picture that is larger than its thumbnail.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub thumb: Option<Cow<'a, str>>,
-    /// Of a picture, in pixels.
+    /// For a picture: its size in pixels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<u32>,
-    /// Of a picture: what to show until it is there (<https://blurha.sh>).
+    /// For a picture: a placeholder until the picture is loaded (<https://blurha.sh>).
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub blurhash: Option<Cow<'a, str>>,
-    /// Of a sound or video, in milliseconds, as its sender says.
+    /// For a sound or video: its milliseconds, as stated by the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<u32>,
-    /// Said into a microphone for this message.
+    /// Recorded with a microphone for this message.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub voice: bool,
-    /// How loud a voice message is over its time, as its sender says: 1 to 64 digits, from `0` for silence to `z` for the loudest,
-    /// one for each of that many equal parts.
+    /// Loudness of a voice message over its time, as stated by the sender: 1 to 64 digits, one for each equal
+    /// part. `0` is silence, and `z` is the loudest.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub peaks: Option<Cow<'a, str>>,
 }
 
-/// One emoji or `:name:` on a message, and who put it there.
+/// One emoji or `:name:` on a message, and the users who added it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Reaction<'a> {
     #[serde(borrow)]
     pub reaction: Cow<'a, str>,
     pub count: u64,
-    /// Ids of the first who put it there and left it, at most 20, oldest first.
+    /// Ids of the first users who added the reaction and have not removed it, at most 20, oldest first.
     #[serde(borrow)]
     pub users: Vec<Cow<'a, str>>,
-    /// Oneself is among them; only in what is made for one user.
+    /// This user has added the reaction. Only in events made for one user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mine: bool,
 }
 
-/// How many users have put a reaction on a message.
+/// Number of users with a reaction on a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReactionCount<'a> {
@@ -911,7 +923,7 @@ pub struct ReactionCount<'a> {
     pub count: u64,
 }
 
-/// A reaction that a user has put on a message, or taken off.
+/// A reaction that a user has added or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PutReaction<'a> {
@@ -924,15 +936,15 @@ pub struct PutReaction<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PollCounts {
-    /// Of each choice, in the order of the choices.
+    /// Votes of each choice, in the order of the choices.
     pub votes: Vec<u64>,
-    /// How many users have voted.
+    /// Number of users who have voted.
     pub voters: u64,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
 }
 
-/// A user as others see it.
+/// A user, as others see them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Person<'a> {
@@ -943,10 +955,10 @@ pub struct Person<'a> {
     pub name: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<Cow<'a, str>>,
-    /// No account.
+    /// A guest, without an account.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guest: bool,
-    /// As of now; absent where it may not be seen.
+    /// The present presence. Absent if this user may not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub presence: Option<Presence>,
 }
@@ -956,15 +968,15 @@ pub struct Person<'a> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
-    /// Here.
+    /// Connected.
     Online,
-    /// Here, not at the keyboard.
+    /// Connected, not at the keyboard.
     Away,
-    /// Here, not to be disturbed.
+    /// Connected, do not disturb.
     Busy,
-    /// Not here, or invisible.
+    /// Not connected, or invisible.
     Offline,
-    /// The server itself cannot tell now.
+    /// The server cannot determine the presence now.
     Unknown,
 }
 
@@ -976,18 +988,18 @@ pub struct Profile<'a> {
     pub person: Person<'a>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Cow<'a, str>>,
-    /// Unix milliseconds of its end, if it has one.
+    /// Unix milliseconds at which the status expires, if it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_until: Option<u64>,
-    /// Unix milliseconds; absent while they are here, and where one may not know.
+    /// Unix milliseconds. Absent while the member is connected, and if this user may not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<u64>,
-    /// On the whole site; absent: member.
+    /// The member's role on the whole site. Absent: member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<SiteRole>,
-    /// How one stands to them.
+    /// The state between this user and the member.
     pub state: ContactState,
-    /// Of oneself.
+    /// Only in the own profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnProfile>,
 }
@@ -1010,29 +1022,29 @@ pub struct OwnProfile {
     pub devices: bool,
 }
 
-/// A browser or app of one's own.
+/// A browser or app of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Device<'a> {
     #[serde(borrow)]
     pub device: Cow<'a, str>,
-    /// As people call it; absent where it has not said so.
+    /// The common name of the browser. Absent if the device has not sent one.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub system: Option<Cow<'a, str>>,
-    /// Unix milliseconds: when it has signed in first, and last.
+    /// Unix milliseconds of the first sign-in (`created`) and the last one (`used`).
     pub created: u64,
     pub used: u64,
-    /// It is connected now.
+    /// The device is connected now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub here: bool,
-    /// It is the one that asks.
+    /// The device that sent the request.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub this: bool,
 }
 
-/// An entry of one's contact list.
+/// An entry of the user's contact list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Contact<'a> {
@@ -1041,20 +1053,20 @@ pub struct Contact<'a> {
     pub state: ContactState,
 }
 
-/// How one stands to a contact.
+/// The state between this user and another user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ContactState {
-    /// Nothing between the two: what `remove`, `decline` and `unblock` lead to.
+    /// No relation: the state after `remove`, `decline` and `unblock`.
     None,
-    /// One has asked.
+    /// This user has sent a request.
     RequestSent,
-    /// They have asked.
+    /// The other user has sent a request.
     RequestReceived,
-    /// Both have agreed.
+    /// Both users have agreed.
     Contact,
-    /// Blocked by oneself.
+    /// This user has blocked the other user.
     Blocked,
 }
 
@@ -1065,7 +1077,7 @@ pub struct Conversation<'a> {
     /// Opaque id.
     #[serde(borrow)]
     pub conversation: Cow<'a, str>,
-    /// The other one of a direct conversation; absent in a room.
+    /// The other user of a direct conversation. Absent in a room.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub with: Option<Person<'a>>,
     /// The room, if the conversation is one.
@@ -1074,43 +1086,44 @@ pub struct Conversation<'a> {
     /// The newest message.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Message<'a>>,
-    /// One's own markers.
+    /// The own markers.
     pub received: u64,
     pub read: u64,
-    /// The other's markers; 0 in a room.
+    /// The other user's markers; 0 in a room.
     pub their_received: u64,
     pub their_read: u64,
     pub unread: u64,
-    /// Unread messages that name this user as `@id`, or all as `@room`.
+    /// Unread messages that mention this user as `@id`, or all members as `@room`.
     pub mentions: u64,
-    /// Unix milliseconds; 0: not muted.
+    /// Unix milliseconds until which the conversation is muted; 0: not muted.
     pub muted_until: u64,
     pub pinned: bool,
     pub archived: bool,
-    /// It waits for an answer; absent: it does not.
+    /// The state of a pending request. Absent: no request is pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestState>,
-    /// The member who asks this user into the room; the user is no member of it yet. `request` is `received` then.
+    /// The member who invites this user into the room. This user is not a member yet, and `request` is
+    /// `received`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub requested_by: Option<Person<'a>>,
-    /// Shown as unread, although all of it was read.
+    /// Shown as unread, although all messages were read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked_unread: bool,
-    /// The unfinished text of the user, from any device.
+    /// The user's draft, from any device.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Cow<'a, str>>,
-    /// Unix milliseconds of the last activity; the list is sorted by it.
+    /// Unix milliseconds of the last activity. The list is sorted by it.
     pub active: u64,
 }
 
-/// The side whose answer a message request waits for.
+/// The direction of a pending message request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RequestState {
-    /// One has asked, and waits.
+    /// This user has sent the request, and waits for an answer.
     Sent,
-    /// One was asked.
+    /// This user has received the request.
     Received,
 }
 
@@ -1120,10 +1133,10 @@ pub enum RequestState {
 pub struct Report<'a> {
     pub report: u64,
     pub state: ReportState,
-    /// Where the message is, or the room that is reported.
+    /// The conversation of the message, or the reported room.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Cow<'a, str>>,
-    /// Of the message.
+    /// The `seq` of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// The author of the message, or the reported user.
@@ -1132,16 +1145,18 @@ pub struct Report<'a> {
     /// The reporter; absent: a filter.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Cow<'a, str>>,
-    /// A message that nobody else sees: `approve` sends it, `refuse` does not. It is the last of `lines`.
+    /// The message is held, and nobody else sees it: `approve` delivers it, `refuse` does not. It is the last
+    /// of `lines`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
     pub reason: ReportReason,
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub text: Cow<'a, str>,
-    /// The message and those around it, as they were when it was reported.
+    /// The message and its neighbours, as they were at the time of the report.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<ReportLine<'a>>,
-    /// Former texts of the message, oldest first: those replaced or deleted in the week before the report.
+    /// Former texts of the message, oldest first. Only texts replaced or deleted in the week before the
+    /// report.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<FormerBody<'a>>,
     /// Unix milliseconds.
@@ -1153,7 +1168,7 @@ pub struct Report<'a> {
     pub note: Cow<'a, str>,
 }
 
-/// A message as it was when it, or one near it, was reported.
+/// A message, as it was when it or a neighbour was reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReportLine<'a> {
@@ -1171,28 +1186,28 @@ pub struct ReportLine<'a> {
 pub struct FormerBody<'a> {
     #[serde(borrow)]
     pub body: Cow<'a, str>,
-    /// When another one took its place. Unix milliseconds.
+    /// Unix milliseconds at which the text was replaced.
     pub until: u64,
 }
 
-/// An act of a moderator.
+/// An action of a moderator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditEntry<'a> {
     pub number: u64,
     /// Unix milliseconds.
     pub time: u64,
-    /// Absent: the site's own server, the operator, or an end that came by itself.
+    /// The actor. Absent: the site's own server, the operator, or an automatic expiry.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Cow<'a, str>>,
-    /// A word; there may be new ones.
+    /// Name of the action. Future versions may add names.
     #[serde(borrow)]
     pub act: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Cow<'a, str>>,
-    /// For people: a reason, an end, a seq.
+    /// For display: a reason, an end, a `seq`.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub detail: Cow<'a, str>,
 }
@@ -1206,7 +1221,7 @@ pub struct Held<'a> {
     pub id: Cow<'a, str>,
     #[serde(borrow)]
     pub conversation: Cow<'a, str>,
-    /// The other one, in a direct conversation.
+    /// The other user, in a direct conversation.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Cow<'a, str>>,
     pub state: HeldState,
@@ -1216,7 +1231,7 @@ pub struct Held<'a> {
     pub time: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<u64>,
-    /// With `refused`: what a moderator says about it.
+    /// With `refused`: the moderator's explanation.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub reason: Cow<'a, str>,
 }
@@ -1225,10 +1240,10 @@ pub struct Held<'a> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum HeldState {
-    /// For a moderator.
+    /// The message waits for a moderator.
     Waiting,
     Refused,
-    /// Shown as sent.
+    /// The message is shown to its sender as sent.
     Kept,
 }
 
@@ -1240,7 +1255,8 @@ pub struct SiteState<'a> {
     /// The owner's explanation.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub text: Cow<'a, str>,
-    /// For moderators: until when new members cannot write first or in rooms. Unix milliseconds.
+    /// For moderators: Unix milliseconds until which new members cannot start conversations or write in
+    /// rooms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raid_until: Option<u64>,
 }
@@ -1250,9 +1266,9 @@ pub struct SiteState<'a> {
 #[serde(rename_all = "snake_case")]
 pub enum SiteAccess {
     Open,
-    /// Only moderators write.
+    /// Only moderators may write.
     ReadOnly,
-    /// Only moderators are let in.
+    /// Only moderators may enter.
     Closed,
 }
 
@@ -1261,9 +1277,9 @@ pub enum SiteAccess {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum FilterAct {
-    /// Delivered, and put into the moderators' queue.
+    /// The message is delivered, and added to the moderators' queue.
     Flag,
-    /// Kept until a moderator has approved it.
+    /// The message is held until a moderator approves it.
     Hold,
     Reject,
 }
@@ -1295,10 +1311,10 @@ pub enum FilterKind {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Notice<'a> {
     pub kind: NoticeKind,
-    /// The room in which it holds; absent: on the whole site.
+    /// The room of the notice. Absent: the whole site.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Cow<'a, str>>,
-    /// Unix milliseconds; absent: there is no end.
+    /// Unix milliseconds at which the sanction expires. Absent: it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
@@ -1312,7 +1328,7 @@ pub enum NoticeKind {
     Warning,
     Mute,
     Ban,
-    /// A mute is over.
+    /// A mute has ended.
     Unmute,
 }
 
@@ -1327,29 +1343,29 @@ pub struct Room<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     pub kind: RoomKind,
-    /// One's own; absent where one is no member, and in the event `room`.
+    /// The own role. Absent if the user is not a member, and in the event `room`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// How many members it has.
+    /// Number of members.
     pub members: u64,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<Cow<'a, str>>,
-    /// The address of its picture, which an admin of the site has set.
+    /// Address of the room's picture, set by an admin of the site.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<Cow<'a, str>>,
-    /// The path of its uploaded picture on the server. A room has no `avatar` then.
+    /// Path of the room's uploaded picture on the server. The room then has no `avatar`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Cow<'a, str>>,
-    /// The page whose room it is.
+    /// The page of the site that the room belongs to.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Cow<'a, str>>,
-    /// Milliseconds between two messages of a member; 0: no slow mode.
+    /// Milliseconds between two messages of a member. 0: no slow mode.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slow_ms: u64,
-    /// Nobody but its owner and moderators may write.
+    /// Only the owner and moderators of the room may write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub frozen: bool,
-    /// Members that it takes at most, by its own limit; 0: as many as the site lets it.
+    /// Largest number of members, by the room's own limit. 0: the site's limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub max_members: u64,
 }
@@ -1364,25 +1380,27 @@ fn is_zero(number: &u64) -> bool {
 pub struct Member<'a> {
     #[serde(flatten, borrow)]
     pub person: Person<'a>,
-    /// Absent: no member.
+    /// The member's role. Absent: the user is not a member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// May not come back.
+    /// The user may not come back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub banned: bool,
-    /// A pending room request: the user was asked to join, and the asker knows of no answer.
+    /// A room request is pending: the user was asked to join, and the requester sees no answer yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub requested: bool,
-    /// How far the member has received; in `members` of rooms of up to 50 only, and absent where the asker may not see it.
+    /// The member has received all messages up to this `seq`. Only in `members` of rooms of up to 50, and
+    /// absent if the requester may not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received: Option<u64>,
-    /// How far the member has read; likewise.
+    /// The member has read all messages up to this `seq`. Sent under the conditions of `received`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
-    /// Unix milliseconds of the end of the mute or the ban, in the list of those; absent: it has no end.
+    /// In the list of muted and banned users: Unix milliseconds at which the sanction expires. Absent: it
+    /// does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
-    /// The reason that the member was given; likewise.
+    /// In the list of muted and banned users: the reason given to the member.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'a, str>>,
 }
@@ -1397,22 +1415,22 @@ pub struct Listed<'a> {
     pub room: Room<'a>,
 }
 
-/// An invitation into a room, as those see it who may take it back.
+/// An invitation into a room, for users who may take it back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Link<'a> {
-    /// Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows it can join.
+    /// Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows the code can join.
     #[serde(borrow)]
     pub code: Cow<'a, str>,
-    /// Id of the user who has made it.
+    /// Id of the user who created the invitation.
     #[serde(borrow)]
     pub by: Cow<'a, str>,
-    /// Unix milliseconds of its end.
+    /// Unix milliseconds at which the invitation expires.
     pub until: u64,
-    /// So many may come by it; absent: as many as the room takes.
+    /// Number of users who may join by the invitation. Absent: the limit of the room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<u32>,
-    /// So many have come.
+    /// Number of users who have joined by the invitation.
     pub used: u32,
 }
 
@@ -1420,7 +1438,7 @@ pub struct Link<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Invitation<'a> {
-    /// Absent: one is no member yet.
+    /// Absent: the user is not a member yet.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -1430,14 +1448,14 @@ pub struct Invitation<'a> {
     pub topic: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<Cow<'a, str>>,
-    /// As of a room.
+    /// Path of the uploaded picture, as in a room.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Cow<'a, str>>,
-    /// How many members the room has.
+    /// Number of members.
     pub members: u64,
-    /// The inviting user, without a presence.
+    /// The user who created the invitation, without presence.
     #[serde(borrow)]
     pub by: Person<'a>,
-    /// Unix milliseconds of its end.
+    /// Unix milliseconds at which the invitation expires.
     pub until: u64,
 }

@@ -1,4 +1,5 @@
-//! Signals of calls in rooms, in both directions. Descriptions (SDP) and candidates pass through unread.
+//! Signals of calls in rooms, in both directions. The server forwards descriptions (SDP) and candidates
+//! without reading them.
 
 use std::borrow::Cow;
 
@@ -11,26 +12,29 @@ use crate::Media;
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum GroupAction<'a> {
-    /// How does it stand? Answered by `standing`.
+    /// Get the state of the call. Answered by `standing`.
     Look,
-    /// Come; the first who does begins the call. Also after a reload, from a new session. Answered by `joined`.
+    /// Join the call; the first participant starts it. Also after a reload, from a new session. Answered by
+    /// `joined`.
     Join { media: Media },
-    /// Answered by `left`.
+    /// Leave the call. Answered by `left`.
     Leave,
-    /// A connection to somebody who is there, or something new in it. Answered by `done`, and by their `answer`.
+    /// Offer a connection to a participant, or a change of it. Answered by `done`, and by `answer` of the
+    /// participant.
     Offer {
-        /// Their place.
+        /// Place of the recipient.
         to: u32,
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// Answered by `done`.
+    /// Answer an `offer`. Answered by `done`.
     Answer {
         to: u32,
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// As the browser has it, in JSON or as its line of SDP; an empty one: there are no more. Answered by `done`.
+    /// A candidate from the browser, in JSON or as its line of SDP. Empty: no more candidates follow.
+    /// Answered by `done`.
     Candidate {
         to: u32,
         #[serde(borrow)]
@@ -43,18 +47,18 @@ pub enum GroupAction<'a> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub enum GroupNews<'a> {
-    /// To all members who are online when it changes, and the answer to `look`.
+    /// State of the call: sent to all online members after each change, and as the answer to `look`.
     Standing {
-        /// So many may be in it at once; 0: rooms of this site have no calls.
+        /// Largest number of participants. 0: rooms of this site have no calls.
         most: u8,
-        /// Absent: there is none, or none that one might join.
+        /// The current call. Absent: the room has no call, or none that this user may join.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         now: Option<GroupCall<'a>>,
     },
-    /// Answer to `join`. Make a connection to each who is here and not away nor apart, and say `offer` to their place.
-    /// `ice` comes with it.
+    /// Answer to `join`. Connect to each participant who is neither `away` nor `apart`: send `offer` to their
+    /// place. `ice` comes with it.
     Joined {
-        /// One's own.
+        /// The own place.
         place: u32,
         media: Media,
         /// Unix milliseconds.
@@ -63,18 +67,19 @@ pub enum GroupNews<'a> {
         #[serde(borrow)]
         here: Vec<Participant<'a>>,
     },
-    /// Somebody new is here, and offers a connection; or somebody who was, with a new place and a new connection.
+    /// A participant has joined, and offers a connection. Or a participant has returned, with a new place and
+    /// a new connection.
     Came {
         #[serde(borrow, flatten)]
         who: Participant<'a>,
     },
-    /// Somebody is here no more.
+    /// A participant has left.
     Went { place: u32 },
-    /// Their connection to the server is lost; they are gone if they do not come again within 20 s.
+    /// A participant has lost the connection to the server. They are removed unless they return within 20 s.
     Away { place: u32 },
-    /// One of the two has blocked the other: their connection ends.
+    /// One of the two users has blocked the other: their connection ends.
     Apart { place: u32 },
-    /// From somebody who is here.
+    /// An offer from another participant.
     Offer {
         from: u32,
         #[serde(borrow)]
@@ -92,37 +97,38 @@ pub enum GroupNews<'a> {
     },
     /// Another session of the user is in the call now.
     Elsewhere,
-    /// One is not in the call any more: as the answer to `leave`, or because one is no member of the room any more, or muted.
+    /// The user is no longer in the call: the answer to `leave`, or because they are muted or no longer a
+    /// member of the room.
     Left,
-    /// Answer to what has no other.
+    /// Answer to actions that have no other answer.
     Done,
 }
 
-/// The call that stands in a room.
+/// The current call of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct GroupCall<'a> {
-    /// As it was begun.
+    /// Media with which the call started.
     pub media: Media,
     /// Unix milliseconds.
     pub since: u64,
-    /// Users, in the order in which they came.
+    /// Ids of the participants, in the order of joining.
     #[serde(borrow)]
     pub here: Vec<Cow<'a, str>>,
 }
 
-/// Somebody in the call of a room.
+/// A participant in the call of a room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Participant<'a> {
     #[serde(borrow)]
     pub user: Cow<'a, str>,
-    /// Names them while they are here with this connection; nobody else ever has it.
+    /// Number of the participant, as long as they stay with this connection. It is never reused.
     pub place: u32,
-    /// Their connection to the server is lost.
+    /// The participant has lost the connection to the server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub away: bool,
-    /// One of the two has blocked the other: there is no connection between them.
+    /// One of the two users has blocked the other: they have no connection.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
 }

@@ -1,4 +1,4 @@
-//! From the bytes of one frame to a [`Command`], or to the reason why not.
+//! Parses the bytes of one frame into a [`Command`], or into the reason of its rejection.
 
 use std::borrow::Cow;
 
@@ -79,21 +79,21 @@ const NAMES: [&str; 61] = [
 /// JavaScript rounds greater numbers, so `re` would differ from `rid`.
 const GREATEST_NUMBER: u64 = 1 << 53;
 
-/// Why a frame is no command. Everything in it may go back to the client and into a log: `text` never
-/// quotes what the client sent.
+/// The reason why a frame is not a command. All fields may go back to the client and into a log: `text` never
+/// quotes the frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reject {
     pub code: Code,
     pub text: Cow<'static, str>,
-    /// The `rid` of the frame, where it could be read.
+    /// The `rid` of the frame, if it could be read.
     pub rid: Option<u64>,
-    /// The `id` of the frame, where it could be read and is not longer than an id may be.
+    /// The `id` of the frame, if it could be read and is not too long.
     pub id: Option<Box<str>>,
 }
 
 impl<'a> Command<'a> {
-    /// Reads one frame. Unknown fields are ignored, so that newer clients can speak to older servers; what is
-    /// allocated is bounded by a small multiple of the frame.
+    /// Reads one frame. Unknown fields are ignored, so that newer clients can talk to older servers. The
+    /// allocated memory is bounded by a small multiple of the frame.
     pub fn parse(frame: &'a [u8]) -> Result<Command<'a>, Reject> {
         let text = std::str::from_utf8(frame).map_err(|_| reject(Code::BadUtf8, "the frame is not UTF-8"))?;
         // The most frequent command, in its most frequent form, takes one pass instead of two.
@@ -133,7 +133,7 @@ impl<'a> Command<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads one frame. For clients: a frame that fails here may be an event of a newer server, and is skipped.
+    /// Reads one frame. For clients. If a frame fails here, skip it: it may be an event of a newer server.
     pub fn parse(frame: &'a [u8]) -> Result<Event<'a>, serde_json::Error> {
         // The most frequent events, without serde's detour through a tree.
         if frame.starts_with(br#"{"t":"message","#)
@@ -156,7 +156,7 @@ impl<'a> Event<'a> {
 }
 
 impl File<'_> {
-    /// Appends it as JSON, as in a message.
+    /// Appends the file as JSON, in the format of a message.
     pub fn write(&self, out: &mut Vec<u8>) {
         serde_json::to_writer(out, self).expect("a file has string keys only, and memory takes all bytes");
     }
@@ -176,8 +176,8 @@ struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// The hot commands are read straight into their fields; serde's tagged enum takes a detour through a
-    /// tree, which is good enough for the others.
+    /// Frequent commands are read straight into their fields. The other commands use serde's tagged enum,
+    /// which builds a tree first; that is fast enough for them.
     fn command(&self, frame: &'a str) -> Result<Command<'a>, Reject> {
         if self.rid().is_some_and(|rid| rid > GREATEST_NUMBER) {
             return Err(reject(Code::BadFrame, "`rid` is above 2^53"));
@@ -199,8 +199,8 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// A `hello` of another version may have other fields, so the version is checked before they are parsed. Values
-    /// that are not numbers are left to that parser.
+    /// A `hello` of another version may have other fields, so the version is checked before they are parsed.
+    /// A `v` that is not a number passes this check, and fails in the parser of `hello`.
     fn has_our_version(&self) -> bool {
         let v = self.v.and_then(|raw| serde_json::from_str::<f64>(raw.get()).ok());
         v.is_none_or(|v| v == f64::from(VERSION))
@@ -246,7 +246,7 @@ impl<'a> Send<'a> {
     }
 }
 
-/// [`Command::Hello`], likewise.
+/// [`Command::Hello`], as one struct.
 #[derive(Deserialize)]
 struct Greeting<'a> {
     #[serde(rename = "t")]
@@ -422,7 +422,7 @@ fn reject(code: Code, text: &'static str) -> Reject {
     Reject { code, text: Cow::Borrowed(text), rid: None, id: None }
 }
 
-/// A text for the author of a client, without a word of the frame, which serde's own text would quote.
+/// An error text for authors of clients. It quotes no word of the frame, unlike serde's own text.
 fn bad_frame(why: &serde_json::Error) -> Reject {
     if !why.is_data() {
         return reject(Code::BadFrame, "not JSON, cut off, or nested too deeply");
@@ -561,7 +561,7 @@ mod tests {
         for frame in [
             r#"{"t":"call","rid":7,"action":"hold","call":"c","on":true}"#,
             r#"{"t":"call","rid":7,"action":"hold","call":"c","on":true,"sdp":null,"new":[1]}"#,
-            // A field that is another action's may be of another type one day.
+            // A later version may give the fields of other actions another type.
             r#"{"t":"call","rid":7,"action":"hold","call":"c","on":true,"busy":"very","media":"smell"}"#,
             r#" {"on":true,"call":"c","action":"\u0068old","rid":7,"t":"call"}"#,
         ] {

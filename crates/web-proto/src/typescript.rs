@@ -1,4 +1,5 @@
-//! The TypeScript types of the widget: generated from this crate, and held equal to the committed file.
+//! The TypeScript types of the widget. They are generated from this crate and compared with the committed
+//! file.
 
 use std::fmt::Write;
 
@@ -117,7 +118,7 @@ fn file() -> String {
     out
 }
 
-/// From the test vectors, which have each command.
+/// The answers of each command, read from the test vectors, which cover all commands.
 fn answers(out: &mut String) {
     let vectors: Vec<serde_json::Value> =
         serde_json::from_str(include_str!("../vectors/commands.json")).expect("the vectors are JSON");
@@ -169,12 +170,12 @@ fn declare<T: TS>(out: &mut String) {
     let config = Config::new().with_large_int("number");
     out.push('\n');
     out.push_str(&one_line_comments(&T::docs().unwrap_or_default()));
-    // `null` is taken for an absent field, but nobody writes it.
+    // `null` is accepted for an absent field, but never written.
     out.push_str("export ");
     out.push_str(&indented(&one_line_comments(&T::decl(&config).replace(" | null", ""))));
 }
 
-/// Three tables instead of one, so that a bundle keeps only the one that it reads.
+/// Writes three tables instead of one, so that a bundle keeps only the table that it reads.
 fn codes(out: &mut String) {
     out.push_str("\n/** Whether and when a client comes back or tries again. */\n");
     out.push_str("export type Return = \"never\" | \"with_new_token\" | \"later\" | \"now\";\n");
@@ -259,7 +260,7 @@ fn indented(decl: &str) -> String {
     out
 }
 
-/// Without what stands in braces.
+/// The declaration, without the parts in braces.
 fn top_level(decl: &str) -> String {
     let mut depth = 0;
     let outside = |c: &char| {
@@ -273,7 +274,7 @@ fn top_level(decl: &str) -> String {
     decl.chars().filter(outside).collect()
 }
 
-/// Begins a new line, or moves the one that is still empty.
+/// Begins a new line, or moves the current empty one.
 fn line(out: &mut String, depth: usize) {
     out.truncate(out.trim_end().len());
     out.push('\n');

@@ -3,7 +3,7 @@
 /** The protocol version that `hello` carries. */
 export const VERSION = 1;
 
-/** A frame from the client. `rid` (request id) is the client's number for this request; the reply or error carries it back as `re`. It may be left out where no reply is wanted (`marker`, `typing`, `watch`). */
+/** A frame from the client. `rid` (request id) is the client's number for this request. The answer or the error carries it back as `re`. Leave `rid` out if no reply is wanted (`marker`, `typing`, `watch`). */
 export type Command =
   | {
       t: "hello"
@@ -16,9 +16,9 @@ export type Command =
       body: string;
       /** The `seq` of the message in the same conversation that this one answers. */
       reply_to?: number;
-      /** Ids of one's files that were brought for this conversation and are complete, at most 10. With some, `body` may be `""`. */
+      /** Ids of own files, uploaded completely for this conversation, at most 10. With files, `body` may be `""`. */
       files?: Array<string>;
-      /** In a room: the `seq` of the message below whose thread this is a reply. */
+      /** In a room: the `seq` of a thread's root. The message becomes a reply in this thread. */
       thread?: number;
     }
   | {
@@ -26,13 +26,13 @@ export type Command =
       id: string;
       to: SendTo;
       body: string;
-      /** 2 to 10 different ones of 1 to 200 bytes, no control characters. */
+      /** 2 to 10 different choices of 1 to 200 bytes each, without control characters. */
       choices: Array<string>;
-      /** One may vote for several. */
+      /** A user may vote for several choices. */
       multiple?: boolean;
-      /** Nobody learns who has voted for what. */
+      /** Nobody can see the votes of a user. */
       anonymous?: boolean;
-      /** Unix milliseconds from which on nobody votes any more, at most a year ahead. */
+      /** Unix milliseconds at which voting ends, at most a year ahead. */
       ends?: number;
     }
   | {
@@ -40,7 +40,7 @@ export type Command =
       rid: number;
       conversation: string;
       seq: number;
-      /** Numbers of choices, from 0; none takes one's vote back. */
+      /** Numbers of choices, from 0. Empty: withdraw the vote. */
       choices: Array<number>;
     }
   | {
@@ -59,10 +59,10 @@ export type Command =
       t: "sticker";
       id: string;
       to: SendTo;
-      /** Its id. */
+      /** Id of the sticker. */
       sticker: string;
       reply_to?: number;
-      /** As of `send`. */
+      /** The `seq` of a thread's root, as in `send`. */
       thread?: number;
     }
   | {
@@ -104,7 +104,7 @@ export type Command =
       } | {
         action: "decline";
         call: string;
-        /** One is in a call elsewhere. */
+        /** The user is in another call. */
         busy?: boolean;
       } | {
         action: "hang_up";
@@ -128,7 +128,7 @@ export type Command =
       } | {
         action: "rejoin";
         call: string;
-        /** Of `calling` or `joined`. */
+        /** The `ticket` of `calling` or `joined`. */
         ticket: string;
         sdp: string;
       })
@@ -145,7 +145,7 @@ export type Command =
         action: "leave"
       } | {
         action: "offer";
-        /** Their place. */
+        /** Place of the recipient. */
         to: number;
         sdp: string;
       } | {
@@ -163,9 +163,9 @@ export type Command =
     }
   | {
       t: "watch";
-      /** Everybody with whom this user is in state `contact`, now and as that changes. Answered by `watching`. */
+      /** Subscribe to all users in state `contact`, also after changes of the contact list. Answered by `watching`. */
       contacts?: boolean;
-      /** Each is answered by `presence`. */
+      /** Ids of users. Each one is answered by `presence`. */
       users: Array<string>;
     }
   | {
@@ -177,7 +177,7 @@ export type Command =
   | {
       t: "contacts";
       rid: number;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
     }
@@ -186,7 +186,7 @@ export type Command =
       rid: number;
       /** Case-insensitive start of a word of the name. */
       query?: string;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
     }
@@ -206,36 +206,36 @@ export type Command =
   | {
       t: "conversations";
       rid: number;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
-      /** Only archived conversations instead of only the others. */
+      /** True: only archived conversations. Otherwise: only conversations that are not archived. */
       archived?: boolean;
-      /** Of those that are not archived, only these. */
+      /** Filter for the conversations that are not archived. */
       only?: Only;
     }
   | {
       t: "conversation";
       rid: number;
       conversation: string;
-      /** Unix milliseconds until which it is muted; 0 unmutes; 253402300799999 mutes for good. */
+      /** Unix milliseconds until which the conversation is muted. 0 unmutes; 253402300799999 mutes permanently. */
       muted_until?: number;
       pinned?: boolean;
       archived?: boolean;
-      /** Shown as unread, until it is read on. */
+      /** Shown as unread, until the user next reads the conversation. */
       marked_unread?: boolean;
-      /** Unfinished text, at most `limits.body_bytes`; an empty one removes the draft. */
+      /** Draft text, at most `limits.body_bytes`. Empty: remove the draft. */
       draft?: string;
     }
   | {
       t: "history";
       rid: number;
       to: SendTo;
-      /** Only messages with a smaller `seq`, nearest first taken. */
+      /** Only messages with a smaller `seq`. The page has the nearest ones. */
       before?: number;
-      /** Only messages with a larger `seq`, nearest first taken. */
+      /** Only messages with a larger `seq`. The page has the nearest ones. */
       after?: number;
-      /** The page begins with the first message of this time or later, in milliseconds since 1970. Without `before`, `after` and `thread`. */
+      /** The page begins with the first message at or after this time, in Unix milliseconds. Not together with `before`, `after` and `thread`. */
       since?: number;
       /** Only the replies in the thread below this `seq` of a room. */
       thread?: number;
@@ -247,7 +247,7 @@ export type Command =
       conversation: string;
       seq: number;
       follow?: boolean;
-      /** One has read as many replies; never back. */
+      /** Number of the last reply that the user has read. It never decreases. */
       read?: number;
     }
   | {
@@ -303,18 +303,18 @@ export type Command =
       rid: number;
       conversation: string;
       name?: string;
-      /** An empty one takes it away. */
+      /** Empty: remove the topic. */
       topic?: string;
-      /** The address of a picture, as in a token, which only an admin of the site may set; an empty one removes the room's picture, uploaded or not. */
+      /** Address of a picture, as in a token. Only an admin of the site may set an address. Empty: remove the room's picture, uploaded or not. */
       avatar?: string;
-      /** The id of a complete file, a picture, which one has uploaded for this room. Not together with `avatar`. */
+      /** Id of a complete file, a picture, that the user has uploaded for this room. Not together with `avatar`. */
       picture?: string;
       kind?: RoomKind;
-      /** Milliseconds between two messages of a member, at most a day; 0 ends slow mode. */
+      /** Milliseconds between two messages of a member, at most a day. 0 ends slow mode. */
       slow_ms?: number;
-      /** Nobody but its owner and moderators may write. */
+      /** Only the owner and moderators of the room may write. */
       frozen?: boolean;
-      /** Members that the room takes at most, up to the site's limit; 0: as many as the site lets it. Members who are in it stay. */
+      /** Largest number of members, up to the site's limit. 0: the site's limit. A lower limit removes no members. */
       max_members?: number;
     }
   | {
@@ -333,11 +333,11 @@ export type Command =
       conversation: string;
       user: string;
       action: MemberAction;
-      /** With `set_role`. */
+      /** With `set_role`: the new role. */
       role?: Role;
-      /** With `ban`, or with `set_role` and the role `muted`: when it ends by itself, in Unix milliseconds. Left out: it has no end. */
+      /** With `ban`, or with `set_role` and the role `muted`: Unix milliseconds at which the sanction expires. Left out: it does not expire. */
       until?: number;
-      /** With the same: why, at most 1,000 bytes. Shown to this user, if a member, and recorded. */
+      /** With `ban`, or with `set_role` and the role `muted`: the reason, at most 1,000 bytes. The reason is recorded, and shown to this user if they are a member. */
       reason?: string;
     }
   | {
@@ -346,9 +346,9 @@ export type Command =
       conversation: string;
       /** Case-insensitive start of a word of the name. */
       query?: string;
-      /** Muted members and banned users instead, without `query`; for those who keep order in the room. */
+      /** True: muted members and banned users instead, without `query`. Only for users who may moderate the room. */
       sanctioned?: boolean;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
     }
@@ -356,9 +356,9 @@ export type Command =
       t: "make_link";
       rid: number;
       conversation: string;
-      /** After so many it ends, 1 to 8,760; left out: a week. */
+      /** Hours until the invitation expires, 1 to 8,760. Left out: a week. */
       hours?: number;
-      /** So many may come by it, 1 to 10,000; left out: as many as the room takes. */
+      /** Number of users who may join by the invitation, 1 to 10,000. Left out: the limit of the room. */
       uses?: number;
     }
   | {
@@ -370,7 +370,7 @@ export type Command =
       t: "take_back_link";
       rid: number;
       conversation: string;
-      /** `code` of the list. */
+      /** `code` from the list of `links`. */
       code: string;
     }
   | {
@@ -388,18 +388,18 @@ export type Command =
       rid: number;
       /** Case-insensitive start of the name. */
       query?: string;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
     }
   | {
       t: "search";
       rid: number;
-      /** Words; the last one may be the start of one. */
+      /** Words. The last one may be the start of a word. */
       query: string;
-      /** Only of this conversation. */
+      /** Only messages of this conversation. */
       conversation?: string;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
     }
@@ -422,9 +422,9 @@ export type Command =
   | {
       t: "reports";
       rid: number;
-      /** Left out: all. */
+      /** Only reports in this state. Left out: all reports. */
       state?: ReportState;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
     }
@@ -434,14 +434,14 @@ export type Command =
   | {
       t: "audit";
       rid: number;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
     }
   | {
       t: "notices";
       rid: number;
-      /** One has read the warnings; they go. */
+      /** The user has read the warnings. The server removes them. */
       seen?: boolean;
     }
   | {
@@ -461,15 +461,15 @@ export type Command =
   | {
       t: "notifications";
       rid: number;
-      /** This browser takes notifications from now on. */
+      /** Subscribe this browser to notifications. */
       subscribe?: PushSubscription;
-      /** The browser of this endpoint takes none any more. */
+      /** Unsubscribe the browser with this endpoint. */
       unsubscribe?: string;
-      /** Equal minutes: no quiet hours. */
+      /** Quiet hours. Equal minutes: no quiet hours. */
       quiet?: QuietHours;
-      /** Whether they show what was written. */
+      /** Whether notifications show the text of messages. */
       bodies?: boolean;
-      /** After so many minutes what was missed is mailed, at most a week; 0: never. */
+      /** Minutes after which missed messages are mailed, at most a week. 0: never. */
       mail?: number;
     }
   | {
@@ -479,20 +479,20 @@ export type Command =
   | {
       t: "sign_out";
       rid: number;
-      /** `device` of the list. */
+      /** `device` from the list of `devices`. */
       device: string;
     }
   | {
       t: "export";
       rid: number;
-      /** The `next` of the page before. */
+      /** The `next` of the previous page. */
       after?: string;
       limit?: number;
     }
   | {
       t: "remove_account";
       rid: number;
-      /** Also what one has written. Left out: it stays, as nobody's. */
+      /** Also delete the user's messages. Left out: the messages stay, without their author. */
       messages?: boolean;
     }
   | {
@@ -513,23 +513,23 @@ export type Command =
       t: "bye"
     };
 
-/** The first frame. */
+/** The first frame of a session. */
 export type Hello = {
   /** Protocol version, 1. */
   v: number;
   /** Key of the site. */
   site: string;
-  /** JWT signed by the site. Left out: enter as a guest, where the site allows it. */
+  /** JWT signed by the site. Left out: enter as a guest, if the site allows guests. */
   token?: string;
-  /** Name of this browser or app, made once by the client: 1 to 64 bytes of `[A-Za-z0-9_-]`. */
+  /** Id of this browser or app, created once by the client: 1 to 64 bytes of `[A-Za-z0-9_-]`. */
   device: string;
-  /** The last `position` that the client saw. Left out: send a first page. */
+  /** The last `position` that the client received. Left out: request a first page. */
   position?: string;
   /** Software and version, for the operator's metrics: at most 64 bytes. */
   client?: string;
 };
 
-/** Whom a command is for. */
+/** The recipient of a command. */
 export type SendTo =
   | {
       user: string
@@ -541,29 +541,29 @@ export type SendTo =
       page: string
     };
 
-/** Changes of a member's privacy. */
+/** Changes of the own profile and its privacy. */
 export type ChangeProfile = {
   rid: number;
-  /** At most 140 characters; an empty one takes it away. */
+  /** At most 140 characters. Empty: remove the status. */
   status?: string;
-  /** With `status`: Unix milliseconds of its end; left out: it has none. */
+  /** With `status`: Unix milliseconds at which the status expires. Left out: it does not expire. */
   status_until?: number;
-  /** At most 200 characters, where the site lets members choose; an empty one is the site's, from the next `hello` on. */
+  /** At most 200 characters, if the site permits own names. Empty: the site's name, from the next `hello` on. */
   name?: string;
-  /** Audience that may begin a conversation; existing conversations continue. */
+  /** Users who may start a conversation with this user. Existing conversations continue. */
   may_write?: Audience;
   see_presence?: Audience;
-  /** Not who may not see the presence. */
+  /** Users who may see the last-seen time. Users without access to the presence never see it. */
   see_last_seen?: Audience;
 };
 
-/** Those to whom a member allows something. */
+/** The users that a member permits something. */
 export type Audience = "everybody" | "contacts" | "nobody";
 
-/** Which conversations a page has. */
+/** Filter of the conversation list. */
 export type Only = "unread" | "mentions";
 
-/** Which marker moves, and up to where. */
+/** The marker to move, and its new position. */
 export type MarkerSet =
   | {
       received: number
@@ -575,7 +575,7 @@ export type MarkerSet =
 /** The presence that a user chooses. */
 export type SetPresence = "online" | "away" | "busy" | "invisible";
 
-/** An act on a contact. */
+/** An action on a contact. */
 export type ContactAction = "request" | "accept" | "decline" | "remove" | "block" | "unblock";
 
 /** An action of a client in a call. */
@@ -594,7 +594,7 @@ export type CallAction =
   | {
       action: "decline";
       call: string;
-      /** One is in a call elsewhere. */
+      /** The user is in another call. */
       busy?: boolean;
     }
   | {
@@ -624,7 +624,7 @@ export type CallAction =
   | {
       action: "rejoin";
       call: string;
-      /** Of `calling` or `joined`. */
+      /** The `ticket` of `calling` or `joined`. */
       ticket: string;
       sdp: string;
     };
@@ -643,7 +643,7 @@ export type GroupAction =
     }
   | {
       action: "offer";
-      /** Their place. */
+      /** Place of the recipient. */
       to: number;
       sdp: string;
     }
@@ -660,58 +660,58 @@ export type GroupAction =
 
 export type Media = "audio" | "video";
 
-/** Kind of a room: it decides about finding it and writing in it. */
+/** Kind of a room. It decides who may find the room and write in it. */
 export type RoomKind = "public" | "private" | "announcement";
 
 /** Role of a member in a room. */
 export type Role = "owner" | "moderator" | "member" | "muted";
 
-/** An act on a user in a room. */
+/** An action on a user in a room. */
 export type MemberAction = "invite" | "remove" | "ban" | "unban" | "set_role";
 
 /** The answer to a message request. */
 export type RequestAnswer = "accept" | "dismiss";
 
-/** Why something is reported. */
+/** The reason of a report. */
 export type ReportReason = "spam" | "abuse" | "sexual" | "violence" | "fraud" | "other" | "filter";
 
-/** Whether somebody looks after a report. */
+/** The state of a report. */
 export type ReportState = "open" | "taken" | "closed";
 
-/** An act of a moderator, with its fields. */
+/** An action of a moderator, with its fields. */
 export type Moderate = {
   rid: number;
   act: ModeratorAct;
-  /** Whom it concerns: with all but `delete` and those about reports. */
+  /** The target user: with all actions except `delete` and those on reports. */
   user?: string;
-  /** With `mute`, `unmute`, `ban`, `unban`: in this room only. With `delete`: where the message is. */
+  /** With `mute`, `unmute`, `ban`, `unban`: in this room only. With `delete`: the conversation of the message. */
   conversation?: string;
-  /** With `delete`. */
+  /** With `delete`: the `seq` of the message. */
   seq?: number;
-  /** With `mute`, `ban` and `shadow_ban`: Unix milliseconds of the end; left out: there is none. With `raid`: of its end. */
+  /** With `mute`, `ban` and `shadow_ban`: Unix milliseconds at which the sanction expires. Left out: it does not expire. With `raid`: Unix milliseconds at which raid mode ends. */
   until?: number;
-  /** With `warn`, `mute`, `ban`, `refuse`: told to the user. With `shadow_ban` and `close_report`: a note for moderators. At most 1,000 bytes. */
+  /** With `warn`, `mute`, `ban`, `refuse`: shown to the user. With `shadow_ban` and `close_report`: a note for moderators. At most 1,000 bytes. */
   reason?: string;
-  /** With those about reports. */
+  /** With the actions on reports: the number of the report. */
   report?: number;
-  /** With `set_role`, which only admins may. */
+  /** With `set_role`: the new role. Only admins may set roles. */
   role?: SiteRole;
-  /** With `ban` on the whole site: the devices too, from which they are here and from which they try to come. */
+  /** With `ban` on the whole site: also ban the devices that the user is connected from, and those used in later attempts. */
   devices?: boolean;
-  /** With `set_level`; left out: by age and activity again. */
+  /** With `set_level`: the new level. Left out: the level follows age and activity again. */
   level?: Level;
 };
 
-/** The kinds of moderators' acts. */
+/** The actions of a moderator. */
 export type ModeratorAct = "warn" | "mute" | "unmute" | "ban" | "unban" | "kick" | "set_role" | "delete" | "take_report" | "close_report" | "reopen_report" | "approve" | "refuse" | "shadow_ban" | "lift_shadow_ban" | "set_level" | "raid" | "end_raid";
 
 /** Role of a user on the whole site. */
 export type SiteRole = "member" | "moderator" | "admin";
 
-/** How well a member is known. */
+/** The trust level of a member. */
 export type Level = "new" | "basic" | "trusted";
 
-/** The fields of a browser's `PushSubscription` (W3C Push API), and the language of its notices. */
+/** The fields of a browser's `PushSubscription` (W3C Push API), and the language of its notifications. */
 export type PushSubscription = {
   endpoint: string;
   /** Public key of the browser, base64url. */
@@ -721,17 +721,17 @@ export type PushSubscription = {
   lang?: string;
 };
 
-/** Hours in which nothing is shown, every day. They may pass midnight. */
+/** Daily hours without notifications. They may span midnight. */
 export type QuietHours = {
-  /** Minute of the day by the user's clock, 0 to 1439. */
+  /** First quiet minute of the day by the user's clock, 0 to 1439. */
   from: number;
-  /** The first minute that is not quiet any more. */
+  /** First minute after the quiet hours. */
   to: number;
-  /** Minutes by which the user's clock is ahead of UTC, -720 to 840. */
+  /** Minutes that the user's clock is ahead of UTC, -720 to 840. */
   offset: number;
 };
 
-/** A frame from the server. `re` is the `rid` of the request that an event answers. `position` is opaque: the client keeps the last one that it saw and says it in `hello` or `resume`; everything up to it has been sent to this session. */
+/** A frame from the server. `re` is the `rid` of the request that the event answers. `position` is opaque. The client keeps the last `position` that it received, and sends it in `hello` or `resume`. All events up to it were sent to this session. */
 export type Event =
   | {
       t: "welcome"
@@ -742,21 +742,21 @@ export type Event =
       id: string;
       conversation: string;
       seq: number;
-      /** Unix milliseconds at which the server took it. */
+      /** Unix milliseconds at which the server accepted the message. */
       time: number;
-      /** It waits for the other one to accept it. */
+      /** The message is part of a request that the recipient has not accepted yet. */
       request?: boolean;
       position: string;
     }
   | {
       t: "error";
       code: Code;
-      /** For people who debug; clients show their own text for `code`. */
+      /** For developers; clients show their own text for `code`. */
       text: string;
       re?: number;
       /** The `id` of the `send` that failed. */
       id?: string;
-      /** Trying again makes sense after so many milliseconds; absent: trying again is useless. */
+      /** Milliseconds after which a retry makes sense. Absent: a retry is useless. */
       retry_after?: number;
     }
   | {
@@ -767,46 +767,46 @@ export type Event =
       seq: number;
       /** Id of the user who posted it. */
       from: string;
-      /** The client's `id`: on one's own other devices, and to recognise one's own after a retry. */
+      /** The `id` of the sender's `send`. The sender's devices recognise own messages by it, also after a retry. */
       id: string;
       body: string;
       /** Unix milliseconds. */
       time: number;
       reply_to?: number;
-      /** Grows with each change; absent: it is as it was posted. Of two pictures of a message the greater is newer. */
+      /** Grows with each change. Absent: unchanged since the message was posted. Of two copies of a message, the one with the greater version is newer. */
       version?: number;
       /** Unix milliseconds of the last edit. */
       edited?: number;
-      /** It was taken back; `body` is empty. */
+      /** The message was deleted; `body` is empty. */
       deleted?: boolean;
-      /** It is what has stayed of a call; `body` says the same in English. */
+      /** The entry of a finished call. `body` describes the call in English. */
       call?: CallEntry;
-      /** It is kept at hand above the conversation. */
+      /** The message is pinned above the conversation. */
       pinned?: boolean;
-      /** In the order in which they came first. */
+      /** Reactions, in the order of their first use. */
       reactions?: Array<Reaction>;
-      /** In the order in which the sender put them. */
+      /** Files, in the order chosen by the sender. */
       files?: Array<SentFile>;
-      /** `body` is its question. */
+      /** The poll, if the message is one. `body` is its question. */
       poll?: Poll;
       forwarded?: Forwarded;
-      /** It is a reply in the thread below this `seq`. */
+      /** The `seq` of the thread's root, if the message is a reply in a thread. */
       thread?: number;
-      /** With `thread`: its number among the replies, from 1. */
+      /** With `thread`: the number of this reply in the thread, from 1. */
       number?: number;
-      /** A thread hangs below it. */
+      /** The thread below this message, if it has one. */
       replies?: Replies;
       /** Preview of the first link. */
       preview?: Preview;
-      /** It is this sticker; the body is its words. */
+      /** The sticker, if the message is one. `body` has the words of the sticker. */
       sticker?: Sticker;
     }
   | {
       t: "update";
       re?: number;
-      /** The whole message as it is now. `by` says for whom `mine` is right. */
+      /** The complete message in its present form. `by` decides whether `mine` is valid. */
       message: Message;
-      /** The author of the change. If it is oneself, `mine` of the reactions is right; otherwise `mine` is left out, and one's own reactions are as before. */
+      /** Id of the user who changed the message. If it is the own id, `mine` of the reactions is valid. Otherwise `mine` is left out, and the own reactions are unchanged. */
       by: string;
       position: string;
     }
@@ -815,20 +815,20 @@ export type Event =
       re?: number;
       conversation: string;
       seq: number;
-      /** As in a message: ignore counts of a version that is not greater than the one that is known. */
+      /** Version of the message. Ignore counts whose version is not greater than the known one. */
       version: number;
-      /** All that the message has now, in the order in which they came first. */
+      /** All present reactions of the message, in the order of their first use. */
       reactions: Array<ReactionCount>;
-      /** Where the message is a poll. */
+      /** The votes, if the message is a poll. */
       poll?: PollCounts;
       pinned?: boolean;
-      /** The message has a preview of its link; absent: none, or no longer. */
+      /** The message has a preview of its link. Absent: it has none, or not any more. */
       preview?: boolean;
-      /** The author of the change; absent: several users, or a voter of an anonymous poll. */
+      /** Id of the user who made the change. Absent: several users, or a voter of an anonymous poll. */
       by?: string;
-      /** The reaction that `by` put on or took off. */
+      /** The reaction that `by` added or removed. */
       put?: PutReaction;
-      /** The choices that `by` votes for now. */
+      /** The present choices of `by`. */
       chose?: Array<number>;
       position: string;
     }
@@ -843,7 +843,7 @@ export type Event =
       user: string;
       received: number;
       read: number;
-      /** One's own unread count, where `user` is oneself. */
+      /** The own unread count, if `user` is the own id. */
       unread?: number;
       position: string;
     }
@@ -856,22 +856,22 @@ export type Event =
   | {
       t: "call";
       re?: number;
-      /** Names the call while it lasts. */
+      /** Id of the call while it lasts. */
       call: string;
-      /** For a connection that begins now: what browsers call `iceServers`. */
+      /** For a new connection: the `iceServers` of `RTCPeerConnection`. */
       ice?: Array<IceServer>;
     } & ({
         news: "calling";
         user: string;
         media: Media;
-        /** A secret: with it one takes one's place in the call again. */
+        /** A secret. With it, a new session takes the same place in the call again. */
         ticket: string;
       } | {
         news: "ring";
         user: string;
         media: Media;
         sdp: string;
-        /** One has called them in the same moment, and they were first: accept. */
+        /** Both users called each other at the same moment, and the other user was first: send `accept`. */
         glare?: boolean;
       } | {
         news: "joined";
@@ -901,35 +901,35 @@ export type Event =
       } | {
         news: "rejoined";
         media: Media;
-        /** The other one holds. */
+        /** The other user has put the call on hold. */
         hold?: boolean;
-        /** The other one is away too. */
+        /** The other user is away too. */
         away?: boolean;
-        /** Milliseconds since the call was accepted; absent while it rings. */
+        /** Milliseconds since the call was accepted. Absent while it rings. */
         ms?: number;
       } | {
         news: "done"
       } | {
         news: "over";
         outcome: CallOutcome;
-        /** Milliseconds from when it was accepted. */
+        /** Milliseconds from the acceptance to the end of the call. */
         ms: number;
       })
   | {
       t: "group_call";
       re?: number;
       conversation: string;
-      /** With `joined`: what browsers call `iceServers`. */
+      /** With `joined`: the `iceServers` of `RTCPeerConnection`. */
       ice?: Array<IceServer>;
     } & ({
         news: "standing";
-        /** So many may be in it at once; 0: rooms of this site have no calls. */
+        /** Largest number of participants. 0: rooms of this site have no calls. */
         most: number;
-        /** Absent: there is none, or none that one might join. */
+        /** The current call. Absent: the room has no call, or none that this user may join. */
         now?: GroupCall;
       } | {
         news: "joined";
-        /** One's own. */
+        /** The own place. */
         place: number;
         media: Media;
         /** Unix milliseconds. */
@@ -939,11 +939,11 @@ export type Event =
       } | {
         news: "came";
         user: string;
-        /** Names them while they are here with this connection; nobody else ever has it. */
+        /** Number of the participant, as long as they stay with this connection. It is never reused. */
         place: number;
-        /** Their connection to the server is lost. */
+        /** The participant has lost the connection to the server. */
         away?: boolean;
-        /** One of the two has blocked the other: there is no connection between them. */
+        /** One of the two users has blocked the other: they have no connection. */
         apart?: boolean;
       } | {
         news: "went";
@@ -977,7 +977,7 @@ export type Event =
       t: "presence";
       user: string;
       presence: Presence;
-      /** Unix milliseconds of when they were last here, where they are not now. */
+      /** Unix milliseconds at which the user was last connected, if they are offline now. */
       last_seen?: number;
     }
   | {
@@ -985,7 +985,7 @@ export type Event =
       online?: Array<string>;
       away?: Array<string>;
       busy?: Array<string>;
-      /** More are here than are named: those who are not may be here or not. */
+      /** Not all connected contacts are listed: an unlisted contact may be connected or not. */
       more?: boolean;
     }
   | {
@@ -1039,7 +1039,7 @@ export type Event =
       t: "member_count";
       conversation: string;
       members: number;
-      /** New members without a presence: only in rooms of up to 50 members, each at most once in ten minutes. */
+      /** New members, without presence. Only in rooms of up to 50 members, each member at most once in ten minutes. */
       joined?: Array<Person>;
     }
   | {
@@ -1065,15 +1065,15 @@ export type Event =
       t: "link";
       re: number;
       conversation: string;
-      /** Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows it can join. */
+      /** Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows the code can join. */
       code: string;
-      /** Id of the user who has made it. */
+      /** Id of the user who created the invitation. */
       by: string;
-      /** Unix milliseconds of its end. */
+      /** Unix milliseconds at which the invitation expires. */
       until: number;
-      /** So many may come by it; absent: as many as the room takes. */
+      /** Number of users who may join by the invitation. Absent: the limit of the room. */
       uses?: number;
-      /** So many have come. */
+      /** Number of users who have joined by the invitation. */
       used: number;
     }
   | {
@@ -1085,19 +1085,19 @@ export type Event =
   | {
       t: "invitation";
       re: number;
-      /** Absent: one is no member yet. */
+      /** Absent: the user is not a member yet. */
       conversation?: string;
       name: string;
       kind: RoomKind;
       topic?: string;
       avatar?: string;
-      /** As of a room. */
+      /** Path of the uploaded picture, as in a room. */
       picture?: string;
-      /** How many members the room has. */
+      /** Number of members. */
       members: number;
-      /** The inviting user, without a presence. */
+      /** The user who created the invitation, without presence. */
       by: Person;
-      /** Unix milliseconds of its end. */
+      /** Unix milliseconds at which the invitation expires. */
       until: number;
     }
   | {
@@ -1111,7 +1111,7 @@ export type Event =
       re: number;
       conversation: string;
       messages: Array<Message>;
-      /** More messages exist in the asked direction. */
+      /** More messages exist in the requested direction. */
       more: boolean;
     }
   | {
@@ -1174,7 +1174,7 @@ export type Event =
   | {
       t: "moderated";
       re: number;
-      /** As it is now, where it was about one. */
+      /** The report in its present form, if the action was on a report. */
       report?: Report;
     }
   | {
@@ -1211,7 +1211,7 @@ export type Event =
   | {
       t: "filter_tested";
       re: number;
-      /** Absent: it would be sent as any other. */
+      /** The action of the filters. Absent: the message would be delivered like any other. */
       act?: FilterAct;
       hits: Array<FilterHit>;
     }
@@ -1220,10 +1220,10 @@ export type Event =
       re: number;
       /** `applicationServerKey` for a browser's subscription. Absent: this server sends no push notifications. */
       key?: string;
-      /** How many of one's browsers take them. */
+      /** Number of the user's browsers that get notifications. */
       devices: number;
       quiet?: QuietHours;
-      /** They show what was written. */
+      /** Notifications show the text of messages. */
       bodies: boolean;
       /** Settings of the mail digest. Absent: the site has given no address, or this server sends no mail. */
       mail?: MailDigest;
@@ -1231,7 +1231,7 @@ export type Event =
   | {
       t: "changes";
       re: number;
-      /** The position was not usable: forget what is cached, this is a first page. */
+      /** The position was not usable, and this is a first page: discard all cached data. */
       reset: boolean;
       conversations: Array<Conversation>;
       messages: Array<Message>;
@@ -1265,11 +1265,11 @@ export type Event =
       t: "bye";
       code: Code;
       text: string;
-      /** Come back after so many milliseconds; absent: do not come back by yourself. */
+      /** Milliseconds after which the client may reconnect. Absent: do not reconnect automatically. */
       retry_after?: number;
-      /** With `banned`: Unix milliseconds of the end, if it has one. */
+      /** With `banned`: Unix milliseconds at which the ban expires, if it expires. */
       until?: number;
-      /** With `banned` and `site_closed`: what a moderator or the owner says about it, if anything. */
+      /** With `banned` and `site_closed`: the explanation of the moderator or the owner, if any. */
       reason?: string;
     };
 
@@ -1277,51 +1277,51 @@ export type Event =
 export type Welcome = {
   /** For logs and support; not a secret. */
   session: string;
-  /** Secret that a POST and the next poll carry in `Authorization: Kith <key>`; absent on WebSocket. */
+  /** Secret for the header `Authorization: Kith <key>` of a POST and of the next poll. Absent on WebSocket. */
   key?: string;
-  /** Oneself. */
+  /** The user of this session. */
   me: Person;
-  /** One's own presence as chosen. */
+  /** The own presence, as set by the user. */
   presence: SetPresence;
-  /** A guest gets a token to come back as the same guest. */
+  /** For guests: a token to return as the same guest. */
   guest_token?: string;
-  /** All members see each other (mode *open*), or only contacts do. */
+  /** True: all members see each other (mode *open*). False: only contacts do. */
   open: boolean;
-  /** One's own on the site; absent: member. */
+  /** The own role on the site. Absent: member. */
   role?: SiteRole;
-  /** The users whose calls ring here; absent: contacts. */
+  /** The allowed callers. Absent: contacts. */
   calls?: CallsFrom;
-  /** The write access of the site; absent: everybody may write, and there is no raid. */
+  /** The write access to the site. Absent: everybody may write, and raid mode is off. */
   site?: SiteState;
   limits: Limits;
   /** Server time, Unix milliseconds. */
   time: number;
   /** Unix milliseconds until which the session may last without a newer token. */
   expires: number;
-  /** `position` of `hello` was usable and what follows is the difference since then. Otherwise it is a first page (newest activity first), and the client forgets what it has cached. */
+  /** True: `position` of `hello` was usable, and the fields below have the changes since then. False: this is a first page (newest activity first), and the client discards its cached data. */
   resumed: boolean;
   conversations: Array<Conversation>;
-  /** On resume: messages missed, ascending by `seq` inside each conversation. */
+  /** On resume: missed messages, ascending by `seq` inside each conversation. */
   messages: Array<Message>;
-  /** On resume: older messages that have changed meanwhile, as they are now. */
+  /** On resume: older messages that have changed meanwhile, in their present form. */
   updates?: Array<Message>;
-  /** On resume: conversations of which more was missed than is sent here. */
+  /** On resume: conversations with more missed messages than are sent here. */
   gaps: Array<Gap>;
-  /** On resume: rooms of which one is no member any more. */
+  /** On resume: rooms in which the user is no longer a member. */
   left?: Array<Left>;
-  /** On resume: threads of rooms with a gap, as they are now. */
+  /** On resume: threads of rooms with a gap, in their present form. */
   threads?: Array<ThreadCount>;
-  /** On resume: users who have another id since a moment ago; see the event. */
+  /** On resume: users who have got a new id. See the event `renamed`. */
   renamed?: Array<Renamed>;
-  /** Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`. */
+  /** Contacts: the changed ones (resumed), or a first page. `contacts_next` is like `next` in `contacts`. */
   contacts: Array<Contact>;
   contacts_next?: string;
-  /** On a first page: there are more conversations (`conversations` with this as `after`). */
+  /** On a first page: more conversations exist. Send `conversations` with this as `after`. */
   conversations_next?: string;
   position: string;
 };
 
-/** The users whose calls ring. */
+/** The allowed callers. */
 export type CallsFrom = "nobody" | "contacts" | "everyone";
 
 /** The limits of the server, so that a client can check before it sends. */
@@ -1332,121 +1332,121 @@ export type Limits = {
   frame_bytes: number;
   /** Largest `limit` of a page. */
   page: number;
-  /** Most `users` in `watch`. */
+  /** Largest number of `users` in `watch`. */
   watch: number;
-  /** Milliseconds of silence after which the server drops the session; ping before that. */
+  /** Milliseconds without a frame from the client after which the server drops the session. Ping before that. */
   idle_ms: number;
   /** Milliseconds between heartbeats on the stream transports. */
   heartbeat_ms: number;
-  /** Longest file, in bytes; absent: no files can be sent. */
+  /** Longest file, in bytes. Absent: files cannot be sent. */
   file_bytes?: number;
 };
 
-/** Where what was missed is mailed to, and when. */
+/** Address and delay of the mail digest of missed messages. */
 export type MailDigest = {
   address: string;
-  /** After so many minutes of unread messages, and at most once a day; 0: never. */
+  /** Minutes of unread messages after which the mail is sent, at most once a day. 0: never. */
   after: number;
 };
 
-/** A hole in what a client has: it must ask `history` with `before: first` if it wants what lies before. */
+/** A gap in the messages that a client has. To load the older ones, send `history` with `before: first`. */
 export type Gap = {
   conversation: string;
-  /** The oldest `seq` that is sent; between the client's newest and this one something is missing. */
+  /** The oldest `seq` that is sent. Messages between the client's newest `seq` and this one are missing. */
   first: number;
-  /** More older messages have changed than are sent: the client drops all that it has before `first`. */
+  /** More older messages have changed than are sent: the client drops all its messages before `first`. */
   forget?: boolean;
 };
 
-/** A user who has another id now, and what others see of them. */
+/** A user with a new id, and the data that others see. */
 export type Renamed = {
   /** The former id. */
   was: string;
-  /** All their messages are deleted. */
+  /** All messages of the user are deleted. */
   erased?: boolean;
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
   avatar?: string;
-  /** No account. */
+  /** A guest, without an account. */
   guest?: boolean;
-  /** As of now; absent where it may not be seen. */
+  /** The present presence. Absent if this user may not see it. */
   presence?: Presence;
 };
 
-/** The thread below the message `seq`, some replies of which a client has not seen. */
+/** The thread below the message `seq`. The client lacks some of its replies. */
 export type ThreadCount = {
   conversation: string;
   seq: number;
   replies: Replies;
 };
 
-/** A room of which one was a member. */
+/** A room in which the user is no longer a member. */
 export type Left = {
   conversation: string;
   reason: LeftReason;
 };
 
-/** Why one is no member of a room any more. */
+/** The reason why the user is no longer a member of a room. */
 export type LeftReason = "left" | "removed" | "banned";
 
 /** A conversation as this user sees it. */
 export type Conversation = {
   /** Opaque id. */
   conversation: string;
-  /** The other one of a direct conversation; absent in a room. */
+  /** The other user of a direct conversation. Absent in a room. */
   with?: Person;
   /** The room, if the conversation is one. */
   room?: Room;
   /** The newest message. */
   last?: Message;
-  /** One's own markers. */
+  /** The own markers. */
   received: number;
   read: number;
-  /** The other's markers; 0 in a room. */
+  /** The other user's markers; 0 in a room. */
   their_received: number;
   their_read: number;
   unread: number;
-  /** Unread messages that name this user as `@id`, or all as `@room`. */
+  /** Unread messages that mention this user as `@id`, or all members as `@room`. */
   mentions: number;
-  /** Unix milliseconds; 0: not muted. */
+  /** Unix milliseconds until which the conversation is muted; 0: not muted. */
   muted_until: number;
   pinned: boolean;
   archived: boolean;
-  /** It waits for an answer; absent: it does not. */
+  /** The state of a pending request. Absent: no request is pending. */
   request?: RequestState;
-  /** The member who asks this user into the room; the user is no member of it yet. `request` is `received` then. */
+  /** The member who invites this user into the room. This user is not a member yet, and `request` is `received`. */
   requested_by?: Person;
-  /** Shown as unread, although all of it was read. */
+  /** Shown as unread, although all messages were read. */
   marked_unread?: boolean;
-  /** The unfinished text of the user, from any device. */
+  /** The user's draft, from any device. */
   draft?: string;
-  /** Unix milliseconds of the last activity; the list is sorted by it. */
+  /** Unix milliseconds of the last activity. The list is sorted by it. */
   active: number;
 };
 
-/** The side whose answer a message request waits for. */
+/** The direction of a pending message request. */
 export type RequestState = "sent" | "received";
 
 /** A report, as moderators see it. */
 export type Report = {
   report: number;
   state: ReportState;
-  /** Where the message is, or the room that is reported. */
+  /** The conversation of the message, or the reported room. */
   conversation?: string;
-  /** Of the message. */
+  /** The `seq` of the message. */
   seq?: number;
   /** The author of the message, or the reported user. */
   user?: string;
   /** The reporter; absent: a filter. */
   by?: string;
-  /** A message that nobody else sees: `approve` sends it, `refuse` does not. It is the last of `lines`. */
+  /** The message is held, and nobody else sees it: `approve` delivers it, `refuse` does not. It is the last of `lines`. */
   held?: boolean;
   reason: ReportReason;
   text?: string;
-  /** The message and those around it, as they were when it was reported. */
+  /** The message and its neighbours, as they were at the time of the report. */
   lines?: Array<ReportLine>;
-  /** Former texts of the message, oldest first: those replaced or deleted in the week before the report. */
+  /** Former texts of the message, oldest first. Only texts replaced or deleted in the week before the report. */
   former?: Array<FormerBody>;
   /** Unix milliseconds. */
   time: number;
@@ -1455,7 +1455,7 @@ export type Report = {
   note?: string;
 };
 
-/** A message as it was when it, or one near it, was reported. */
+/** A message, as it was when it or a neighbour was reported. */
 export type ReportLine = {
   seq: number;
   from: string;
@@ -1466,31 +1466,31 @@ export type ReportLine = {
 /** A former text of a message, before an edit or the deletion. */
 export type FormerBody = {
   body: string;
-  /** When another one took its place. Unix milliseconds. */
+  /** Unix milliseconds at which the text was replaced. */
   until: number;
 };
 
-/** An act of a moderator. */
+/** An action of a moderator. */
 export type AuditEntry = {
   number: number;
   /** Unix milliseconds. */
   time: number;
-  /** Absent: the site's own server, the operator, or an end that came by itself. */
+  /** The actor. Absent: the site's own server, the operator, or an automatic expiry. */
   by?: string;
-  /** A word; there may be new ones. */
+  /** Name of the action. Future versions may add names. */
   act: string;
   user?: string;
   conversation?: string;
-  /** For people: a reason, an end, a seq. */
+  /** For display: a reason, an end, a `seq`. */
   detail?: string;
 };
 
 /** A notice of a moderator to a user. */
 export type Notice = {
   kind: NoticeKind;
-  /** The room in which it holds; absent: on the whole site. */
+  /** The room of the notice. Absent: the whole site. */
   conversation?: string;
-  /** Unix milliseconds; absent: there is no end. */
+  /** Unix milliseconds at which the sanction expires. Absent: it does not expire. */
   until?: number;
   reason?: string;
 };
@@ -1502,14 +1502,14 @@ export type Held = {
   /** The `id` of the `send`. */
   id: string;
   conversation: string;
-  /** The other one, in a direct conversation. */
+  /** The other user, in a direct conversation. */
   user?: string;
   state: HeldState;
   body: string;
   /** Unix milliseconds. */
   time: number;
   reply_to?: number;
-  /** With `refused`: what a moderator says about it. */
+  /** With `refused`: the moderator's explanation. */
   reason?: string;
 };
 
@@ -1520,7 +1520,7 @@ export type SiteState = {
   access: SiteAccess;
   /** The owner's explanation. */
   text?: string;
-  /** For moderators: until when new members cannot write first or in rooms. Unix milliseconds. */
+  /** For moderators: Unix milliseconds until which new members cannot start conversations or write in rooms. */
   raid_until?: number;
 };
 
@@ -1543,48 +1543,48 @@ export type FilterKind = "word" | "link" | "pattern" | "unreadable";
 export type Room = {
   name: string;
   kind: RoomKind;
-  /** One's own; absent where one is no member, and in the event `room`. */
+  /** The own role. Absent if the user is not a member, and in the event `room`. */
   role?: Role;
-  /** How many members it has. */
+  /** Number of members. */
   members: number;
   topic?: string;
-  /** The address of its picture, which an admin of the site has set. */
+  /** Address of the room's picture, set by an admin of the site. */
   avatar?: string;
-  /** The path of its uploaded picture on the server. A room has no `avatar` then. */
+  /** Path of the room's uploaded picture on the server. The room then has no `avatar`. */
   picture?: string;
-  /** The page whose room it is. */
+  /** The page of the site that the room belongs to. */
   page?: string;
-  /** Milliseconds between two messages of a member; 0: no slow mode. */
+  /** Milliseconds between two messages of a member. 0: no slow mode. */
   slow_ms?: number;
-  /** Nobody but its owner and moderators may write. */
+  /** Only the owner and moderators of the room may write. */
   frozen?: boolean;
-  /** Members that it takes at most, by its own limit; 0: as many as the site lets it. */
+  /** Largest number of members, by the room's own limit. 0: the site's limit. */
   max_members?: number;
 };
 
 /** A user in a room. */
 export type Member = {
-  /** Absent: no member. */
+  /** The member's role. Absent: the user is not a member. */
   role?: Role;
-  /** May not come back. */
+  /** The user may not come back. */
   banned?: boolean;
-  /** A pending room request: the user was asked to join, and the asker knows of no answer. */
+  /** A room request is pending: the user was asked to join, and the requester sees no answer yet. */
   requested?: boolean;
-  /** How far the member has received; in `members` of rooms of up to 50 only, and absent where the asker may not see it. */
+  /** The member has received all messages up to this `seq`. Only in `members` of rooms of up to 50, and absent if the requester may not see it. */
   received?: number;
-  /** How far the member has read; likewise. */
+  /** The member has read all messages up to this `seq`. Sent under the conditions of `received`. */
   read?: number;
-  /** Unix milliseconds of the end of the mute or the ban, in the list of those; absent: it has no end. */
+  /** In the list of muted and banned users: Unix milliseconds at which the sanction expires. Absent: it does not expire. */
   until?: number;
-  /** The reason that the member was given; likewise. */
+  /** In the list of muted and banned users: the reason given to the member. */
   reason?: string;
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
   avatar?: string;
-  /** No account. */
+  /** A guest, without an account. */
   guest?: boolean;
-  /** As of now; absent where it may not be seen. */
+  /** The present presence. Absent if this user may not see it. */
   presence?: Presence;
 };
 
@@ -1594,35 +1594,35 @@ export type Listed = {
   room: Room;
 };
 
-/** An invitation into a room, as those see it who may take it back. */
+/** An invitation into a room, for users who may take it back. */
 export type Link = {
-  /** Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows it can join. */
+  /** Code of the link, 22 characters of `[A-Za-z0-9_-]`. Everybody who knows the code can join. */
   code: string;
-  /** Id of the user who has made it. */
+  /** Id of the user who created the invitation. */
   by: string;
-  /** Unix milliseconds of its end. */
+  /** Unix milliseconds at which the invitation expires. */
   until: number;
-  /** So many may come by it; absent: as many as the room takes. */
+  /** Number of users who may join by the invitation. Absent: the limit of the room. */
   uses?: number;
-  /** So many have come. */
+  /** Number of users who have joined by the invitation. */
   used: number;
 };
 
 /** The room of an invitation. */
 export type Invitation = {
-  /** Absent: one is no member yet. */
+  /** Absent: the user is not a member yet. */
   conversation?: string;
   name: string;
   kind: RoomKind;
   topic?: string;
   avatar?: string;
-  /** As of a room. */
+  /** Path of the uploaded picture, as in a room. */
   picture?: string;
-  /** How many members the room has. */
+  /** Number of members. */
   members: number;
-  /** The inviting user, without a presence. */
+  /** The user who created the invitation, without presence. */
   by: Person;
-  /** Unix milliseconds of its end. */
+  /** Unix milliseconds at which the invitation expires. */
   until: number;
 };
 
@@ -1633,58 +1633,58 @@ export type Message = {
   seq: number;
   /** Id of the user who posted it. */
   from: string;
-  /** The client's `id`: on one's own other devices, and to recognise one's own after a retry. */
+  /** The `id` of the sender's `send`. The sender's devices recognise own messages by it, also after a retry. */
   id: string;
   body: string;
   /** Unix milliseconds. */
   time: number;
   reply_to?: number;
-  /** Grows with each change; absent: it is as it was posted. Of two pictures of a message the greater is newer. */
+  /** Grows with each change. Absent: unchanged since the message was posted. Of two copies of a message, the one with the greater version is newer. */
   version?: number;
   /** Unix milliseconds of the last edit. */
   edited?: number;
-  /** It was taken back; `body` is empty. */
+  /** The message was deleted; `body` is empty. */
   deleted?: boolean;
-  /** It is what has stayed of a call; `body` says the same in English. */
+  /** The entry of a finished call. `body` describes the call in English. */
   call?: CallEntry;
-  /** It is kept at hand above the conversation. */
+  /** The message is pinned above the conversation. */
   pinned?: boolean;
-  /** In the order in which they came first. */
+  /** Reactions, in the order of their first use. */
   reactions?: Array<Reaction>;
-  /** In the order in which the sender put them. */
+  /** Files, in the order chosen by the sender. */
   files?: Array<SentFile>;
-  /** `body` is its question. */
+  /** The poll, if the message is one. `body` is its question. */
   poll?: Poll;
   forwarded?: Forwarded;
-  /** It is a reply in the thread below this `seq`. */
+  /** The `seq` of the thread's root, if the message is a reply in a thread. */
   thread?: number;
-  /** With `thread`: its number among the replies, from 1. */
+  /** With `thread`: the number of this reply in the thread, from 1. */
   number?: number;
-  /** A thread hangs below it. */
+  /** The thread below this message, if it has one. */
   replies?: Replies;
   /** Preview of the first link. */
   preview?: Preview;
-  /** It is this sticker; the body is its words. */
+  /** The sticker, if the message is one. `body` has the words of the sticker. */
   sticker?: Sticker;
 };
 
-/** One emoji or `:name:` on a message, and who put it there. */
+/** One emoji or `:name:` on a message, and the users who added it. */
 export type Reaction = {
   reaction: string;
   count: number;
-  /** Ids of the first who put it there and left it, at most 20, oldest first. */
+  /** Ids of the first users who added the reaction and have not removed it, at most 20, oldest first. */
   users: Array<string>;
-  /** Oneself is among them; only in what is made for one user. */
+  /** This user has added the reaction. Only in events made for one user. */
   mine?: boolean;
 };
 
-/** How many users have put a reaction on a message. */
+/** Number of users with a reaction on a message. */
 export type ReactionCount = {
   reaction: string;
   count: number;
 };
 
-/** A reaction that a user has put on a message, or taken off. */
+/** A reaction that a user has added or removed. */
 export type PutReaction = {
   reaction: string;
   on: boolean;
@@ -1692,9 +1692,9 @@ export type PutReaction = {
 
 /** The votes of a poll. */
 export type PollCounts = {
-  /** Of each choice, in the order of the choices. */
+  /** Votes of each choice, in the order of the choices. */
   votes: Array<number>;
-  /** How many users have voted. */
+  /** Number of users who have voted. */
   voters: number;
   closed?: boolean;
 };
@@ -1702,38 +1702,38 @@ export type PollCounts = {
 /** A poll of a message. */
 export type Poll = {
   choices: Array<Choice>;
-  /** One may vote for several. */
+  /** A user may vote for several choices. */
   multiple?: boolean;
-  /** Nobody learns who has voted for what. */
+  /** Nobody can see the votes of a user. */
   anonymous?: boolean;
-  /** Unix milliseconds; from then on nobody votes any more. */
+  /** Unix milliseconds at which voting ends. */
   ends?: number;
-  /** Its author or a moderator has ended it. */
+  /** The author or a moderator has closed the poll. */
   closed?: boolean;
-  /** How many users have voted. */
+  /** Number of users who have voted. */
   voters: number;
 };
 
 /** Metadata of a page, as plain text. */
 export type Preview = {
-  /** As it stands in the message. */
+  /** The link, as written in the message. */
   url: string;
   title: string;
   description?: string;
-  /** The name of the whole website of the page. */
+  /** The name of the website. */
   site?: string;
-  /** Small, and made anew by the server. */
+  /** A small picture, re-encoded by the server. */
   picture?: SentFile;
 };
 
-/** A small picture of the site's owner. */
+/** A small picture that the site's owner provides. */
 export type Sticker = {
   id: string;
-  /** Those of one name are shown together. */
+  /** Name of a set. Stickers of one set are shown together. */
   set: string;
-  /** The words of the sticker; also the body of a message that is this sticker. */
+  /** The words of the sticker. They are also the body of a message with this sticker. */
   words: string;
-  /** Path of the picture. It holds for as long as the site has the sticker. */
+  /** Path of the picture. It is valid as long as the site has the sticker. */
   url: string;
   width: number;
   height: number;
@@ -1743,31 +1743,31 @@ export type Sticker = {
 export type Choice = {
   text: string;
   votes: number;
-  /** Ids of the first who voted for it, at most 20, oldest first; nobody where the poll is anonymous. */
+  /** Ids of the first users who voted for this choice, at most 20, oldest first. Empty if the poll is anonymous. */
   users?: Array<string>;
-  /** Oneself has; only in what is made for one user. */
+  /** This user has voted for the choice. Only in events made for one user. */
   mine?: boolean;
 };
 
-/** Where a forwarded message comes from. */
+/** The origin of a forwarded message. */
 export type Forwarded = {
-  /** Id of the user who has said it first; absent where those who read it here may not know them. */
+  /** Id of the original author. Absent if the readers of this message may not know the author. */
   from?: string;
 };
 
 /** The thread below a message. */
 export type Replies = {
   count: number;
-  /** Unix milliseconds of the newest. */
+  /** Unix milliseconds of the newest reply. */
   last: number;
 };
 
 /** A thread of a room as this user sees it. */
 export type Thread = {
   root: Message;
-  /** One has written in it, or below one's own message, or was named there, or wants to. */
+  /** The user follows the thread: by an own reply, a reply below an own message, a mention, or by choice. */
   follows?: boolean;
-  /** Replies that one has not read; 0 where one does not follow it. */
+  /** Number of unread replies; 0 if the user does not follow the thread. */
   unread: number;
 };
 
@@ -1777,7 +1777,7 @@ export type CallNews =
       news: "calling";
       user: string;
       media: Media;
-      /** A secret: with it one takes one's place in the call again. */
+      /** A secret. With it, a new session takes the same place in the call again. */
       ticket: string;
     }
   | {
@@ -1785,7 +1785,7 @@ export type CallNews =
       user: string;
       media: Media;
       sdp: string;
-      /** One has called them in the same moment, and they were first: accept. */
+      /** Both users called each other at the same moment, and the other user was first: send `accept`. */
       glare?: boolean;
     }
   | {
@@ -1825,11 +1825,11 @@ export type CallNews =
   | {
       news: "rejoined";
       media: Media;
-      /** The other one holds. */
+      /** The other user has put the call on hold. */
       hold?: boolean;
-      /** The other one is away too. */
+      /** The other user is away too. */
       away?: boolean;
-      /** Milliseconds since the call was accepted; absent while it rings. */
+      /** Milliseconds since the call was accepted. Absent while it rings. */
       ms?: number;
     }
   | {
@@ -1838,7 +1838,7 @@ export type CallNews =
   | {
       news: "over";
       outcome: CallOutcome;
-      /** Milliseconds from when it was accepted. */
+      /** Milliseconds from the acceptance to the end of the call. */
       ms: number;
     };
 
@@ -1849,14 +1849,14 @@ export type CallOutcome = "ended" | "lost" | "declined" | "busy" | "cancelled" |
 export type GroupNews =
   | {
       news: "standing";
-      /** So many may be in it at once; 0: rooms of this site have no calls. */
+      /** Largest number of participants. 0: rooms of this site have no calls. */
       most: number;
-      /** Absent: there is none, or none that one might join. */
+      /** The current call. Absent: the room has no call, or none that this user may join. */
       now?: GroupCall;
     }
   | {
       news: "joined";
-      /** One's own. */
+      /** The own place. */
       place: number;
       media: Media;
       /** Unix milliseconds. */
@@ -1867,11 +1867,11 @@ export type GroupNews =
   | {
       news: "came";
       user: string;
-      /** Names them while they are here with this connection; nobody else ever has it. */
+      /** Number of the participant, as long as they stay with this connection. It is never reused. */
       place: number;
-      /** Their connection to the server is lost. */
+      /** The participant has lost the connection to the server. */
       away?: boolean;
-      /** One of the two has blocked the other: there is no connection between them. */
+      /** One of the two users has blocked the other: they have no connection. */
       apart?: boolean;
     }
   | {
@@ -1911,36 +1911,36 @@ export type GroupNews =
       news: "done"
     };
 
-/** The call that stands in a room. */
+/** The current call of a room. */
 export type GroupCall = {
-  /** As it was begun. */
+  /** Media with which the call started. */
   media: Media;
   /** Unix milliseconds. */
   since: number;
-  /** Users, in the order in which they came. */
+  /** Ids of the participants, in the order of joining. */
   here: Array<string>;
 };
 
-/** Somebody in the call of a room. */
+/** A participant in the call of a room. */
 export type Participant = {
   user: string;
-  /** Names them while they are here with this connection; nobody else ever has it. */
+  /** Number of the participant, as long as they stay with this connection. It is never reused. */
   place: number;
-  /** Their connection to the server is lost. */
+  /** The participant has lost the connection to the server. */
   away?: boolean;
-  /** One of the two has blocked the other: there is no connection between them. */
+  /** One of the two users has blocked the other: they have no connection. */
   apart?: boolean;
 };
 
-/** The entry of a finished call: a message of the caller has this. */
+/** The entry of a finished call, in a message of the caller. */
 export type CallEntry = {
   media: Media;
   outcome: CallOutcome;
-  /** Milliseconds from when it was accepted. */
+  /** Milliseconds from the acceptance to the end of the call. */
   ms: number;
 };
 
-/** A STUN or TURN server, as browsers take it. */
+/** A STUN or TURN server, in the format of browsers. */
 export type IceServer = {
   urls: Array<string>;
   username?: string;
@@ -1950,38 +1950,38 @@ export type IceServer = {
 /** A file of a message. */
 export type SentFile = {
   id: string;
-  /** For people; never a path. */
+  /** File name to display; never a path. */
   name: string;
-  /** Media type, as the server has found it. `image/…` is a picture that was made anew, `audio/…` and `video/…` can be played, all else is for download. */
+  /** Media type, as detected by the server. `image/…` is a picture that the server has re-encoded. `audio/…` and `video/…` can be played. All other types are for download. */
   type: string;
-  /** Bytes. */
+  /** Size in bytes. */
   size: number;
-  /** Where it is, from the server's root or absolute. It opens for some hours; `history` has newer ones. */
+  /** Address of the file, absolute or from the server's root. It expires after some hours; `history` has newer ones. */
   url: string;
-  /** Of a picture that is larger than its thumbnail: where that is. */
+  /** Address of the thumbnail, for a picture that is larger than its thumbnail. */
   thumb?: string;
-  /** Of a picture, in pixels. */
+  /** For a picture: its size in pixels. */
   width?: number;
   height?: number;
-  /** Of a picture: what to show until it is there (<https://blurha.sh>). */
+  /** For a picture: a placeholder until the picture is loaded (<https://blurha.sh>). */
   blurhash?: string;
-  /** Of a sound or video, in milliseconds, as its sender says. */
+  /** For a sound or video: its milliseconds, as stated by the sender. */
   duration?: number;
-  /** Said into a microphone for this message. */
+  /** Recorded with a microphone for this message. */
   voice?: boolean;
-  /** How loud a voice message is over its time, as its sender says: 1 to 64 digits, from `0` for silence to `z` for the loudest, one for each of that many equal parts. */
+  /** Loudness of a voice message over its time, as stated by the sender: 1 to 64 digits, one for each equal part. `0` is silence, and `z` is the loudest. */
   peaks?: string;
 };
 
-/** A user as others see it. */
+/** A user, as others see them. */
 export type Person = {
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
   avatar?: string;
-  /** No account. */
+  /** A guest, without an account. */
   guest?: boolean;
-  /** As of now; absent where it may not be seen. */
+  /** The present presence. Absent if this user may not see it. */
   presence?: Presence;
 };
 
@@ -1991,23 +1991,23 @@ export type Presence = "online" | "away" | "busy" | "offline" | "unknown";
 /** A member as the recipient sees them. */
 export type Profile = {
   status?: string;
-  /** Unix milliseconds of its end, if it has one. */
+  /** Unix milliseconds at which the status expires, if it expires. */
   status_until?: number;
-  /** Unix milliseconds; absent while they are here, and where one may not know. */
+  /** Unix milliseconds. Absent while the member is connected, and if this user may not see it. */
   last_seen?: number;
-  /** On the whole site; absent: member. */
+  /** The member's role on the whole site. Absent: member. */
   role?: SiteRole;
-  /** How one stands to them. */
+  /** The state between this user and the member. */
   state: ContactState;
-  /** Of oneself. */
+  /** Only in the own profile. */
   own?: OwnProfile;
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
   avatar?: string;
-  /** No account. */
+  /** A guest, without an account. */
   guest?: boolean;
-  /** As of now; absent where it may not be seen. */
+  /** The present presence. Absent if this user may not see it. */
   presence?: Presence;
 };
 
@@ -2024,38 +2024,38 @@ export type OwnProfile = {
   devices?: boolean;
 };
 
-/** A browser or app of one's own. */
+/** A browser or app of the user. */
 export type Device = {
   device: string;
-  /** As people call it; absent where it has not said so. */
+  /** The common name of the browser. Absent if the device has not sent one. */
   browser?: string;
   system?: string;
-  /** Unix milliseconds: when it has signed in first, and last. */
+  /** Unix milliseconds of the first sign-in (`created`) and the last one (`used`). */
   created: number;
   used: number;
-  /** It is connected now. */
+  /** The device is connected now. */
   here?: boolean;
-  /** It is the one that asks. */
+  /** The device that sent the request. */
   this?: boolean;
 };
 
-/** An entry of one's contact list. */
+/** An entry of the user's contact list. */
 export type Contact = {
   state: ContactState;
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
   avatar?: string;
-  /** No account. */
+  /** A guest, without an account. */
   guest?: boolean;
-  /** As of now; absent where it may not be seen. */
+  /** The present presence. Absent if this user may not see it. */
   presence?: Presence;
 };
 
-/** How one stands to a contact. */
+/** The state between this user and another user. */
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
-/** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
+/** An error or close code. Frames carry the word. Each code also has a WebSocket close code and an HTTP status. */
 export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "bad_invitation" | "too_many_invitations" | "no_such_call" | "in_call" | "call_full" | "room_too_large" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "key_ended" | "removed" | "internal";
 
 /** Whether and when a client comes back or tries again. */
