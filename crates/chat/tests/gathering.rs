@@ -1,5 +1,5 @@
 //! Reactions and votes in large rooms under seeded faults. Processes die at random, and every device ends
-//! with the stored counts. `SEED=n cargo test -p chat --test gathering` runs one seed.
+//! with the stored counts. `SEED=n cargo test -p chat --test all gathering` runs one seed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::scene;

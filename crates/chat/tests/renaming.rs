@@ -1,5 +1,5 @@
 //! A user gets another id in thousands of messages, under seeded faults. Connected, returning and new devices
-//! end with the same state of each message. `SEED=n cargo test -p chat --test renaming` runs one seed.
+//! end with the same state of each message. `SEED=n cargo test -p chat --test all renaming` runs one seed.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::scene;

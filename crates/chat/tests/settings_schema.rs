@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const COMMITTED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../widget/app/src/features/site_settings/settings_schema.ts");
 
-/// `UPDATE=1 cargo test -p chat --test settings_schema` writes the file.
+/// `UPDATE=1 cargo test -p chat --test all settings_schema` writes the file.
 #[test]
 fn the_committed_schema_matches_the_settings() {
     let generated = file();
@@ -21,7 +21,7 @@ fn the_committed_schema_matches_the_settings() {
     let committed = std::fs::read_to_string(COMMITTED).unwrap_or_default();
     assert!(
         committed == generated,
-        "{COMMITTED} is out of date: run `UPDATE=1 cargo test -p chat --test settings_schema`"
+        "{COMMITTED} is out of date: run `UPDATE=1 cargo test -p chat --test all settings_schema`"
     );
 }
 
@@ -46,7 +46,7 @@ fn ranges_and_words_are_found_by_trial() {
 
 fn file() -> String {
     let mut out = String::from(
-        "// Generated from crates/chat by `UPDATE=1 cargo test -p chat --test settings_schema`. Not edited by hand.\n\n\
+        "// Generated from crates/chat by `UPDATE=1 cargo test -p chat --test all settings_schema`. Not edited by hand.\n\n\
          /** Each setting of a site by its path, in the order of the server. `records`: a list of objects. */\n\
          export const SETTINGS = {\n",
     );

@@ -1,6 +1,6 @@
 //! Members of a community send, edit, delete, react, mark, drop, reconnect, retry and fall behind at random.
 //! The interleaving of the store is random, and the node is killed now and then; all results are compared
-//! with the invariants. A failure prints its seed; `SEED=n cargo test -p chat --test simulation` runs it
+//! with the invariants. A failure prints its seed; `SEED=n cargo test -p chat --test all simulation` runs it
 //! alone.
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -1,4 +1,4 @@
-// Generated from crates/chat by `UPDATE=1 cargo test -p chat --test settings_schema`. Not edited by hand.
+// Generated from crates/chat by `UPDATE=1 cargo test -p chat --test all settings_schema`. Not edited by hand.
 
 /** Each setting of a site by its path, in the order of the server. `records`: a list of objects. */
 export const SETTINGS = {
