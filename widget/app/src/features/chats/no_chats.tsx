@@ -1,11 +1,11 @@
-// Stands in the place of the rows of an empty list, and below those of a list that could not be loaded to its end.
+// The end of a list of chats: why it has no rows, or an error where its next page could not be loaded.
 
 import { type ListName, topicOf } from '@kith/client';
 import '../../ui/icon/lazy_shapes.ts';
 import { useClient, useTopic } from '../../app_context.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { LoadFailed } from '../../ui/request/request.tsx';
-import { useIsConnecting } from '../../ui/request/use_request.ts';
+import { useListState } from '../../ui/request/use_request.ts';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { OnlineNow } from './online_now.tsx';
@@ -20,12 +20,10 @@ interface Props {
 export function NoChats({ list, onFindPeople }: Props) {
   const client = useClient();
   const words = useWords('chats');
-  const { keys, failed } = useTopic(topicOf(list), one => one.conversations(list));
-  const isConnecting = useIsConnecting();
-  if (failed) {
-    if (isConnecting) return keys.length === 0 ? <Skeleton /> : null;
-    return <LoadFailed onRetry={() => client.loadConversations(list)} />;
-  }
+  const state = useTopic(topicOf(list), one => one.conversations(list));
+  const { loading, failed } = useListState(state);
+  if (failed) return <LoadFailed onRetry={() => client.loadConversations(list)} />;
+  if (loading) return state.keys.length === 0 ? <Skeleton /> : null;
   if (list === 'main') {
     return (
       <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>

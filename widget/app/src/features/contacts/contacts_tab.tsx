@@ -5,7 +5,7 @@ import { useAppContext, useClient, useTopic, useWatch, useWording } from '../../
 import choicesCss from '../../ui/choice_list/choice_list.css?inline';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { LoadFailed } from '../../ui/request/request.tsx';
-import { useIsConnecting } from '../../ui/request/use_request.ts';
+import { useListState } from '../../ui/request/use_request.ts';
 import { SearchField } from '../../ui/search_field/search_field.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
@@ -69,16 +69,14 @@ export function ContactsTab() {
   }, [announce, words, isSettled, rows.length]);
 
   const nothing = rows.length === 0;
-  const isConnecting = useIsConnecting();
-  const failed = isSearch ? search.failed : (list.failed && !isConnecting) || directory.failed;
+  const contacts = useListState(list);
+  const failed = isSearch ? search.failed : contacts.failed || directory.failed;
   const retry = () => {
     if (isSearch) return search.retry();
     if (list.failed) client.loadContacts();
     if (directory.failed) directory.retry();
   };
-  const loading = isSearch
-    ? search.loading
-    : list.loading || (list.failed && isConnecting) || directory.loading;
+  const loading = isSearch ? search.loading : contacts.loading || directory.loading;
   return (
     <>
       <div class="list-tools">

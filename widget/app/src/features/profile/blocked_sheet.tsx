@@ -5,7 +5,7 @@ import { useAppContext, useTopic } from '../../app_context.tsx';
 import { Avatar } from '../../ui/avatar/avatar.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { LoadFailed } from '../../ui/request/request.tsx';
-import { useIsConnecting } from '../../ui/request/use_request.ts';
+import { useListState } from '../../ui/request/use_request.ts';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
@@ -26,8 +26,7 @@ export function BlockedSheet({ onClose }: { onClose: () => void }) {
   useEffect(() => {
     if (list.more && !list.loading && !list.failed) client.loadContacts();
   }, [client, list]);
-  const isConnecting = useIsConnecting();
-  const failed = list.failed && !isConnecting;
+  const { failed } = useListState(list);
   const blocked = list.contacts.filter(one => one.state === 'blocked');
   return (
     <Sheet title={words.blocked} onClose={onClose}>

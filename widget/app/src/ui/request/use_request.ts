@@ -35,10 +35,21 @@ interface Answer<T> {
   error?: unknown;
 }
 
-/** What cannot be loaded now has not failed yet: it is loaded with the connection. */
-export function useIsConnecting(): boolean {
+function useIsConnecting(): boolean {
   const { state } = useTopic('status', one => one.status());
   return state === 'idle' || state === 'connecting';
+}
+
+/**
+ * The state of a list that the client keeps. A page that was asked for before the first connection has not failed: it loads with
+ * the connection.
+ */
+export function useListState(list: { loading: boolean; failed: boolean }) {
+  const isConnecting = useIsConnecting();
+  return {
+    loading: list.loading || (list.failed && isConnecting),
+    failed: list.failed && !isConnecting,
+  };
 }
 
 /** Without `load` it asks for nothing, and is not loading. While the first connection is being made it waits. */
