@@ -180,7 +180,7 @@ impl SessionHandle {
         (self.0 >> Self::FRONT_SHIFT) as u8
     }
 
-    /// The same connection, as a node refers to it that knows its process by this number.
+    /// Replaces the number of the front; the connection stays the same.
     pub fn of_front(self, front: u8) -> SessionHandle {
         let connection = self.0 & ((1 << Self::FRONT_SHIFT) - 1);
         SessionHandle(u64::from(front) << Self::FRONT_SHIFT | connection)

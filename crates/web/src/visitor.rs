@@ -186,7 +186,7 @@ mod tests {
             ("192.0.2.1:4711", Some("192.0.2.1")),
             ("[2001:db9::1]:4711, 2001:db8::5", Some("2001:db9::1")),
             ("::ffff:10.0.0.1", Some("::ffff:10.0.0.1")),
-            // None of our proxies writes an unreadable value, so the peer's address counts.
+            // Our proxies write readable addresses only. After an unreadable one, the peer's address counts.
             ("192.0.2.1, unknown", None),
             ("", None),
             ("192.0.2.1,", None),

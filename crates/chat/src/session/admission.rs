@@ -17,7 +17,7 @@ use crate::{Refusal, StoreError, Timestamp};
 const SOON_MS: u64 = 1_000;
 /// The rate is measured over this time.
 const WINDOW_MS: u64 = 250;
-/// The same time for messages: a disk that is busy for some tenths of a second is no overload.
+/// The rate of messages is measured over this time, because a disk may be busy for tenths of a second without an overload.
 const MESSAGES_WINDOW_MS: u64 = 2_000;
 /// Logins per second before any measurement; a burst of this size is admitted.
 const FIRST_PACE: f64 = 2_000.0;

@@ -1,4 +1,4 @@
-//! The same stress in one process: the members call the node's core, without sockets.
+//! `kith load stress --core`: members in the node's own process call its core, without sockets.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};

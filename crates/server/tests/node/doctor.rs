@@ -43,7 +43,7 @@ fn the_doctor_checks_everything_and_fails_for_too_many_connections() {
     let lines = descriptors["lines"].as_array().unwrap();
     assert!(lines.contains(&"LimitNOFILE=4000000200".into()), "{descriptors}");
     assert!(!text(&output.stdout).contains("tw_recycle"));
-    // The same number as a setting of the node is only a warning, because the user did not ask about this machine.
+    // A setting of the node with this number causes only a warning, because the user did not ask about this machine.
     let output = doctor(&scratch, &["--json", "--max-connections", MANY]);
     assert_eq!(finding(&report(&output), "descriptors")["state"], "warn");
     let said = text(&doctor(&scratch, &["--connections", MANY]).stdout);
