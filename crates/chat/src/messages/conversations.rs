@@ -11,7 +11,7 @@ use crate::session::{Asker, Completion};
 use crate::users::peer::{Peer, PeerJob};
 use crate::{
     ConversationChange, ConversationId, ConversationList, ConversationRow, ConversationsPage, HistoryPage,
-    Limits, PageOf, Position, Refusal, Seq, SessionId, Timestamp,
+    Limits, PageOf, Position, Refusal, Seq, SessionHandle, SessionId, Timestamp,
 };
 
 /// Pinned conversations of a user, and pinned messages of a conversation.
@@ -174,11 +174,7 @@ impl Messages {
         let limit = self.sessions.page_limit(limit);
         let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
         let done = self.on_loaded(session.handle, AnswerTo::Request(re), move |this, page| {
-            let HistoryPage { messages, more } = page;
-            let messages = messages.into_iter().map(message).collect();
-            let conversation = Some(conversation);
-            let event = Event::History { conversation, messages, more };
-            this.sessions.answer(session.handle, re, event);
+            this.answer_history(session.handle, re, conversation, page);
         });
         self.store.history(session.user, conversation, before, after, limit, done);
     }
@@ -194,12 +190,14 @@ impl Messages {
     ) {
         let limit = self.sessions.page_limit(limit);
         let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, page| {
-            let HistoryPage { messages, more } = page;
-            let messages = messages.into_iter().map(message).collect();
-            let conversation = Some(conversation);
-            let event = Event::History { conversation, messages, more };
-            this.sessions.answer(session.handle, re, event);
+            this.answer_history(session.handle, re, conversation, page);
         });
         self.store.history_since(session.user, conversation, time, limit, done);
+    }
+
+    fn answer_history(&self, to: SessionHandle, re: u64, conversation: ConversationId, page: HistoryPage) {
+        let HistoryPage { messages, more } = page;
+        let messages = messages.into_iter().map(message).collect();
+        self.sessions.answer(to, re, Event::History { conversation: Some(conversation), messages, more });
     }
 }
