@@ -18,24 +18,24 @@ const COALESCE_MS: u64 = 500;
 
 /// A hello and a welcome of a known user, and the end of the session.
 pub(crate) fn sign_in() -> Box<dyn FnMut()> {
-    let ((node, heard), user) = (node(), User::new(1));
+    let ((node, delivered), user) = (node(), User::new(1));
     user.enter(&node);
     node.disconnected(user.session(), true, NOW);
-    heard.take();
+    delivered.take();
     Box::new(move || {
         user.enter(&node);
         node.disconnected(black_box(user.session()), true, NOW);
-        assert_eq!(heard.take(), 1, "a welcome");
+        assert_eq!(delivered.take(), 1, "a welcome");
     })
 }
 
 /// A message from its command to the outbox: limits, rules, append, recipients.
 pub(crate) fn message() -> Box<dyn FnMut()> {
-    let (node, heard) = node();
+    let (node, delivered) = node();
     let [anna, tom] = [User::new(1), User::new(2)];
     anna.enter(&node);
     tom.enter(&node);
-    heard.take();
+    delivered.take();
     let mut number = 0_u64;
     Box::new(move || {
         number += 1;
@@ -48,13 +48,13 @@ pub(crate) fn message() -> Box<dyn FnMut()> {
             rich: None,
         };
         node.command(anna.session(), black_box(command.into()), NOW);
-        assert_eq!(heard.take(), 2, "an acknowledgement and a message");
+        assert_eq!(delivered.take(), 2, "an acknowledgement and a message");
     })
 }
 
 /// A change of presence, and the tick that publishes it to the watchers.
 pub(crate) fn presence() -> Box<dyn FnMut()> {
-    let ((node, heard), anna) = (node(), User::new(1));
+    let ((node, delivered), anna) = (node(), User::new(1));
     anna.enter(&node);
     for watcher in (2..2 + WATCHERS).map(User::new) {
         watcher.enter(&node);
@@ -66,14 +66,14 @@ pub(crate) fn presence() -> Box<dyn FnMut()> {
     }
     let (mut now, mut away) = (Timestamp(NOW.0 + COALESCE_MS), false);
     node.tick(now);
-    heard.take();
+    delivered.take();
     Box::new(move || {
         away = !away;
         let chosen = if away { SetPresence::Away } else { SetPresence::Online };
         node.command(anna.session(), black_box(presence::Command::Set(chosen).into()), now);
         now = Timestamp(now.0 + COALESCE_MS);
         node.tick(now);
-        assert_eq!(heard.take(), WATCHERS, "one for each who watches");
+        assert_eq!(delivered.take(), WATCHERS, "one for each watcher");
     })
 }
 
@@ -111,7 +111,7 @@ impl User {
     }
 }
 
-fn node() -> (Node, Arc<Heard>) {
+fn node() -> (Node, Arc<DeliveryCounter>) {
     let store = Sqlite::in_memory();
     let site = Site {
         id: SiteId(0),
@@ -127,28 +127,13 @@ fn node() -> (Node, Arc<Heard>) {
         created: NOW,
     };
     assert_eq!(store.add_site(&site), Ok(Some(SiteId(1))));
-    let heard = Arc::new(Heard::default());
-    (Node::new(config(), Arc::new(store), Arc::clone(&heard) as Arc<dyn Outbox>, [1; 32]), heard)
+    let delivered = Arc::new(DeliveryCounter::default());
+    (Node::new(config(), Arc::new(store), Arc::clone(&delivered) as Arc<dyn Outbox>, [1; 32]), delivered)
 }
 
 fn config() -> NodeConfig {
-    let limits = Limits {
-        body_bytes: 8_192,
-        page: 100,
-        watch: 500,
-        contacts: 10_000,
-        sessions_per_user: 16,
-        sessions_per_site: 0,
-        send_burst: 0,
-        send_per_minute: 0,
-        command_burst: 0,
-        command_per_minute: 0,
-        site_sends_per_second: 0,
-        guest_burst: 0,
-        guest_per_minute: 0,
-        requests: chat::RequestRates::UNLIMITED,
-        rooms: chat::RoomLimits::default(),
-    };
+    let limits =
+        Limits { page: 100, watch: 500, contacts: 10_000, sessions_per_user: 16, ..Limits::without_rates() };
     let presence_coalesce_ms = COALESCE_MS;
     NodeConfig {
         limits,
@@ -161,16 +146,16 @@ fn config() -> NodeConfig {
 
 /// Counts events, so that an operation that no longer does its work fails.
 #[derive(Default)]
-struct Heard(AtomicU32);
+struct DeliveryCounter(AtomicU32);
 
-impl Heard {
+impl DeliveryCounter {
     /// The count since the last call.
     fn take(&self) -> u32 {
         self.0.swap(0, Ordering::Relaxed)
     }
 }
 
-impl Outbox for Heard {
+impl Outbox for DeliveryCounter {
     fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
         let sessions = u32::try_from(to.len()).unwrap_or(u32::MAX);
         black_box((to, delivery));

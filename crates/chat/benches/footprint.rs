@@ -199,21 +199,11 @@ fn secret() -> Secret {
 fn config() -> NodeConfig {
     NodeConfig {
         limits: Limits {
-            body_bytes: 8192,
-            page: 50,
-            watch: 100,
-            contacts: 1000,
-            sessions_per_user: 8,
-            sessions_per_site: 0,
             send_burst: 1_000_000,
             send_per_minute: 1_000_000,
             command_burst: 20,
             command_per_minute: 600,
-            site_sends_per_second: 0,
-            guest_burst: 0,
-            guest_per_minute: 0,
-            requests: chat::RequestRates::UNLIMITED,
-            rooms: chat::RoomLimits::default(),
+            ..Limits::without_rates()
         },
         presence_grace_ms: 10_000,
         presence_coalesce_ms: 500,

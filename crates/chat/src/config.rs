@@ -44,6 +44,27 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Usual sizes without any rate, for tests and for load runs that would otherwise measure the rates.
+    pub fn without_rates() -> Limits {
+        Limits {
+            body_bytes: 8_192,
+            page: 50,
+            watch: 100,
+            contacts: 1_000,
+            sessions_per_user: 8,
+            sessions_per_site: 0,
+            send_burst: 0,
+            send_per_minute: 0,
+            command_burst: 0,
+            command_per_minute: 0,
+            site_sends_per_second: 0,
+            guest_burst: 0,
+            guest_per_minute: 0,
+            requests: RequestRates::UNLIMITED,
+            rooms: RoomLimits::default(),
+        }
+    }
+
     /// Checks the text as the body of a message: not empty, not too long, no NUL. Neither SQLite's text
     /// functions nor PostgreSQL can hold NUL.
     pub(crate) fn check_body(&self, body: &str) -> Result<(), Refusal> {

@@ -8,10 +8,10 @@ use chat::token::{Claims, sign};
 use chat::{
     Agent, CallConfig, Command, ConversationId, Delivery, DeviceId, Event, FileType, GroupAction, Hello,
     Limits, Media, MemberAction, MessageChange, Mode, Moderate, NewPoll, NewPreview, NewRich, NewSticker,
-    Node, NodeConfig, Outbox, Reaction, ReportOf, Request, Role, RoomChange, RoomKind, RoomLimits, Secret,
-    SecretKind, SendSticker, Seq, SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId,
-    StickerStore, Sub, Timestamp, To, account, calls, contacts, messages, moderation, notifications,
-    presence, rooms, session, sign_in,
+    Node, NodeConfig, Outbox, Reaction, ReportOf, Request, Role, RoomChange, RoomKind, Secret, SecretKind,
+    SendSticker, Seq, SessionHandle, SessionId, Site, SiteId, SiteStore, Sticker, StickerId, StickerStore,
+    Sub, Timestamp, To, account, calls, contacts, messages, moderation, notifications, presence, rooms,
+    session, sign_in,
 };
 use store::Sqlite;
 
@@ -148,23 +148,7 @@ fn secret() -> Secret {
 }
 
 fn config() -> NodeConfig {
-    let limits = Limits {
-        body_bytes: BODY_BYTES,
-        page: 50,
-        watch: 100,
-        contacts: 1_000,
-        sessions_per_user: 8,
-        sessions_per_site: 0,
-        send_burst: 0,
-        send_per_minute: 0,
-        command_burst: 0,
-        command_per_minute: 0,
-        site_sends_per_second: 0,
-        guest_burst: 0,
-        guest_per_minute: 0,
-        requests: chat::RequestRates::UNLIMITED,
-        rooms: RoomLimits::default(),
-    };
+    let limits = Limits { body_bytes: BODY_BYTES, ..Limits::without_rates() };
     NodeConfig {
         limits,
         presence_grace_ms: 10_000,

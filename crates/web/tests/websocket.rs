@@ -19,23 +19,7 @@ struct Running {
 }
 
 fn start() -> Running {
-    let limits = Limits {
-        body_bytes: 8192,
-        page: 50,
-        watch: 100,
-        contacts: 1000,
-        sessions_per_user: 0,
-        sessions_per_site: 0,
-        send_burst: 0,
-        send_per_minute: 0,
-        command_burst: 0,
-        command_per_minute: 0,
-        site_sends_per_second: 0,
-        guest_burst: 0,
-        guest_per_minute: 0,
-        requests: chat::RequestRates::UNLIMITED,
-        rooms: chat::RoomLimits::default(),
-    };
+    let limits = Limits { sessions_per_user: 0, ..Limits::without_rates() };
     let (mailboxes, inboxes) = edge::mailboxes(1);
     let config = NodeConfig {
         limits,

@@ -259,23 +259,7 @@ mod tests {
 
     #[test]
     fn messages_are_checked() {
-        let limits = Limits {
-            body_bytes: 8,
-            page: 1,
-            watch: 1,
-            contacts: 1,
-            sessions_per_user: 1,
-            sessions_per_site: 1,
-            send_burst: 0,
-            send_per_minute: 0,
-            command_burst: 0,
-            command_per_minute: 0,
-            site_sends_per_second: 0,
-            guest_burst: 0,
-            guest_per_minute: 0,
-            requests: crate::RequestRates::UNLIMITED,
-            rooms: crate::RoomLimits::default(),
-        };
+        let limits = Limits { body_bytes: 8, ..Limits::without_rates() };
         let long_id = "a".repeat(64);
         let table = [
             ("id-_9Z", "x", Ok(())),

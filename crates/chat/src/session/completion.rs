@@ -60,7 +60,7 @@ mod tests {
     use crate::session::{Event, Outbox};
     use crate::site::live::Sites;
     use crate::stats::Counters;
-    use crate::{CallConfig, Delivery, Limits, NodeConfig, RequestRates, RoomLimits};
+    use crate::{CallConfig, Delivery, Limits, NodeConfig};
 
     const HANDLE: SessionHandle = SessionHandle(5);
 
@@ -91,29 +91,9 @@ mod tests {
         }
     }
 
-    fn limits() -> Limits {
-        Limits {
-            body_bytes: 0,
-            page: 0,
-            watch: 0,
-            contacts: 0,
-            sessions_per_user: 0,
-            sessions_per_site: 0,
-            send_burst: 0,
-            send_per_minute: 0,
-            command_burst: 0,
-            command_per_minute: 0,
-            site_sends_per_second: 0,
-            guest_burst: 0,
-            guest_per_minute: 0,
-            requests: RequestRates::UNLIMITED,
-            rooms: RoomLimits::default(),
-        }
-    }
-
     fn owner() -> (Arc<Owner>, Arc<Delivered>) {
         let config = NodeConfig {
-            limits: limits(),
+            limits: Limits::without_rates(),
             presence_grace_ms: 0,
             presence_coalesce_ms: 0,
             clock_skew_ms: 0,

@@ -121,16 +121,7 @@ impl InProcess {
             watch: defaults.watch,
             contacts: defaults.contacts,
             sessions_per_user: defaults.sessions_per_user,
-            sessions_per_site: 0,
-            send_burst: 0,
-            send_per_minute: 0,
-            command_burst: 0,
-            command_per_minute: 0,
-            site_sends_per_second: 0,
-            guest_burst: 0,
-            guest_per_minute: 0,
-            requests: chat::RequestRates::UNLIMITED,
-            rooms: chat::RoomLimits::default(),
+            ..Limits::without_rates()
         };
         let config = NodeConfig {
             limits,

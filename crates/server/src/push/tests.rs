@@ -10,8 +10,8 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chat::token::{Claims, sign};
 use chat::{
     Delivery, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, NotificationStore, NotifyChange,
-    Outbox, Request, RoomLimits, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub,
-    Timestamp, To, messages, notifications, session,
+    Outbox, Request, Secret, SecretKind, SessionHandle, SessionId, Site, SiteStore, Sub, Timestamp, To,
+    messages, notifications, session,
 };
 use serde_json::Value;
 
@@ -209,23 +209,7 @@ pub(crate) fn site() -> Site {
 
 pub(crate) fn config() -> NodeConfig {
     NodeConfig {
-        limits: Limits {
-            body_bytes: 8_192,
-            page: 50,
-            watch: 100,
-            contacts: 1_000,
-            sessions_per_user: 8,
-            sessions_per_site: 0,
-            send_burst: 0,
-            send_per_minute: 0,
-            command_burst: 0,
-            command_per_minute: 0,
-            site_sends_per_second: 0,
-            guest_burst: 0,
-            guest_per_minute: 0,
-            requests: chat::RequestRates::UNLIMITED,
-            rooms: RoomLimits::default(),
-        },
+        limits: Limits::without_rates(),
         presence_grace_ms: 10_000,
         presence_coalesce_ms: 100,
         clock_skew_ms: 60_000,

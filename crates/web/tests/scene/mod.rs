@@ -298,23 +298,7 @@ impl Scene {
 }
 
 pub fn limits() -> chat::Limits {
-    chat::Limits {
-        body_bytes: 8192,
-        page: 50,
-        watch: 100,
-        contacts: 1000,
-        sessions_per_user: 8,
-        sessions_per_site: 0,
-        send_burst: 0,
-        send_per_minute: 0,
-        command_burst: 0,
-        command_per_minute: 0,
-        site_sends_per_second: 0,
-        guest_burst: 0,
-        guest_per_minute: 0,
-        requests: chat::RequestRates::UNLIMITED,
-        rooms: chat::RoomLimits::default(),
-    }
+    chat::Limits::without_rates()
 }
 
 fn calls() -> CallConfig {
