@@ -23,14 +23,6 @@ impl Arrivals {
         Arrivals::At((0..members).map(next).collect())
     }
 
-    /// Whether some members come, none of them before the start, and the last one in finite time.
-    pub(crate) fn have_an_end(&self) -> bool {
-        match self {
-            Arrivals::Even(rate) => *rate > 0.0,
-            Arrivals::At(moments) => moments.iter().all(|at| at.is_finite() && *at >= 0.0),
-        }
-    }
-
     /// The time after the start at which a member connects.
     pub(crate) fn of(&self, member: u32) -> Duration {
         Duration::from_secs_f64(match self {
@@ -58,7 +50,6 @@ mod tests {
     #[test]
     fn members_due_by_a_moment_were_due_before_it() {
         for arrivals in [Arrivals::Even(40.0), Arrivals::by_chance(2_000, 40.0, 7)] {
-            assert!(arrivals.have_an_end());
             for millis in (1..20_000).step_by(37) {
                 let elapsed = Duration::from_millis(millis);
                 let come = arrivals.by(elapsed);
@@ -76,13 +67,5 @@ mod tests {
         let gaps: Vec<u128> =
             (1..100).map(|member| (arrivals.of(member) - arrivals.of(member - 1)).as_micros()).collect();
         assert!(gaps.iter().max() > gaps.iter().min().map(|least| least * 10).as_ref(), "{gaps:?}");
-    }
-
-    #[test]
-    fn a_rate_of_nothing_has_no_end() {
-        for rate in [0.0, -1.0, f64::NAN] {
-            assert!(!Arrivals::Even(rate).have_an_end());
-        }
-        assert!(!Arrivals::At(vec![f64::NAN]).have_an_end());
     }
 }

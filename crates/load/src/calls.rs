@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
 use self::members::{Members, Order, Shared, Tally};
@@ -16,8 +18,8 @@ use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
+use crate::settings::{self, Plan, span};
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -31,20 +33,34 @@ const CHANGE: &str = "more --threads, fewer pairs or a smaller window; a node wi
                       --pid";
 
 /// The settings of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct CallsPlan {
-    pub options: RunOptions,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
     pub transport: Transport,
+    /// Pairs of members.
+    #[arg(long, default_value_t = 2_000)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub pairs: u32,
     /// Concurrent call set-ups of all pairs.
+    #[arg(long, default_value_t = 64)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub window: u32,
-    /// Bytes of an offer and of an answer.
-    pub sdp_bytes: usize,
     /// Candidates of each party.
+    #[arg(long, default_value_t = 4)]
     pub candidates: u32,
+    /// Bytes of an offer and of an answer.
+    #[arg(long, default_value_t = 2_500)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
+    pub sdp_bytes: u32,
     /// Duration of the first phase: calls are hung up as soon as they are set up.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "10s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub time: Duration,
     /// Duration of the second phase: all pairs hold a call.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "10s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub hold: Duration,
 }
 
@@ -62,54 +78,53 @@ struct Phases {
     end: Snapshot,
 }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    let traffic = Arc::new(Traffic::default());
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: plan.pairs.saturating_mul(2),
-        arrivals: Arrivals::Even(RAMP_RATE),
-        traffic: Arc::clone(&traffic),
-    };
-    let shared = Arc::new(Shared::new(plan, traffic));
-    let mut calls = Conductor::<Members>::new(setup, Arc::clone(&shared), say)?;
-    calls.ramp();
-    calls.line();
-    let begin = calls.snapshot();
-    calls.stage("call", Until::Time(plan.time));
-    let start = Instant::now();
-    while start.elapsed() < plan.time && !calls.stopped() {
-        fill(&mut calls, Order::CallAndHangUp);
+impl Plan for CallsPlan {
+    fn members(&self) -> u32 {
+        self.pairs.saturating_mul(2)
     }
-    let set_up = read(&shared.up);
-    let calling_ended = calls.snapshot();
-    calls.each(|| Mail::Order(Order::Rest));
-    calls.drain(PATIENCE)?;
-    calls.stage("settle", Until::Time(SETTLE));
-    calls.hold(SETTLE);
-    let unheld = calls.snapshot();
 
-    let before = read(&shared.up);
-    calls.stage("call and stay", Until::ItIsDone);
-    let all = before + u64::from(plan.pairs);
-    await_all(&mut calls, &shared.up, all, |calls| fill(calls, Order::CallAndStay));
-    let held_calls = read(&shared.up) - before;
-    calls.stage("hold", Until::Time(plan.hold));
-    let holding = calls.hold(plan.hold);
-    let held = calls.snapshot();
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        let arrivals = Arrivals::Even(RAMP_RATE);
+        let setup = Setup { options, transport: self.transport, members: self.members(), arrivals };
+        let shared = Arc::new(Shared::new(self));
+        let mut calls = Conductor::<Members>::new(setup, &shared, say)?;
+        calls.ramp();
+        calls.line();
+        let begin = calls.snapshot();
+        calls.stage("call", Until::Time(self.time));
+        let start = Instant::now();
+        while start.elapsed() < self.time && !calls.stopped() {
+            fill(&mut calls, Order::CallAndHangUp);
+        }
+        let set_up = read(&shared.up);
+        let calling_ended = calls.snapshot();
+        calls.each(|| Mail::Order(Order::Rest));
+        calls.drain(PATIENCE)?;
+        calls.stage("settle", Until::Time(SETTLE));
+        calls.hold(SETTLE);
+        let unheld = calls.snapshot();
 
-    let before = read(&shared.over);
-    calls.stage("hang up", Until::ItIsDone);
-    calls.each(|| Mail::Order(Order::HangUp));
-    await_all(&mut calls, &shared.over, before + held_calls, |calls| {
-        calls.hold(Duration::from_millis(20));
-    });
-    let hung_up = read(&shared.over) - before;
-    calls.hold(SETTLE);
-    let end = calls.snapshot();
-    let phases = Phases { begin, calling_ended, set_up, unheld, holding, held, held_calls, hung_up, end };
-    Ok(report(plan, calls.finish()?, &phases))
+        let before = read(&shared.up);
+        calls.stage("call and stay", Until::ItIsDone);
+        let all = before + u64::from(self.pairs);
+        await_all(&mut calls, &shared.up, all, |calls| fill(calls, Order::CallAndStay));
+        let held_calls = read(&shared.up) - before;
+        calls.stage("hold", Until::Time(self.hold));
+        let holding = calls.hold(self.hold);
+        let held = calls.snapshot();
+
+        let before = read(&shared.over);
+        calls.stage("hang up", Until::ItIsDone);
+        calls.each(|| Mail::Order(Order::HangUp));
+        await_all(&mut calls, &shared.over, before + held_calls, |calls| {
+            calls.hold(Duration::from_millis(20));
+        });
+        let hung_up = read(&shared.over) - before;
+        calls.hold(SETTLE);
+        let end = calls.snapshot();
+        let phases = Phases { begin, calling_ended, set_up, unheld, holding, held, held_calls, hung_up, end };
+        Ok(report(self, calls.finish()?, &phases))
+    }
 }
 
 /// Makes all workers fill their part of the window.
@@ -202,7 +217,7 @@ fn report(plan: &CallsPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
             grouped(f64::from(plan.pairs)),
             outcome.transport,
             plan.window,
-            grouped(plan.sdp_bytes as f64),
+            grouped(plan.sdp_bytes.into()),
             plan.candidates
         ),
         against: against.map(|because| (because, CHANGE)),

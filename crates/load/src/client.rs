@@ -256,6 +256,11 @@ impl Masks {
         f64::from(u32::from_le_bytes(self.next())) / f64::from(u32::MAX)
     }
 
+    /// A number below `limit`, which is above 0.
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
+        ((self.chance() * f64::from(limit)) as u32).min(limit - 1)
+    }
+
     fn next(&mut self) -> [u8; 4] {
         // xorshift64 (Marsaglia 2003).
         self.0 ^= self.0 << 13;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
 
 use crate::arrivals::Arrivals;
+use crate::latency_stamp::Stamps;
 use crate::observer::{Lines, Until};
 use crate::options::RunOptions;
 use crate::outcome::Outcome;
@@ -20,8 +21,8 @@ use crate::token::SiteTokens;
 use crate::traffic::{Drain, Traffic};
 use crate::worker::{Mail, Script, Share, Worker, WorkerReport, read};
 
-/// The rate at which members connect if the ramp is not measured.
-pub(crate) const RAMP_RATE: f64 = 2000.0;
+/// The connections if the ramp is not measured.
+pub(crate) const RAMP: Arrivals = Arrivals::Even(2000.0);
 /// Interval at which the conductor wakes up and orders due actions.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
 /// Interval for actions with their own due times, if few workers need a wake-up for them. Latency counts from the due
@@ -69,7 +70,6 @@ pub(crate) struct Setup<'a> {
     pub(crate) transport: Transport,
     pub(crate) members: u32,
     pub(crate) arrivals: Arrivals,
-    pub(crate) traffic: Arc<Traffic>,
 }
 
 /// The server and the generator at one moment.
@@ -123,6 +123,7 @@ pub(crate) struct Conductor<'a, S: Script> {
     pub(crate) series: Series,
     options: RunOptions,
     pub(crate) traffic: Arc<Traffic>,
+    pub(crate) stamps: Stamps,
     mail: Mailboxes<Mail<S>>,
     say: &'a mut dyn FnMut(&str),
     lines: Lines,
@@ -134,12 +135,9 @@ impl<'a, S: Script> Conductor<'a, S> {
     /// Starts the workers, which share `shared`. No member connects yet.
     pub(crate) fn new(
         setup: Setup<'_>,
-        shared: Arc<S::Shared>,
+        shared: &Arc<S::Shared>,
         say: &'a mut dyn FnMut(&str),
     ) -> Result<Conductor<'a, S>, LoadError> {
-        if setup.members == 0 || !setup.arrivals.have_an_end() {
-            return Err(LoadError::Plan("at least one connection and a rate above 0 are needed"));
-        }
         let options = setup.options;
         let tls = options
             .target
@@ -162,13 +160,11 @@ impl<'a, S: Script> Conductor<'a, S> {
         });
         let (mail, inboxes) = mailboxes(workers);
         let config = generator(private_descriptor_tables);
-        let of_workers = Arc::clone(&state);
+        let (traffic, stamps) = (Arc::new(Traffic::default()), Stamps::new_run());
+        let (of_workers, counted, shared) = (Arc::clone(&state), Arc::clone(&traffic), Arc::clone(shared));
         let edge = Edge::start(config, inboxes, move |worker| {
-            Worker::new(
-                Arc::clone(&of_workers),
-                worker,
-                S::new(Arc::clone(&shared), Share::new(worker, workers)),
-            )
+            let share = Share::new(worker, workers, Arc::clone(&counted), stamps);
+            Worker::new(Arc::clone(&of_workers), worker, S::new(Arc::clone(&shared), share))
         })?;
         Ok(Conductor {
             state,
@@ -177,7 +173,8 @@ impl<'a, S: Script> Conductor<'a, S> {
             cpu_before: own_cpu().unwrap_or(0.0),
             series: Series::default(),
             options: options.clone(),
-            traffic: setup.traffic,
+            traffic,
+            stamps,
             mail,
             say,
             lines: Lines::new(Instant::now()),

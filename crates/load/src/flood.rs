@@ -6,42 +6,55 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
-use self::members::{Members, Order, Shared};
+use self::members::{Members, Order};
 use crate::arrivals::Arrivals;
 use crate::conductor::{BEAT, Conductor, Ramp, Setup, Snapshot};
 use crate::failures::Reasons;
-use crate::latency_stamp::Stamps;
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
 use crate::report::{Measure, Run, grouped};
 use crate::series::Point;
+use crate::settings::{self, Plan, span};
 use crate::tally::Tally;
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
 const EXCHANGES_PER_SECOND: f64 = 2000.0;
 
 /// The settings of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct FloodPlan {
-    pub options: RunOptions,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
     pub transport: Transport,
+    /// Number of members.
+    #[arg(long, default_value_t = 1_000)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub connections: u32,
     /// Connections begun per second.
+    #[arg(long, default_value_t = 1_000.0)]
+    #[serde(deserialize_with = "settings::positive")]
     pub rate: f64,
     /// How long all members stay.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "15s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub hold: Duration,
-    /// After the hold, each member sends and receives one message of this many bytes, and memory is measured again.
+    /// After the hold, let each member send and receive one message of this many bytes, and measure memory again.
+    #[arg(long, value_name = "BYTES")]
     pub exchange: Option<usize>,
-    /// Time before the measurements after the exchange and after the disconnects. 15 s suffice: a node drops its caches
-    /// within 10 s, then frees memory.
-    pub settle: Duration,
+    /// Time for the node to free memory before it is measured again. The default is 15 s, and 3 s below 1,000 members,
+    /// where the difference is too small to see. A node drops its caches within 10 s, then frees memory.
+    #[arg(skip)]
+    #[serde(deserialize_with = "settings::span_if_any")]
+    pub settle: Option<Duration>,
 }
 
 /// Snapshots, in the order of time.
@@ -63,36 +76,36 @@ struct Exchange {
     settled_seconds: Option<f64>,
 }
 
-/// Runs the plan; takes the ramp, the hold and some seconds. `say` receives a progress line every 10 s.
-pub fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    let traffic = Arc::new(Traffic::default());
-    let shared = Arc::new(Shared {
-        stamps: Stamps::new_run(),
-        body: "x".repeat(plan.exchange.unwrap_or(0)).into(),
-        traffic: Arc::clone(&traffic),
-    });
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: plan.connections,
-        arrivals: Arrivals::Even(plan.rate),
-        traffic,
-    };
-    let mut flood = Conductor::<Members>::new(setup, shared, say)?;
-    let ramp = flood.ramp();
-    let ramped = flood.snapshot();
-    flood.line();
-    flood.stage("hold", Until::Time(plan.hold));
-    let idle_from = flood.hold(plan.hold / 3);
-    flood.hold(plan.hold - plan.hold / 3);
-    let held = flood.snapshot();
-    let exchange = plan.exchange.is_some() && !flood.stopped();
-    let exchange = exchange.then(|| exchange_all(&mut flood, plan));
-    let members = flood.state.counts.active();
-    flood.each(|| Mail::Leave);
-    let (left, left_settled) = settle(&mut flood, plan.settle);
-    let phases = Phases { ramp, ramped, idle_from, held, exchange, left, left_settled };
-    Ok(report(plan, flood.outcome(members)?, phases))
+impl FloodPlan {
+    fn settle(&self) -> Duration {
+        self.settle.unwrap_or(Duration::from_secs(if self.connections < 1_000 { 3 } else { 15 }))
+    }
+}
+
+impl Plan for FloodPlan {
+    fn members(&self) -> u32 {
+        self.connections
+    }
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        let arrivals = Arrivals::Even(self.rate);
+        let setup = Setup { options, transport: self.transport, members: self.connections, arrivals };
+        let mut flood = Conductor::<Members>::new(setup, &Arc::new(self.clone()), say)?;
+        let ramp = flood.ramp();
+        let ramped = flood.snapshot();
+        flood.line();
+        flood.stage("hold", Until::Time(self.hold));
+        let idle_from = flood.hold(self.hold / 3);
+        flood.hold(self.hold - self.hold / 3);
+        let held = flood.snapshot();
+        let exchange = self.exchange.is_some() && !flood.stopped();
+        let exchange = exchange.then(|| exchange_all(&mut flood, self));
+        let members = flood.state.counts.active();
+        flood.each(|| Mail::Leave);
+        let (left, left_settled) = settle(&mut flood, self.settle());
+        let phases = Phases { ramp, ramped, idle_from, held, exchange, left, left_settled };
+        Ok(report(self, &options.site, flood.outcome(members)?, phases))
+    }
 }
 
 /// Every member sends one message to its neighbour.
@@ -120,7 +133,7 @@ fn exchange_all(flood: &mut Conductor<'_, Members>, plan: &FloodPlan) -> Exchang
         }
         thread::sleep(BEAT);
     }
-    let (after, settled_seconds) = settle(flood, plan.settle);
+    let (after, settled_seconds) = settle(flood, plan.settle());
     Exchange { sent: expected, after, settled_seconds }
 }
 
@@ -150,7 +163,7 @@ fn settled_after(series: &[Point], started: f64, last: u64) -> f64 {
 /// are on this machine and alike, so it is divided by twice the connections.
 ///
 /// CPU per connect: the server's, from before the first connection until half a second after the last welcome.
-fn report(plan: &FloodPlan, mut outcome: Outcome<Reasons>, phases: Phases) -> Run {
+fn report(plan: &FloodPlan, site: &str, mut outcome: Outcome<Reasons>, phases: Phases) -> Run {
     let Phases { ramp, ramped, idle_from, held, exchange, left, left_settled } = phases;
     let before = outcome.before;
     let connections = ramped.active;
@@ -258,7 +271,7 @@ fn report(plan: &FloodPlan, mut outcome: Outcome<Reasons>, phases: Phases) -> Ru
     let refused = std::mem::take(&mut outcome.tally);
     outcome.failures.add(&refused);
     let mut facts = vec![
-        ("site", json!(plan.options.site)),
+        ("site", json!(site)),
         ("asked", json!(plan.connections)),
         ("rate", json!(plan.rate)),
         ("limited_by", json!(limited_by)),

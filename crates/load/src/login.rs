@@ -6,26 +6,18 @@ use std::time::Instant;
 use web_proto::Event;
 
 use crate::RunOptions;
-use crate::arrivals::Arrivals;
-use crate::conductor::{Conductor, LoadError, Setup};
+use crate::conductor::{Conductor, LoadError, RAMP, Setup};
 use crate::failures::Reasons;
 use crate::observer::NoObserver;
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Mail, Script, Share, read};
 
 /// Tries one login; takes half a second.
 pub fn try_login(options: &RunOptions) -> Result<(), LoadError> {
     let options = &RunOptions { observer: Arc::new(NoObserver), ..options.clone() };
-    let setup = Setup {
-        options,
-        transport: Transport::Websocket,
-        members: 1,
-        arrivals: Arrivals::Even(1000.0),
-        traffic: Arc::new(Traffic::default()),
-    };
+    let setup = Setup { options, transport: Transport::Websocket, members: 1, arrivals: RAMP };
     let mut nobody = |_: &str| {};
-    let mut trial = Conductor::<Silent>::new(setup, Arc::new(()), &mut nobody)?;
+    let mut trial = Conductor::<Silent>::new(setup, &Arc::new(()), &mut nobody)?;
     trial.ramp();
     if read(&trial.state.counts.welcomed) > 0 {
         trial.each(|| Mail::Leave);

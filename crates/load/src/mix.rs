@@ -5,21 +5,21 @@ mod members;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::members::{Members, Order, Shared, Tally, no_one_online};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Conductor, Setup, Snapshot};
+use crate::conductor::{BEAT, Conductor, Setup, Snapshot, now_unix};
 use crate::failures;
-use crate::latency_stamp::Stamps;
 use crate::observer::Until;
 use crate::outcome::{BUSIEST_PERCENT, Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
 use crate::report::{Measure, Run, grouped};
+use crate::settings::{self, Contradiction, Plan, Size, span};
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -33,26 +33,45 @@ const FEWEST_TO_EXTRAPOLATE: u64 = 1_000;
 const PAPER_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
 
 /// The settings of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct MixPlan {
-    pub options: RunOptions,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
     pub transport: Transport,
     /// Most members.
+    #[arg(long, default_value_t = 60_000)]
+    #[serde(deserialize_with = "settings::at_least::<2, _>")]
     pub members: u32,
-    /// New members per second, at random times (a Poisson process).
+    /// Members who connect per second, at random times.
+    #[arg(long, default_value_t = 50.0)]
+    #[serde(deserialize_with = "settings::positive")]
     pub rate: f64,
-    /// Resident memory of the server at which the run ends, in bytes.
-    pub memory_limit: u64,
-    /// Adds the server's half of the kernel's growth to the memory.
+    /// Resident memory of the node at which the run ends, for example 512MB.
+    #[arg(long, value_name = "SIZE", default_value = "512MB")]
+    pub memory_limit: Size,
+    /// Add the node's half of the kernel's growth to the memory.
+    #[arg(long)]
     pub with_kernel: bool,
     /// Failed logins and messages, in percent, at which the run ends.
-    pub error_limit_percent: f64,
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    #[serde(deserialize_with = "settings::positive")]
+    pub error_limit: f64,
+    /// Longest duration of the run.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "10m")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub time: Duration,
     /// Active members in a group; the members of a group write to each other.
+    #[arg(skip = 10_u32)]
+    #[serde(deserialize_with = "settings::at_least::<2, _>")]
     pub group: u32,
     /// Mean interval between two messages of an active member.
+    #[arg(skip = Duration::from_secs(10))]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub write_every: Duration,
     /// Mean interval between two changes of an idle member's presence.
+    #[arg(skip = Duration::from_secs(60))]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub presence_every: Duration,
 }
 
@@ -76,30 +95,30 @@ struct Growth {
     late_percent: f64,
 }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    if plan.group < 2 || plan.write_every.is_zero() || plan.presence_every.is_zero() {
-        return Err(LoadError::Plan(
-            "a group has two members at least, and what is done every 0 s has no end",
-        ));
+impl Plan for MixPlan {
+    fn check(&self) -> Result<(), Contradiction> {
+        Contradiction::if_any(&[(
+            self.time.is_zero() || self.write_every.is_zero() || self.presence_every.is_zero(),
+            "what happens every 0 s has no end",
+            "time, write-every and presence-every must be above 0",
+        )])
     }
-    let traffic = Arc::new(Traffic::default());
-    let stamps = Stamps::new_run();
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: plan.members,
-        arrivals: Arrivals::by_chance(plan.members, plan.rate, stamps.seed() ^ 0x5bd1_e995),
-        traffic: Arc::clone(&traffic),
-    };
-    let shared =
-        Arc::new(Shared { stamps, plan: plan.clone(), traffic, online: no_one_online(plan.members) });
-    let mut mix = Conductor::<Members>::new(setup, shared, say)?;
-    let growth = grow(&mut mix, plan);
-    mix.each(|| Mail::Order(Order::End));
-    mix.drain(DRAIN_PATIENCE)?;
-    mix.line();
-    Ok(report(plan, mix.finish()?, &growth))
+
+    fn members(&self) -> u32 {
+        self.members
+    }
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        let arrivals = Arrivals::by_chance(self.members, self.rate, now_unix().as_millis() as u64);
+        let setup = Setup { options, transport: self.transport, members: self.members, arrivals };
+        let shared = Arc::new(Shared { plan: self.clone(), online: no_one_online(self.members) });
+        let mut mix = Conductor::<Members>::new(setup, &shared, say)?;
+        let growth = grow(&mut mix, self);
+        mix.each(|| Mail::Order(Order::End));
+        mix.drain(DRAIN_PATIENCE)?;
+        mix.line();
+        Ok(report(self, mix.finish()?, &growth))
+    }
 }
 
 /// Connects members until a limit is reached.
@@ -140,8 +159,8 @@ fn limit_met(
     let (counts, traffic) = (&mix.state.counts, &mix.traffic);
     let tried = read(&counts.welcomed) + read(&counts.failed) + read(&traffic.sent);
     let wrong = read(&counts.failed) + read(&traffic.refused);
-    let errors = tried >= FEWEST && wrong as f64 / tried as f64 * 100.0 > plan.error_limit_percent;
-    let memory = memory(plan, now, &mix.before).is_some_and(|bytes| bytes >= plan.memory_limit);
+    let errors = tried >= FEWEST && wrong as f64 / tried as f64 * 100.0 > plan.error_limit;
+    let memory = memory(plan, now, &mix.before).is_some_and(|bytes| bytes >= plan.memory_limit.0);
     let everybody = read(&counts.welcomed) + read(&counts.failed) >= u64::from(plan.members);
     match () {
         () if mix.stopped() => Some(Limit::Interrupted),
@@ -228,9 +247,9 @@ fn report(plan: &MixPlan, mut outcome: Outcome<Tally>, growth: &Growth) -> Run {
         facts: vec![
             ("members_at_most", json!(plan.members)),
             ("rate", json!(plan.rate)),
-            ("memory_limit_bytes", json!(plan.memory_limit)),
+            ("memory_limit_bytes", json!(plan.memory_limit.0)),
             ("with_kernel", json!(plan.with_kernel)),
-            ("error_limit_percent", json!(plan.error_limit_percent)),
+            ("error_limit_percent", json!(plan.error_limit)),
             ("write_every_seconds", json!(plan.write_every.as_secs_f64())),
             ("presence_every_seconds", json!(plan.presence_every.as_secs_f64())),
             ("ended_by", json!(limit)),
@@ -248,7 +267,7 @@ fn against(
 ) -> Option<(&'static str, &'static str)> {
     match outcome.probe {
         Probe::Blind => Some(("nothing could be seen of the server", "--pid names its process")),
-        _ if outcome.before.resident_bytes >= Some(plan.memory_limit) => {
+        _ if outcome.before.resident_bytes >= Some(plan.memory_limit.0) => {
             Some(("the server had more than the limit before anybody came", "a higher --memory-limit"))
         }
         _ if busiest > BUSIEST_PERCENT => {
@@ -272,8 +291,8 @@ fn against(
 fn ended(plan: &MixPlan, limit: Limit) -> String {
     let mb = |bytes: u64| grouped((bytes as f64 / 1_048_576.0 * 10.0).round() / 10.0);
     match limit {
-        Limit::Memory => format!("the limit of {} MB of memory ended it", mb(plan.memory_limit)),
-        Limit::Errors => format!("more than {} % of errors ended it", grouped(plan.error_limit_percent)),
+        Limit::Memory => format!("the limit of {} MB of memory ended it", mb(plan.memory_limit.0)),
+        Limit::Errors => format!("more than {} % of errors ended it", grouped(plan.error_limit)),
         Limit::Members => "all were there before a limit was met".to_owned(),
         Limit::Time => "its time ended it before a limit was met".to_owned(),
         Limit::Interrupted => "somebody ended it".to_owned(),

@@ -6,19 +6,20 @@ mod members;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
 use self::members::{Members, Order, Shared, Tally};
-use crate::arrivals::Arrivals;
-use crate::conductor::{Conductor, RAMP_RATE, Setup, Snapshot};
+use crate::conductor::{Conductor, RAMP, Setup, Snapshot};
 use crate::failures;
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
+use crate::settings::{self, Plan, span};
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -31,17 +32,27 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 const CHANGE: &str = "more --threads, fewer members or a lower rate; a node without limits; --pid";
 
 /// The settings of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct RoomPlan {
-    pub options: RunOptions,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
     pub transport: Transport,
     /// Members of the room.
+    #[arg(long, default_value_t = 10_000)]
+    #[serde(deserialize_with = "settings::at_least::<2, _>")]
     pub members: u32,
     /// Messages per second in the room, of all members in turn.
+    #[arg(long, default_value_t = 10.0)]
+    #[serde(deserialize_with = "settings::positive")]
     pub rate: f64,
     /// Messages per second of the pair beside it.
+    #[arg(long, default_value_t = 50.0)]
+    #[serde(deserialize_with = "settings::positive")]
     pub beside: f64,
     /// Duration of the traffic. Afterwards the run waits for pending events.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "10s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub time: Duration,
 }
 
@@ -56,35 +67,30 @@ struct Phases {
     sent: u64,
 }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &RoomPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    if plan.members < 2 {
-        return Err(LoadError::Plan("a room needs at least two members"));
+impl Plan for RoomPlan {
+    fn members(&self) -> u32 {
+        self.members.saturating_add(2)
     }
-    let traffic = Arc::new(Traffic::default());
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: plan.members + 2,
-        arrivals: Arrivals::Even(RAMP_RATE),
-        traffic: Arc::clone(&traffic),
-    };
-    let shared = Arc::new(Shared::new(plan, traffic));
-    let mut room = Conductor::<Members>::new(setup, Arc::clone(&shared), say)?;
-    room.ramp();
-    room.line();
-    join(&mut room, &shared, plan.members);
-    room.stage("alone", Until::Time(ALONE));
-    Schedule::new(plan.beside).write(&mut room, ALONE, Order::Alone);
-    let begin = room.snapshot();
-    room.stage("write", Until::Time(plan.time));
-    write(&mut room, plan);
-    let written = room.snapshot();
-    let drained_at = room.drain(DRAIN_PATIENCE)?;
-    let end = room.snapshot();
-    let (joined, sent) = (read(&shared.joined), read(&shared.sent));
-    let phases = Phases { joined, begin, written, drained_at, end, sent };
-    Ok(report(plan, room.finish()?, &phases))
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        let setup = Setup { options, transport: self.transport, members: self.members(), arrivals: RAMP };
+        let shared = Arc::new(Shared::new(self.members));
+        let mut room = Conductor::<Members>::new(setup, &shared, say)?;
+        room.ramp();
+        room.line();
+        join(&mut room, &shared, self.members);
+        room.stage("alone", Until::Time(ALONE));
+        Schedule::new(self.beside).write(&mut room, ALONE, Order::Alone);
+        let begin = room.snapshot();
+        room.stage("write", Until::Time(self.time));
+        write(&mut room, self);
+        let written = room.snapshot();
+        let drained_at = room.drain(DRAIN_PATIENCE)?;
+        let end = room.snapshot();
+        let (joined, sent) = (read(&shared.joined), read(&shared.sent));
+        let phases = Phases { joined, begin, written, drained_at, end, sent };
+        Ok(report(self, room.finish()?, &phases))
+    }
 }
 
 fn join(room: &mut Conductor<'_, Members>, shared: &Shared, members: u32) {
@@ -123,7 +129,7 @@ fn report(plan: &RoomPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let refused = failures::against_refusals(&tally.refused, tally.refused.values().sum());
     let against = outcome.against(
         busiest,
-        u64::from(plan.members) + 2,
+        plan.members().into(),
         &[
             (*joined < u64::from(plan.members), "not everybody could join"),
             (refused.is_some(), refused.unwrap_or_default()),

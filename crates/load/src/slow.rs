@@ -5,19 +5,19 @@ mod members;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
-use self::members::{Members, Order, Shared, Tally};
-use crate::arrivals::Arrivals;
-use crate::conductor::{Conductor, RAMP_RATE, Setup, Snapshot};
-use crate::latency_stamp::Stamps;
+use self::members::{Members, Order, Tally};
+use crate::conductor::{Conductor, RAMP, Setup, Snapshot};
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
+use crate::settings::{self, Plan, span};
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
 
@@ -26,20 +26,34 @@ const CATCH_UP_PATIENCE: Duration = Duration::from_secs(8);
 const CHANGE: &str = "more --threads, fewer --writes; a node without limits; --pid";
 
 /// The settings of a run. The slow members only receive; the others write, every second message to a slow member.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct SlowPlan {
-    pub options: RunOptions,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
     pub transport: Transport,
     /// Members who read all the time.
+    #[arg(long, default_value_t = 200)]
+    #[serde(deserialize_with = "settings::at_least::<2, _>")]
     pub members: u32,
     /// Members who stop reading.
+    #[arg(long, default_value_t = 10)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub slow: u32,
-    pub body_bytes: usize,
+    /// Bytes of a message.
+    #[arg(long, default_value_t = 8_000)]
+    pub body: usize,
     /// Messages per second of all members together.
+    #[arg(long, default_value_t = 2_000.0)]
+    #[serde(deserialize_with = "settings::positive")]
     pub writes: f64,
     /// How long the others write before the slow members stop reading.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "5s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub calm: Duration,
     /// How long the slow members do not read. Less than the server's time-out for silent clients, 75 s.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "10s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub pause: Duration,
 }
 
@@ -52,51 +66,39 @@ struct Phases {
     caught_up: Duration,
 }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    if plan.slow == 0 || plan.members < 2 {
-        return Err(LoadError::Plan("one slow member and two others are needed at least"));
+impl Plan for SlowPlan {
+    fn members(&self) -> u32 {
+        self.members.saturating_add(self.slow)
     }
-    let traffic = Arc::new(Traffic::default());
-    let shared = Arc::new(Shared {
-        stamps: Stamps::new_run(),
-        slow: plan.slow,
-        others: plan.members,
-        body: "x".repeat(plan.body_bytes),
-        traffic: Arc::clone(&traffic),
-    });
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: plan.slow + plan.members,
-        arrivals: Arrivals::Even(RAMP_RATE),
-        traffic,
-    };
-    let mut slow = Conductor::<Members>::new(setup, shared, say)?;
-    slow.ramp();
-    let ramped = slow.state.counts.active();
-    slow.line();
-    let mut schedule = Schedule::new(plan.writes);
-    slow.stage("calm", Until::Time(plan.calm));
-    schedule.write(&mut slow, plan.calm, Order::Due);
-    let calm = slow.snapshot();
-    slow.each(|| Mail::Order(Order::Pause));
-    slow.each(|| Mail::Reading { below: plan.slow, on: false });
-    slow.stage("pause", Until::Time(plan.pause));
-    schedule.write(&mut slow, plan.pause, Order::Due);
-    let paused = slow.snapshot();
-    slow.each(|| Mail::Reading { below: plan.slow, on: true });
-    let resumed = Instant::now();
-    let caught_up = slow.drain(CATCH_UP_PATIENCE)?.saturating_duration_since(resumed);
-    let phases = Phases { ramped, calm, paused, caught_up };
-    Ok(report(plan, slow.finish()?, &phases))
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        let setup = Setup { options, transport: self.transport, members: self.members(), arrivals: RAMP };
+        let mut slow = Conductor::<Members>::new(setup, &Arc::new(self.clone()), say)?;
+        slow.ramp();
+        let ramped = slow.state.counts.active();
+        slow.line();
+        let mut schedule = Schedule::new(self.writes);
+        slow.stage("calm", Until::Time(self.calm));
+        schedule.write(&mut slow, self.calm, Order::Due);
+        let calm = slow.snapshot();
+        slow.each(|| Mail::Order(Order::Pause));
+        slow.each(|| Mail::Reading { below: self.slow, on: false });
+        slow.stage("pause", Until::Time(self.pause));
+        schedule.write(&mut slow, self.pause, Order::Due);
+        let paused = slow.snapshot();
+        slow.each(|| Mail::Reading { below: self.slow, on: true });
+        let resumed = Instant::now();
+        let caught_up = slow.drain(CATCH_UP_PATIENCE)?.saturating_duration_since(resumed);
+        let phases = Phases { ramped, calm, paused, caught_up };
+        Ok(report(self, slow.finish()?, &phases))
+    }
 }
 
 fn report(plan: &SlowPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let Phases { ramped, calm, paused, caught_up } = phases;
     let busiest = paused.busiest_percent_since(calm);
     let seconds = paused.seconds_since(calm);
-    let ramp_failed = *ramped < u64::from(plan.members + plan.slow);
+    let ramp_failed = *ramped < u64::from(plan.members());
     let against = outcome.against(busiest, 0, &[(ramp_failed, "not everybody was logged in")]);
     let tally = &outcome.tally;
     let [before, during] = [&tally.calm, &tally.pause].map(Percentiles::of);
@@ -130,14 +132,14 @@ fn report(plan: &SlowPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
              went on while these did not read.",
             grouped(f64::from(plan.members)),
             outcome.transport,
-            grouped(plan.body_bytes as f64)
+            grouped(plan.body as f64)
         ),
         against: against.map(|because| (because, CHANGE)),
         measures,
         facts: vec![
             ("members", json!(plan.members)),
             ("slow", json!(plan.slow)),
-            ("body_bytes", json!(plan.body_bytes)),
+            ("body_bytes", json!(plan.body)),
         ],
         lines: Vec::new(),
     };

@@ -5,20 +5,21 @@ mod members;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
-use self::members::{Members, Order, Shared, Tally};
+use self::members::{Members, Order, Tally};
 use crate::arrivals::Arrivals;
 use crate::conductor::{Conductor, Setup, Snapshot};
 use crate::failures;
-use crate::latency_stamp::Stamps;
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
+use crate::settings::{self, Plan, span};
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -29,22 +30,35 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 const CHANGE: &str = "more --threads, fewer members; a node without limits; --pid";
 
 /// The settings of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct StormPlan {
-    pub options: RunOptions,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
     pub transport: Transport,
-    /// Members whose connections break.
+    /// Number of members whose connections break.
+    #[arg(long, default_value_t = 5_000)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub members: u32,
-    /// Members who stay: each watches its share of the others, as far as the server allows, and writes to them.
+    /// Number of members who stay, watch their share of the others, and write to them.
+    #[arg(long, default_value_t = 20)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub watchers: u32,
     /// Connections begun per second, before the storm.
+    #[arg(long, default_value_t = 2_500.0)]
+    #[serde(deserialize_with = "settings::positive")]
     pub rate: f64,
-    /// Messages per second of all watchers together, before, during and after the storm.
+    /// Messages per second of all members who stay.
+    #[arg(long, default_value_t = 500.0)]
+    #[serde(deserialize_with = "settings::positive")]
     pub writes: f64,
-    /// Each member reconnects after a random time up to this. The protocol advises 1 s; zero shows the effect without
-    /// it.
+    /// Longest random time before a member reconnects; the protocol advises 1s.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "1s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub spread: Duration,
-    /// How long the watchers write before the storm, and again after all members are back.
+    /// How long members write before the storm, and after all are back.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "2s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub calm: Duration,
 }
 
@@ -57,48 +71,38 @@ struct Phases {
     returned: u64,
 }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    if plan.watchers == 0 {
-        return Err(LoadError::Plan("a storm needs somebody who watches it"));
+impl Plan for StormPlan {
+    fn members(&self) -> u32 {
+        self.members.saturating_add(self.watchers)
     }
-    let traffic = Arc::new(Traffic::default());
-    let shared = Arc::new(Shared {
-        stamps: Stamps::new_run(),
-        members: plan.members,
-        watchers: plan.watchers,
-        traffic: Arc::clone(&traffic),
-    });
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: plan.members + plan.watchers,
-        arrivals: Arrivals::Even(plan.rate),
-        traffic,
-    };
-    let mut storm = Conductor::<Members>::new(setup, shared, say)?;
-    storm.ramp();
-    let ramped = storm.state.counts.active();
-    storm.line();
-    let mut schedule = Schedule::new(plan.writes);
-    storm.stage("calm", Until::Time(plan.calm));
-    schedule.write(&mut storm, plan.calm, Order::Due);
-    let broken = storm.snapshot();
-    let back_after = break_all(&mut storm, &mut schedule, plan);
-    let back = storm.snapshot();
-    storm.line();
-    storm.stage("calm", Until::Time(plan.calm));
-    schedule.write(&mut storm, plan.calm, Order::Due);
-    storm.drain(DRAIN_PATIENCE)?;
-    let returned = read(&storm.state.counts.returned);
-    let phases = Phases { ramped, broken, back, back_after, returned };
-    Ok(report(plan, storm.finish()?, &phases))
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        let arrivals = Arrivals::Even(self.rate);
+        let setup = Setup { options, transport: self.transport, members: self.members(), arrivals };
+        let mut storm = Conductor::<Members>::new(setup, &Arc::new(self.clone()), say)?;
+        storm.ramp();
+        let ramped = storm.state.counts.active();
+        storm.line();
+        let mut schedule = Schedule::new(self.writes);
+        storm.stage("calm", Until::Time(self.calm));
+        schedule.write(&mut storm, self.calm, Order::Due);
+        let broken = storm.snapshot();
+        let back_after = break_all(&mut storm, &mut schedule, self);
+        let back = storm.snapshot();
+        storm.line();
+        storm.stage("calm", Until::Time(self.calm));
+        schedule.write(&mut storm, self.calm, Order::Due);
+        storm.drain(DRAIN_PATIENCE)?;
+        let returned = read(&storm.state.counts.returned);
+        let phases = Phases { ramped, broken, back, back_after, returned };
+        Ok(report(self, storm.finish()?, &phases))
+    }
 }
 
 /// Breaks all connections; returns the time until the last returning member was back.
 fn break_all(storm: &mut Conductor<'_, Members>, schedule: &mut Schedule, plan: &StormPlan) -> Duration {
     let begin = Instant::now();
-    storm.stage("storm", Until::Members((plan.members + plan.watchers).into()));
+    storm.stage("storm", Until::Members(plan.members().into()));
     storm.each(|| Mail::Order(Order::Storm));
     storm.each(|| Mail::Break { below: plan.members, spread: plan.spread });
     let (mut last, mut last_change) = (0, begin);
@@ -126,10 +130,7 @@ fn report(plan: &StormPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
         busiest,
         0,
         &[
-            (
-                *ramped < u64::from(plan.members + plan.watchers),
-                "not everybody was logged in before the storm",
-            ),
+            (*ramped < u64::from(plan.members()), "not everybody was logged in before the storm"),
             (refused.is_some(), refused.unwrap_or_default()),
         ],
     );

@@ -6,19 +6,20 @@ mod report;
 mod sequence;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use serde::Deserialize;
+
 use self::members::{Members, Order, Shared};
-use self::report::{Phases, Shape};
-use crate::arrivals::Arrivals;
-use crate::conductor::{Conductor, RAMP_RATE, Setup};
-use crate::latency_stamp::Stamps;
+use self::report::Phases;
+use crate::conductor::{Conductor, RAMP, Setup};
 use crate::observer::Until;
 use crate::report::Run;
 use crate::schedule::Schedule;
+use crate::settings::{self, Contradiction, Plan, span};
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
 
@@ -26,16 +27,48 @@ use crate::{LoadError, RunOptions};
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The settings of a run. The papers use 1,000 members in groups of 10, 100-byte bodies, a window of 4, and 10 s.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct StressPlan {
-    pub options: RunOptions,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
     pub transport: Transport,
-    pub members: u32,
-    /// Members of a group write to each other, in direct conversations.
-    pub group: u32,
-    pub body_bytes: usize,
-    pub pace: Pace,
-    /// Duration of the traffic. Afterwards the run waits for pending events.
+    /// Run inside this process, without sockets, on durable SQLite: Chut's first bench.
+    #[arg(long, conflicts_with_all = ["transport", "rate", "every"])]
+    pub core: bool,
+    /// With --core: store messages in memory, like Chut's own bench, instead of on disk.
+    #[arg(long, requires = "core")]
+    pub memory: bool,
+    /// Groups of members.
+    #[arg(long, conflicts_with = "members", default_value_t = 100)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
+    pub groups: u32,
+    /// Members of each group; they write to each other.
+    #[arg(long, visible_alias = "group", default_value_t = 10)]
+    #[serde(deserialize_with = "settings::at_least::<2, _>")]
+    pub per_group: u32,
+    /// Number of all members, instead of --groups.
+    #[arg(long)]
+    #[serde(deserialize_with = "settings::two_if_any")]
+    pub members: Option<u32>,
+    /// Bytes of a message.
+    #[arg(long, default_value_t = 100)]
+    pub body: usize,
+    /// Unacknowledged messages of each member.
+    #[arg(long, default_value_t = 4)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
+    pub window: u32,
+    /// Messages per second of all members together, instead of a window.
+    #[arg(long)]
+    #[serde(deserialize_with = "settings::positive_if_any")]
+    pub rate: Option<f64>,
+    /// Time span in which each member sends one message at a random time, instead of a window.
+    #[arg(long, conflicts_with = "rate", value_parser = span, value_name = "SPAN")]
+    #[serde(deserialize_with = "settings::span_if_any")]
+    pub every: Option<Duration>,
+    /// How long members write.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "10s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub time: Duration,
 }
 
@@ -51,47 +84,54 @@ pub enum Pace {
     Every(Duration),
 }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    if plan.group < 2 || plan.members % plan.group.max(1) == 1 {
-        return Err(LoadError::Plan("every group needs two members at least"));
+impl StressPlan {
+    pub fn pace(&self) -> Pace {
+        let every = self.every.map(Pace::Every);
+        every.or(self.rate.map(Pace::Rate)).unwrap_or(Pace::Window(self.window))
     }
-    let traffic = Arc::new(Traffic::default());
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: plan.members,
-        arrivals: Arrivals::Even(RAMP_RATE),
-        traffic: Arc::clone(&traffic),
-    };
-    let shared = Arc::new(Shared {
-        stamps: Stamps::new_run(),
-        members: plan.members,
-        group: plan.group,
-        body: "x".repeat(plan.body_bytes),
-        pace: plan.pace,
-        over: AtomicBool::new(false),
-        traffic,
-    });
-    let mut stress = Conductor::<Members>::new(setup, Arc::clone(&shared), say)?;
-    stress.ramp();
-    stress.line();
-    let begin = stress.snapshot();
-    write(&mut stress, plan.pace, plan.time);
-    let written = stress.snapshot();
-    shared.over.store(true, Ordering::Relaxed);
-    let drained_at = stress.drain(DRAIN_PATIENCE)?;
-    let end = stress.snapshot();
-    let phases = Phases { begin, written, end, drained_at };
-    let shape = Shape {
-        asked: plan.members,
-        group: plan.group,
-        body_bytes: plan.body_bytes,
-        pace: plan.pace,
-        inside: None,
-        durable: true,
-    };
-    Ok(report::report(&shape, stress.finish()?, &phases))
+}
+
+impl Plan for StressPlan {
+    fn check(&self) -> Result<(), Contradiction> {
+        let (rate, every) = (self.rate.is_some(), self.every.is_some());
+        Contradiction::if_any(&[
+            (
+                self.memory && !self.core,
+                "`memory` is for runs inside of this process",
+                "add core = true: a node's store is always durable",
+            ),
+            (
+                self.core && (rate || every),
+                "`core` writes as fast as the window allows",
+                "leave out `rate` and `every`",
+            ),
+            (rate && every, "`rate` and `every` contradict each other", "leave one of them out"),
+            (
+                self.members() % self.per_group == 1,
+                "a group has one member only",
+                "`members` are a multiple of `per-group`, or leave two at least for the last group",
+            ),
+        ])
+    }
+
+    fn members(&self) -> u32 {
+        self.members.unwrap_or_else(|| self.groups.saturating_mul(self.per_group))
+    }
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        let setup = Setup { options, transport: self.transport, members: self.members(), arrivals: RAMP };
+        let mut stress = Conductor::<Members>::new(setup, &Arc::new(Shared::new(self)), say)?;
+        stress.ramp();
+        stress.line();
+        let begin = stress.snapshot();
+        write(&mut stress, self.pace(), self.time);
+        let written = stress.snapshot();
+        stress.traffic.over.store(true, Ordering::Relaxed);
+        let drained_at = stress.drain(DRAIN_PATIENCE)?;
+        let end = stress.snapshot();
+        let phases = Phases { begin, written, end, drained_at };
+        Ok(report::report(self, None, stress.finish()?, &phases))
+    }
 }
 
 fn write(stress: &mut Conductor<'_, Members>, pace: Pace, time: Duration) {

@@ -64,7 +64,10 @@ impl Signer {
 
 /// A message to the user with this name.
 pub(crate) fn send(id: String, to: String, body: &str) -> Command<'_> {
-    let to = SendTo::User(to.into());
+    send_to(id, SendTo::User(to.into()), body)
+}
+
+pub(crate) fn send_to<'a>(id: String, to: SendTo<'a>, body: &'a str) -> Command<'a> {
     Command::Send { id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new(), thread: None }
 }
 

@@ -1,6 +1,6 @@
 //! Counts of messages during a run: the workers write them, the conductor samples them.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ pub(crate) struct Traffic {
     /// Changes of presence by members, and presence events that members have received.
     pub(crate) changes: AtomicU64,
     pub(crate) presence: AtomicU64,
+    /// Members send nothing new.
+    pub(crate) over: AtomicBool,
     /// Latency since the last sample, by worker: the lock is contended only during a sample.
     lately: Vec<Mutex<Histogram<u64>>>,
 }
@@ -40,6 +42,7 @@ impl Default for Traffic {
             delivered: AtomicU64::new(0),
             changes: AtomicU64::new(0),
             presence: AtomicU64::new(0),
+            over: AtomicBool::new(false),
             lately: (0..PLACES).map(|_| Mutex::new(coarse())).collect(),
         }
     }

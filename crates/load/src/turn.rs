@@ -8,37 +8,66 @@ mod report;
 mod server;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
+use serde::Deserialize;
+
 use crate::report::Run;
+use crate::settings::{self, Contradiction, Plan, span};
 use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct TurnPlan {
-    pub options: RunOptions,
-    /// None: the node's server, from its API.
-    pub server: Option<Server>,
-    /// The secret of the node's own server.
-    pub secret: Option<Vec<u8>>,
+    /// Another server, with the secret of its credentials. Without it: the node's server, from its API.
+    #[arg(long)]
+    pub server: Option<SocketAddr>,
+    /// File with the secret of the server's credentials.
+    #[arg(long)]
+    pub turn_secret_file: Option<PathBuf>,
     /// Concurrent clients that send requests or allocate relays.
+    #[arg(long, default_value_t = 64)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub window: u32,
+    /// Number of relays.
+    #[arg(long, default_value_t = 2_000)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub relays: u32,
     /// Relays that carry data.
+    #[arg(long, default_value_t = 64)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub flows: u32,
-    pub packet_bytes: usize,
+    /// Bytes of a packet of data.
+    #[arg(long, default_value_t = 1_000)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
+    pub packet_bytes: u32,
     /// Duration of the requests, and again of the data.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "5s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub time: Duration,
 }
 
-/// A server of another project.
-#[derive(Debug, Clone)]
-pub struct Server {
-    pub addr: SocketAddr,
-    pub secret: Vec<u8>,
-}
+impl Plan for TurnPlan {
+    fn check(&self) -> Result<(), Contradiction> {
+        Contradiction::if_any(&[
+            (
+                self.server.is_some() && self.turn_secret_file.is_none(),
+                "server needs turn-secret-file",
+                "name the file with the secret of its credentials",
+            ),
+            (self.packet_bytes > 60_000, "packet-bytes is above 60000", "browsers send 1200 at most"),
+        ])
+    }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    drive::run(plan, say)
+    /// Sockets of the generator.
+    fn members(&self) -> u32 {
+        self.relays.saturating_add(self.flows)
+    }
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        drive::run(self, options, say)
+    }
 }

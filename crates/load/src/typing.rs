@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
 use self::members::{Members, Order, Shared, Tally};
-use crate::arrivals::Arrivals;
-use crate::conductor::{Conductor, RAMP_RATE, Setup, Snapshot};
+use crate::conductor::{Conductor, RAMP, Setup, Snapshot};
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
+use crate::settings::{self, Contradiction, Plan, span};
 use crate::target::Transport;
-use crate::traffic::Traffic;
 use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
 
@@ -29,24 +30,28 @@ const RATE_OF_OTHERS: f64 = 2_000.0;
 const CHANGE: &str = "more --threads, fewer members or a lower --rate; a node without limits; --pid";
 
 /// The settings of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct TypingPlan {
-    pub options: RunOptions,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
     pub transport: Transport,
-    /// An even number.
+    /// An even number of members.
+    #[arg(long, default_value_t = 1_000)]
+    #[serde(deserialize_with = "settings::at_least::<2, _>")]
     pub members: u32,
-    pub pace: Pace,
+    /// Events of each member in flight; each received event is answered.
+    #[arg(long, default_value_t = 4)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
+    pub window: u32,
+    /// Events per second of all members together, instead of a window.
+    #[arg(long)]
+    #[serde(deserialize_with = "settings::positive_if_any")]
+    pub rate: Option<f64>,
     /// Duration of the traffic. Afterwards the run waits for pending events.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "10s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub time: Duration,
-}
-
-/// When the next event is sent.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
-    /// Each member has this number of events in flight, and answers each one that it receives.
-    Window(u32),
-    /// Events per second of all members together, independent of responses. Latency counts from the due time.
-    Rate(f64),
 }
 
 /// Snapshots, in the order of time.
@@ -57,38 +62,41 @@ struct Phases {
     end: Snapshot,
 }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &TypingPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    if plan.members % 2 == 1 {
-        return Err(LoadError::Plan("members come in pairs: an even number of them is needed"));
+impl Plan for TypingPlan {
+    fn check(&self) -> Result<(), Contradiction> {
+        Contradiction::if_any(&[(
+            self.members % 2 == 1,
+            "`members` come in pairs, and one is left over",
+            "make it an even number",
+        )])
     }
-    let traffic = Arc::new(Traffic::default());
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: plan.members,
-        arrivals: Arrivals::Even(RAMP_RATE),
-        traffic: Arc::clone(&traffic),
-    };
-    let shared = Arc::new(Shared::new(plan.members, plan.pace, traffic));
-    let mut typing = Conductor::<Members>::new(setup, Arc::clone(&shared), say)?;
-    typing.ramp();
-    typing.line();
-    let begin = typing.snapshot();
-    typing.stage("type", Until::Time(plan.time));
-    match plan.pace {
-        Pace::Window(_) => {
-            typing.each(|| Mail::Order(Order::Fill));
-            typing.hold(plan.time);
+
+    fn members(&self) -> u32 {
+        self.members
+    }
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        let setup = Setup { options, transport: self.transport, members: self.members, arrivals: RAMP };
+        let mut typing = Conductor::<Members>::new(setup, &Arc::new(Shared::new(self)), say)?;
+        typing.ramp();
+        typing.line();
+        let begin = typing.snapshot();
+        typing.stage("type", Until::Time(self.time));
+        match self.rate {
+            None => {
+                typing.each(|| Mail::Order(Order::Fill));
+                typing.hold(self.time);
+            }
+            // Independent of responses. Latency counts from the due time.
+            Some(rate) => Schedule::new(rate).write(&mut typing, self.time, Order::Due),
         }
-        Pace::Rate(rate) => Schedule::new(rate).write(&mut typing, plan.time, Order::Due),
+        let sending_ended = typing.snapshot();
+        typing.traffic.over.store(true, Ordering::Relaxed);
+        let drained_at = typing.drain(DRAIN_PATIENCE)?;
+        let end = typing.snapshot();
+        let phases = Phases { begin, sending_ended, drained_at, end };
+        Ok(report(self, typing.finish()?, &phases))
     }
-    let sending_ended = typing.snapshot();
-    shared.over.store(true, Ordering::Relaxed);
-    let drained_at = typing.drain(DRAIN_PATIENCE)?;
-    let end = typing.snapshot();
-    let phases = Phases { begin, sending_ended, drained_at, end };
-    Ok(report(plan, typing.finish()?, &phases))
 }
 
 /// Throughput: delivered events, divided by the time from the first one sent to the last one received. CPU: the
@@ -99,10 +107,8 @@ fn report(plan: &TypingPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
         (*drained_at).max(sending_ended.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
     let cpu = end.cpu_since(begin);
     let busiest = sending_ended.busiest_percent_since(begin);
-    let (window, rate) = match plan.pace {
-        Pace::Window(window) => (Some(window), None),
-        Pace::Rate(rate) => (None, Some(rate)),
-    };
+    let rate = plan.rate;
+    let window = rate.is_none().then_some(plan.window);
     let short =
         rate.is_some_and(|rate| (outcome.sent as f64) < rate * sending_ended.seconds_since(begin) * 0.9);
     let against =

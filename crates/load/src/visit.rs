@@ -13,30 +13,47 @@ mod visitor;
 
 use std::time::Duration;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use crate::report::Run;
+use crate::settings::{self, Contradiction, Plan, span};
 use crate::{LoadError, RunOptions};
 
 /// The settings of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct VisitPlan {
-    pub options: RunOptions,
-    /// The first page of a visit, with the tag of Kith's loader.
-    pub page: String,
-    /// Concurrent visitors; as many arrive as leave.
+    /// Number of concurrent visitors.
+    #[arg(long, default_value_t = 1_000)]
+    #[serde(deserialize_with = "settings::at_least::<2, _>")]
     pub visitors: u32,
-    /// Duration of a visit. Visitors at the beginning are somewhere in the middle of theirs.
+    /// First page of a visit, with the tag of Kith's loader; the default is of the demo.
+    #[arg(long, value_name = "PATH", default_value = "/as/anna/")]
+    pub page: String,
+    /// Duration of each visit; as many visitors arrive as leave.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "20m")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub stay: Duration,
-    /// Mean time between two pages: random, from half to one and a half of it.
+    /// Mean time between two pages.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "2m")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub think: Duration,
     /// Mean time between two messages of a visitor.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "5m")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub write_every: Duration,
     /// Most connections that a browser opens for files.
+    #[arg(long, default_value_t = 3)]
+    #[serde(deserialize_with = "settings::at_least::<1, _>")]
     pub connections: u32,
-    /// Visitors per second until all have arrived; nothing is counted before.
+    /// Visitors per second until all have arrived.
+    #[arg(long, default_value_t = 250.0)]
+    #[serde(deserialize_with = "settings::positive")]
     pub rate: f64,
     /// Duration of the measurement.
+    #[arg(long, value_parser = span, value_name = "SPAN", default_value = "30s")]
+    #[serde(deserialize_with = "settings::span_in_file")]
     pub time: Duration,
 }
 
@@ -87,7 +104,25 @@ impl Kind {
     }
 }
 
-/// Runs the plan. `say` receives a progress line now and then.
-pub fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    drive::run(plan, say)
+impl Plan for VisitPlan {
+    fn check(&self) -> Result<(), Contradiction> {
+        let is_path = self.page.starts_with('/') && self.page.chars().all(|c| c.is_ascii_graphic());
+        Contradiction::if_any(&[
+            (
+                [self.stay, self.think, self.write_every, self.time].contains(&Duration::ZERO),
+                "a visit of no time is none",
+                "stay, think, write-every and time must be above 0",
+            ),
+            (!is_path, "the page is no path from the root of the node", "as in page = \"/as/anna/\""),
+        ])
+    }
+
+    /// A visitor has several connections.
+    fn members(&self) -> u32 {
+        self.visitors.saturating_mul(self.connections.saturating_add(1))
+    }
+
+    fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
+        drive::run(self, options, say)
+    }
 }

@@ -15,11 +15,13 @@ use web_proto::{Command, Event, Welcome};
 
 use crate::client::{self, Client, Masks};
 use crate::failures::Reasons;
+use crate::latency_stamp::Stamps;
 use crate::probe;
 use crate::retry::{Delay, RetryQueue};
 use crate::run_state::RunState;
 use crate::tally::{Tally, add_times, histogram};
 use crate::target::Transport;
+use crate::traffic::Traffic;
 
 /// A connection without a welcome after this time has failed.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(30);
@@ -63,39 +65,41 @@ pub(crate) trait Script: Send + 'static {
     }
 }
 
-/// The members of one worker: every `workers`-th.
-#[derive(Debug, Clone, Copy)]
+/// The members of one worker, every `workers`-th, with the counts and message ids of the run.
+#[derive(Clone)]
 pub(crate) struct Share {
     pub(crate) worker: u32,
     workers: u32,
+    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) stamps: Stamps,
 }
 
 impl Share {
-    pub(crate) fn new(worker: usize, workers: usize) -> Share {
-        Share { worker: worker as u32, workers: workers as u32 }
+    pub(crate) fn new(worker: usize, workers: usize, traffic: Arc<Traffic>, stamps: Stamps) -> Share {
+        Share { worker: worker as u32, workers: workers as u32, traffic, stamps }
     }
 
-    pub(crate) fn has(self, member: u32) -> bool {
+    pub(crate) fn has(&self, member: u32) -> bool {
         member % self.workers == self.worker
     }
 
     /// This worker's members below `members`.
-    pub(crate) fn of(self, members: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn of(&self, members: u32) -> impl Iterator<Item = u32> + use<> {
         (self.worker..members).step_by(self.workers as usize)
     }
 
     /// The index of a member among this worker's own.
-    pub(crate) fn index(self, member: u32) -> usize {
+    pub(crate) fn index(&self, member: u32) -> usize {
         (member / self.workers) as usize
     }
 
     /// This worker's part of a number that all workers share.
-    pub(crate) fn part(self, of: u32) -> u32 {
+    pub(crate) fn part(&self, of: u32) -> u32 {
         of / self.workers
     }
 
     /// The `count`-th number of this worker: no other worker has it.
-    pub(crate) fn number(self, count: u64) -> u64 {
+    pub(crate) fn number(&self, count: u64) -> u64 {
         count * u64::from(self.workers) + u64::from(self.worker)
     }
 }

@@ -8,7 +8,7 @@ mod own_node;
 mod plan;
 mod plan_file;
 mod presets;
-mod setting;
+mod seed;
 mod study;
 
 use std::io::Write;
@@ -17,16 +17,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chat::SecretKind;
+use clap::Args;
 use load::report::{Machine, Report, Run};
+use load::stress::StressPlan;
 use load::target::Target;
 use load::{LoadError, Observer, OtherProcesses, RunOptions};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::{Table, Value};
 
-use self::core::Inside;
 pub(crate) use self::line::LoadCommand;
-use self::line::{LoadTarget, changes};
+use self::line::{LoadTarget, PlanFlags};
 use self::live::Live;
 use self::own_node::OwnNode;
 use self::plan_file::{Part, Plan, Prepared, What};
@@ -45,15 +46,18 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
             None => Err(Trouble::new(format!("unknown preset: {}", args.name))
                 .remedy("`kith load presets` lists them")),
         },
-        LoadCommand::Flood(args) => {
-            carry_out(args.preset(), &changes(args), &args.target, args.svg.as_deref(), loaded)
+        LoadCommand::Flood(flags) => {
+            let (preset, changes) = flags.plan();
+            carry_out(preset, &changes, &flags.plan.target, flags.svg.as_deref(), loaded)
         }
-        LoadCommand::Stress(args) => carry_out("stress", &changes(args), &args.target, None, loaded),
-        LoadCommand::Realistic(args) => carry_out("realistic", &changes(args), &args.target, None, loaded),
-        LoadCommand::Storm(args) => carry_out("storm", &changes(args), &args.target, None, loaded),
-        LoadCommand::Community(args) => carry_out("community", &changes(args), &args.target, None, loaded),
-        LoadCommand::Visit(args) => carry_out("visit", &changes(args), &args.target, None, loaded),
-        LoadCommand::Mix(args) => carry_out("mix", &changes(args), &args.target, None, loaded),
+        LoadCommand::Stress(flags) => carry_out("stress", &flags.changes(), &flags.plan.target, None, loaded),
+        LoadCommand::Realistic(flags) => {
+            carry_out("realistic", &flags.changes(), &flags.plan.target, None, loaded)
+        }
+        LoadCommand::Storm(flags) => with_flags("storm", flags, loaded),
+        LoadCommand::Community(flags) => with_flags("community", flags, loaded),
+        LoadCommand::Visit(flags) => with_flags("visit", flags, loaded),
+        LoadCommand::Mix(flags) => with_flags("mix", flags, loaded),
         LoadCommand::Slow(target) => carry_out("slow", &[], target, None, loaded),
         LoadCommand::Typing(target) => carry_out("typing", &[], target, None, loaded),
         LoadCommand::Room(target) => carry_out("room", &[], target, None, loaded),
@@ -62,6 +66,10 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
         LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),
     }
+}
+
+fn with_flags<T: Args>(preset: &str, flags: &PlanFlags<T>, loaded: &Loaded) -> Outcome {
+    carry_out(preset, &flags.settings.changes, &flags.target, None, loaded)
 }
 
 fn list_presets() -> Outcome {
@@ -165,7 +173,7 @@ fn one(
     let Prepared { task, node } = prepared;
     let members = task.members();
     if let Some(inside) = task.inside() {
-        return inside_this_process(&inside, name, args, stop);
+        return inside_this_process(inside, name, args, stop);
     }
     let node = node.with(args.tls, &Table::new());
     if args.url.is_some() && (node.tls || node.seed.is_some() || !node.settings.is_empty()) {
@@ -182,14 +190,14 @@ fn one(
     before::check(&options, members, own.is_some(), args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);
     let others = OtherProcesses::begin(options.server);
-    let mut run = task.carry_out(options, &mut |line| live.say(line)).map_err(unmade)?;
+    let mut run = task.carry_out(&options, &mut |line| live.say(line)).map_err(unmade)?;
     name.clone_into(&mut run.name);
     others.note(&mut run);
     Ok(run)
 }
 
 fn inside_this_process(
-    inside: &Inside,
+    plan: &StressPlan,
     name: &str,
     args: &LoadTarget,
     stop: &Arc<AtomicBool>,
@@ -198,7 +206,7 @@ fn inside_this_process(
         return Err(Trouble::new(format!("{name} runs inside this process and connects to no node"))
             .remedy("leave out --url and --tls, or --core"));
     }
-    let mut run = inside.carry_out(name, Live::new(name), stop)?;
+    let mut run = core::carry_out(plan, name, Live::new(name), stop)?;
     name.clone_into(&mut run.name);
     Ok(run)
 }

@@ -11,7 +11,6 @@ use super::CallsPlan;
 use crate::latency_stamp::micros_since;
 use crate::tally::tally;
 use crate::token;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add, read};
 
 /// A candidate as browsers write it, with a documentation address (RFC 5737).
@@ -25,7 +24,6 @@ pub(crate) struct Shared {
     candidates: u32,
     sdp: Box<str>,
     zero: Instant,
-    pub(crate) traffic: Arc<Traffic>,
     /// Calls that were set up and hung up, as the callers received it.
     pub(crate) up: AtomicU64,
     pub(crate) over: AtomicU64,
@@ -85,19 +83,18 @@ pub(crate) enum Order {
 }
 
 impl Shared {
-    pub(crate) fn new(plan: &CallsPlan, traffic: Arc<Traffic>) -> Shared {
+    pub(crate) fn new(plan: &CallsPlan) -> Shared {
         let mut sdp = String::from("v=0\r\no=- 4611731400430051336 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n");
-        while sdp.len() < plan.sdp_bytes {
+        while sdp.len() < plan.sdp_bytes as usize {
             sdp.push_str("a=rtpmap:111 opus/48000/2\r\n");
         }
-        sdp.truncate(plan.sdp_bytes.max(1));
+        sdp.truncate(plan.sdp_bytes as usize);
         Shared {
             pairs: plan.pairs,
             window: plan.window,
             candidates: plan.candidates,
             sdp: sdp.into(),
             zero: Instant::now(),
-            traffic,
             up: AtomicU64::new(0),
             over: AtomicU64::new(0),
             rang: (0..plan.pairs).map(|_| AtomicU64::new(0)).collect(),
@@ -122,7 +119,7 @@ impl Members {
         while matches!(self.mode, Order::CallAndHangUp | Order::CallAndStay) && self.under_way < share {
             let Some(member) = self.idle.pop_front() else { return };
             self.under_way += 1;
-            add(&self.shared.traffic.sent, 1);
+            add(&self.share.traffic.sent, 1);
             let user = token::user(self.shared.callee(member)).into();
             let action = CallAction::Invite { user, media: Media::Audio, sdp: (&*self.shared.sdp).into() };
             commands.send(member, &Command::Call { rid: Some(1), action });
@@ -185,7 +182,7 @@ impl Members {
             (micros_since(self.shared.zero, invited), micros_since(self.shared.zero, now));
         self.tally.ring.saturating_record(rang.saturating_sub(invited));
         self.tally.accept.saturating_record(accepted_at.saturating_sub(rang));
-        self.shared.traffic.note(self.share.worker, accepted_at.saturating_sub(rang));
+        self.share.traffic.note(self.share.worker, accepted_at.saturating_sub(rang));
         self.say_candidates(member, call, commands);
         if self.shared.candidates == 0 {
             self.is_up(member, now, commands);
@@ -202,8 +199,8 @@ impl Members {
     fn is_up(&mut self, member: u32, now: Instant, commands: &mut Commands) {
         let Some(invited) = self.caller(member).and_then(|caller| caller.invited) else { return };
         add(&self.shared.up, 1);
-        add(&self.shared.traffic.acknowledged, 1);
-        add(&self.shared.traffic.delivered, 1);
+        add(&self.share.traffic.acknowledged, 1);
+        add(&self.share.traffic.delivered, 1);
         self.tally.set_up.saturating_record(micros_since(invited, now));
         if self.mode == Order::CallAndStay {
             self.under_way = self.under_way.saturating_sub(1);
@@ -237,7 +234,7 @@ impl Members {
         if re != Some(1) {
             return;
         }
-        add(&self.shared.traffic.refused, 1);
+        add(&self.share.traffic.refused, 1);
         if let Some(caller) = self.caller(member) {
             caller.invited = None;
         }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use super::members::{Members, Order, Shared};
 use super::poisson::{PoissonSchedule, Turn};
 use super::report::{Part, Phases, Storm, report};
-use super::{CommunityPlan, Rosters};
+use super::{CommunityPlan, People};
+use crate::RunOptions;
 use crate::arrivals::Arrivals;
 use crate::conductor::{BEAT, Conductor, LoadError, SHORT_BEAT, Setup};
-use crate::latency_stamp::Stamps;
 use crate::observer::Until;
 use crate::probe::Probe;
 use crate::report::Run;
@@ -31,27 +31,23 @@ const AROUND_STORM: Duration = Duration::from_secs(3);
 
 type Crowd<'a> = Conductor<'a, Members>;
 
-pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    let people = plan.people;
-    let traffic = Arc::new(Traffic::default());
-    let setup = Setup {
-        options: &plan.options,
-        transport: plan.transport,
-        members: people.members(),
-        arrivals: Arrivals::Even(plan.rate),
-        traffic: Arc::clone(&traffic),
-    };
+pub(super) fn run(
+    plan: &CommunityPlan,
+    people: People,
+    options: &RunOptions,
+    say: &mut dyn FnMut(&str),
+) -> Result<Run, LoadError> {
+    let arrivals = Arrivals::Even(plan.rate);
+    let setup = Setup { options, transport: plan.transport, members: people.members(), arrivals };
     let own_before = own_memory();
-    let stamps = Stamps::new_run();
     let shared = Arc::new(Shared {
-        stamps,
         people,
-        named: plan.rosters == Rosters::Named,
+        named: plan.stored.get().is_none(),
         storm: plan.storm,
-        traffic: Arc::clone(&traffic),
         changed: (0..people.members()).map(|_| AtomicU32::new(0)).collect(),
     });
-    let mut crowd: Crowd<'_> = Conductor::new(setup, Arc::clone(&shared), say)?;
+    let mut crowd: Crowd<'_> = Conductor::new(setup, &shared, say)?;
+    let traffic = Arc::clone(&crowd.traffic);
     let ramp = crowd.ramp();
     let ramped = crowd.snapshot();
     crowd.line();
@@ -62,7 +58,7 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Run
     crowd.stage("settle", Until::ItIsDone);
     quiet(&mut crowd, &traffic, plan.quiet);
     let idle = crowd.snapshot();
-    let mut schedules = Schedules::new(plan, stamps.seed());
+    let mut schedules = Schedules::new(plan, people, crowd.stamps.seed());
     let ramp_presence = read(&traffic.presence);
     let calm = live(&mut crowd, &mut schedules, &traffic, plan)?;
     let end = crowd.snapshot();
@@ -72,7 +68,7 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Run
     let storm = storm.transpose()?;
     let phases = Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm };
     let members = crowd.state.counts.active();
-    Ok(report(plan, crowd.outcome(members)?, phases))
+    Ok(report(plan, people, crowd.outcome(members)?, phases))
 }
 
 fn own_memory() -> Option<u64> {
@@ -81,7 +77,7 @@ fn own_memory() -> Option<u64> {
 
 /// Makes members name the users they watch, at the rate at which they connected.
 fn watch_all(crowd: &mut Crowd<'_>, plan: &CommunityPlan) {
-    let (begin, members) = (Instant::now(), plan.people.members());
+    let (begin, members) = (Instant::now(), plan.members);
     let mut ordered = 0;
     while ordered < members && !crowd.stopped() {
         let now = Instant::now();
@@ -116,13 +112,13 @@ struct Schedules {
 }
 
 impl Schedules {
-    fn new(plan: &CommunityPlan, seed: u64) -> Schedules {
-        let members = plan.people.members();
-        let writes = plan.message_every.filter(|_| plan.people.online() > 0);
-        let now = Instant::now();
+    fn new(plan: &CommunityPlan, people: People, seed: u64) -> Schedules {
+        let (members, now) = (people.members(), Instant::now());
+        let every = |every: Duration, is_on: bool| Some(every).filter(|every| is_on && !every.is_zero());
+        let messages = every(plan.message_every, people.online() > 0);
         Schedules {
-            messages: PoissonSchedule::new(members, writes, now, seed ^ 0x5bf0_3635),
-            changes: PoissonSchedule::new(members, plan.status_every, now, seed ^ 0x2545_f491),
+            messages: PoissonSchedule::new(members, messages, now, seed ^ 0x5bf0_3635),
+            changes: PoissonSchedule::new(members, every(plan.status_every, true), now, seed ^ 0x2545_f491),
         }
     }
 
@@ -179,7 +175,7 @@ fn storm(
     plan: &CommunityPlan,
 ) -> Result<Storm, LoadError> {
     crowd.line();
-    crowd.stage("storm", Until::Members(plan.people.members().into()));
+    crowd.stage("storm", Until::Members(plan.members.into()));
     crowd.each(|| Mail::Order(Order::CalmIsOver));
     let before = Part::now(traffic);
     schedules.begin();

@@ -10,11 +10,10 @@ use web_proto::{Command, Event, Message, Presence, SetPresence, Welcome};
 
 use super::people::{Contact, People};
 use super::poisson::Turn;
-use crate::latency_stamp::{Stamp, Stamps, micros_since};
+use crate::latency_stamp::{Stamp, micros_since};
 use crate::retry::{Delay, Refusal, WatchRetry};
 use crate::tally::tally;
 use crate::token;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
 pub(crate) enum Order {
@@ -32,13 +31,11 @@ pub(crate) enum Order {
 
 /// State that the workers share.
 pub(crate) struct Shared {
-    pub(crate) stamps: Stamps,
     pub(crate) people: People,
     /// Members name the users they watch after [`Order::Watch`]; otherwise they watch their contacts when they connect.
     pub(crate) named: bool,
     /// Members below this number keep their positions.
     pub(crate) storm: u32,
-    pub(crate) traffic: Arc<Traffic>,
     /// When each member's last change of presence was due, in milliseconds after the run's begin; 0: never.
     pub(crate) changed: Box<[AtomicU32]>,
 }
@@ -104,7 +101,7 @@ impl Members {
     fn write(&mut self, moment: Turn, now: Instant, commands: &mut Commands) {
         let letter = Letter { number: moment.number, due: moment.due, refused: 0 };
         self.unanswered.entry(moment.member).or_default().push(letter);
-        add(&self.shared.traffic.sent, 1);
+        add(&self.share.traffic.sent, 1);
         if !self.gone.contains(&moment.member) {
             self.note_late(moment, now);
             commands.send(moment.member, &self.letter(moment.member, letter));
@@ -112,11 +109,11 @@ impl Members {
     }
 
     fn letter(&self, member: u32, letter: Letter) -> Command<'static> {
-        let Shared { stamps, people, .. } = &*self.shared;
+        let people = &self.shared.people;
         // Any online contact; a repeated message goes to the same one.
         let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(people.online());
         let to = Contact::Online(people.online_contact(member, nth as u32)).name();
-        token::send(stamps.write(letter.number, letter.due), to, BODY)
+        token::send(self.share.stamps.write(letter.number, letter.due), to, BODY)
     }
 
     fn change(&mut self, moment: Turn, now: Instant, commands: &mut Commands) {
@@ -128,9 +125,9 @@ impl Members {
         let turn = number / u64::from(self.shared.people.members());
         let away = turn.is_multiple_of(2) != self.began_away.contains(&member);
         let set = if away { SetPresence::Away } else { SetPresence::Online };
-        let due = due.saturating_duration_since(self.shared.stamps.zero()).as_millis().max(1) as u32;
+        let due = due.saturating_duration_since(self.share.stamps.zero()).as_millis().max(1) as u32;
         self.shared.changed[member as usize].store(due, Ordering::Relaxed);
-        add(&self.shared.traffic.changes, 1);
+        add(&self.share.traffic.changes, 1);
         commands.send(member, &Command::Presence { set });
     }
 
@@ -147,7 +144,7 @@ impl Members {
     }
 
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
-        let Some(Stamp { number, due }) = self.shared.stamps.read(&message.id) else { return };
+        let Some(Stamp { number, due }) = self.share.stamps.read(&message.id) else { return };
         // The member's own message, which a welcome repeats.
         if token::number(&message.from) == Some(member) {
             return;
@@ -155,7 +152,7 @@ impl Members {
         match self.received.insert(number, message.seq as u32) {
             None => {
                 let waited = micros_since(due, now);
-                self.shared.traffic.deliver(self.share.worker, waited);
+                self.share.traffic.deliver(self.share.worker, waited);
                 if !self.storming {
                     self.tally.delivery.saturating_record(waited);
                 }
@@ -179,7 +176,7 @@ impl Members {
     /// Repeats a refused command when the server allows it. A message that may not be repeated counts as answered.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, commands: &mut Commands) {
         self.tally.note_refusal(refusal.code.word());
-        let Some(Stamp { number, .. }) = refusal.id.and_then(|id| self.shared.stamps.read(id)) else {
+        let Some(Stamp { number, .. }) = refusal.id.and_then(|id| self.share.stamps.read(id)) else {
             let wait = self.watch_retry.refused(member, refusal, now);
             return wait.into_iter().for_each(|wait| commands.send_after(wait, member, &self.watch(member)));
         };
@@ -191,17 +188,17 @@ impl Members {
             Some(wait) => commands.send_after(wait, member, &self.letter(member, letter)),
             None => {
                 self.answered(member, number);
-                add(&self.shared.traffic.refused, 1);
+                add(&self.share.traffic.refused, 1);
             }
         }
     }
 
     fn acknowledged(&mut self, member: u32, id: &str, now: Instant) {
-        let Some(Stamp { number, due }) = self.shared.stamps.read(id) else { return };
+        let Some(Stamp { number, due }) = self.share.stamps.read(id) else { return };
         if !self.answered(member, number) {
             return;
         }
-        add(&self.shared.traffic.acknowledged, 1);
+        add(&self.share.traffic.acknowledged, 1);
         if !self.storming {
             self.tally.ack.saturating_record(micros_since(due, now));
         } else if member >= self.shared.storm {
@@ -210,14 +207,14 @@ impl Members {
     }
 
     fn news(&mut self, user: &str, presence: Presence, now: Instant) {
-        add(&self.shared.traffic.presence, 1);
+        add(&self.share.traffic.presence, 1);
         let of_member = token::number(user).and_then(|member| self.shared.changed.get(member as usize));
         // Other users on the contact lists are always offline.
         let Some(changed) = of_member.map(|changed| changed.load(Ordering::Relaxed)) else { return };
         if self.storming {
             self.tally.flaps += u64::from(presence == Presence::Offline);
         } else if changed > 0 {
-            let due = self.shared.stamps.zero() + Duration::from_millis(changed.into());
+            let due = self.share.stamps.zero() + Duration::from_millis(changed.into());
             self.tally.presence.saturating_record(micros_since(due, now));
         }
     }

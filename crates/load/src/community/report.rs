@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::members::Tally;
-use super::{CommunityPlan, Rosters};
+use super::{CommunityPlan, People};
 use crate::conductor::{Ramp, Snapshot};
 use crate::failures;
 use crate::outcome::{Findings, Outcome};
@@ -112,9 +112,9 @@ impl Part {
 
 /// Memory per member: growth since before the first one connected. CPU per login: the server's, until the last member
 /// had connected and all presence events had arrived, so it includes the presence events of each login.
-pub(super) fn report(plan: &CommunityPlan, outcome: Outcome<Tally>, phases: Phases) -> Run {
+pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tally>, phases: Phases) -> Run {
     let Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm } = phases;
-    let (people, before) = (plan.people, outcome.before);
+    let before = outcome.before;
     let members = f64::from(people.members());
     let user = |sample: &Sample| sample.resident_since(&before).map(|bytes| bytes / members);
     // Both ends of each connection are on this machine.
@@ -221,7 +221,7 @@ pub(super) fn report(plan: &CommunityPlan, outcome: Outcome<Tally>, phases: Phas
         1 => "one site".to_owned(),
         sites => format!("{sites} sites"),
     };
-    let seconds = |every: Option<Duration>| every.map(|every| every.as_secs_f64());
+    let seconds = |every: Duration| Some(every.as_secs_f64()).filter(|seconds| *seconds > 0.0);
     let findings = Findings {
         headline: format!(
             "{} members of {sites} online, each with {} contacts of whom {} are there",
@@ -229,7 +229,7 @@ pub(super) fn report(plan: &CommunityPlan, outcome: Outcome<Tally>, phases: Phas
             people.roster(),
             people.online()
         ),
-        how: how(plan, calm.seconds),
+        how: how(plan, outcome.tls, calm.seconds),
         against: against.map(|because| (because, CHANGE)),
         measures,
         facts: vec![
@@ -239,13 +239,7 @@ pub(super) fn report(plan: &CommunityPlan, outcome: Outcome<Tally>, phases: Phas
             ("online", json!(people.online())),
             ("message_every_seconds", json!(seconds(plan.message_every))),
             ("status_every_seconds", json!(seconds(plan.status_every))),
-            (
-                "seeded",
-                match plan.rosters {
-                    Rosters::Stored(seeded) => json!(seeded),
-                    Rosters::Named => json!(null),
-                },
-            ),
+            ("seeded", json!(plan.stored.get().map(|stored| stored.seeded))),
         ],
         lines: Vec::new(),
     };
@@ -305,13 +299,13 @@ fn distributions(outcome: &Outcome<Tally>, calm: &Part, storm: Option<&Storm>) -
     all
 }
 
-fn how(plan: &CommunityPlan, seconds: f64) -> String {
-    let every = |what: &str, every: Option<Duration>| match every {
-        Some(every) => format!("{what} per {} s", grouped(every.as_secs_f64())),
-        None => format!("no {what}"),
+fn how(plan: &CommunityPlan, tls: bool, seconds: f64) -> String {
+    let every = |what: &str, every: Duration| match every.as_secs_f64() {
+        seconds if seconds > 0.0 => format!("{what} per {} s", grouped(seconds)),
+        _ => format!("no {what}"),
     };
-    let rosters = match plan.rosters {
-        Rosters::Stored(seeded) => format!(
+    let rosters = match plan.stored.get().map(|stored| stored.seeded) {
+        Some(seeded) => format!(
             "Before the node started, {} users and {} rows of contact lists were put into its database, in {} s \
              ({} MB).",
             grouped(seeded.users as f64),
@@ -319,12 +313,12 @@ fn how(plan: &CommunityPlan, seconds: f64) -> String {
             grouped(seeded.seconds),
             grouped(seeded.bytes as f64 / 1e6)
         ),
-        Rosters::Named => "Rosters were not stored: members named whom they watch.".to_owned(),
+        None => "Rosters were not stored: members named whom they watch.".to_owned(),
     };
     format!(
         "Members came over {}{}; then, for {} s, each had on average {} and {}, at random moments. {rosters}",
         plan.transport.name(),
-        if plan.options.target.tls { " with TLS" } else { "" },
+        if tls { " with TLS" } else { "" },
         grouped(seconds),
         every("message", plan.message_every),
         every("change of presence", plan.status_every),

@@ -6,24 +6,16 @@ use std::time::Instant;
 
 use web_proto::{Command, Event};
 
+use super::FloodPlan;
 use crate::failures::Reasons;
-use crate::latency_stamp::Stamps;
 use crate::retry::{Delay, Refusal};
 use crate::token::{send, user};
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
-
-/// State that all workers of a run share.
-pub(super) struct Shared {
-    pub(super) stamps: Stamps,
-    pub(super) body: Box<str>,
-    pub(super) traffic: Arc<Traffic>,
-}
 
 /// The members of one worker, in pairs: 0 and 1, 2 and 3, and so on.
 pub(super) struct Members {
     share: Share,
-    shared: Arc<Shared>,
+    body: String,
     /// Refusals of each member's message.
     refused: HashMap<u32, u32>,
     refusals: Reasons,
@@ -37,9 +29,9 @@ pub(super) struct Order {
 
 impl Members {
     fn message(&self, member: u32) -> Command<'_> {
-        let Shared { stamps, body, .. } = &*self.shared;
+        let stamps = &self.share.stamps;
         // The latency from the due time is not measured.
-        send(stamps.write(member.into(), stamps.zero()), user(member ^ 1), body)
+        send(stamps.write(member.into(), stamps.zero()), user(member ^ 1), &self.body)
     }
 
     /// Repeats a refused command when the server allows it.
@@ -49,24 +41,25 @@ impl Members {
         *times += 1;
         match refusal.id.and_then(|_| Delay::resend(refusal, *times)) {
             Some(delay) => commands.send_after(delay, member, &self.message(member)),
-            None => add(&self.shared.traffic.refused, 1),
+            None => add(&self.share.traffic.refused, 1),
         }
     }
 }
 
 impl Script for Members {
-    type Shared = Shared;
+    type Shared = FloodPlan;
     type Order = Order;
     type Tally = Reasons;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
-        Members { share, shared, refused: HashMap::new(), refusals: Reasons::new() }
+    fn new(plan: Arc<FloodPlan>, share: Share) -> Members {
+        let body = "x".repeat(plan.exchange.unwrap_or(0));
+        Members { share, body, refused: HashMap::new(), refusals: Reasons::new() }
     }
 
     fn event(&mut self, member: u32, event: &Event<'_>, _: Instant, commands: &mut Commands) {
         match event {
-            Event::Ack { .. } => add(&self.shared.traffic.acknowledged, 1),
-            Event::Message { .. } => add(&self.shared.traffic.delivered, 1),
+            Event::Ack { .. } => add(&self.share.traffic.acknowledged, 1),
+            Event::Message { .. } => add(&self.share.traffic.delivered, 1),
             event => {
                 if let Some(refusal) = Refusal::of(event) {
                     self.refused(member, refusal, commands);
@@ -77,7 +70,7 @@ impl Script for Members {
 
     fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
         for member in (order.from..order.until).filter(|member| self.share.has(*member)) {
-            add(&self.shared.traffic.sent, 1);
+            add(&self.share.traffic.sent, 1);
             commands.send(member, &self.message(member));
         }
     }

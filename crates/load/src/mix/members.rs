@@ -10,10 +10,9 @@ use web_proto::{Command, Event, SetPresence, Welcome};
 
 use super::MixPlan;
 use crate::client::Masks;
-use crate::latency_stamp::{Stamp, Stamps, micros_since};
+use crate::latency_stamp::{Stamp, micros_since};
 use crate::tally::tally;
 use crate::token;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,9 +59,7 @@ tally! {
 
 /// State that all workers of a run share.
 pub(super) struct Shared {
-    pub(super) stamps: Stamps,
     pub(super) plan: MixPlan,
-    pub(super) traffic: Arc<Traffic>,
     /// By index of an active member: whether it is logged in.
     pub(super) online: Vec<AtomicBool>,
 }
@@ -105,7 +102,7 @@ impl Members {
     fn write(&mut self, member: u32, due: Instant, commands: &mut Commands) {
         let (own, group) = (place(member), self.shared.plan.group);
         let first = own / group * group;
-        let begin = (self.chance.chance() * f64::from(group)) as u32;
+        let begin = self.chance.below(group);
         let there = |place: u32| {
             place != own
                 && self.shared.online.get(place as usize).is_some_and(|online| online.load(Ordering::Relaxed))
@@ -114,10 +111,10 @@ impl Members {
         let Some(to) = found else { return };
         self.next += 1;
         let number = self.next << 8 | u64::from(self.share.worker);
-        let id = self.shared.stamps.write(number, due);
+        let id = self.share.stamps.write(number, due);
         let body = "Shall we meet at seven, or is that too early for you?";
         commands.send(member, &token::send(id, token::user(member_at(to)), body));
-        add(&self.shared.traffic.sent, 1);
+        add(&self.share.traffic.sent, 1);
     }
 }
 
@@ -128,7 +125,7 @@ impl Script for Members {
 
     fn new(shared: Arc<Shared>, share: Share) -> Members {
         Members {
-            chance: Masks::new(shared.stamps.seed() ^ ((u64::from(share.worker) + 1) << 40)),
+            chance: Masks::new(share.stamps.seed() ^ ((u64::from(share.worker) + 1) << 40)),
             shared,
             share,
             due: BinaryHeap::new(),
@@ -152,22 +149,22 @@ impl Script for Members {
     fn event(&mut self, _: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
         match event {
             Event::Ack { id, .. } => {
-                let Some(Stamp { due, .. }) = self.shared.stamps.read(id) else { return };
+                let Some(Stamp { due, .. }) = self.share.stamps.read(id) else { return };
                 self.tally.ack.saturating_record(micros_since(due, now));
-                add(&self.shared.traffic.acknowledged, 1);
+                add(&self.share.traffic.acknowledged, 1);
             }
             Event::Message { message, .. } => {
-                let Some(Stamp { number, due }) = self.shared.stamps.read(&message.id) else { return };
+                let Some(Stamp { number, due }) = self.share.stamps.read(&message.id) else { return };
                 if self.received.insert(number) {
                     let late = micros_since(due, now);
                     self.tally.delivery.saturating_record(late);
-                    self.shared.traffic.deliver(self.share.worker, late);
+                    self.share.traffic.deliver(self.share.worker, late);
                 } else {
                     self.tally.doubled += 1;
                 }
             }
             Event::Error { code, .. } => {
-                add(&self.shared.traffic.refused, 1);
+                add(&self.share.traffic.refused, 1);
                 self.tally.note_refusal(code.word());
             }
             _ => {}

@@ -6,21 +6,15 @@ use std::time::Instant;
 
 use web_proto::{Command, Event, SendTo};
 
-use super::RoomPlan;
-use crate::latency_stamp::{Stamps, micros_since};
+use crate::latency_stamp::{Stamp, micros_since};
 use crate::schedule::Due;
 use crate::tally::tally;
 use crate::token;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
     members: u32,
-    /// Each run has a room of its own.
-    page: String,
-    stamps: Stamps,
-    traffic: Arc<Traffic>,
     pub(crate) joined: AtomicU64,
     /// Messages in the room.
     pub(crate) sent: AtomicU64,
@@ -30,6 +24,8 @@ pub(crate) struct Shared {
 pub(crate) struct Members {
     shared: Arc<Shared>,
     share: Share,
+    /// Each run has a room of its own.
+    page: String,
     /// By member of this worker: the newest seq.
     newest: Vec<u64>,
     tally: Tally,
@@ -67,16 +63,8 @@ enum Kind {
 }
 
 impl Shared {
-    pub(crate) fn new(plan: &RoomPlan, traffic: Arc<Traffic>) -> Shared {
-        let stamps = Stamps::new_run();
-        Shared {
-            members: plan.members,
-            page: format!("/load/{:x}", stamps.seed()),
-            stamps,
-            traffic,
-            joined: AtomicU64::new(0),
-            sent: AtomicU64::new(0),
-        }
+    pub(crate) fn new(members: u32) -> Shared {
+        Shared { members, joined: AtomicU64::new(0), sent: AtomicU64::new(0) }
     }
 
     /// The number of members who receive a message.
@@ -99,43 +87,26 @@ impl Kind {
 }
 
 impl Members {
-    fn write(
-        &self,
-        member: u32,
-        to: SendTo<'_>,
-        kind: Kind,
-        number: u64,
-        due: Instant,
-        commands: &mut Commands,
-    ) {
-        add(&self.shared.traffic.sent, self.shared.receivers(kind));
-        let id = self.shared.stamps.write(number << 2 | kind as u64, due);
-        commands.send(
-            member,
-            &Command::Send {
-                id: id.into(),
-                to,
-                body: BODY.into(),
-                reply_to: None,
-                files: Vec::new(),
-                thread: None,
-            },
-        );
+    fn write(&self, member: u32, to: SendTo<'_>, kind: Kind, stamp: Stamp, commands: &mut Commands) {
+        add(&self.share.traffic.sent, self.shared.receivers(kind));
+        let id = self.share.stamps.write(stamp.number << 2 | kind as u64, stamp.due);
+        commands.send(member, &token::send_to(id, to, BODY));
     }
 
     fn write_beside(&self, due: Due, kind: Kind, commands: &mut Commands) {
         let (writer, reader) = (self.shared.members, self.shared.members + 1);
         if self.share.has(writer) {
             for (number, due) in due.each() {
-                self.write(writer, SendTo::User(token::user(reader).into()), kind, number, due, commands);
+                let to = SendTo::User(token::user(reader).into());
+                self.write(writer, to, kind, Stamp { number, due }, commands);
             }
         }
     }
 
     fn receive(&mut self, member: u32, id: &str, seq: u64, now: Instant) {
-        let Some(stamp) = self.shared.stamps.read(id) else { return };
+        let Some(stamp) = self.share.stamps.read(id) else { return };
         let micros = micros_since(stamp.due, now);
-        self.shared.traffic.deliver(self.share.worker, micros);
+        self.share.traffic.deliver(self.share.worker, micros);
         match Kind::of(stamp.number) {
             Kind::Alone => self.tally.alone.saturating_record(micros),
             Kind::Beside => self.tally.beside.saturating_record(micros),
@@ -166,16 +137,17 @@ impl Script for Members {
 
     fn new(shared: Arc<Shared>, share: Share) -> Members {
         let newest = vec![0; share.index(shared.members) + 1];
-        Members { shared, share, newest, tally: Tally::default() }
+        let page = format!("/load/{:x}", share.stamps.seed());
+        Members { shared, share, page, newest, tally: Tally::default() }
     }
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
         match event {
             Event::Message { message, .. } => self.receive(member, &message.id, message.seq, now),
             Event::Ack { id, seq, .. } => {
-                let Some(stamp) = self.shared.stamps.read(id) else { return };
+                let Some(stamp) = self.share.stamps.read(id) else { return };
                 let kind = Kind::of(stamp.number);
-                add(&self.shared.traffic.acknowledged, self.shared.receivers(kind));
+                add(&self.share.traffic.acknowledged, self.shared.receivers(kind));
                 if kind == Kind::Room {
                     self.in_order(member, *seq);
                 }
@@ -183,9 +155,9 @@ impl Script for Members {
             Event::Conversation { re: Some(_), .. } => add(&self.shared.joined, 1),
             Event::Error { code, id, .. } => {
                 self.tally.note_refusal(code.word());
-                let kind = id.as_deref().and_then(|id| self.shared.stamps.read(id));
+                let kind = id.as_deref().and_then(|id| self.share.stamps.read(id));
                 if let Some(stamp) = kind {
-                    add(&self.shared.traffic.refused, self.shared.receivers(Kind::of(stamp.number)));
+                    add(&self.share.traffic.refused, self.shared.receivers(Kind::of(stamp.number)));
                 }
             }
             _ => {}
@@ -197,7 +169,7 @@ impl Script for Members {
         match order {
             Order::Join => {
                 for member in self.share.of(shared.members) {
-                    let to = SendTo::Page(shared.page.as_str().into());
+                    let to = SendTo::Page(self.page.as_str().into());
                     commands.send(member, &Command::Join { rid: 1, to });
                 }
             }
@@ -207,8 +179,8 @@ impl Script for Members {
                     let member = (number.wrapping_mul(7919) % u64::from(shared.members)) as u32;
                     if self.share.has(member) {
                         add(&shared.sent, 1);
-                        let to = SendTo::Page(shared.page.as_str().into());
-                        self.write(member, to, Kind::Room, number, due, commands);
+                        let to = SendTo::Page(self.page.as_str().into());
+                        self.write(member, to, Kind::Room, Stamp { number, due }, commands);
                     }
                 }
             }

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use web_proto::{Command, Event, Message, SendTo, Welcome};
 
-use crate::latency_stamp::{Stamp, Stamps, micros_since};
+use super::SlowPlan;
+use crate::latency_stamp::{Stamp, micros_since};
 use crate::schedule::Due;
 use crate::tally::tally;
 use crate::token;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
 /// Messages of one history request.
@@ -23,18 +23,10 @@ pub(crate) enum Order {
     Pause,
 }
 
-/// State that the workers share. The slow members come first, then the others.
-pub(crate) struct Shared {
-    pub(crate) stamps: Stamps,
-    pub(crate) slow: u32,
-    pub(crate) others: u32,
-    pub(crate) body: String,
-    pub(crate) traffic: Arc<Traffic>,
-}
-
-/// The members of one worker.
+/// The members of one worker. The slow ones have the first numbers, then come the others.
 pub(crate) struct Members {
-    shared: Arc<Shared>,
+    plan: Arc<SlowPlan>,
+    body: String,
     share: Share,
     /// Each member's resume position, and its newest seq in each conversation. On a busy machine every member may fall
     /// behind.
@@ -74,15 +66,15 @@ impl Members {
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
         let newest = self.newest.entry((member, (&*message.conversation).into())).or_default();
         *newest = message.seq.max(*newest);
-        let Some(Stamp { number, due }) = self.shared.stamps.read(&message.id) else { return };
+        let Some(Stamp { number, due }) = self.share.stamps.read(&message.id) else { return };
         match self.received.insert(number, message.seq) {
-            None => add(&self.shared.traffic.delivered, 1),
+            None => add(&self.share.traffic.delivered, 1),
             Some(before) if before == message.seq => return self.tally.repeated += 1,
             Some(_) => return self.tally.doubled += 1,
         }
-        if member >= self.shared.slow {
+        if member >= self.plan.slow {
             let waited = micros_since(due, now);
-            self.shared.traffic.note(self.share.worker, waited);
+            self.share.traffic.note(self.share.worker, waited);
             let times = if self.paused { &mut self.tally.pause } else { &mut self.tally.calm };
             times.saturating_record(waited);
         }
@@ -116,22 +108,22 @@ impl Members {
     }
 
     fn write(&mut self, number: u64, due: Instant, commands: &mut Commands) {
-        let Shared { stamps, slow, others, body, traffic } = &*self.shared;
-        let others = u64::from(*others);
+        let SlowPlan { slow, members, .. } = *self.plan;
+        let others = u64::from(members);
         // Two steps that share no factor with the numbers mix authors and recipients.
         let writer = (number.wrapping_mul(7919) % others) as u32;
         if !self.share.has(slow + writer) {
             return;
         }
         let to = if number.is_multiple_of(2) {
-            ((number / 2).wrapping_mul(104_729) % u64::from(*slow)) as u32
+            ((number / 2).wrapping_mul(104_729) % u64::from(slow)) as u32
         } else {
-            slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % self.shared.others
+            slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % members
         };
-        let id: Box<str> = stamps.write(number, due).into();
-        commands.send(slow + writer, &token::send(id.to_string(), token::user(to), body));
+        let id: Box<str> = self.share.stamps.write(number, due).into();
+        commands.send(slow + writer, &token::send(id.to_string(), token::user(to), &self.body));
         self.unanswered.entry(slow + writer).or_default().insert(id, to);
-        add(&traffic.sent, 1);
+        add(&self.share.traffic.sent, 1);
     }
 
     /// True the first time.
@@ -141,19 +133,20 @@ impl Members {
 
     fn say_again(&self, member: u32, commands: &mut Commands) {
         for (id, to) in self.unanswered.get(&member).into_iter().flatten() {
-            commands.send(member, &token::send(id.to_string(), token::user(*to), &self.shared.body));
+            commands.send(member, &token::send(id.to_string(), token::user(*to), &self.body));
         }
     }
 }
 
 impl Script for Members {
-    type Shared = Shared;
+    type Shared = SlowPlan;
     type Order = Order;
     type Tally = Tally;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
+    fn new(plan: Arc<SlowPlan>, share: Share) -> Members {
         Members {
-            shared,
+            body: "x".repeat(plan.body),
+            plan,
             share,
             positions: HashMap::new(),
             newest: HashMap::new(),
@@ -172,7 +165,7 @@ impl Script for Members {
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
             Event::Ack { id, .. } if self.is_answered(member, id) => {
-                add(&self.shared.traffic.acknowledged, 1);
+                add(&self.share.traffic.acknowledged, 1);
             }
             Event::Message { message, position } => {
                 self.receive(member, message, now);
@@ -206,7 +199,7 @@ impl Script for Members {
                 if let Some(id) = id {
                     self.is_answered(member, id);
                 }
-                add(&self.shared.traffic.refused, 1);
+                add(&self.share.traffic.refused, 1);
                 self.tally.note_refusal(code.word());
             }
             _ => {}

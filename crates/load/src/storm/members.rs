@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use web_proto::{Command, Event, Message, Presence, Welcome};
 
-use crate::latency_stamp::{Stamp, Stamps, micros_since};
+use super::StormPlan;
+use crate::latency_stamp::{Stamp, micros_since};
 use crate::retry::{Delay, Refusal, WatchRetry};
 use crate::schedule::Due;
 use crate::tally::tally;
 use crate::token;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
 pub(crate) enum Order {
@@ -20,17 +20,9 @@ pub(crate) enum Order {
     Storm,
 }
 
-/// State that all workers of a run share. Members whose connections break come first, then the watchers.
-pub(crate) struct Shared {
-    pub(crate) stamps: Stamps,
-    pub(crate) members: u32,
-    pub(crate) watchers: u32,
-    pub(crate) traffic: Arc<Traffic>,
-}
-
-/// The members of one worker.
+/// The members of one worker. Those whose connections break have the first numbers, then come the watchers.
 pub(crate) struct Members {
-    shared: Arc<Shared>,
+    plan: Arc<StormPlan>,
     share: Share,
     /// Each member's resume position.
     positions: HashMap<u32, Box<str>>,
@@ -74,19 +66,19 @@ impl Members {
     fn receive(&mut self, member: u32, message: &Message<'_>) {
         // A watcher's own message on another device, or one of an earlier run.
         let Some(Stamp { number, .. }) =
-            self.shared.stamps.read(&message.id).filter(|_| member < self.shared.members)
+            self.share.stamps.read(&message.id).filter(|_| member < self.plan.members)
         else {
             return;
         };
         match self.received.insert(number, message.seq) {
-            None => add(&self.shared.traffic.delivered, 1),
+            None => add(&self.share.traffic.delivered, 1),
             Some(before) if before == message.seq => self.tally.repeated += 1,
             Some(_) => self.tally.doubled += 1,
         }
     }
 
     fn is_watcher(&self, member: u32) -> bool {
-        member >= self.shared.members
+        member >= self.plan.members
     }
 
     fn note_position(&mut self, member: u32, position: &str) {
@@ -96,26 +88,26 @@ impl Members {
     }
 
     fn write(&mut self, number: u64, due: Instant, commands: &mut Commands) {
-        let writer = self.shared.members + (number % u64::from(self.shared.watchers)) as u32;
+        let writer = self.plan.members + (number % u64::from(self.plan.watchers)) as u32;
         if !self.share.has(writer) {
             return;
         }
         self.refused_times.insert(number, 0);
         commands.send(writer, &self.message(number, due));
-        add(&self.shared.traffic.sent, 1);
+        add(&self.share.traffic.sent, 1);
     }
 
     /// Equal for each attempt.
     fn message(&self, number: u64, due: Instant) -> Command<'static> {
         // All members receive messages in turn, from any watcher.
-        let to = (number.wrapping_mul(7919) % u64::from(self.shared.members)) as u32;
-        token::send(self.shared.stamps.write(number, due), token::user(to), "Are you still there?")
+        let to = (number.wrapping_mul(7919) % u64::from(self.plan.members)) as u32;
+        token::send(self.share.stamps.write(number, due), token::user(to), "Are you still there?")
     }
 
     fn watched(&self, watcher: u32) -> std::ops::Range<u32> {
-        let share = self.shared.members.div_ceil(self.shared.watchers);
-        let first = (watcher - self.shared.members) * share;
-        first..first + share.min(self.watch_most).min(self.shared.members.saturating_sub(first))
+        let share = self.plan.members.div_ceil(self.plan.watchers);
+        let first = (watcher - self.plan.members) * share;
+        first..first + share.min(self.watch_most).min(self.plan.members.saturating_sub(first))
     }
 
     fn watch(&self, watcher: u32) -> Command<'static> {
@@ -126,7 +118,7 @@ impl Members {
     /// Repeats a refused command when the server allows it.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, commands: &mut Commands) {
         self.tally.note_refusal(refusal.code.word());
-        let Some(Stamp { number, due }) = refusal.id.and_then(|id| self.shared.stamps.read(id)) else {
+        let Some(Stamp { number, due }) = refusal.id.and_then(|id| self.share.stamps.read(id)) else {
             let wait = self.watch_retry.refused(member, refusal, now).filter(|_| self.is_watcher(member));
             return wait.into_iter().for_each(|wait| commands.send_after(wait, member, &self.watch(member)));
         };
@@ -136,20 +128,20 @@ impl Members {
             Some(wait) => commands.send_after(wait, member, &self.message(number, due)),
             None => {
                 self.refused_times.remove(&number);
-                add(&self.shared.traffic.refused, 1);
+                add(&self.share.traffic.refused, 1);
             }
         }
     }
 }
 
 impl Script for Members {
-    type Shared = Shared;
+    type Shared = StormPlan;
     type Order = Order;
     type Tally = Tally;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
+    fn new(plan: Arc<StormPlan>, share: Share) -> Members {
         Members {
-            shared,
+            plan,
             share,
             positions: HashMap::new(),
             received: HashMap::new(),
@@ -187,13 +179,13 @@ impl Script for Members {
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
         match event {
             Event::Ack { id, .. } => {
-                let Some(Stamp { number, due }) = self.shared.stamps.read(id) else { return };
+                let Some(Stamp { number, due }) = self.share.stamps.read(id) else { return };
                 if self.refused_times.remove(&number).is_none() {
                     return;
                 }
                 let waited = micros_since(due, now);
-                add(&self.shared.traffic.acknowledged, 1);
-                self.shared.traffic.note(self.share.worker, waited);
+                add(&self.share.traffic.acknowledged, 1);
+                self.share.traffic.note(self.share.worker, waited);
                 self.tally.ack.saturating_record(waited);
             }
             Event::Message { message, position } => {

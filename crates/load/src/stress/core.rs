@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::members::{Members, Shared, Tally};
-use super::report::{Phases, Shape, report};
-use super::{DRAIN_PATIENCE, Pace};
+use super::report::{Phases, report};
+use super::{DRAIN_PATIENCE, StressPlan};
 use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Snapshot, own_cpu};
 use crate::latency_stamp::Stamps;
 use crate::observer::{Observer, Until};
@@ -15,6 +15,7 @@ use crate::outcome::Outcome;
 use crate::probe::{Probe, Sample};
 use crate::report::Run;
 use crate::series::{Point, Series};
+use crate::settings::Plan;
 use crate::tally::{Tally as _, histogram};
 use crate::token;
 use crate::traffic::{Drain, Traffic};
@@ -54,48 +55,42 @@ pub enum CoreEvent {
     Refused(&'static str),
 }
 
-/// The settings of a run, with the node.
+/// The node of a run.
 #[derive(Debug, Clone)]
-pub struct CorePlan {
-    pub members: u32,
-    pub group: u32,
-    pub body_bytes: usize,
-    /// Unacknowledged messages of each member.
-    pub window: u32,
-    pub time: Duration,
+pub struct CoreOptions {
     /// Threads that play the members and run the node's decisions, as its event loops would.
     pub threads: usize,
     /// The name of the store, for people.
     pub store: &'static str,
-    pub durable: bool,
     pub stop: Arc<AtomicBool>,
     pub observer: Arc<dyn Observer>,
 }
 
 /// Runs the plan on the core that `make` builds around the members' inboxes.
 pub fn run(
-    plan: &CorePlan,
+    plan: &StressPlan,
+    options: &CoreOptions,
     make: impl FnOnce(Arc<dyn EventSink>) -> Arc<dyn Core>,
 ) -> Result<Run, LoadError> {
-    let mut stress = Stress::begin(plan, make)?;
+    let mut stress = Stress::begin(plan, options, make)?;
     stress.sign_in()?;
     let begin = stress.snapshot();
     stress.each(|| Note::Fill);
-    plan.observer.stage("write", Until::Time(plan.time));
+    options.observer.stage("write", Until::Time(plan.time));
     stress.wait(|stress| stress.begun.elapsed() >= plan.time);
     let written = stress.snapshot();
-    stress.shared.over.store(true, Ordering::Relaxed);
+    stress.traffic.over.store(true, Ordering::Relaxed);
     let drained_at = stress.drain();
     let end = stress.snapshot();
     let tally = stress.tally()?;
-    let traffic = &stress.shared.traffic;
+    let traffic = &stress.traffic;
     let outcome = Outcome {
         url: String::new(),
         transport: "calls",
         tls: false,
         probe: probe(),
         before: stress.before,
-        interrupted: plan.stop.load(Ordering::Relaxed),
+        interrupted: options.stop.load(Ordering::Relaxed),
         members: read(&stress.welcomed),
         sent: read(&traffic.sent),
         acknowledged: read(&traffic.acknowledged),
@@ -106,18 +101,10 @@ pub fn run(
         failed: 0,
         failures: Default::default(),
         tally,
-        workers: plan.threads,
+        workers: options.threads,
         series: stress.series.take(),
     };
-    let shape = Shape {
-        asked: plan.members,
-        group: plan.group,
-        body_bytes: plan.body_bytes,
-        pace: Pace::Window(plan.window),
-        inside: Some(plan.store),
-        durable: plan.durable,
-    };
-    Ok(report(&shape, outcome, &Phases { begin, written, end, drained_at }))
+    Ok(report(plan, Some(options.store), outcome, &Phases { begin, written, end, drained_at }))
 }
 
 /// Node and members are one process.
@@ -143,8 +130,9 @@ impl EventSink for Inboxes {
 }
 
 struct Stress<'a> {
-    plan: &'a CorePlan,
-    shared: Arc<Shared>,
+    plan: &'a StressPlan,
+    options: &'a CoreOptions,
+    traffic: Arc<Traffic>,
     core: Arc<dyn Core>,
     inboxes: Arc<Inboxes>,
     welcomed: Arc<AtomicU64>,
@@ -157,29 +145,20 @@ struct Stress<'a> {
 
 impl<'a> Stress<'a> {
     fn begin(
-        plan: &'a CorePlan,
+        plan: &'a StressPlan,
+        options: &'a CoreOptions,
         make: impl FnOnce(Arc<dyn EventSink>) -> Arc<dyn Core>,
     ) -> Result<Stress<'a>, LoadError> {
-        if plan.members < 2 || plan.threads == 0 {
-            return Err(LoadError::Plan("two members and a thread are needed at least"));
-        }
-        let shared = Arc::new(Shared {
-            stamps: Stamps::new_run(),
-            members: plan.members,
-            group: plan.group,
-            body: "x".repeat(plan.body_bytes),
-            pace: Pace::Window(plan.window),
-            over: AtomicBool::new(false),
-            traffic: Arc::new(Traffic::default()),
-        });
-        let (senders, receivers): (Vec<_>, Vec<_>) = (0..plan.threads).map(|_| mpsc::channel()).unzip();
+        let (shared, traffic) = (Arc::new(Shared::new(plan)), Arc::new(Traffic::default()));
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..options.threads).map(|_| mpsc::channel()).unzip();
         let inboxes = Arc::new(Inboxes(senders));
         let before = probe().look();
         let core = make(Arc::clone(&inboxes) as Arc<dyn EventSink>);
         let welcomed = Arc::new(AtomicU64::new(0));
-        let mut threads = Vec::new();
+        let (mut threads, stamps) = (Vec::new(), Stamps::new_run());
         for (number, inbox) in receivers.into_iter().enumerate() {
-            let members = Members::new(Arc::clone(&shared), Share::new(number, plan.threads));
+            let share = Share::new(number, options.threads, Arc::clone(&traffic), stamps);
+            let members = Members::new(Arc::clone(&shared), share);
             let players = Players {
                 members,
                 core: Arc::clone(&core),
@@ -192,16 +171,28 @@ impl<'a> Stress<'a> {
         }
         let now = Instant::now();
         let series = Series::default();
-        Ok(Stress { plan, shared, core, inboxes, welcomed, threads, begun: now, zero: now, before, series })
+        Ok(Stress {
+            plan,
+            options,
+            traffic,
+            core,
+            inboxes,
+            welcomed,
+            threads,
+            begun: now,
+            zero: now,
+            before,
+            series,
+        })
     }
 
     /// Returns when all members have their welcome, or nothing changes any more.
     fn sign_in(&mut self) -> Result<(), LoadError> {
-        self.plan.observer.stage("ramp", Until::Members(self.plan.members.into()));
+        self.options.observer.stage("ramp", Until::Members(self.plan.members().into()));
         let until = |stress: &Stress<'_>, welcomed: u64| {
             read(&stress.welcomed) >= welcomed || stress.begun.elapsed() > ANSWER_PATIENCE
         };
-        for member in 0..self.plan.members {
+        for member in 0..self.plan.members() {
             let before = u64::from(member).saturating_sub(COMING);
             self.wait(|stress| until(stress, before));
             if read(&self.welcomed) < before {
@@ -209,7 +200,7 @@ impl<'a> Stress<'a> {
             }
             self.core.sign_in(member, &token::user(member));
         }
-        self.wait(|stress| until(stress, self.plan.members.into()));
+        self.wait(|stress| until(stress, self.plan.members().into()));
         if read(&self.welcomed) == 0 {
             return Err(LoadError::Login("no welcome".to_owned()));
         }
@@ -219,17 +210,17 @@ impl<'a> Stress<'a> {
     /// Waits until a condition holds, or the run is stopped.
     fn wait(&mut self, until: impl Fn(&Stress<'_>) -> bool) {
         self.begun = Instant::now();
-        while !until(self) && !self.plan.stop.load(Ordering::Relaxed) {
+        while !until(self) && !self.options.stop.load(Ordering::Relaxed) {
             self.sample_if_due();
             thread::sleep(BEAT);
         }
     }
 
     fn drain(&mut self) -> Instant {
-        self.plan.observer.stage("drain", Until::ItIsDone);
+        self.options.observer.stage("drain", Until::ItIsDone);
         let mut drain = Drain::new(DRAIN_PATIENCE, Instant::now());
         loop {
-            if let Some(last_change) = drain.over(&self.shared.traffic, 0, Instant::now()) {
+            if let Some(last_change) = drain.over(&self.traffic, 0, Instant::now()) {
                 return last_change;
             }
             self.sample_if_due();
@@ -243,9 +234,9 @@ impl<'a> Stress<'a> {
         let look = || Point {
             kernel_bytes: None,
             generator_cpu_seconds: None,
-            ..Point::look(seconds, probe(), read(&self.welcomed), &self.shared.traffic)
+            ..Point::look(seconds, probe(), read(&self.welcomed), &self.traffic)
         };
-        self.series.look_if_due(seconds, &*self.plan.observer, look);
+        self.series.look_if_due(seconds, &*self.options.observer, look);
     }
 
     fn snapshot(&self) -> Snapshot {

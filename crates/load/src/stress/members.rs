@@ -2,30 +2,34 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use web_proto::Event;
 
-use super::Pace;
 use super::sequence::{Arrival, SequenceCheck};
-use crate::latency_stamp::{Stamps, micros_since};
+use super::{Pace, StressPlan};
+use crate::client::Masks;
+use crate::latency_stamp::micros_since;
 use crate::schedule::Due;
+use crate::settings::Plan;
 use crate::tally::tally;
 use crate::token;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
-    pub(crate) stamps: Stamps,
-    pub(crate) members: u32,
-    pub(crate) group: u32,
-    pub(crate) body: String,
-    pub(crate) pace: Pace,
-    /// Members write no new messages.
-    pub(crate) over: AtomicBool,
-    pub(crate) traffic: Arc<Traffic>,
+    members: u32,
+    group: u32,
+    pub(super) body: String,
+    pace: Pace,
+}
+
+impl Shared {
+    pub(super) fn new(plan: &StressPlan) -> Shared {
+        let body = "x".repeat(plan.body);
+        Shared { members: plan.members(), group: plan.per_group, body, pace: plan.pace() }
+    }
 }
 
 /// The members of one worker.
@@ -33,7 +37,7 @@ pub(crate) struct Members {
     shared: Arc<Shared>,
     share: Share,
     sequences: HashMap<(u32, Box<str>), SequenceCheck>,
-    rng: Rng,
+    chance: Masks,
     turns: Turns,
     counter: u64,
     tally: Tally,
@@ -65,12 +69,10 @@ pub(crate) enum Order {
 impl Members {
     /// The id of a message, and its recipient. `due`: its latency counts from here.
     pub(super) fn compose(&mut self, member: u32, due: Instant) -> (String, u32) {
-        let shared = &self.shared;
         self.counter += 1;
-        let number = self.share.number(self.counter);
-        let id = shared.stamps.write(number, due);
-        add(&shared.traffic.sent, 1);
-        (id, self.rng.neighbour(member, shared))
+        let id = self.share.stamps.write(self.share.number(self.counter), due);
+        add(&self.share.traffic.sent, 1);
+        (id, neighbour(member, &self.shared, &mut self.chance))
     }
 
     /// This worker's members, each as often as its window is wide.
@@ -93,9 +95,9 @@ impl Members {
             return false;
         };
         self.check(member, conversation, seq);
-        add(&self.shared.traffic.acknowledged, 1);
+        add(&self.share.traffic.acknowledged, 1);
         self.tally.ack.saturating_record(waited);
-        matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed)
+        matches!(self.shared.pace, Pace::Window(_)) && !self.share.traffic.over.load(Ordering::Relaxed)
     }
 
     pub(super) fn received(&mut self, member: u32, id: &str, conversation: &str, seq: u64, now: Instant) {
@@ -104,13 +106,13 @@ impl Members {
             return;
         };
         if self.check(member, conversation, seq) {
-            self.shared.traffic.deliver(self.share.worker, waited);
+            self.share.traffic.deliver(self.share.worker, waited);
             self.tally.delivery.saturating_record(waited);
         }
     }
 
     pub(super) fn refused(&mut self, code: &str) {
-        add(&self.shared.traffic.refused, 1);
+        add(&self.share.traffic.refused, 1);
         self.tally.note_refusal(code);
     }
 
@@ -121,14 +123,13 @@ impl Members {
 
     /// The next member whose turn has come, with its due time after the begin.
     fn turn(&mut self, every: Duration, passed: Duration) -> Option<(u32, Duration)> {
-        let Members { turns, rng, shared, share, .. } = self;
+        let Members { turns, chance, shared, share, .. } = self;
         if turns.of_span.is_empty() {
             let start = every * turns.span;
             if start > passed {
                 return None;
             }
-            let micros = every.as_micros() as u64;
-            let moment = |member| (start + Duration::from_micros(rng.next() % micros.max(1)), member);
+            let moment = |member| (start + every.mul_f64(chance.chance()), member);
             turns.of_span = share.of(shared.members).map(moment).collect();
             // The last of the list is the next one.
             turns.of_span.sort_unstable_by(|a, b| b.cmp(a));
@@ -140,7 +141,7 @@ impl Members {
 
     /// Microseconds since the due time of the message with this id; None if it belongs to another run.
     fn waited(&self, id: &str, now: Instant) -> Option<u64> {
-        self.shared.stamps.read(id).map(|stamp| micros_since(stamp.due, now))
+        self.share.stamps.read(id).map(|stamp| micros_since(stamp.due, now))
     }
 
     /// True if this seq is new to the member.
@@ -163,7 +164,8 @@ impl Script for Members {
 
     fn new(shared: Arc<Shared>, share: Share) -> Members {
         Members {
-            rng: Rng(0x2545_f491_4f6c_dd1d ^ (u64::from(share.worker) + 1)),
+            // Equal in each run.
+            chance: Masks::new(0x2545_f491_4f6c_dd1d ^ (u64::from(share.worker) + 1)),
             turns: Turns::default(),
             shared,
             share,
@@ -229,45 +231,28 @@ struct Turns {
     of_span: Vec<(Duration, u32)>,
 }
 
-/// xorshift64 (Marsaglia 2003). The choice of recipients need not be secret, only equal in each run.
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 16
-    }
-
-    fn neighbour(&mut self, member: u32, shared: &Shared) -> u32 {
-        let first = member / shared.group * shared.group;
-        let size = shared.group.min(shared.members - first);
-        let step = 1 + (self.next() >> 17) as u32 % (size - 1).max(1);
-        first + (member - first + step) % size
-    }
+/// Another member of the group.
+fn neighbour(member: u32, shared: &Shared, chance: &mut Masks) -> u32 {
+    let first = member / shared.group * shared.group;
+    let size = shared.group.min(shared.members - first);
+    let step = 1 + chance.below((size - 1).max(1));
+    first + (member - first + step) % size
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::latency_stamp::Stamps;
 
     fn writing(members: u32, pace: Pace) -> Shared {
-        Shared {
-            stamps: Stamps::new_run(),
-            members,
-            group: 10,
-            body: String::new(),
-            pace,
-            over: AtomicBool::new(false),
-            traffic: Arc::default(),
-        }
+        Shared { members, group: 10, body: String::new(), pace }
     }
 
     #[test]
     fn each_member_has_one_turn_in_each_span_at_different_times() {
         let every = Duration::from_secs(5);
-        let mut writers = Members::new(Arc::new(writing(90, Pace::Every(every))), Share::new(1, 2));
+        let share = Share::new(1, 2, Arc::default(), Stamps::new_run());
+        let mut writers = Members::new(Arc::new(writing(90, Pace::Every(every))), share);
         let mut turns = Vec::new();
         for millis in (0..14_999).step_by(2) {
             while let Some(turn) = writers.turn(every, Duration::from_millis(millis)) {
@@ -287,11 +272,11 @@ mod tests {
     #[test]
     fn neighbours_are_others_of_the_group() {
         let shared = writing(25, Pace::Window(1));
-        let mut rng = Rng(7);
+        let mut chance = Masks::new(7);
         for member in 0..25 {
             let mut met = std::collections::BTreeSet::new();
             for _ in 0..200 {
-                met.insert(rng.neighbour(member, &shared));
+                met.insert(neighbour(member, &shared, &mut chance));
             }
             let group: std::collections::BTreeSet<u32> =
                 (0..25).filter(|other| other / 10 == member / 10 && *other != member).collect();

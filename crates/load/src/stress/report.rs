@@ -4,29 +4,17 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::Pace;
 use super::members::Tally;
+use super::{Pace, StressPlan};
 use crate::conductor::Snapshot;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
+use crate::settings::Plan;
 
 /// Messages per second at which the others' latency was measured.
 const RATE_OF_OTHERS: f64 = 2_000.0;
 const CHANGE: &str = "more --threads, fewer members or a lower --rate; a node without limits; --pid";
-
-/// The requested shape of the run.
-pub(super) struct Shape {
-    /// Members.
-    pub(super) asked: u32,
-    pub(super) group: u32,
-    pub(super) body_bytes: usize,
-    pub(super) pace: Pace,
-    /// If the members call the node's core: the name of its store.
-    pub(super) inside: Option<&'static str>,
-    /// Whether each message is on disk before it is acknowledged.
-    pub(super) durable: bool,
-}
 
 /// Snapshots, in the order of time.
 pub(super) struct Phases {
@@ -39,22 +27,31 @@ pub(super) struct Phases {
 
 /// Throughput: delivered messages, divided by the time from the first message written to the last one received. CPU:
 /// the server's over the same time, per million messages.
-pub(super) fn report(shape: &Shape, outcome: Outcome<Tally>, phases: &Phases) -> Run {
+///
+/// `inside`: the name of the store, if the members call the node's core.
+pub(super) fn report(
+    plan: &StressPlan,
+    inside: Option<&'static str>,
+    outcome: Outcome<Tally>,
+    phases: &Phases,
+) -> Run {
     let Phases { begin, written, end, drained_at } = phases;
     let seconds = (*drained_at).max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
     let cpu = end.cpu_since(begin);
     let writing = written.seconds_since(begin);
     let busiest = written.busiest_percent_since(begin);
-    let (window, rate) = match shape.pace {
+    let (window, rate) = match plan.pace() {
         Pace::Window(window) => (Some(window), None),
         Pace::Rate(rate) => (None, Some(rate)),
-        Pace::Every(every) => (None, Some(f64::from(shape.asked) / every.as_secs_f64().max(0.001))),
+        Pace::Every(every) => (None, Some(f64::from(plan.members()) / every.as_secs_f64().max(0.001))),
     };
+    // Whether each message is on disk before it is acknowledged.
+    let durable = !plan.memory;
     let short = rate.is_some_and(|rate| (outcome.sent as f64) < rate * writing * 0.9);
     let against =
-        outcome.against(busiest, shape.asked.into(), &[(short, "the generator could not keep the rate")]);
+        outcome.against(busiest, plan.members().into(), &[(short, "the generator could not keep the rate")]);
     let figures = Figures {
-        inside: shape.inside.is_some(),
+        inside: inside.is_some(),
         rate,
         delivered_per_second: outcome.delivered as f64 / seconds,
         cpu_seconds_per_million: cpu.map(|cpu| cpu * 1e6 / outcome.delivered.max(1) as f64),
@@ -75,7 +72,7 @@ pub(super) fn report(shape: &Shape, outcome: Outcome<Tally>, phases: &Phases) ->
     }
     let tally = &outcome.tally;
     let unanswered = outcome.sent.saturating_sub(outcome.acknowledged + outcome.refused);
-    let cores = if shape.inside.is_some() { "node and members" } else { "server" };
+    let cores = if inside.is_some() { "node and members" } else { "server" };
     measures.extend([
         Measure::new("lost", "lost", "", outcome.lost()),
         Measure::new("doubled", "doubled", "", tally.doubled),
@@ -96,29 +93,36 @@ pub(super) fn report(shape: &Shape, outcome: Outcome<Tally>, phases: &Phases) ->
         Measure::json_only("resident_end", end.sample.resident_bytes),
     ]);
     // In one process, the members' own use is unknown.
-    if shape.inside.is_none() {
+    if inside.is_none() {
         measures.push(generator(busiest));
     }
     let facts = vec![
-        ("inside", json!(shape.inside)),
-        ("durable", json!(shape.durable)),
-        ("group", json!(shape.group)),
-        ("body_bytes", json!(shape.body_bytes)),
+        ("inside", json!(inside)),
+        ("durable", json!(durable)),
+        ("group", json!(plan.per_group)),
+        ("body_bytes", json!(plan.body)),
         ("window", json!(window)),
         ("rate", json!(rate)),
     ];
     let findings = Findings {
-        headline: figures.headline(shape.durable),
-        how: how(shape, outcome.transport, outcome.members, window, rate),
+        headline: figures.headline(durable),
+        how: how(plan, inside, outcome.transport, outcome.members, window, rate),
         against: against.map(|because| (because, CHANGE)),
         measures,
         facts,
-        lines: chut_lines(shape, &outcome, seconds),
+        lines: chut_lines(plan, &outcome, seconds),
     };
     outcome.into_run("stress", findings)
 }
 
-fn how(shape: &Shape, transport: &str, members: u64, window: Option<u32>, rate: Option<f64>) -> String {
+fn how(
+    plan: &StressPlan,
+    inside: Option<&str>,
+    transport: &str,
+    members: u64,
+    window: Option<u32>,
+    rate: Option<f64>,
+) -> String {
     let pace = match (window, rate) {
         (Some(window), _) => format!("each with {window} messages on their way"),
         (_, rate) => format!(
@@ -126,23 +130,23 @@ fn how(shape: &Shape, transport: &str, members: u64, window: Option<u32>, rate: 
             grouped(rate.unwrap_or(0.0))
         ),
     };
-    let place = shape.inside.map_or_else(
+    let place = inside.map_or_else(
         || format!("over {transport}"),
         |store| format!("inside of one process, without sockets, on {store}"),
     );
     let durable =
-        if shape.durable { "each acknowledged after it is on disk" } else { "nothing is written to disk" };
+        if !plan.memory { "each acknowledged after it is on disk" } else { "nothing is written to disk" };
     format!(
         "{} members in groups of {} {place}, {} bytes a message, {pace}; {durable}.",
         grouped(members as f64),
-        shape.group,
-        shape.body_bytes
+        plan.per_group,
+        plan.body
     )
 }
 
 /// The lines of Chut's own bench: sent and received messages, and their averages.
-fn chut_lines(shape: &Shape, outcome: &Outcome<Tally>, seconds: f64) -> Vec<String> {
-    let groups = (outcome.members as f64 / f64::from(shape.group.max(1))).max(1.0);
+fn chut_lines(plan: &StressPlan, outcome: &Outcome<Tally>, seconds: f64) -> Vec<String> {
+    let groups = (outcome.members as f64 / f64::from(plan.per_group.max(1))).max(1.0);
     let clients = outcome.members.max(1) as f64;
     let averages = |word: &str, all: u64| {
         let per_second = all as f64 / seconds;

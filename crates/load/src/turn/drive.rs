@@ -12,10 +12,10 @@ use calls::stun::{attribute, method};
 use super::TurnPlan;
 use super::report::{Findings, Passed, report};
 use super::server::TurnServer;
-use crate::LoadError;
 use crate::conductor::own_cpu;
 use crate::probe::{Probe, Sample};
 use crate::report::Run;
+use crate::{LoadError, RunOptions};
 
 /// Datagrams that take longer are lost.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -33,15 +33,19 @@ pub(super) struct Snapshot {
     pub(super) generator: Option<f64>,
 }
 
-pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    let server = TurnServer::find(plan)?;
-    let probe = plan.options.server.map_or(Probe::Blind, Probe::Process);
+pub(super) fn run(
+    plan: &TurnPlan,
+    options: &RunOptions,
+    say: &mut dyn FnMut(&str),
+) -> Result<Run, LoadError> {
+    let server = TurnServer::find(plan, options)?;
+    let probe = options.server.map_or(Probe::Blind, Probe::Process);
     let snapshot = || Snapshot { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
     say(&format!("asking {} for {} s", server.addr, plan.time.as_secs_f64()));
     // Warms up the server, so that memory for its first request is allocated before the measurements.
-    questions(plan, server.addr, Duration::from_millis(200))?;
+    questions(plan, options, server.addr, Duration::from_millis(200))?;
     let begin = snapshot();
-    let answered = questions(plan, server.addr, plan.time)?;
+    let answered = questions(plan, options, server.addr, plan.time)?;
     let asked = snapshot();
     say(&format!("{} relays", plan.relays));
     let mut clients = clients(plan, &server)?;
@@ -51,7 +55,7 @@ pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Run, Loa
     say(&format!("data through {} of them for {} s", plan.flows, plan.time.as_secs_f64()));
     let mut flows = flows(plan, &mut clients)?;
     let sending = snapshot();
-    let passed = pass(plan, &mut flows)?;
+    let passed = pass(plan, options, &mut flows)?;
     let sent = snapshot();
     let flows = flows.len() as u64;
     let relays = clients.iter().filter(|client| client.relayed.is_some()).count();
@@ -66,20 +70,16 @@ pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Run, Loa
         passing: [sending, sent],
         flows,
         passed,
-        interrupted: plan.options.stopped(),
+        interrupted: options.stopped(),
     };
     Ok(report(plan, &findings))
 }
 
-fn threads(plan: &TurnPlan) -> usize {
-    plan.options.threads.max(1)
-}
-
 /// Returns the number of answered requests.
-fn questions(plan: &TurnPlan, server: SocketAddr, time: Duration) -> io::Result<u64> {
-    let window = (plan.window as usize).div_ceil(threads(plan)).max(1);
-    let each = |_| asking(server, window, time, &plan.options.stop);
-    let counts = in_threads(threads(plan), each)?;
+fn questions(plan: &TurnPlan, options: &RunOptions, server: SocketAddr, time: Duration) -> io::Result<u64> {
+    let window = (plan.window as usize).div_ceil(options.threads.max(1)).max(1);
+    let each = |_| asking(server, window, time, &options.stop);
+    let counts = in_threads(options.threads.max(1), each)?;
     Ok(counts.into_iter().sum())
 }
 
@@ -171,18 +171,20 @@ fn flows<'c>(plan: &TurnPlan, clients: &'c mut [Client]) -> io::Result<Vec<Flow<
 }
 
 /// Sends data to the peers and back, as fast as it arrives.
-fn pass(plan: &TurnPlan, flows: &mut [Flow<'_>]) -> io::Result<Passed> {
-    let shares = flows.len().div_ceil(threads(plan)).max(1);
+fn pass(plan: &TurnPlan, options: &RunOptions, flows: &mut [Flow<'_>]) -> io::Result<Passed> {
+    let shares = flows.len().div_ceil(options.threads.max(1)).max(1);
     let parts: Vec<&[Flow<'_>]> = flows.chunks(shares).collect();
-    let passed = in_threads(parts.len(), |part| Ok(passing(plan, parts[part])))?;
+    let passed = in_threads(parts.len(), |part| Ok(passing(plan, options, parts[part])))?;
     Ok(passed.into_iter().fold(Passed::default(), Passed::and))
 }
 
-fn passing(plan: &TurnPlan, flows: &[Flow<'_>]) -> Passed {
-    let (message, data) =
-        (channel_data(CHANNEL, &vec![0x55; plan.packet_bytes]), vec![0x55; plan.packet_bytes]);
+fn passing(plan: &TurnPlan, options: &RunOptions, flows: &[Flow<'_>]) -> Passed {
+    let (message, data) = (
+        channel_data(CHANNEL, &vec![0x55; plan.packet_bytes as usize]),
+        vec![0x55; plan.packet_bytes as usize],
+    );
     let (begin, mut passed, mut buffer) = (Instant::now(), Passed::default(), vec![0; 65_536]);
-    while begin.elapsed() < plan.time && !plan.options.stopped() && !flows.is_empty() {
+    while begin.elapsed() < plan.time && !options.stopped() && !flows.is_empty() {
         for flow in flows {
             (0..IN_FLIGHT).for_each(|_| drop(flow.client.socket.send(&message)));
         }

@@ -60,7 +60,7 @@ pub(super) fn report(plan: &TurnPlan, findings: &Findings) -> Run {
     let [before, after] = allocating;
     let user = each(after.sample.resident_since(&before.sample), relays);
     let kernel = each(after.sample.kernel_since(&before.sample), relays);
-    let megabits = passed.all() as f64 * plan.packet_bytes as f64 * 8.0 / 1e6;
+    let megabits = passed.all() as f64 * f64::from(plan.packet_bytes) * 8.0 / 1e6;
     let generator = || Some(passing[1].generator? - passing[0].generator?);
     let against = match () {
         () if answered == 0 => Some("no question was answered"),

@@ -1,5 +1,6 @@
 //! The TURN server of a run, and its credentials.
 
+use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -7,22 +8,19 @@ use calls::Credentials;
 use calls::client::Caller;
 use serde::Deserialize;
 
-use super::{Server, TurnPlan};
-use crate::LoadError;
+use super::TurnPlan;
 use crate::conductor::now_unix;
 use crate::node_api::{self, NodeApi};
 use crate::token::SiteTokens;
+use crate::{LoadError, RunOptions};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct TurnServer {
     pub(super) addr: SocketAddr,
-    names: Names,
-}
-
-/// The source of user names and passwords.
-struct Names {
+    /// Of its credentials.
     secret: Credentials,
+    /// Unix seconds at which they expire.
     until: u64,
 }
 
@@ -38,41 +36,43 @@ struct IceServer {
 }
 
 impl TurnServer {
-    pub(super) fn find(plan: &TurnPlan) -> Result<TurnServer, LoadError> {
-        if let Some(Server { addr, secret }) = &plan.server {
-            let names = Names { secret: Credentials::new(secret), until: now_unix().as_secs() + 7_200 };
-            return Ok(TurnServer { addr: *addr, names });
-        }
-        let ice =
-            ask(plan).ok_or(LoadError::Plan("the node does not say which TURN server it has: name one"))?;
-        // Credentials from the node are for calls; a load's relays use its secret.
-        let secret = Credentials::new(plan.secret.as_deref().ok_or(LoadError::Plan(
-            "the secret of the node's TURN server is needed: name calls.turn_secret_file as turn-secret-file",
-        ))?);
+    pub(super) fn find(plan: &TurnPlan, options: &RunOptions) -> Result<TurnServer, LoadError> {
         let until = now_unix().as_secs() + 7_200;
-        let usable = |server: IceServer| {
-            let addr = server.urls.iter().find_map(|url| address(url))?;
-            Some(TurnServer { addr, names: Names { secret: secret.clone(), until } })
+        let secret = plan.turn_secret_file.as_ref().map(fs::read);
+        // Credentials from the node are for calls; a load's relays use its secret.
+        let secret = secret.ok_or(LoadError::Plan(
+            "the secret of the node's TURN server is needed: name calls.turn_secret_file as turn-secret-file",
+        ))?;
+        let secret = Credentials::new(secret?.trim_ascii());
+        let addr = match plan.server {
+            Some(addr) => addr,
+            None => address_of_node(options)?,
         };
-        let none = LoadError::Plan("the node has no TURN server over UDP: set calls.listen, or name another");
-        ice.ice.into_iter().find_map(usable).ok_or(none)
+        Ok(TurnServer { addr, secret, until })
     }
 
     /// A client with credentials of its own.
     pub(super) fn caller(&self, number: u32) -> Caller {
         let first = u64::from(number) << 32;
-        let Names { secret, until } = &self.names;
+        let TurnServer { secret, until, .. } = self;
         let name = format!("{until}:1-{number:x}");
         Caller::new(&name, &secret.password(&name), first)
     }
 }
 
-fn ask(plan: &TurnPlan) -> Option<Ice> {
-    let target = &plan.options.target;
+fn address_of_node(options: &RunOptions) -> Result<SocketAddr, LoadError> {
+    let ice =
+        ask(options).ok_or(LoadError::Plan("the node does not say which TURN server it has: name one"))?;
+    let none = LoadError::Plan("the node has no TURN server over UDP: set calls.listen, or name another");
+    ice.ice.iter().flat_map(|server| &server.urls).find_map(|url| address(url)).ok_or(none)
+}
+
+fn ask(options: &RunOptions) -> Option<Ice> {
+    let target = &options.target;
     if target.tls {
         return None;
     }
-    let tokens = SiteTokens::new(&plan.options, now_unix().as_secs());
+    let tokens = SiteTokens::new(options, now_unix().as_secs());
     let (site, token) = tokens.of(0);
     let request = node_api::post("/v1/ice", &token, format!(r#"{{"site":"{site}"}}"#))?;
     let answer = NodeApi::new(target, None).send(request, 64 * 1024, PATIENCE).ok()?;

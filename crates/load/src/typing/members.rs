@@ -1,26 +1,22 @@
 //! Members in pairs: they send typing events to each other.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use web_proto::{Command, Event, SendTo};
 
-use super::Pace;
+use super::TypingPlan;
 use crate::latency_stamp::micros_since;
 use crate::schedule::Due;
 use crate::tally::tally;
 use crate::token;
-use crate::traffic::Traffic;
 use crate::worker::{Commands, Script, Share, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
-    pub(crate) pace: Pace,
-    /// No new events are sent.
-    pub(crate) over: AtomicBool,
-    pub(crate) traffic: Arc<Traffic>,
+    plan: TypingPlan,
     /// By member: due times of events that the other member has not received yet. Events have no id, but come in order.
     /// After a dropped one, later ones look older than they are.
     on_their_way: Box<[Mutex<VecDeque<Instant>>]>,
@@ -55,9 +51,9 @@ pub(crate) enum Order {
 }
 
 impl Shared {
-    pub(crate) fn new(members: u32, pace: Pace, traffic: Arc<Traffic>) -> Shared {
-        let on_their_way = (0..members).map(|_| Mutex::default()).collect();
-        Shared { pace, over: AtomicBool::new(false), traffic, on_their_way }
+    pub(crate) fn new(plan: &TypingPlan) -> Shared {
+        let on_their_way = (0..plan.members).map(|_| Mutex::default()).collect();
+        Shared { plan: plan.clone(), on_their_way }
     }
 
     fn note_sent(&self, member: u32, due: Instant) {
@@ -80,7 +76,7 @@ fn other(member: u32) -> u32 {
 impl Members {
     fn say(&self, member: u32, due: Instant, commands: &mut Commands) {
         self.shared.note_sent(member, due);
-        add(&self.shared.traffic.sent, 1);
+        add(&self.share.traffic.sent, 1);
         commands
             .send(member, &Command::Typing { to: SendTo::User(token::user(other(member)).into()), on: true });
     }
@@ -93,10 +89,10 @@ impl Members {
         };
         let micros = micros_since(due, now);
         // The server sends no acknowledgement for typing: the receipt counts as one.
-        add(&self.shared.traffic.acknowledged, 1);
-        self.shared.traffic.deliver(self.share.worker, micros);
+        add(&self.share.traffic.acknowledged, 1);
+        self.share.traffic.deliver(self.share.worker, micros);
         self.tally.delivery.saturating_record(micros);
-        if matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed) {
+        if self.shared.plan.rate.is_none() && !self.share.traffic.over.load(Ordering::Relaxed) {
             self.say(member, now, commands);
         }
     }
@@ -115,7 +111,7 @@ impl Script for Members {
         match event {
             Event::Typing { user, .. } => self.receive(member, user, now, commands),
             Event::Error { code, .. } => {
-                add(&self.shared.traffic.refused, 1);
+                add(&self.share.traffic.refused, 1);
                 self.tally.note_refusal(code.word());
             }
             _ => {}
@@ -123,15 +119,14 @@ impl Script for Members {
     }
 
     fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
-        let members = self.shared.on_their_way.len() as u32;
-        match (order, self.shared.pace) {
-            (Order::Fill, Pace::Window(window)) => {
+        let TypingPlan { members, window, .. } = self.shared.plan;
+        match order {
+            Order::Fill => {
                 for member in self.share.of(members) {
                     (0..window).for_each(|_| self.say(member, now, commands));
                 }
             }
-            (Order::Fill, Pace::Rate(_)) => {}
-            (Order::Due(due), _) => {
+            Order::Due(due) => {
                 for (number, due) in due.each() {
                     // A step that shares no factor with the members mixes the pairs.
                     let member = (number.wrapping_mul(7919) % u64::from(members)) as u32;

@@ -12,6 +12,7 @@ use super::report::{Findings, report};
 use super::scan::Scan;
 use super::state::{Counts, State};
 use super::tally::Tally;
+use crate::RunOptions;
 use crate::client::Masks;
 use crate::conductor::{self, BEAT, LoadError, Snapshot, now_unix};
 use crate::latency_stamp::Stamps;
@@ -20,6 +21,7 @@ use crate::observer::{Lines, Until};
 use crate::probe::Probe;
 use crate::report::Run;
 use crate::series::{Point, Series};
+use crate::settings::Plan;
 use crate::tls;
 use crate::token::{self, Signer};
 use crate::traffic::Traffic;
@@ -28,14 +30,14 @@ use crate::worker::read;
 /// The last answers may take this long.
 const SETTLE_PATIENCE: Duration = Duration::from_secs(10).saturating_add(ANSWER_PATIENCE);
 
-pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
-    let wrong = plan.visitors == 0 || plan.connections == 0 || plan.rate.is_nan() || plan.rate <= 0.0;
-    if wrong || plan.stay.is_zero() || plan.think.is_zero() {
-        return Err(LoadError::Plan("visitors, connections, rate, stay and think must be above 0"));
-    }
-    let mut drive = Drive::start(plan, say)?;
+pub(super) fn run(
+    plan: &VisitPlan,
+    options: &RunOptions,
+    say: &mut dyn FnMut(&str),
+) -> Result<Run, LoadError> {
+    let mut drive = Drive::start(plan, options, say)?;
     let tls = drive.state.tls.as_ref().map(|(config, _)| Arc::clone(config));
-    let site = Scan::site(&plan.page, NodeApi::new(&plan.options.target, tls))?;
+    let site = Scan::site(&plan.page, NodeApi::new(&options.target, tls))?;
     drive.state.site.set(site).expect("it is looked at once");
     drive.fill();
     let begin = drive.snapshot();
@@ -49,7 +51,7 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Run, Lo
     drive.each(|| Mail::Leave);
     thread::sleep(Duration::from_millis(200));
     let findings = Findings {
-        interrupted: plan.options.stopped(),
+        interrupted: options.stopped(),
         probe: drive.probe,
         before: drive.before,
         begin,
@@ -63,7 +65,7 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Run, Lo
         workers: drive.workers,
         series: drive.series.take(),
     };
-    Ok(report(plan, findings))
+    Ok(report(plan, &options.target.url(), findings))
 }
 
 struct Drive<'a> {
@@ -85,12 +87,15 @@ struct Drive<'a> {
 }
 
 impl<'a> Drive<'a> {
-    fn start(plan: &VisitPlan, say: &'a mut dyn FnMut(&str)) -> Result<Drive<'a>, LoadError> {
-        let options = &plan.options;
+    fn start(
+        plan: &VisitPlan,
+        options: &RunOptions,
+        say: &'a mut dyn FnMut(&str),
+    ) -> Result<Drive<'a>, LoadError> {
         let signer = Signer::new(&options.secret, now_unix().as_secs());
         let state = Arc::new(State {
             plan: plan.clone(),
-            target: options.target.clone(),
+            options: options.clone(),
             tokens: (0..plan.all_visitors()).map(|number| signer.token(&token::user(number))).collect(),
             tls: options
                 .target
@@ -103,7 +108,7 @@ impl<'a> Drive<'a> {
             counts: Counts::default(),
         });
         let probe = Probe::find(&options.target, options.server);
-        let (workers, private) = conductor::workers(options.threads, plan.sockets());
+        let (workers, private) = conductor::workers(options.threads, plan.members());
         let (mail, inboxes) = mailboxes(workers);
         let (of_workers, to_workers) = (Arc::clone(&state), mail.clone());
         let edge = Edge::start(conductor::generator(private), inboxes, move |worker| {
@@ -199,7 +204,7 @@ impl<'a> Drive<'a> {
         let seconds = self.start.elapsed().as_secs_f64();
         let (probe, state) = (self.probe, &self.state);
         let look = || Point::look(seconds, probe, state.counts.active(), &state.traffic);
-        self.series.look_if_due(seconds, &*state.plan.options.observer, look);
+        self.series.look_if_due(seconds, &*state.options.observer, look);
         thread::sleep(BEAT);
         self.beats += 1;
         self.slow_beats += u64::from(self.last_beat.elapsed() > BEAT * 25);
@@ -225,11 +230,11 @@ impl<'a> Drive<'a> {
     }
 
     fn stage(&self, name: &'static str, until: Until) {
-        self.state.plan.options.observer.stage(name, until);
+        self.state.options.observer.stage(name, until);
     }
 
     fn stopped(&self) -> bool {
-        self.state.plan.options.stopped()
+        self.state.options.stopped()
     }
 
     fn each(&self, mail: impl Fn() -> Mail) {
@@ -249,11 +254,6 @@ impl VisitPlan {
     fn all_visitors(&self) -> u32 {
         let more = self.time.as_secs_f64() / self.stay.as_secs_f64() * f64::from(self.visitors);
         self.visitors + (more * 1.5) as u32 + 50
-    }
-
-    /// Most concurrent sockets.
-    pub fn sockets(&self) -> u32 {
-        self.visitors.saturating_mul(self.connections + 1)
     }
 }
 

@@ -104,7 +104,7 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64 * 100.0
 }
 
-pub(super) fn report(plan: &VisitPlan, mut findings: Findings) -> Run {
+pub(super) fn report(plan: &VisitPlan, url: &str, mut findings: Findings) -> Run {
     let series = std::mem::take(&mut findings.series);
     let Findings { before, begin, end, tallies, .. } = &findings;
     let (times, all) = merged(tallies);
@@ -208,7 +208,7 @@ pub(super) fn report(plan: &VisitPlan, mut findings: Findings) -> Run {
         how: how(plan, &findings, elapsed),
         verdict: Verdict::new(findings.interrupted, against),
         facts: vec![
-            ("url", json!(plan.options.target.url())),
+            ("url", json!(url)),
             ("page", json!(plan.page)),
             ("pages", json!(findings.pages)),
             ("files", json!(findings.files)),

@@ -10,8 +10,8 @@ use rustls_pki_types::ServerName;
 
 use super::VisitPlan;
 use super::site::Site;
+use crate::RunOptions;
 use crate::latency_stamp::Stamps;
-use crate::target::Target;
 use crate::traffic::Traffic;
 use crate::worker::read;
 
@@ -20,7 +20,7 @@ const VISITORS_PER_SOURCE: u32 = 3_000;
 
 pub(super) struct State {
     pub(super) plan: VisitPlan,
-    pub(super) target: Target,
+    pub(super) options: RunOptions,
     /// By number of the visitor, for all who will ever arrive.
     pub(super) tokens: Vec<String>,
     pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
@@ -53,9 +53,13 @@ impl Counts {
 
 impl State {
     pub(super) fn connect(&self, visitor: u32) -> Connect {
-        let here = self.target.addr.ip() == Ipv4Addr::LOCALHOST;
+        let here = self.options.target.addr.ip() == Ipv4Addr::LOCALHOST;
         let source = Ipv4Addr::from_bits(0x7f00_0002 + visitor / VISITORS_PER_SOURCE);
-        Connect { to: self.target.addr, from: here.then_some(IpAddr::V4(source)), tls: self.tls.clone() }
+        Connect {
+            to: self.options.target.addr,
+            from: here.then_some(IpAddr::V4(source)),
+            tls: self.tls.clone(),
+        }
     }
 
     pub(super) fn site(&self) -> &Site {

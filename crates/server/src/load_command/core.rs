@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Duration;
 
 use chat::token::{Claims, sign};
 use chat::{
     Delivery, DeviceId, Event, Hello, Limits, Node, NodeConfig, Outbox, Refusal, Secret, SessionHandle,
     SessionId, Store, Sub, To, messages, session,
 };
-use load::Observer;
 use load::report::Run;
-use load::stress::core::{self, Core, CoreEvent, CorePlan, EventSink};
+use load::stress::StressPlan;
+use load::stress::core::{self, Core, CoreEvent, CoreOptions, EventSink};
+use load::{Observer, Plan};
 use rand::RngCore;
 use store::Sqlite;
 
@@ -24,54 +24,34 @@ use crate::data_lock::DataLock;
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, demo};
 
-/// The settings of a plan.
-#[derive(Debug, Clone)]
-pub(super) struct Inside {
-    pub(super) members: u32,
-    pub(super) group: u32,
-    pub(super) body_bytes: usize,
-    pub(super) window: u32,
-    pub(super) time: Duration,
-    /// In memory, as Chut's own bench; else in SQLite, durable, as a node has it.
-    pub(super) memory: bool,
-}
-
-impl Inside {
-    pub(super) fn carry_out(
-        &self,
-        name: &str,
-        observer: Arc<dyn Observer>,
-        stop: &Arc<AtomicBool>,
-    ) -> Outcome<Run> {
-        let folder = Folder::new()?;
-        let store: Arc<dyn Store> = if self.memory {
-            Arc::new(Sqlite::in_memory())
-        } else {
-            let data = toml::Value::String(folder.0.display().to_string());
-            let loaded = config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?;
-            data_dir::open(&loaded, &DataLock::acquire(&folder.0, crate::now())?)?
-        };
-        // All members may write to each other, and none has history.
-        demo::settle(&*store, chat::Settings::default(), demo::Community::Plain, crate::now())?;
-        let secret = data_dir::site(&*store, demo::SITE)?.secrets.into_iter().next();
-        let secret = secret.ok_or_else(|| Trouble::new("the site has no secret"))?;
-        let plan = CorePlan {
-            members: self.members,
-            group: self.group,
-            body_bytes: self.body_bytes,
-            window: self.window,
-            time: self.time,
-            threads: thread::available_parallelism().map_or(1, usize::from),
-            store: if self.memory { "SQLite in memory" } else { "SQLite, every commit synced" },
-            durable: !self.memory,
-            stop: Arc::clone(stop),
-            observer,
-        };
-        let members = self.members;
-        let made = core::run(&plan, |sink| Arc::new(InProcess::new(members, &store, secret, sink)));
-        let unmade = |error: load::LoadError| Trouble::new(format!("cannot run {name}")).because(error);
-        made.map_err(unmade)
-    }
+/// Runs a plan. In memory, as Chut's own bench; else in SQLite, durable, as a node has it.
+pub(super) fn carry_out(
+    plan: &StressPlan,
+    name: &str,
+    observer: Arc<dyn Observer>,
+    stop: &Arc<AtomicBool>,
+) -> Outcome<Run> {
+    let folder = Folder::new()?;
+    let store: Arc<dyn Store> = if plan.memory {
+        Arc::new(Sqlite::in_memory())
+    } else {
+        let data = toml::Value::String(folder.0.display().to_string());
+        let loaded = config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?;
+        data_dir::open(&loaded, &DataLock::acquire(&folder.0, crate::now())?)?
+    };
+    // All members may write to each other, and none has history.
+    demo::settle(&*store, chat::Settings::default(), demo::Community::Plain, crate::now())?;
+    let secret = data_dir::site(&*store, demo::SITE)?.secrets.into_iter().next();
+    let secret = secret.ok_or_else(|| Trouble::new("the site has no secret"))?;
+    let options = CoreOptions {
+        threads: thread::available_parallelism().map_or(1, usize::from),
+        store: if plan.memory { "SQLite in memory" } else { "SQLite, every commit synced" },
+        stop: Arc::clone(stop),
+        observer,
+    };
+    let make = |sink| -> Arc<dyn Core> { Arc::new(InProcess::new(plan.members(), &store, secret, sink)) };
+    let unmade = |error: load::LoadError| Trouble::new(format!("cannot run {name}")).because(error);
+    core::run(plan, &options, make).map_err(unmade)
 }
 
 /// Holds the database; removed after the run.

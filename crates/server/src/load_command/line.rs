@@ -1,12 +1,19 @@
 //! The command line of `kith load`.
 
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
-use serde::Serialize;
-use toml::{Table, Value};
+use clap::parser::ValueSource;
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use load::community::CommunityPlan;
+use load::flood::FloodPlan;
+use load::mix::MixPlan;
+use load::storm::StormPlan;
+use load::stress::StressPlan;
+use load::target::Transport;
+use load::visit::VisitPlan;
+use toml::Value;
 
-use super::plan::{CommunityArgs, FloodArgs, MixArgs, StormArgs, StressArgs, VisitArgs};
 use crate::cli::{DataFlag, text};
 use crate::trouble::{Outcome, Trouble};
 
@@ -21,7 +28,7 @@ pub(crate) enum LoadCommand {
     ///
     /// Example: kith load flood --transport all --report out        all four transports, plain and with TLS
     #[command(verbatim_doc_comment)]
-    Flood(FloodArgs),
+    Flood(FloodFlags),
     /// Send messages as fast as possible, and report throughput, latency and errors.
     ///
     /// Example: kith load stress --groups 100 --per-group 10 --seconds 10
@@ -31,9 +38,9 @@ pub(crate) enum LoadCommand {
     ///
     /// Example: kith load stress --core --seconds 10        inside this process, without sockets
     #[command(verbatim_doc_comment)]
-    Stress(StressArgs),
+    Stress(StressFlags),
     /// Let each member send one message per 5 s at random times, and report like `stress`.
-    Realistic(StressArgs),
+    Realistic(StressFlags),
     /// Disconnect all members at once, and report how long reconnecting takes and whether
     /// messages are lost.
     ///
@@ -41,7 +48,7 @@ pub(crate) enum LoadCommand {
     ///
     /// Some members stay connected. They watch the others and write to them before, during and after the storm.
     #[command(verbatim_doc_comment)]
-    Storm(StormArgs),
+    Storm(PlanFlags<StormPlan>),
     /// Simulate members with long contact lists who send messages and change presence, as in Tigase's
     /// test. Report cost, latency, and whether all messages and changes arrived.
     ///
@@ -50,7 +57,7 @@ pub(crate) enum LoadCommand {
     /// The command writes contact lists into its own node's database before the start. With
     /// --url there are none, so members name the users they watch.
     #[command(verbatim_doc_comment)]
-    Community(CommunityArgs),
+    Community(PlanFlags<CommunityPlan>),
     /// Let a few members stop reading while all write, and report the cost for the node and the others.
     ///
     /// Change its settings with `kith load run slow --set slow=20`.
@@ -81,12 +88,12 @@ pub(crate) enum LoadCommand {
     /// The number of visitors stays the same during the measurement: for each one who leaves, another comes.
     /// They fetch pages, scripts and pictures in a browser's order and with a cache. Each has a WebSocket session.
     #[command(verbatim_doc_comment)]
-    Visit(VisitArgs),
+    Visit(PlanFlags<VisitPlan>),
     /// Add inactive, idle and active members until memory or errors reach a limit, and report how many fit.
     ///
     /// Example: kith load mix --rate 2000 --memory-limit 64MB
     #[command(verbatim_doc_comment)]
-    Mix(MixArgs),
+    Mix(PlanFlags<MixPlan>),
     /// Run each plan for a short time, and write one report.
     ///
     /// Example: kith load all --report out        then open out/report.html in a browser
@@ -109,8 +116,8 @@ impl LoadCommand {
     /// None: the command sends no load.
     pub(crate) fn target(&self) -> Option<&LoadTarget> {
         match self {
-            LoadCommand::Flood(args) => Some(&args.target),
-            LoadCommand::Stress(args) | LoadCommand::Realistic(args) => Some(&args.target),
+            LoadCommand::Flood(flags) => Some(&flags.plan.target),
+            LoadCommand::Stress(flags) | LoadCommand::Realistic(flags) => Some(&flags.plan.target),
             LoadCommand::Storm(args) => Some(&args.target),
             LoadCommand::Community(args) => Some(&args.target),
             LoadCommand::Visit(args) => Some(&args.target),
@@ -182,11 +189,7 @@ impl PlanArgs {
                 Trouble::new(format!("--set {change} has no value"))
                     .remedy("for example: --set connections=5000")
             })?;
-            // Values that are not numbers, true or false are strings, so that users need not quote twice.
-            let number = value.parse().map(Value::Integer);
-            let number = number.or_else(|_| value.parse().map(Value::Float));
-            let number = number.or_else(|_| value.parse().map(Value::Boolean));
-            Ok((key.to_owned(), number.unwrap_or_else(|_| text(value))))
+            Ok((key.to_owned(), value_of(value)))
         });
         changes.collect()
     }
@@ -197,7 +200,101 @@ pub(crate) struct PresetName {
     pub(crate) name: String,
 }
 
-/// The given flags as settings of a plan: both have the same names.
-pub(super) fn changes(flags: &impl Serialize) -> Vec<(String, Value)> {
-    Table::try_from(flags).expect("flags are numbers, texts and booleans").into_iter().collect()
+/// Values that are not numbers, true or false are strings, so that users need not quote twice.
+fn value_of(written: &str) -> Value {
+    let number = written.parse().map(Value::Integer);
+    let number = number.or_else(|_| written.parse().map(Value::Float));
+    number.or_else(|_| written.parse().map(Value::Boolean)).unwrap_or_else(|_| text(written))
+}
+
+/// The flags of a plan `T`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanFlags<T: Args> {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    #[command(flatten)]
+    pub(crate) settings: Given<T>,
+}
+
+#[derive(Debug, Args)]
+#[command(mut_arg("transport", |flag| {
+    flag.value_parser(transport_or_all)
+        .help("websocket, stream, sse or poll; or all, one after the other, plain and with TLS")
+}))]
+pub(crate) struct FloodFlags {
+    #[command(flatten)]
+    pub(crate) plan: PlanFlags<FloodPlan>,
+    /// Write a picture of the run. With --transport all, the report has the pictures.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+fn transport_or_all(written: &str) -> Result<(), String> {
+    let one = || written.parse::<Transport>().map_err(|why| format!("{why}, or all"));
+    if written == "all" { Ok(()) } else { one().map(drop) }
+}
+
+impl FloodFlags {
+    /// The preset, and its changes. The preset for all transports varies the transport itself.
+    pub(crate) fn plan(&self) -> (&'static str, Vec<(String, Value)>) {
+        let mut changes = self.plan.settings.changes.clone();
+        let given = changes.len();
+        changes.retain(|(name, value)| name != "transport" || value.as_str() != Some("all"));
+        (if changes.len() < given { "flood-transports" } else { "flood" }, changes)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StressFlags {
+    #[command(flatten)]
+    pub(crate) plan: PlanFlags<StressPlan>,
+    /// Duration in seconds.
+    #[arg(long, conflicts_with = "time")]
+    pub(crate) seconds: Option<u32>,
+}
+
+impl StressFlags {
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        let seconds = self.seconds.map(|seconds| ("time".to_owned(), text(format!("{seconds}s"))));
+        self.plan.settings.changes.iter().cloned().chain(seconds).collect()
+    }
+}
+
+/// The flags that the command line has of those that a plan `T` declares: as changes, because flags and settings have
+/// the same names.
+#[derive(Debug)]
+pub(crate) struct Given<T> {
+    pub(crate) changes: Vec<(String, Value)>,
+    plan: PhantomData<T>,
+}
+
+impl<T: Args> Args for Given<T> {
+    fn augment_args(command: Command) -> Command {
+        T::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        T::augment_args_for_update(command)
+    }
+}
+
+impl<T: Args> FromArgMatches for Given<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Given<T>, clap::Error> {
+        let plan = T::augment_args(Command::new("plan"));
+        let given = plan.get_arguments().filter_map(|flag| {
+            let id = flag.get_id().as_str();
+            matches.value_source(id).filter(|source| *source == ValueSource::CommandLine)?;
+            let value = match flag.get_action() {
+                ArgAction::SetTrue => Value::Boolean(true),
+                _ => value_of(&matches.get_raw(id)?.next()?.to_string_lossy()),
+            };
+            Some((flag.get_long()?.to_owned(), value))
+        });
+        Ok(Given { changes: given.collect(), plan: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Given::from_arg_matches(matches)?;
+        Ok(())
+    }
 }

@@ -56,6 +56,15 @@ impl fmt::Debug for Seed {
 }
 
 impl NodeWish {
+    /// `settings`: as in `kith.toml`.
+    pub(super) fn of(settings: &str) -> NodeWish {
+        NodeWish { settings: settings.parse().expect("the settings are TOML"), ..NodeWish::default() }
+    }
+
+    pub(super) fn set(&mut self, section: &str, settings: Table) {
+        lay_over(&mut self.settings, &Table::from_iter([(section.to_owned(), Value::Table(settings))]));
+    }
+
     /// Adds the settings that the plan needs, then those of its file, which win.
     pub(super) fn with(mut self, tls: bool, settings: &Table) -> NodeWish {
         self.tls |= tls;

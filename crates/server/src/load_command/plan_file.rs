@@ -2,15 +2,26 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use load::Contradiction;
+use load::calls::CallsPlan;
+use load::community::CommunityPlan;
+use load::flood::FloodPlan;
+use load::mix::MixPlan;
+use load::room::RoomPlan;
+use load::slow::SlowPlan;
+use load::storm::StormPlan;
+use load::stress::StressPlan;
+use load::turn::TurnPlan;
+use load::typing::TypingPlan;
+use load::visit::VisitPlan;
+use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
 use super::own_node::NodeWish;
-use super::plan::{
-    Calls, Community, Contradiction, Flood, Mix, Room, Slow, Storm, Stress, Task, Turn, Typing, Visit,
-};
+use super::plan::Task;
+use super::presets;
 use super::study::{self, Study};
-use super::{presets, setting};
+use crate::config::Config;
 use crate::trouble::{Outcome, Trouble};
 
 /// The file. `plans` names others, which are carried out one after the other.
@@ -24,19 +35,19 @@ struct PlanFile {
     /// For our own node: whether members use TLS, and its settings as in `kith.toml`.
     #[serde(default)]
     tls: bool,
-    #[serde(default, deserialize_with = "setting::of_node")]
+    #[serde(default, deserialize_with = "of_node")]
     node: Table,
-    flood: Option<Flood>,
-    stress: Option<Stress>,
-    storm: Option<Storm>,
-    slow: Option<Slow>,
-    community: Option<Community>,
-    typing: Option<Typing>,
-    visit: Option<Visit>,
-    mix: Option<Mix>,
-    room: Option<Room>,
-    calls: Option<Calls>,
-    turn: Option<Turn>,
+    flood: Option<FloodPlan>,
+    stress: Option<StressPlan>,
+    storm: Option<StormPlan>,
+    slow: Option<SlowPlan>,
+    community: Option<CommunityPlan>,
+    typing: Option<TypingPlan>,
+    visit: Option<VisitPlan>,
+    mix: Option<MixPlan>,
+    room: Option<RoomPlan>,
+    calls: Option<CallsPlan>,
+    turn: Option<TurnPlan>,
     study: Option<Study>,
 }
 
@@ -62,6 +73,13 @@ impl PlanFile {
         .flatten()
         .collect()
     }
+}
+
+/// As in `kith.toml`.
+fn of_node<'de, D: Deserializer<'de>>(from: D) -> Result<Table, D::Error> {
+    let table = Table::deserialize(from)?;
+    let right = Config::deserialize(table.clone()).map(drop);
+    right.map(|()| table).map_err(|error| serde::de::Error::custom(error.message()))
 }
 
 fn boxed<T: Task + 'static>(section: Option<T>) -> Option<Box<dyn Task>> {
@@ -232,8 +250,11 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use load::Plan;
+
     use super::*;
-    use crate::span::Span;
 
     fn file_of(text: &str) -> PlanFile {
         toml::from_str(text).expect("a plan")
@@ -251,9 +272,9 @@ mod tests {
     fn a_plan_contains_only_changed_settings() {
         let flood =
             file_of("about = \"x\"\n[flood]\nconnections = 50\nhold = \"2s\"\n").flood.expect("a flood");
-        assert_eq!((flood.connections, flood.rate, flood.hold), (50, 1_000.0, Span::seconds(2)));
+        assert_eq!((flood.connections, flood.rate, flood.hold), (50, 1_000.0, Duration::from_secs(2)));
         let stress = file_of("[stress]\nevery = \"5s\"").stress.expect("a stress");
-        assert_eq!((stress.members(), stress.every), (1_000, Some(Span::seconds(5))));
+        assert_eq!((stress.members(), stress.every), (1_000, Some(Duration::from_secs(5))));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A study: one plan, repeated with changes of single factors, against hypotheses that were stated before.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use load::report::{Measure, Run, Value as Figure, Verdict};
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::plan_file::{self, Part, Plan, Prepared, What};
-use super::{progress, setting};
+use super::progress;
 use crate::trouble::{Outcome, Trouble};
 
 /// Its section in a plan file.
@@ -21,8 +22,8 @@ pub(super) struct Study {
     /// Changes of that plan for all runs.
     #[serde(default)]
     set: Table,
-    #[serde(default = "three", deserialize_with = "setting::at_least_one")]
-    repetitions: u32,
+    #[serde(default = "three")]
+    repetitions: NonZeroU32,
     /// Of the order of the runs.
     #[serde(default)]
     seed: u64,
@@ -40,8 +41,8 @@ pub(super) struct Study {
     notes: Vec<String>,
 }
 
-fn three() -> u32 {
-    3
+fn three() -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(2)
 }
 
 /// Compares a figure at the first setting with that at the second one, with all other factors as in the base.
@@ -135,7 +136,7 @@ impl Study {
         }
         let cases = self.cases();
         let mut runs: Vec<Vec<Run>> = vec![Vec::new(); cases.len()];
-        let order = order(cases.len(), self.repetitions as usize, self.seed);
+        let order = order(cases.len(), self.repetitions.get() as usize, self.seed);
         for (index, case) in order.iter().copied().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 break;
@@ -154,7 +155,7 @@ impl Study {
         let measured = Measured { cases, valid: &valid };
         let left_out: Vec<&Run> = runs.iter().flatten().filter(|run| !run.verdict.valid).collect();
         let all = runs.iter().map(Vec::len).sum::<usize>();
-        let few = valid.iter().any(|valid| valid.len() * 2 <= self.repetitions as usize);
+        let few = valid.iter().any(|valid| valid.len() * 2 <= self.repetitions.get() as usize);
         let because = left_out.first().map(|run| {
             let why = run.verdict.because.as_deref().unwrap_or("interrupted");
             format!("{} of {all} runs were not valid and are left out: {why}", left_out.len())
@@ -200,7 +201,7 @@ impl Study {
             true => format!("each of {cases} combinations"),
             false => format!("one factor changed at a time, otherwise {}", self.words(&self.base())),
         };
-        let figures = match self.repetitions {
+        let figures = match self.repetitions.get() {
             1 => "one run each, so no spread is known".to_owned(),
             many => format!("figures are medians of {many}, with least and most"),
         };

@@ -45,7 +45,7 @@ impl Browsers {
     }
 
     pub(super) fn ask(&mut self, job: &Job, io: &mut Io<'_>) {
-        let (site, target) = (self.state.site(), &self.state.target);
+        let (site, target) = (self.state.site(), &self.state.options.target);
         self.out.clear();
         match job.what {
             What::Page(page) => {

@@ -56,7 +56,7 @@ impl Browsers {
         let state = Arc::clone(&self.state);
         let hello = Hello {
             v: VERSION,
-            site: state.plan.options.site.as_str().into(),
+            site: state.options.site.as_str().into(),
             token: Some(state.tokens[socket.visitor as usize].as_str().into()),
             device: "load".into(),
             position: None,
@@ -65,7 +65,7 @@ impl Browsers {
         self.frame.clear();
         self.out.clear();
         Command::Hello(Box::new(hello)).write(&mut self.frame);
-        socket.client.start(&state.target, &self.frame, &mut self.out);
+        socket.client.start(&state.options.target, &self.frame, &mut self.out);
         io.send(&self.out);
         io.set_timer(Some(ANSWER_PATIENCE));
     }
@@ -126,10 +126,15 @@ impl Browsers {
         let state = Arc::clone(&self.state);
         self.out.clear();
         let mut summary = EventSummary::default();
-        let taken =
-            socket.client.input(&state.target, input, &mut self.chance, &mut self.out, &mut |event| {
+        let taken = socket.client.input(
+            &state.options.target,
+            input,
+            &mut self.chance,
+            &mut self.out,
+            &mut |event| {
                 summary.note(event, state.stamps);
-            });
+            },
+        );
         io.send(&self.out);
         if socket.hung_up {
             return taken.unwrap_or(input.len());

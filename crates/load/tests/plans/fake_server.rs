@@ -1,5 +1,4 @@
 //! A small server for the load's tests: it welcomes every member, passes messages on, and stores nothing.
-#![allow(clippy::unwrap_used)] // a failed one is a failed test
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -11,7 +10,11 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use edge::{
     Accepted, Closed, Conns, Edge, EdgeConfig, Handle, Io, Listener, Mailboxes, Now, Protocol, mailboxes,
 };
-use web_proto::{Code, Command, Event, Limits, Message, Person, Presence, SendTo, SetPresence, Welcome};
+use load::report::Run;
+use load::target::Target;
+use load::{Plan, RunOptions};
+use serde_json::json;
+use web_proto::{Code, Command, Event, Presence, SendTo, SetPresence};
 
 /// The faults of the server.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +38,6 @@ pub(crate) struct Flaws {
 
 pub(crate) struct FakeServer {
     edge: Edge,
-    #[allow(dead_code)] // some test files do not use it
     waits: Waits,
 }
 
@@ -66,13 +68,19 @@ impl FakeServer {
         FakeServer { edge: edge.unwrap(), waits }
     }
 
-    #[allow(dead_code)] // some test files do not use it
     pub(crate) fn waits(&self) -> Vec<Duration> {
         self.waits.lock().unwrap().clone()
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.edge.local_addrs()[0])
+    /// The server is in this process.
+    pub(crate) fn options(&self) -> RunOptions {
+        let target = Target::parse(&format!("http://{}", self.edge.local_addrs()[0])).unwrap();
+        let options = RunOptions::new(target, "demo", b"secret");
+        RunOptions { server: Some(std::process::id()), threads: 2, ..options }
+    }
+
+    pub(crate) fn run(&self, plan: &impl Plan) -> Run {
+        plan.run(&self.options(), &mut |_| {}).unwrap()
     }
 }
 
@@ -274,47 +282,13 @@ impl Server {
             }));
         }
         self.users.insert(user.clone(), io.handle());
-        let welcome = Event::Welcome(Box::new(Welcome {
-            role: None,
-            calls: None,
-            site: None,
-            session: "s".into(),
-            key: Some(user.clone().into()),
-            me: Person {
-                user: user.clone().into(),
-                name: "".into(),
-                avatar: None,
-                guest: false,
-                presence: None,
-            },
-            presence: SetPresence::Online,
-            guest_token: None,
-            open: true,
-            limits: Limits {
-                body_bytes: 1,
-                frame_bytes: 1,
-                page: 1,
-                watch: 1,
-                idle_ms: 75_000,
-                heartbeat_ms: 1,
-                file_bytes: 0,
-            },
-            time: 0,
-            expires: 0,
-            resumed: false,
-            conversations: vec![],
-            messages: vec![],
-            updates: vec![],
-            gaps: vec![],
-            left: vec![],
-            threads: vec![],
-            renamed: vec![],
-            contacts: vec![],
-            contacts_next: None,
-            conversations_next: None,
-            position: "p".into(),
-        }));
-        Ok((user, written(&welcome)))
+        let limits = json!({"body_bytes": 1, "frame_bytes": 1, "page": 1, "watch": 1, "idle_ms": 75_000, "heartbeat_ms": 1});
+        let welcome = json!({
+            "t": "welcome", "session": "s", "key": user, "me": {"user": user, "name": ""}, "presence": "online",
+            "open": true, "limits": limits, "time": 0, "expires": 0, "resumed": false, "conversations": [],
+            "position": "p",
+        });
+        Ok((user, welcome.to_string()))
     }
 
     /// Returns the sender's handle and answer; sends messages as mail.
@@ -359,46 +333,18 @@ impl Server {
         let seq = self.seqs.entry(conversation.clone()).or_default();
         *seq += if misorder { 2 } else { 1 };
         let seq = *seq;
-        let message = written(&Event::Message {
-            message: Message {
-                conversation: conversation.as_str().into(),
-                seq,
-                from: from.into(),
-                id: id.clone(),
-                body,
-                time: 0,
-                reply_to: None,
-                version: None,
-                edited: None,
-                call: None,
-                deleted: false,
-                pinned: false,
-                reactions: vec![],
-                files: Vec::new(),
-                poll: None,
-                forwarded: None,
-                thread: None,
-                number: None,
-                replies: None,
-                preview: None,
-                sticker: None,
-            },
-            position: "p".into(),
-        });
+        let message = json!({
+            "t": "message", "conversation": conversation, "seq": seq, "from": from, "id": id, "body": body, "time": 0,
+            "position": "p",
+        })
+        .to_string();
         for _ in 0..if lose { 0 } else { 1 + u8::from(double) } {
             if let Some(to) = self.users.get(&*to) {
                 self.mail.send(0, Deliver(*to, message.clone()));
             }
         }
-        let ack = Event::Ack {
-            id,
-            conversation: conversation.into(),
-            seq,
-            time: 0,
-            position: "p".into(),
-            request: false,
-        };
-        (own, Some(written(&ack)))
+        let ack = json!({"t": "ack", "id": id, "conversation": conversation, "seq": seq, "time": 0, "position": "p"});
+        (own, Some(ack.to_string()))
     }
 
     /// The delay in milliseconds, if this one is deferred. Records the delay of an earlier deferral.

@@ -1,14 +1,11 @@
 //! A community against a small server over real sockets: counts are right, and faults are noticed.
-#![allow(clippy::unwrap_used)] // a failed one is a failed test
-
-mod fake_server;
 
 use std::time::Duration;
 
-use fake_server::{FakeServer, Flaws};
-use load::RunOptions;
-use load::community::{self, CommunityPlan, People, Rosters};
-use load::target::{Target, Transport};
+use crate::fake_server::{FakeServer, Flaws};
+use load::community::CommunityPlan;
+use load::defaults;
+use load::target::Transport;
 use serde_json::Value;
 
 fn lived(transport: Transport, flaws: Flaws) -> Value {
@@ -17,19 +14,18 @@ fn lived(transport: Transport, flaws: Flaws) -> Value {
 
 fn lived_with(server: &FakeServer, transport: Transport) -> Value {
     let plan = CommunityPlan {
-        options: RunOptions::new(Target::parse(&server.url()).unwrap(), "demo", b"secret"),
         transport,
-        people: People::new(30, 1, 6, 6).unwrap(),
-        rosters: Rosters::Named,
+        members: 30,
+        roster: 6,
+        online: 6,
         rate: 1_000.0,
-        message_every: Some(Duration::from_millis(100)),
-        status_every: Some(Duration::from_millis(200)),
+        message_every: Duration::from_millis(100),
+        status_every: Duration::from_millis(200),
         time: Duration::from_millis(500),
-        storm: 0,
-        spread: Duration::ZERO,
         quiet: Duration::from_secs(1),
+        ..defaults()
     };
-    community::run(&plan, &mut |_| {}).unwrap().object()
+    server.run(&plan).object()
 }
 
 #[test]

@@ -1,27 +1,16 @@
 //! Visits of a small site over real sockets: files are fetched in order, cached by their lifetimes, and counted.
-#![allow(clippy::unwrap_used)] // a failed one is a failed test
-
-mod fake_server;
 
 use std::time::Duration;
 
-use fake_server::{FakeServer, Flaws};
+use crate::fake_server::{FakeServer, Flaws};
 use load::report::Run;
-use load::target::Target;
-use load::visit::{self, VisitPlan};
-use load::{LoadError, RunOptions};
+use load::visit::VisitPlan;
+use load::{LoadError, Plan};
 use serde_json::Value;
 
 /// 30 visitors who click every second, so that a short test covers all phases.
 fn visited(page: &str, flaws: Flaws) -> Result<Run, LoadError> {
-    let server = FakeServer::start(flaws);
-    let target = Target::parse(&server.url()).unwrap();
     let plan = VisitPlan {
-        // The server is in this process.
-        options: RunOptions {
-            server: Some(std::process::id()),
-            ..RunOptions::new(target, "demo", b"secret")
-        },
         page: page.to_owned(),
         visitors: 30,
         stay: Duration::from_secs(6),
@@ -31,7 +20,7 @@ fn visited(page: &str, flaws: Flaws) -> Result<Run, LoadError> {
         rate: 500.0,
         time: Duration::from_secs(3),
     };
-    visit::run(&plan, &mut |_| {})
+    plan.run(&FakeServer::start(flaws).options(), &mut |_| {})
 }
 
 fn count(report: &Value, key: &str) -> u64 {

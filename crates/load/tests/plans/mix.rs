@@ -1,38 +1,26 @@
 //! A mix against a small server over real sockets: members connect until a limit is reached, and the report names it.
-#![allow(clippy::unwrap_used)] // a failed one is a failed test
-
-mod fake_server;
 
 use std::time::Duration;
 
-use fake_server::{FakeServer, Flaws};
-use load::RunOptions;
-use load::mix::{self, MixPlan};
-use load::target::{Target, Transport};
+use crate::fake_server::{FakeServer, Flaws};
+use load::mix::MixPlan;
+use load::{Size, defaults};
 use serde_json::Value;
 
 fn mixed(flaws: Flaws, change: impl FnOnce(&mut MixPlan)) -> Value {
-    let server = FakeServer::start(flaws);
-    let target = Target::parse(&server.url()).unwrap();
     let mut plan = MixPlan {
-        // The server is in this process.
-        options: RunOptions {
-            server: Some(std::process::id()),
-            ..RunOptions::new(target, "demo", b"secret")
-        },
-        transport: Transport::Websocket,
         members: 10_000,
         rate: 400.0,
-        memory_limit: u64::MAX,
-        with_kernel: false,
-        error_limit_percent: 50.0,
+        memory_limit: Size(u64::MAX),
+        error_limit: 50.0,
         time: Duration::from_secs(2),
         group: 5,
         write_every: Duration::from_millis(300),
         presence_every: Duration::from_secs(1),
+        ..defaults()
     };
     change(&mut plan);
-    mix::run(&plan, &mut |_| {}).unwrap().object()
+    FakeServer::start(flaws).run(&plan).object()
 }
 
 #[test]
@@ -63,13 +51,13 @@ fn each_limit_ends_it() {
     assert_eq!((&few["ended_by"], &few["members"]), (&"members".into(), &50.into()), "{few}");
     let memory = mixed(Flaws::default(), |plan| {
         in_time(plan);
-        plan.memory_limit = 1;
+        plan.memory_limit = Size(1);
     });
     assert_eq!(memory["ended_by"], "memory", "{memory}");
     let refusing = Flaws { refuse_every: Some(2), ..Flaws::default() };
     let errors = mixed(refusing, |plan| {
         in_time(plan);
-        plan.error_limit_percent = 5.0;
+        plan.error_limit = 5.0;
     });
     assert_eq!(errors["ended_by"], "errors", "{errors}");
     assert!(errors["failures"]["bye: full"].as_u64() > Some(0));

@@ -4,14 +4,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chat::{Mode, Profile, Secret, SecretKind, Site, SiteId, SiteStore, Sub, UserId};
-use load::RunOptions;
-use load::community::{Contact, People, Seeded};
+use load::community::{Contact, People, Seeded, Stored};
 use rand::RngCore;
 use store::bulk::Import;
 use store::{Options, Sqlite};
 
+use super::progress;
 use crate::data_dir;
-use crate::load_command::progress;
 use crate::trouble::{Outcome, Trouble};
 
 /// Bytes of a row, rounded up.
@@ -21,26 +20,9 @@ const SAY_EVERY: Duration = Duration::from_secs(10);
 /// Fewer rows are written so quickly that no progress line is needed.
 const WORTH_SAYING: u64 = 1_000_000;
 
-/// The created sites, with one secret for all.
-#[derive(Debug)]
-pub(super) struct Filled {
-    sites: Vec<String>,
-    secret: Vec<u8>,
-    pub(super) seeded: Seeded,
-}
-
-impl Filled {
-    /// The options with members of these sites.
-    pub(super) fn options(&self, options: RunOptions) -> RunOptions {
-        let mut sites = self.sites.iter().map(|site| (site.clone(), self.secret.clone()));
-        let (site, secret) = sites.next().unwrap_or_default();
-        RunOptions { site, secret, more_sites: sites.collect(), ..options }
-    }
-}
-
 /// Creates all members with their whole contact lists, and all users on these lists. An online user is on the lists of
 /// its online contacts; offline users have no lists.
-pub(super) fn fill(folder: &Path, people: People) -> Outcome<Filled> {
+pub(super) fn fill(folder: &Path, people: People) -> Outcome<Stored> {
     let unfilled =
         |why: &dyn std::fmt::Display| Trouble::new("cannot fill the database of the run's node").because(why);
     let users: u64 = (0..people.sites()).map(|site| u64::from(people.away_of_site(site))).sum::<u64>()
@@ -78,7 +60,7 @@ pub(super) fn fill(folder: &Path, people: People) -> Outcome<Filled> {
     if contacts > WORTH_SAYING {
         progress(&format!("filled in {:.0} s: {} MB", seeded.seconds, seeded.bytes / 1_000_000));
     }
-    Ok(Filled { sites: sites.into_iter().map(|(key, _)| key).collect(), secret, seeded })
+    Ok(Stored { sites: sites.into_iter().map(|(key, _)| key).collect(), secret, seeded })
 }
 
 fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, SiteId)>> {

@@ -1,28 +1,18 @@
 //! A storm against a small server over real sockets: reconnects and refused messages wait for the server's delay.
-#![allow(clippy::unwrap_used)] // a failed one is a failed test
-
-mod fake_server;
 
 use std::time::Duration;
 
-use fake_server::{FakeServer, Flaws};
-use load::RunOptions;
+use crate::fake_server::{FakeServer, Flaws};
 use load::report::Run;
-use load::storm::{self, StormPlan};
-use load::target::{Target, Transport};
+use load::storm::StormPlan;
+use load::target::Transport;
 
 const ADVICE: Duration = Duration::from_millis(700);
 
 /// The report, and the delays of deferred logins and messages.
 fn stormed(transport: Transport, writes: f64, flaws: Flaws) -> (Run, Vec<Duration>) {
     let server = FakeServer::start(flaws);
-    let target = Target::parse(&server.url()).unwrap();
     let plan = StormPlan {
-        // The server is in this process.
-        options: RunOptions {
-            server: Some(std::process::id()),
-            ..RunOptions::new(target, "demo", b"secret")
-        },
         transport,
         members: 40,
         watchers: 2,
@@ -31,8 +21,7 @@ fn stormed(transport: Transport, writes: f64, flaws: Flaws) -> (Run, Vec<Duratio
         spread: Duration::from_millis(50),
         calm: Duration::from_millis(300),
     };
-    let report = storm::run(&plan, &mut |_| {}).unwrap();
-    (report, server.waits())
+    (server.run(&plan), server.waits())
 }
 
 #[test]

@@ -1,37 +1,21 @@
 //! Typing against a small server over real sockets: counts are right, and missing events are noticed.
-#![allow(clippy::unwrap_used)] // a failed one is a failed test
-
-mod fake_server;
 
 use std::time::Duration;
 
-use fake_server::{FakeServer, Flaws};
+use crate::fake_server::{FakeServer, Flaws};
 use load::report::Run;
-use load::target::{Target, Transport};
-use load::typing::{self, Pace, TypingPlan};
-use load::{LoadError, RunOptions};
+use load::typing::TypingPlan;
+use load::{Plan, defaults};
 
-fn typed(members: u32, pace: Pace, flaws: Flaws) -> Result<Run, LoadError> {
-    let server = FakeServer::start(flaws);
-    let target = Target::parse(&server.url()).unwrap();
-    let options = RunOptions {
-        server: Some(std::process::id()),
-        threads: 2,
-        ..RunOptions::new(target, "demo", b"secret")
-    };
-    let plan = TypingPlan {
-        options,
-        transport: Transport::Websocket,
-        members,
-        pace,
-        time: Duration::from_millis(400),
-    };
-    typing::run(&plan, &mut |_| {})
+/// `rate`: events per second; None: as fast as a window of four allows.
+fn typed(rate: Option<f64>, flaws: Flaws) -> Run {
+    let plan = TypingPlan { members: 40, rate, time: Duration::from_millis(400), ..defaults() };
+    FakeServer::start(flaws).run(&plan)
 }
 
 #[test]
 fn all_events_are_delivered_and_answered() {
-    let report = typed(40, Pace::Window(4), Flaws::default()).unwrap().object();
+    let report = typed(None, Flaws::default()).object();
     assert!(report["said"].as_u64() > Some(160) && report["valid"] == true, "{report}");
     assert_eq!(report["heard"], report["said"], "{report}");
     assert_eq!((&report["dropped"], &report["strange"]), (&0.into(), &0.into()), "{report}");
@@ -42,7 +26,7 @@ fn all_events_are_delivered_and_answered() {
 
 #[test]
 fn a_rate_is_kept_and_dropped_events_are_counted() {
-    let run = typed(40, Pace::Rate(500.0), Flaws { lose_every: Some(10), ..Flaws::default() }).unwrap();
+    let run = typed(Some(500.0), Flaws { lose_every: Some(10), ..Flaws::default() });
     let report = run.object();
     let said = report["said"].as_u64().unwrap();
     assert!((100..=200).contains(&said), "{report}");
@@ -53,6 +37,6 @@ fn a_rate_is_kept_and_dropped_events_are_counted() {
 
 #[test]
 fn an_odd_number_of_members_is_refused() {
-    let refused = typed(3, Pace::Window(1), Flaws::default()).unwrap_err();
-    assert!(refused.to_string().contains("pairs"), "{refused}");
+    let refused = TypingPlan { members: 3, ..defaults() }.check().unwrap_err();
+    assert!(refused.says.contains("pairs"), "{refused:?}");
 }

@@ -1,42 +1,29 @@
 //! A flood against a small server over real sockets: all members are counted, on every transport.
-#![allow(clippy::unwrap_used)] // a failed one is a failed test
-
-mod fake_server;
 
 use std::time::Duration;
 
-use fake_server::{FakeServer, Flaws};
-use load::RunOptions;
-use load::flood::{self, FloodPlan};
+use crate::fake_server::{FakeServer, Flaws};
+use load::Plan;
+use load::flood::FloodPlan;
 use load::report::Run;
-use load::target::{Target, Transport};
+use load::target::Transport;
 
 fn flooded(
-    transport: Transport,
-    connections: u32,
-    exchange: Option<usize>,
-    flaws: Flaws,
-) -> (Run, Vec<String>) {
-    flooded_with(&FakeServer::start(flaws), transport, connections, exchange)
-}
-
-fn flooded_with(
     server: &FakeServer,
     transport: Transport,
     connections: u32,
     exchange: Option<usize>,
 ) -> (Run, Vec<String>) {
     let plan = FloodPlan {
-        options: options(server),
         transport,
         connections,
         rate: 5000.0,
         hold: Duration::from_millis(300),
         exchange,
-        settle: Duration::from_millis(600),
+        settle: Some(Duration::from_millis(600)),
     };
     let mut lines = Vec::new();
-    let report = flood::run(&plan, &mut |line| lines.push(line.to_owned())).unwrap();
+    let report = plan.run(&server.options(), &mut |line| lines.push(line.to_owned())).unwrap();
     (report, lines)
 }
 
@@ -45,7 +32,7 @@ fn all_members_connect_exchange_a_message_and_leave() {
     std::thread::scope(|scope| {
         for transport in Transport::ALL {
             scope.spawn(move || {
-                let (run, lines) = flooded(transport, 200, Some(5000), Flaws::default());
+                let (run, lines) = flooded(&FakeServer::start(Flaws::default()), transport, 200, Some(5000));
                 let report = run.object();
                 assert_eq!(counts(&report), (200, 0), "{transport:?} {report}");
                 let exchange = &report["exchange"];
@@ -79,11 +66,11 @@ fn counts(report: &serde_json::Value) -> (u64, u64) {
 
 #[test]
 fn refusals_are_failures_with_a_reason() {
-    let refusing = Flaws { refuse_every: Some(10), ..Flaws::default() };
-    let (run, _) = flooded(Transport::Websocket, 100, None, refusing);
+    let refusing = || FakeServer::start(Flaws { refuse_every: Some(10), ..Flaws::default() });
+    let (run, _) = flooded(&refusing(), Transport::Websocket, 100, None);
     assert_eq!(counts(&run.object()), (90, 10));
     assert_eq!(run.failures["bye: full"], 10);
-    let (run, _) = flooded(Transport::Stream, 100, None, refusing);
+    let (run, _) = flooded(&refusing(), Transport::Stream, 100, None);
     assert_eq!(counts(&run.object()), (90, 10));
     assert_eq!(run.failures["refused with 503 and the code full"], 10);
 }
@@ -91,7 +78,7 @@ fn refusals_are_failures_with_a_reason() {
 #[test]
 fn a_deferred_login_is_repeated_at_the_given_time() {
     let server = FakeServer::start(Flaws { put_off_hellos: Some((10, 400)), ..Flaws::default() });
-    let (run, _) = flooded_with(&server, Transport::Websocket, 100, None);
+    let (run, _) = flooded(&server, Transport::Websocket, 100, None);
     let waits = server.waits();
     assert_eq!(counts(&run.object()), (100, 0), "{:?}", run.failures);
     assert!(waits.len() >= 10 && waits.iter().all(|wait| wait.as_millis() >= 400), "{waits:?}");
@@ -103,7 +90,7 @@ fn a_deferred_login_is_repeated_at_the_given_time() {
 #[test]
 fn a_message_that_is_put_off_is_said_again_and_not_before_the_server_wants_it() {
     let server = FakeServer::start(Flaws { put_off_messages: Some((10, 400)), ..Flaws::default() });
-    let (run, _) = flooded_with(&server, Transport::Sse, 100, Some(100));
+    let (run, _) = flooded(&server, Transport::Sse, 100, Some(100));
     let waits = server.waits();
     assert!(waits.len() >= 10 && waits.iter().all(|wait| wait.as_millis() >= 400), "{waits:?}");
     let exchange = &run.object()["exchange"];
@@ -111,10 +98,4 @@ fn a_message_that_is_put_off_is_said_again_and_not_before_the_server_wants_it() 
         assert_eq!(exchange[count], expected, "{count}");
     }
     assert_eq!(run.failures["exchange: unavailable"] as usize, waits.len());
-}
-
-/// The server is in this process.
-fn options(server: &FakeServer) -> RunOptions {
-    let target = Target::parse(&server.url()).unwrap();
-    RunOptions { server: Some(std::process::id()), threads: 2, ..RunOptions::new(target, "demo", b"secret") }
 }

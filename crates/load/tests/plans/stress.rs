@@ -1,33 +1,21 @@
 //! A stress against a small server over real sockets: counts are right, and faults are noticed.
-#![allow(clippy::unwrap_used)] // a failed one is a failed test
-
-mod fake_server;
 
 use std::time::Duration;
 
-use fake_server::{FakeServer, Flaws};
-use load::RunOptions;
+use crate::fake_server::{FakeServer, Flaws};
+use load::defaults;
 use load::report::Run;
-use load::stress::{self, Pace, StressPlan};
-use load::target::{Target, Transport};
+use load::stress::StressPlan;
 
-fn stressed(pace: Pace, flaws: Flaws) -> Run {
-    let server = FakeServer::start(flaws);
-    let plan = StressPlan {
-        options: options(&server),
-        transport: Transport::Websocket,
-        members: 40,
-        group: 10,
-        body_bytes: 100,
-        pace,
-        time: Duration::from_millis(400),
-    };
-    stress::run(&plan, &mut |_| {}).unwrap()
+/// `rate`: messages per second; None: as fast as a window of four allows.
+fn stressed(rate: Option<f64>, flaws: Flaws) -> Run {
+    let plan = StressPlan { groups: 4, rate, time: Duration::from_millis(400), ..defaults() };
+    FakeServer::start(flaws).run(&plan)
 }
 
 #[test]
 fn everything_sent_arrives_once_and_in_order() {
-    let report = stressed(Pace::Window(4), Flaws::default()).object();
+    let report = stressed(None, Flaws::default()).object();
     let sent = &report["sent"];
     assert!(sent.as_u64() > Some(160), "{report}");
     assert_eq!((&report["acknowledged"], &report["delivered"]), (sent, sent), "{report}");
@@ -42,7 +30,7 @@ fn everything_sent_arrives_once_and_in_order() {
 
 #[test]
 fn a_rate_is_kept() {
-    let run = stressed(Pace::Rate(500.0), Flaws::default());
+    let run = stressed(Some(500.0), Flaws::default());
     let report = run.object();
     assert!((100..=200).contains(&report["sent"].as_u64().unwrap()), "{report}");
     assert_eq!(report["delivered"], report["sent"], "{report}");
@@ -54,7 +42,7 @@ fn a_rate_is_kept() {
 #[test]
 fn faults_of_the_server_are_counted() {
     let counts = |flaws: Flaws| {
-        let report = stressed(Pace::Rate(500.0), flaws).object();
+        let report = stressed(Some(500.0), flaws).object();
         move |key: &str| report[key].as_u64().unwrap()
     };
     let losing = counts(Flaws { lose_every: Some(10), ..Flaws::default() });
@@ -63,10 +51,4 @@ fn faults_of_the_server_are_counted() {
     assert_eq!((doubling("doubled"), doubling("lost")), (doubling("sent") / 10, 0));
     let jumping = counts(Flaws { misorder_every: Some(10), ..Flaws::default() });
     assert!(jumping("misordered") > 0 && jumping("holes") > 0);
-}
-
-/// The server is in this process.
-fn options(server: &FakeServer) -> RunOptions {
-    let target = Target::parse(&server.url()).unwrap();
-    RunOptions { server: Some(std::process::id()), threads: 2, ..RunOptions::new(target, "demo", b"secret") }
 }
