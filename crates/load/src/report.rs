@@ -28,7 +28,7 @@ use crate::study::Study;
 pub use machine::Machine;
 pub use measure::{Beside, Measure, Value};
 pub use number::grouped;
-pub(crate) use number::{escaped, scale};
+pub(crate) use number::scale;
 
 /// Runs that are shown together.
 #[derive(Debug, Clone, Serialize)]

@@ -33,11 +33,6 @@ pub(crate) fn scale(top: f64, lines: f64) -> (f64, f64) {
     (step, (top / step).ceil() * step)
 }
 
-/// Escapes text for HTML content and quoted attributes.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

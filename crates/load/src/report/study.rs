@@ -1,64 +1,68 @@
 //! A study on the page: hypotheses with their outcomes, then a table and bars with whiskers for each factor.
 
-use std::fmt::Write;
+use maud::{Markup, html};
 
-use super::{chart, escaped};
+use super::chart;
 use crate::study::{Case, Comparison, Outcome, Study};
 
-pub(super) fn hypotheses(study: &Study, out: &mut String) {
-    if study.hypotheses.is_empty() {
-        return;
-    }
-    out.push_str("<h3>Stated before the first run</h3><ul class=\"hypotheses\">");
-    for judged in &study.hypotheses {
-        let class = match judged.outcome {
-            Outcome::Held => "good",
-            Outcome::DidNotHold => "bad",
-            Outcome::NotDecided => "soft",
-        };
-        let _ = write!(
-            out,
-            "<li>{} <span class=\"badge {class}\">{}</span><small>{}</small></li>",
-            escaped(&judged.says),
-            judged.outcome.words(),
-            escaped(&judged.because)
-        );
-    }
-    out.push_str("</ul>");
-}
-
-pub(super) fn comparisons(study: &Study, out: &mut String) {
-    for of_factor in study.comparisons.chunk_by(|a, b| a.factor == b.factor) {
-        let Some(first) = of_factor.first() else { continue };
-        let _ = write!(out, "<h3>{}</h3>", escaped(&first.factor));
-        table(first, of_factor, out);
-        out.push_str("<div class=\"charts\">");
-        for comparison in of_factor {
-            out.push_str(&chart::whiskers(comparison));
+pub(super) fn hypotheses(study: &Study) -> Markup {
+    let class = |outcome| match outcome {
+        Outcome::Held => "good",
+        Outcome::DidNotHold => "bad",
+        Outcome::NotDecided => "soft",
+    };
+    html! {
+        @if !study.hypotheses.is_empty() {
+            h3 { "Stated before the first run" }
+            ul.hypotheses {
+                @for judged in &study.hypotheses {
+                    li {
+                        (judged.says) " " span class={ "badge " (class(judged.outcome)) } { (judged.outcome.words()) }
+                        small { (judged.because) }
+                    }
+                }
+            }
         }
-        out.push_str("</div>");
     }
 }
 
-fn table(first: &Comparison, of_factor: &[Comparison], out: &mut String) {
-    out.push_str("<div class=\"wide\"><table><thead><tr><th>Setting</th>");
-    for comparison in of_factor {
-        let _ = write!(
-            out,
-            "<th class=\"num\">{} <small>{}</small></th>",
-            escaped(&comparison.figure),
-            escaped(&comparison.unit)
-        );
-    }
-    out.push_str("</tr></thead><tbody>");
-    for (row, case) in first.cases.iter().enumerate() {
-        let _ = write!(out, "<tr><td>{}</td>", escaped(&case.setting));
-        for comparison in of_factor {
-            let spread = comparison.cases.get(row).and_then(|case: &Case| case.spread);
-            let shown = spread.map_or_else(|| "no valid run".to_owned(), |spread| spread.to_string());
-            let _ = write!(out, "<td class=\"num\">{}</td>", escaped(&shown));
+pub(super) fn comparisons(study: &Study) -> Markup {
+    html! {
+        @for of_factor in study.comparisons.chunk_by(|a, b| a.factor == b.factor) {
+            h3 { (of_factor[0].factor) }
+            (table(of_factor))
+            div.charts {
+                @for drawing in of_factor.iter().filter_map(chart::whiskers) { (drawing.figure()) }
+            }
         }
-        out.push_str("</tr>");
     }
-    out.push_str("</tbody></table></div>");
+}
+
+fn table(of_factor: &[Comparison]) -> Markup {
+    let shown = |comparison: &Comparison, row: usize| {
+        let spread = comparison.cases.get(row).and_then(|case: &Case| case.spread);
+        spread.map_or_else(|| "no valid run".to_owned(), |spread| spread.to_string())
+    };
+    html! {
+        div.wide {
+            table {
+                thead {
+                    tr {
+                        th { "Setting" }
+                        @for comparison in of_factor {
+                            th.num { (comparison.figure) " " small { (comparison.unit) } }
+                        }
+                    }
+                }
+                tbody {
+                    @for (row, case) in of_factor[0].cases.iter().enumerate() {
+                        tr {
+                            td { (case.setting) }
+                            @for comparison in of_factor { td.num { (shown(comparison, row)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
