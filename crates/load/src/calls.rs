@@ -13,13 +13,14 @@ use serde_json::json;
 
 use self::members::{Members, Order, Shared, Tally};
 use crate::arrivals::Arrivals;
-use crate::conductor::{Conductor, Setup, Snapshot};
+use crate::conductor::{Conductor, Setup};
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
 use crate::settings::{self, Plan, span};
 use crate::target::Transport;
+use crate::watch::Snapshot;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -89,39 +90,39 @@ impl Plan for CallsPlan {
         let shared = Arc::new(Shared::new(self));
         let mut calls = Conductor::<Members>::new(setup, &shared, say)?;
         calls.ramp();
-        calls.line();
-        let begin = calls.snapshot();
-        calls.stage("call", Until::Time(self.time));
+        calls.watch.line();
+        let begin = calls.watch.snapshot();
+        calls.watch.stage("call", Until::Time(self.time));
         let start = Instant::now();
-        while start.elapsed() < self.time && !calls.stopped() {
+        while start.elapsed() < self.time && !calls.watch.stopped() {
             fill(&mut calls, Order::CallAndHangUp);
         }
         let set_up = read(&shared.up);
-        let calling_ended = calls.snapshot();
+        let calling_ended = calls.watch.snapshot();
         calls.each(|| Mail::Order(Order::Rest));
         calls.drain(PATIENCE)?;
-        calls.stage("settle", Until::Time(SETTLE));
-        calls.hold(SETTLE);
-        let unheld = calls.snapshot();
+        calls.watch.stage("settle", Until::Time(SETTLE));
+        calls.watch.hold(SETTLE);
+        let unheld = calls.watch.snapshot();
 
         let before = read(&shared.up);
-        calls.stage("call and stay", Until::ItIsDone);
+        calls.watch.stage("call and stay", Until::ItIsDone);
         let all = before + u64::from(self.pairs);
         await_all(&mut calls, &shared.up, all, |calls| fill(calls, Order::CallAndStay));
         let held_calls = read(&shared.up) - before;
-        calls.stage("hold", Until::Time(self.hold));
-        let holding = calls.hold(self.hold);
-        let held = calls.snapshot();
+        calls.watch.stage("hold", Until::Time(self.hold));
+        let holding = calls.watch.hold(self.hold);
+        let held = calls.watch.snapshot();
 
         let before = read(&shared.over);
-        calls.stage("hang up", Until::ItIsDone);
+        calls.watch.stage("hang up", Until::ItIsDone);
         calls.each(|| Mail::Order(Order::HangUp));
         await_all(&mut calls, &shared.over, before + held_calls, |calls| {
-            calls.hold(Duration::from_millis(20));
+            calls.watch.hold(Duration::from_millis(20));
         });
         let hung_up = read(&shared.over) - before;
-        calls.hold(SETTLE);
-        let end = calls.snapshot();
+        calls.watch.hold(SETTLE);
+        let end = calls.watch.snapshot();
         let phases = Phases { begin, calling_ended, set_up, unheld, holding, held, held_calls, hung_up, end };
         Ok(report(self, calls.finish()?, &phases))
     }
@@ -130,7 +131,7 @@ impl Plan for CallsPlan {
 /// Makes all workers fill their part of the window.
 fn fill(calls: &mut Conductor<'_, Members>, order: Order) {
     calls.each(|| Mail::Order(order));
-    calls.sample_if_due(Instant::now());
+    calls.watch.sample_if_due(Instant::now());
     calls.nap();
 }
 
@@ -142,7 +143,7 @@ fn await_all(
     beat: impl Fn(&mut Conductor<'_, Members>),
 ) {
     let (mut last, mut last_change) = (read(count), Instant::now());
-    while last < all && last_change.elapsed() < PATIENCE && !calls.stopped() {
+    while last < all && last_change.elapsed() < PATIENCE && !calls.watch.stopped() {
         beat(calls);
         let now = read(count);
         if now != last {

@@ -5,20 +5,19 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
+use edge::{Edge, EdgeConfig, Mailboxes, Protocol, mailboxes};
 
 use crate::arrivals::Arrivals;
 use crate::latency_stamp::Stamps;
-use crate::observer::{Lines, Until};
+use crate::observer::Until;
 use crate::options::RunOptions;
 use crate::outcome::Outcome;
-use crate::probe::{self, Probe, Sample};
-use crate::run_state::{Counts, RunState};
-use crate::series::{self, Point, Series};
+use crate::probe::{self, Probe};
+use crate::run_state::RunState;
 use crate::target::Transport;
 use crate::tls::{self, TlsError};
 use crate::token::SiteTokens;
-use crate::traffic::{Drain, Traffic};
+use crate::watch::Watch;
 use crate::worker::{Mail, Script, Share, Worker, WorkerReport, read};
 
 /// The connections if the ramp is not measured.
@@ -72,33 +71,6 @@ pub(crate) struct Setup<'a> {
     pub(crate) arrivals: Arrivals,
 }
 
-/// The server and the generator at one moment.
-pub(crate) struct Snapshot {
-    pub(crate) at: Instant,
-    pub(crate) sample: Sample,
-    pub(crate) active: u64,
-    pub(crate) generator_cpu_seconds: Option<f64>,
-    pub(crate) busiest_worker_seconds: f64,
-}
-
-impl Snapshot {
-    /// Never 0.
-    pub(crate) fn seconds_since(&self, before: &Snapshot) -> f64 {
-        self.at.saturating_duration_since(before.at).as_secs_f64().max(0.001)
-    }
-
-    /// Seconds of the server's CPU.
-    pub(crate) fn cpu_since(&self, before: &Snapshot) -> Option<f64> {
-        self.sample.cpu_since(&before.sample)
-    }
-
-    /// The use of one core by the generator's busiest thread since `before`.
-    pub(crate) fn busiest_percent_since(&self, before: &Snapshot) -> f64 {
-        let used = self.busiest_worker_seconds - before.busiest_worker_seconds;
-        used / self.seconds_since(before) * 100.0
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct Ramp {
     pub(crate) seconds: f64,
@@ -115,20 +87,9 @@ impl Ramp {
 
 pub(crate) struct Conductor<'a, S: Script> {
     pub(crate) state: Arc<RunState>,
-    pub(crate) probe: Probe,
-    /// The server, before the first member connected.
-    pub(crate) before: Sample,
-    /// CPU seconds of this process, before the first member connected.
-    cpu_before: f64,
-    pub(crate) series: Series,
-    options: RunOptions,
-    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) watch: Watch<'a>,
     pub(crate) stamps: Stamps,
-    mail: Mailboxes<Mail<S>>,
-    say: &'a mut dyn FnMut(&str),
-    lines: Lines,
-    /// Ends its workers when dropped.
-    _edge: Edge,
+    workers: Workers<Mail<S>>,
 }
 
 impl<'a, S: Script> Conductor<'a, S> {
@@ -139,14 +100,10 @@ impl<'a, S: Script> Conductor<'a, S> {
         say: &'a mut dyn FnMut(&str),
     ) -> Result<Conductor<'a, S>, LoadError> {
         let options = setup.options;
-        let tls = options
-            .target
-            .tls
-            .then(|| tls::client_config(&options.target, options.ca.as_ref()))
-            .transpose()?;
-        let probe = Probe::find(&options.target, options.server);
+        let tls = tls::of_target(options)?;
         let (workers, private_descriptor_tables) = workers(options.threads, setup.members);
-        let before = probe.look();
+        let probe = Probe::find(&options.target, options.server);
+        let watch = Watch::new(probe, workers, &options.stop, &options.observer, say);
         let state = Arc::new(RunState {
             target: options.target.clone(),
             transport: setup.transport,
@@ -154,39 +111,25 @@ impl<'a, S: Script> Conductor<'a, S> {
             members: setup.members,
             workers,
             tls,
-            start: Instant::now() + Duration::from_millis(100),
+            start: watch.start + Duration::from_millis(100),
             arrivals: setup.arrivals,
-            counts: Counts::new(workers),
+            counts: Arc::clone(&watch.counts),
         });
-        let (mail, inboxes) = mailboxes(workers);
-        let config = generator(private_descriptor_tables);
-        let (traffic, stamps) = (Arc::new(Traffic::default()), Stamps::new_run());
-        let (of_workers, counted, shared) = (Arc::clone(&state), Arc::clone(&traffic), Arc::clone(shared));
-        let edge = Edge::start(config, inboxes, move |worker| {
-            let share = Share::new(worker, workers, Arc::clone(&counted), stamps);
+        let stamps = Stamps::new_run();
+        let (of_workers, traffic, shared) =
+            (Arc::clone(&state), Arc::clone(&watch.traffic), Arc::clone(shared));
+        let workers = Workers::start(workers, private_descriptor_tables, move |worker, _| {
+            let share = Share::new(worker, workers, Arc::clone(&traffic), stamps);
             Worker::new(Arc::clone(&of_workers), worker, S::new(Arc::clone(&shared), share))
         })?;
-        Ok(Conductor {
-            state,
-            probe,
-            before,
-            cpu_before: own_cpu().unwrap_or(0.0),
-            series: Series::default(),
-            options: options.clone(),
-            traffic,
-            stamps,
-            mail,
-            say,
-            lines: Lines::new(Instant::now()),
-            _edge: edge,
-        })
+        Ok(Conductor { state, watch, stamps, workers })
     }
 
     /// Begins connections at their due times, and returns when each has its welcome or has failed.
     pub(crate) fn ramp(&mut self) -> Ramp {
         let total = u64::from(self.state.members);
         let mut ramp = Ramp::default();
-        self.stage("ramp", Until::Members(total));
+        self.watch.stage("ramp", Until::Members(total));
         let (mut asked, mut last, mut last_change) = (0, 0, Instant::now());
         loop {
             let now = Instant::now();
@@ -200,7 +143,7 @@ impl<'a, S: Script> Conductor<'a, S> {
                 // Workers without due members stay asleep.
                 let workers = self.state.workers as u64;
                 for next in asked..until.min(asked + workers) {
-                    self.mail.send((next % workers) as usize, Mail::Begin(until as u32));
+                    self.workers.send(next as u32, Mail::Begin(until as u32));
                 }
                 asked = until;
             }
@@ -209,52 +152,18 @@ impl<'a, S: Script> Conductor<'a, S> {
                 < self.state.arrivals.by(elapsed.saturating_sub(LATE)).min(total);
             ramp.beats += 1;
             ramp.late_beats += u64::from(late && room > 0);
-            self.sample_if_due(now);
+            self.watch.sample_if_due(now);
             if settled != last {
                 (last, last_change) = (settled, now);
             }
-            if settled >= total || now - last_change > GIVE_UP || self.options.stopped() {
+            if settled >= total || now - last_change > GIVE_UP || self.watch.stopped() {
                 ramp.seconds = last_change.saturating_duration_since(self.state.start).as_secs_f64();
-                self.stage("run", Until::ItIsDone);
-                self.hold(AFTER_RAMP);
+                self.watch.stage("run", Until::ItIsDone);
+                self.watch.hold(AFTER_RAMP);
                 return ramp;
             }
             thread::sleep(BEAT);
         }
-    }
-
-    /// Reports the next stage to the observer.
-    pub(crate) fn stage(&self, name: &'static str, until: Until) {
-        self.options.observer.stage(name, until);
-    }
-
-    /// Waits; returns the snapshot of its begin.
-    pub(crate) fn hold(&mut self, time: Duration) -> Snapshot {
-        let (from, start) = (self.snapshot(), Instant::now());
-        while start.elapsed() < time && !self.options.stopped() {
-            thread::sleep(series::EVERY.min(time.saturating_sub(start.elapsed())));
-            self.sample_if_due(Instant::now());
-        }
-        from
-    }
-
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        let workers = self.state.counts.cpu_us.iter().map(read);
-        Snapshot {
-            at: Instant::now(),
-            sample: self.probe.look(),
-            active: self.state.counts.active(),
-            generator_cpu_seconds: own_cpu().map(|seconds| seconds - self.cpu_before),
-            busiest_worker_seconds: workers.max().unwrap_or(0) as f64 / 1e6,
-        }
-    }
-
-    /// Every waiting plan calls this. It continues the time series and sometimes prints a line.
-    pub(crate) fn sample_if_due(&mut self, now: Instant) {
-        let seconds = now.saturating_duration_since(self.state.start).as_secs_f64();
-        let look = || Point::look(seconds, self.probe, self.state.counts.active(), &self.traffic);
-        self.series.look_if_due(seconds, &*self.options.observer, look);
-        self.line_if_due(now);
     }
 
     /// Waits one short interval, for plans that wake all workers at each check.
@@ -269,11 +178,6 @@ impl<'a, S: Script> Conductor<'a, S> {
         thread::sleep(due.saturating_duration_since(Instant::now()).clamp(least, BEAT));
     }
 
-    /// Whether the run was stopped from outside.
-    pub(crate) fn stopped(&self) -> bool {
-        self.options.stopped()
-    }
-
     /// Waits until all connections are closed, at most half a second.
     pub(crate) fn settle(&self) {
         let start = Instant::now();
@@ -283,26 +187,6 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
-    /// Prints a progress line sometimes, for users without the live view.
-    fn line_if_due(&mut self, now: Instant) {
-        if self.lines.are_due(now) {
-            self.line();
-        }
-    }
-
-    /// The progress line of the classic flood test.
-    pub(crate) fn line(&mut self) {
-        self.lines.printed(Instant::now());
-        let counts = &self.state.counts;
-        let seconds = self.state.start.elapsed().as_secs();
-        (self.say)(&format!(
-            "{seconds:4} s  {{Active: {}, Closed: {}, Chunks: {}}}",
-            counts.active(),
-            read(&counts.closed),
-            read(&counts.chunks)
-        ));
-    }
-
     /// Reconnects members whose time has come. Runs for one beat; returns when the next one is due.
     pub(crate) fn bring_back(&self) {
         self.each(|| Mail::Return);
@@ -310,75 +194,73 @@ impl<'a, S: Script> Conductor<'a, S> {
     }
 
     pub(crate) fn send(&self, member: u32, order: S::Order) {
-        self.mail.send(member as usize % self.state.workers, Mail::Order(order));
+        self.workers.send(member, Mail::Order(order));
     }
 
     pub(crate) fn each(&self, mail: impl Fn() -> Mail<S>) {
-        (0..self.state.workers).for_each(|worker| self.mail.send(worker, mail()));
+        self.workers.each(mail);
     }
 
     /// Waits until the workers have carried out all orders, then until every message is acknowledged and delivered, or
     /// nothing has changed for `patience`. Returns the time of the last change.
     pub(crate) fn drain(&mut self, patience: Duration) -> Result<Instant, LoadError> {
-        self.stage("drain", Until::ItIsDone);
-        self.barrier()?;
-        let mut drain = Drain::new(patience, Instant::now());
-        loop {
-            let waiting = read(&self.state.counts.waiting);
-            if let Some(last_change) = drain.over(&self.traffic, waiting, Instant::now()) {
-                return Ok(last_change);
-            }
-            self.sample_if_due(Instant::now());
-            thread::sleep(BEAT);
-        }
-    }
-
-    fn barrier(&self) -> Result<(), LoadError> {
-        let (to, from) = mpsc::channel();
-        self.each(|| Mail::Barrier(to.clone()));
-        for _ in 0..self.state.workers {
-            from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?;
-        }
-        Ok(())
+        self.workers.ask(Mail::Barrier)?;
+        Ok(self.watch.drain(patience))
     }
 
     /// Disconnects all members and returns the counts of the run.
     pub(crate) fn finish(mut self) -> Result<Outcome<S::Tally>, LoadError> {
         let members = self.state.counts.active();
         self.each(|| Mail::Leave);
-        self.hold(LEAVE_TIME);
+        self.watch.hold(LEAVE_TIME);
         self.outcome(members)
     }
 
     /// The counts of the run. `members`: logged in at the end.
     pub(crate) fn outcome(mut self, members: u64) -> Result<Outcome<S::Tally>, LoadError> {
+        let all = WorkerReport::sum(self.workers.ask(Mail::Report)?);
+        let RunState { target, transport, .. } = &*self.state;
+        let (url, transport, tls) = (target.url(), transport.name(), target.tls);
+        Ok(Outcome { url, transport, tls, ..self.watch.outcome(members, all) })
+    }
+}
+
+/// The generator's threads. They end when this is dropped.
+pub(crate) struct Workers<M: Send + 'static> {
+    mail: Mailboxes<M>,
+    count: usize,
+    _edge: Edge,
+}
+
+impl<M: Send + 'static> Workers<M> {
+    pub(crate) fn start<P: Protocol<Mail = M> + 'static>(
+        count: usize,
+        private_descriptor_tables: bool,
+        make: impl Fn(usize, &Mailboxes<M>) -> P + Send + Sync + 'static,
+    ) -> Result<Workers<M>, LoadError> {
+        let (mail, inboxes) = mailboxes(count);
+        let to_workers = mail.clone();
+        let edge = Edge::start(generator(private_descriptor_tables), inboxes, move |worker| {
+            make(worker, &to_workers)
+        })?;
+        Ok(Workers { mail, count, _edge: edge })
+    }
+
+    /// To the worker of this member.
+    pub(crate) fn send(&self, member: u32, mail: M) {
+        self.mail.send(member as usize % self.count, mail);
+    }
+
+    pub(crate) fn each(&self, mail: impl Fn() -> M) {
+        (0..self.count).for_each(|worker| self.mail.send(worker, mail()));
+    }
+
+    /// The answers of all workers.
+    pub(crate) fn ask<A>(&self, question: impl Fn(mpsc::Sender<A>) -> M) -> Result<Vec<A>, LoadError> {
         let (to, from) = mpsc::channel();
-        self.each(|| Mail::Report(to.clone()));
-        let mut all = WorkerReport::default();
-        for _ in 0..self.state.workers {
-            all.add(&from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?);
-        }
-        let traffic = &self.traffic;
-        Ok(Outcome {
-            url: self.options.target.url(),
-            transport: self.state.transport.name(),
-            tls: self.options.target.tls,
-            probe: self.probe,
-            before: self.before,
-            interrupted: self.options.stopped(),
-            members,
-            sent: read(&traffic.sent),
-            acknowledged: read(&traffic.acknowledged),
-            refused: read(&traffic.refused),
-            delivered: read(&traffic.delivered),
-            login: all.login,
-            returns: all.returns,
-            failed: read(&self.state.counts.failed),
-            failures: all.failures,
-            tally: all.tally,
-            workers: self.state.workers,
-            series: self.series.take(),
-        })
+        self.each(|| question(to.clone()));
+        let one = |_| from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker);
+        (0..self.count).map(one).collect()
     }
 }
 
@@ -392,7 +274,7 @@ pub(crate) fn now_unix() -> Duration {
 }
 
 /// The configuration of the generator's connection layer.
-pub(crate) fn generator(private_descriptor_tables: bool) -> EdgeConfig {
+fn generator(private_descriptor_tables: bool) -> EdgeConfig {
     EdgeConfig {
         first_byte_timeout: Duration::from_secs(30),
         input_limit: 8 * 1024 * 1024,

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use self::members::{Members, Order};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Conductor, Ramp, Setup, Snapshot};
+use crate::conductor::{BEAT, Conductor, Ramp, Setup};
 use crate::failures::Reasons;
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome};
@@ -23,6 +23,7 @@ use crate::series::Point;
 use crate::settings::{self, Plan, span};
 use crate::tally::Tally;
 use crate::target::Transport;
+use crate::watch::Snapshot;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -92,13 +93,13 @@ impl Plan for FloodPlan {
         let setup = Setup { options, transport: self.transport, members: self.connections, arrivals };
         let mut flood = Conductor::<Members>::new(setup, &Arc::new(self.clone()), say)?;
         let ramp = flood.ramp();
-        let ramped = flood.snapshot();
-        flood.line();
-        flood.stage("hold", Until::Time(self.hold));
-        let idle_from = flood.hold(self.hold / 3);
-        flood.hold(self.hold - self.hold / 3);
-        let held = flood.snapshot();
-        let exchange = self.exchange.is_some() && !flood.stopped();
+        let ramped = flood.watch.snapshot();
+        flood.watch.line();
+        flood.watch.stage("hold", Until::Time(self.hold));
+        let idle_from = flood.watch.hold(self.hold / 3);
+        flood.watch.hold(self.hold - self.hold / 3);
+        let held = flood.watch.snapshot();
+        let exchange = self.exchange.is_some() && !flood.watch.stopped();
         let exchange = exchange.then(|| exchange_all(&mut flood, self));
         let members = flood.state.counts.active();
         flood.each(|| Mail::Leave);
@@ -112,8 +113,8 @@ impl Plan for FloodPlan {
 fn exchange_all(flood: &mut Conductor<'_, Members>, plan: &FloodPlan) -> Exchange {
     let pairs = plan.connections / 2 * 2;
     let expected = u64::from(pairs).min(flood.state.counts.active());
-    flood.stage("exchange", Until::ItIsDone);
-    let traffic = Arc::clone(&flood.traffic);
+    flood.watch.stage("exchange", Until::ItIsDone);
+    let traffic = Arc::clone(&flood.watch.traffic);
     let start = Instant::now();
     let (mut asked, mut last, mut last_change) = (0, 0, start);
     loop {
@@ -123,12 +124,12 @@ fn exchange_all(flood: &mut Conductor<'_, Members>, plan: &FloodPlan) -> Exchang
             flood.each(|| Mail::Order(Order { from: asked, until }));
             asked = until;
         }
-        flood.sample_if_due(now);
+        flood.watch.sample_if_due(now);
         let settled = read(&traffic.acknowledged).min(read(&traffic.delivered)) + read(&traffic.refused);
         if settled != last {
             (last, last_change) = (settled, now);
         }
-        if settled >= expected || now - last_change > Duration::from_secs(10) || flood.stopped() {
+        if settled >= expected || now - last_change > Duration::from_secs(10) || flood.watch.stopped() {
             break;
         }
         thread::sleep(BEAT);
@@ -140,13 +141,15 @@ fn exchange_all(flood: &mut Conductor<'_, Members>, plan: &FloodPlan) -> Exchang
 /// Gives the server time to free memory. Returns the snapshot after it, and the seconds until the memory had its final
 /// value, within 1 %.
 fn settle(flood: &mut Conductor<'_, Members>, time: Duration) -> (Snapshot, Option<f64>) {
-    let from = flood.series.points().len();
-    flood.stage("settle", Until::Time(time));
-    let begin = flood.hold(time);
-    let end = flood.snapshot();
+    let from = flood.watch.series.points().len();
+    flood.watch.stage("settle", Until::Time(time));
+    let begin = flood.watch.hold(time);
+    let end = flood.watch.snapshot();
     let started = begin.at.saturating_duration_since(flood.state.start).as_secs_f64();
-    let settled =
-        end.sample.resident_bytes.map(|last| settled_after(&flood.series.points()[from..], started, last));
+    let settled = end
+        .sample
+        .resident_bytes
+        .map(|last| settled_after(&flood.watch.series.points()[from..], started, last));
     (end, settled)
 }
 

@@ -45,6 +45,7 @@ mod traffic;
 pub mod turn;
 pub mod typing;
 pub mod visit;
+mod watch;
 mod worker;
 
 pub use conductor::LoadError;

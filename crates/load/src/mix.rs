@@ -11,7 +11,7 @@ use serde_json::json;
 
 use self::members::{Members, Order, Shared, Tally, no_one_online};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Conductor, Setup, Snapshot, now_unix};
+use crate::conductor::{BEAT, Conductor, Setup, now_unix};
 use crate::failures;
 use crate::observer::Until;
 use crate::outcome::{BUSIEST_PERCENT, Findings, Outcome, generator};
@@ -20,6 +20,7 @@ use crate::probe::{Probe, Sample};
 use crate::report::{Measure, Run, grouped};
 use crate::settings::{self, Contradiction, Plan, Size, span};
 use crate::target::Transport;
+use crate::watch::Snapshot;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -116,14 +117,14 @@ impl Plan for MixPlan {
         let growth = grow(&mut mix, self);
         mix.each(|| Mail::Order(Order::End));
         mix.drain(DRAIN_PATIENCE)?;
-        mix.line();
+        mix.watch.line();
         Ok(report(self, mix.finish()?, &growth))
     }
 }
 
 /// Connects members until a limit is reached.
 fn grow(mix: &mut Conductor<'_, Members>, plan: &MixPlan) -> Growth {
-    mix.stage("members come", Until::Members(u64::from(plan.members)));
+    mix.watch.stage("members come", Until::Members(u64::from(plan.members)));
     let (mut asked, mut beats, mut late) = (0_u32, 0_u64, 0_u64);
     let mut last = Instant::now();
     loop {
@@ -134,13 +135,13 @@ fn grow(mix: &mut Conductor<'_, Members>, plan: &MixPlan) -> Growth {
             mix.each(|| Mail::Begin(due));
         }
         mix.each(|| Mail::Order(Order::Beat));
-        mix.sample_if_due(Instant::now());
+        mix.watch.sample_if_due(Instant::now());
         beats += 1;
         late += u64::from(last.elapsed() > BEAT * 25);
         last = Instant::now();
         // A sample of the server costs too much for every beat.
         if beats % 64 == 0 {
-            let end = mix.snapshot();
+            let end = mix.watch.snapshot();
             if let Some(limit) = limit_met(mix, plan, &end, elapsed) {
                 let seconds = end.at.saturating_duration_since(mix.state.start).as_secs_f64().max(0.001);
                 return Growth { limit, end, seconds, late_percent: late as f64 / beats as f64 * 100.0 };
@@ -156,14 +157,14 @@ fn limit_met(
     now: &Snapshot,
     elapsed: Duration,
 ) -> Option<Limit> {
-    let (counts, traffic) = (&mix.state.counts, &mix.traffic);
+    let (counts, traffic) = (&mix.state.counts, &mix.watch.traffic);
     let tried = read(&counts.welcomed) + read(&counts.failed) + read(&traffic.sent);
     let wrong = read(&counts.failed) + read(&traffic.refused);
     let errors = tried >= FEWEST && wrong as f64 / tried as f64 * 100.0 > plan.error_limit;
-    let memory = memory(plan, now, &mix.before).is_some_and(|bytes| bytes >= plan.memory_limit.0);
+    let memory = memory(plan, now, &mix.watch.before).is_some_and(|bytes| bytes >= plan.memory_limit.0);
     let everybody = read(&counts.welcomed) + read(&counts.failed) >= u64::from(plan.members);
     match () {
-        () if mix.stopped() => Some(Limit::Interrupted),
+        () if mix.watch.stopped() => Some(Limit::Interrupted),
         () if memory => Some(Limit::Memory),
         () if errors => Some(Limit::Errors),
         () if everybody => Some(Limit::Members),

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::members::{Members, Order, Shared, Tally};
-use crate::conductor::{Conductor, RAMP, Setup, Snapshot};
+use crate::conductor::{Conductor, RAMP, Setup};
 use crate::failures;
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
@@ -20,6 +20,7 @@ use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
 use crate::settings::{self, Plan, span};
 use crate::target::Transport;
+use crate::watch::Snapshot;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -77,16 +78,16 @@ impl Plan for RoomPlan {
         let shared = Arc::new(Shared::new(self.members));
         let mut room = Conductor::<Members>::new(setup, &shared, say)?;
         room.ramp();
-        room.line();
+        room.watch.line();
         join(&mut room, &shared, self.members);
-        room.stage("alone", Until::Time(ALONE));
+        room.watch.stage("alone", Until::Time(ALONE));
         Schedule::new(self.beside).write(&mut room, ALONE, Order::Alone);
-        let begin = room.snapshot();
-        room.stage("write", Until::Time(self.time));
+        let begin = room.watch.snapshot();
+        room.watch.stage("write", Until::Time(self.time));
         write(&mut room, self);
-        let written = room.snapshot();
+        let written = room.watch.snapshot();
         let drained_at = room.drain(DRAIN_PATIENCE)?;
-        let end = room.snapshot();
+        let end = room.watch.snapshot();
         let (joined, sent) = (read(&shared.joined), read(&shared.sent));
         let phases = Phases { joined, begin, written, drained_at, end, sent };
         Ok(report(self, room.finish()?, &phases))
@@ -94,11 +95,11 @@ impl Plan for RoomPlan {
 }
 
 fn join(room: &mut Conductor<'_, Members>, shared: &Shared, members: u32) {
-    room.stage("join", Until::ItIsDone);
+    room.watch.stage("join", Until::ItIsDone);
     room.each(|| Mail::Order(Order::Join));
     let (mut joined, mut last_change) = (0, Instant::now());
-    while joined < u64::from(members) && last_change.elapsed() < JOIN_PATIENCE && !room.stopped() {
-        room.hold(Duration::from_millis(50));
+    while joined < u64::from(members) && last_change.elapsed() < JOIN_PATIENCE && !room.watch.stopped() {
+        room.watch.hold(Duration::from_millis(50));
         let now = read(&shared.joined);
         if now != joined {
             (joined, last_change) = (now, Instant::now());
@@ -110,7 +111,7 @@ fn join(room: &mut Conductor<'_, Members>, shared: &Shared, members: u32) {
 fn write(conductor: &mut Conductor<'_, Members>, plan: &RoomPlan) {
     let begin = Instant::now();
     let (mut room, mut beside) = (Schedule::new(plan.rate), Schedule::new(plan.beside));
-    while begin.elapsed() < plan.time && !conductor.stopped() {
+    while begin.elapsed() < plan.time && !conductor.watch.stopped() {
         room.beat(conductor, Order::Room);
         beside.beat(conductor, Order::Beside);
     }

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use edge::Connect;
@@ -12,6 +12,7 @@ use rustls_pki_types::ServerName;
 use web_proto::{Command, Hello, VERSION};
 
 use crate::arrivals::Arrivals;
+use crate::probe;
 use crate::target::{Target, Transport};
 use crate::token::SiteTokens;
 use crate::worker::read;
@@ -31,7 +32,7 @@ pub(crate) struct RunState {
     pub(crate) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub(crate) start: Instant,
     pub(crate) arrivals: Arrivals,
-    pub(crate) counts: Counts,
+    pub(crate) counts: Arc<Counts>,
 }
 
 #[derive(Debug, Default)]
@@ -60,6 +61,15 @@ impl Counts {
 
     pub(crate) fn active(&self) -> u64 {
         read(&self.welcomed).saturating_sub(read(&self.left))
+    }
+
+    /// Notes the CPU of this thread.
+    pub(crate) fn note_cpu(&self, worker: usize) {
+        if let (Some(seconds), Some(slot)) =
+            (probe::cpu_seconds("/proc/thread-self/stat"), self.cpu_us.get(worker))
+        {
+            slot.store((seconds * 1e6) as u64, Ordering::Relaxed);
+        }
     }
 }
 

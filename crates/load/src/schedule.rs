@@ -47,7 +47,7 @@ impl Schedule {
         order: fn(Due) -> S::Order,
     ) {
         let begin = Instant::now();
-        while begin.elapsed() < time && !play.stopped() {
+        while begin.elapsed() < time && !play.watch.stopped() {
             self.beat(play, order);
         }
     }
@@ -55,7 +55,7 @@ impl Schedule {
     /// Orders the due messages, and waits until more are due.
     pub(crate) fn beat<S: Script>(&mut self, play: &mut Conductor<'_, S>, order: fn(Due) -> S::Order) {
         let now = Instant::now();
-        play.sample_if_due(now);
+        play.watch.sample_if_due(now);
         if let Some(due) = self.due(now) {
             play.each(|| Mail::Order(order(due)));
         }

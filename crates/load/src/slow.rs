@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::members::{Members, Order, Tally};
-use crate::conductor::{Conductor, RAMP, Setup, Snapshot};
+use crate::conductor::{Conductor, RAMP, Setup};
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
@@ -18,6 +18,7 @@ use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
 use crate::settings::{self, Plan, span};
 use crate::target::Transport;
+use crate::watch::Snapshot;
 use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
 
@@ -76,16 +77,16 @@ impl Plan for SlowPlan {
         let mut slow = Conductor::<Members>::new(setup, &Arc::new(self.clone()), say)?;
         slow.ramp();
         let ramped = slow.state.counts.active();
-        slow.line();
+        slow.watch.line();
         let mut schedule = Schedule::new(self.writes);
-        slow.stage("calm", Until::Time(self.calm));
+        slow.watch.stage("calm", Until::Time(self.calm));
         schedule.write(&mut slow, self.calm, Order::Due);
-        let calm = slow.snapshot();
+        let calm = slow.watch.snapshot();
         slow.each(|| Mail::Order(Order::Pause));
         slow.each(|| Mail::Reading { below: self.slow, on: false });
-        slow.stage("pause", Until::Time(self.pause));
+        slow.watch.stage("pause", Until::Time(self.pause));
         schedule.write(&mut slow, self.pause, Order::Due);
-        let paused = slow.snapshot();
+        let paused = slow.watch.snapshot();
         slow.each(|| Mail::Reading { below: self.slow, on: true });
         let resumed = Instant::now();
         let caught_up = slow.drain(CATCH_UP_PATIENCE)?.saturating_duration_since(resumed);

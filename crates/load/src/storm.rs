@@ -11,7 +11,7 @@ use serde_json::json;
 
 use self::members::{Members, Order, Tally};
 use crate::arrivals::Arrivals;
-use crate::conductor::{Conductor, Setup, Snapshot};
+use crate::conductor::{Conductor, Setup};
 use crate::failures;
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
@@ -20,6 +20,7 @@ use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
 use crate::settings::{self, Plan, span};
 use crate::target::Transport;
+use crate::watch::Snapshot;
 use crate::worker::{Mail, read};
 use crate::{LoadError, RunOptions};
 
@@ -82,15 +83,15 @@ impl Plan for StormPlan {
         let mut storm = Conductor::<Members>::new(setup, &Arc::new(self.clone()), say)?;
         storm.ramp();
         let ramped = storm.state.counts.active();
-        storm.line();
+        storm.watch.line();
         let mut schedule = Schedule::new(self.writes);
-        storm.stage("calm", Until::Time(self.calm));
+        storm.watch.stage("calm", Until::Time(self.calm));
         schedule.write(&mut storm, self.calm, Order::Due);
-        let broken = storm.snapshot();
+        let broken = storm.watch.snapshot();
         let back_after = break_all(&mut storm, &mut schedule, self);
-        let back = storm.snapshot();
-        storm.line();
-        storm.stage("calm", Until::Time(self.calm));
+        let back = storm.watch.snapshot();
+        storm.watch.line();
+        storm.watch.stage("calm", Until::Time(self.calm));
         schedule.write(&mut storm, self.calm, Order::Due);
         storm.drain(DRAIN_PATIENCE)?;
         let returned = read(&storm.state.counts.returned);
@@ -102,7 +103,7 @@ impl Plan for StormPlan {
 /// Breaks all connections; returns the time until the last returning member was back.
 fn break_all(storm: &mut Conductor<'_, Members>, schedule: &mut Schedule, plan: &StormPlan) -> Duration {
     let begin = Instant::now();
-    storm.stage("storm", Until::Members(plan.members().into()));
+    storm.watch.stage("storm", Until::Members(plan.members().into()));
     storm.each(|| Mail::Order(Order::Storm));
     storm.each(|| Mail::Break { below: plan.members, spread: plan.spread });
     let (mut last, mut last_change) = (0, begin);
@@ -114,7 +115,10 @@ fn break_all(storm: &mut Conductor<'_, Members>, schedule: &mut Schedule, plan: 
         if returned != last {
             (last, last_change) = (returned, Instant::now());
         }
-        if returned >= u64::from(plan.members) || last_change.elapsed() > RETURN_PATIENCE || storm.stopped() {
+        if returned >= u64::from(plan.members)
+            || last_change.elapsed() > RETURN_PATIENCE
+            || storm.watch.stopped()
+        {
             return last_change - begin;
         }
     }

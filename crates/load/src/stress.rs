@@ -122,28 +122,28 @@ impl Plan for StressPlan {
         let setup = Setup { options, transport: self.transport, members: self.members(), arrivals: RAMP };
         let mut stress = Conductor::<Members>::new(setup, &Arc::new(Shared::new(self)), say)?;
         stress.ramp();
-        stress.line();
-        let begin = stress.snapshot();
+        stress.watch.line();
+        let begin = stress.watch.snapshot();
         write(&mut stress, self.pace(), self.time);
-        let written = stress.snapshot();
-        stress.traffic.over.store(true, Ordering::Relaxed);
+        let written = stress.watch.snapshot();
+        stress.watch.traffic.over.store(true, Ordering::Relaxed);
         let drained_at = stress.drain(DRAIN_PATIENCE)?;
-        let end = stress.snapshot();
+        let end = stress.watch.snapshot();
         let phases = Phases { begin, written, end, drained_at };
         Ok(report::report(self, None, stress.finish()?, &phases))
     }
 }
 
 fn write(stress: &mut Conductor<'_, Members>, pace: Pace, time: Duration) {
-    stress.stage("write", Until::Time(time));
+    stress.watch.stage("write", Until::Time(time));
     let begin = Instant::now();
     match pace {
         Pace::Window(_) => stress.each(|| Mail::Order(Order::Fill)),
         Pace::Rate(rate) => Schedule::new(rate).write(stress, time, Order::Due),
         Pace::Every(_) => {}
     }
-    while begin.elapsed() < time && !stress.stopped() {
-        stress.sample_if_due(Instant::now());
+    while begin.elapsed() < time && !stress.watch.stopped() {
+        stress.watch.sample_if_due(Instant::now());
         if let Pace::Every(_) = pace {
             let passed = begin.elapsed().min(time);
             stress.each(|| Mail::Order(Order::Passed { begin, passed }));

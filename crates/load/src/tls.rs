@@ -9,6 +9,7 @@ use rustls::{CipherSuite, ClientConfig, DigitallySignedStruct, Error, RootCertSt
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
+use crate::RunOptions;
 use crate::target::Target;
 
 #[derive(Debug, thiserror::Error)]
@@ -25,8 +26,16 @@ pub enum TlsError {
     Tls(#[from] Error),
 }
 
+/// None: the target has no TLS.
+pub(crate) fn of_target(
+    options: &RunOptions,
+) -> Result<Option<(Arc<ClientConfig>, ServerName<'static>)>, TlsError> {
+    let RunOptions { target, ca, .. } = options;
+    target.tls.then(|| client_config(target, ca.as_ref())).transpose()
+}
+
 /// Without a file of authorities, any certificate is accepted, but only from this machine.
-pub(crate) fn client_config(
+fn client_config(
     target: &Target,
     ca: Option<&PathBuf>,
 ) -> Result<(Arc<ClientConfig>, ServerName<'static>), TlsError> {

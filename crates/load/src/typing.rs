@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::members::{Members, Order, Shared, Tally};
-use crate::conductor::{Conductor, RAMP, Setup, Snapshot};
+use crate::conductor::{Conductor, RAMP, Setup};
 use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
@@ -20,6 +20,7 @@ use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
 use crate::settings::{self, Contradiction, Plan, span};
 use crate::target::Transport;
+use crate::watch::Snapshot;
 use crate::worker::Mail;
 use crate::{LoadError, RunOptions};
 
@@ -79,21 +80,21 @@ impl Plan for TypingPlan {
         let setup = Setup { options, transport: self.transport, members: self.members, arrivals: RAMP };
         let mut typing = Conductor::<Members>::new(setup, &Arc::new(Shared::new(self)), say)?;
         typing.ramp();
-        typing.line();
-        let begin = typing.snapshot();
-        typing.stage("type", Until::Time(self.time));
+        typing.watch.line();
+        let begin = typing.watch.snapshot();
+        typing.watch.stage("type", Until::Time(self.time));
         match self.rate {
             None => {
                 typing.each(|| Mail::Order(Order::Fill));
-                typing.hold(self.time);
+                typing.watch.hold(self.time);
             }
             // Independent of responses. Latency counts from the due time.
             Some(rate) => Schedule::new(rate).write(&mut typing, self.time, Order::Due),
         }
-        let sending_ended = typing.snapshot();
-        typing.traffic.over.store(true, Ordering::Relaxed);
+        let sending_ended = typing.watch.snapshot();
+        typing.watch.traffic.over.store(true, Ordering::Relaxed);
         let drained_at = typing.drain(DRAIN_PATIENCE)?;
-        let end = typing.snapshot();
+        let end = typing.watch.snapshot();
         let phases = Phases { begin, sending_ended, drained_at, end };
         Ok(report(self, typing.finish()?, &phases))
     }

@@ -16,7 +16,6 @@ use web_proto::{Command, Event, Welcome};
 use crate::client::{self, Client, Masks};
 use crate::failures::Reasons;
 use crate::latency_stamp::Stamps;
-use crate::probe;
 use crate::retry::{Delay, RetryQueue};
 use crate::run_state::RunState;
 use crate::tally::{Tally, add_times, histogram};
@@ -185,11 +184,15 @@ impl<T: Tally> Default for WorkerReport<T> {
 }
 
 impl<T: Tally> WorkerReport<T> {
-    pub(crate) fn add(&mut self, other: &WorkerReport<T>) {
-        add_times(&mut self.login, &other.login);
-        add_times(&mut self.returns, &other.returns);
-        self.failures.add(&other.failures);
-        self.tally.add(&other.tally);
+    pub(crate) fn sum(of_workers: Vec<WorkerReport<T>>) -> WorkerReport<T> {
+        let mut all = WorkerReport::<T>::default();
+        for other in of_workers {
+            add_times(&mut all.login, &other.login);
+            add_times(&mut all.returns, &other.returns);
+            all.failures.add(&other.failures);
+            all.tally.add(&other.tally);
+        }
+        all
     }
 }
 
@@ -583,14 +586,6 @@ impl<S: Script> Worker<S> {
         });
         self.flush(conns);
     }
-
-    fn note_cpu(&self) {
-        if let Some(seconds) = probe::cpu_seconds("/proc/thread-self/stat")
-            && let Some(slot) = self.state.counts.cpu_us.get(self.worker)
-        {
-            slot.store((seconds * 1e6) as u64, Ordering::Relaxed);
-        }
-    }
 }
 
 impl<S: Script> Protocol for Worker<S> {
@@ -720,7 +715,7 @@ impl<S: Script> Protocol for Worker<S> {
         self.unnoted += 1;
         if self.unnoted as usize * 8 >= self.state.workers {
             self.unnoted = 0;
-            self.note_cpu();
+            self.state.counts.note_cpu(self.worker);
         }
     }
 }

@@ -47,24 +47,24 @@ pub(super) fn run(
         changed: (0..people.members()).map(|_| AtomicU32::new(0)).collect(),
     });
     let mut crowd: Crowd<'_> = Conductor::new(setup, &shared, say)?;
-    let traffic = Arc::clone(&crowd.traffic);
+    let traffic = Arc::clone(&crowd.watch.traffic);
     let ramp = crowd.ramp();
-    let ramped = crowd.snapshot();
-    crowd.line();
+    let ramped = crowd.watch.snapshot();
+    crowd.watch.line();
     if shared.named {
-        crowd.stage("watch", Until::ItIsDone);
+        crowd.watch.stage("watch", Until::ItIsDone);
         watch_all(&mut crowd, plan);
     }
-    crowd.stage("settle", Until::ItIsDone);
+    crowd.watch.stage("settle", Until::ItIsDone);
     quiet(&mut crowd, &traffic, plan.quiet);
-    let idle = crowd.snapshot();
+    let idle = crowd.watch.snapshot();
     let mut schedules = Schedules::new(plan, people, crowd.stamps.seed());
     let ramp_presence = read(&traffic.presence);
     let calm = live(&mut crowd, &mut schedules, &traffic, plan)?;
-    let end = crowd.snapshot();
+    let end = crowd.watch.snapshot();
     let own = own_memory().zip(own_before).map(|(now, before)| now.saturating_sub(before));
     let storm =
-        (plan.storm > 0 && !crowd.stopped()).then(|| storm(&mut crowd, &mut schedules, &traffic, plan));
+        (plan.storm > 0 && !crowd.watch.stopped()).then(|| storm(&mut crowd, &mut schedules, &traffic, plan));
     let storm = storm.transpose()?;
     let phases = Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm };
     let members = crowd.state.counts.active();
@@ -79,14 +79,14 @@ fn own_memory() -> Option<u64> {
 fn watch_all(crowd: &mut Crowd<'_>, plan: &CommunityPlan) {
     let (begin, members) = (Instant::now(), plan.members);
     let mut ordered = 0;
-    while ordered < members && !crowd.stopped() {
+    while ordered < members && !crowd.watch.stopped() {
         let now = Instant::now();
         let below = (((now - begin).as_secs_f64() * plan.rate) as u32).min(members);
         if below > ordered {
             ordered = below;
             crowd.each(|| Mail::Order(Order::Watch(below)));
         }
-        crowd.sample_if_due(now);
+        crowd.watch.sample_if_due(now);
         thread::sleep(BEAT * 5);
     }
 }
@@ -95,9 +95,9 @@ fn watch_all(crowd: &mut Crowd<'_>, plan: &CommunityPlan) {
 fn quiet(crowd: &mut Crowd<'_>, traffic: &Traffic, quiet: Duration) {
     let begin = Instant::now();
     let (mut last, mut last_change) = (read(&traffic.presence), begin);
-    while last_change.elapsed() < quiet && begin.elapsed() < QUIET_PATIENCE && !crowd.stopped() {
+    while last_change.elapsed() < quiet && begin.elapsed() < QUIET_PATIENCE && !crowd.watch.stopped() {
         thread::sleep(BEAT * 10);
-        crowd.sample_if_due(Instant::now());
+        crowd.watch.sample_if_due(Instant::now());
         let now = read(&traffic.presence);
         if now != last {
             (last, last_change) = (now, Instant::now());
@@ -143,7 +143,7 @@ impl Schedules {
                 crowd.send(of_worker[0].member, order(of_worker));
             }
         }
-        crowd.sample_if_due(now);
+        crowd.watch.sample_if_due(now);
     }
 }
 
@@ -155,14 +155,14 @@ fn live(
     plan: &CommunityPlan,
 ) -> Result<Part, LoadError> {
     let before = Part::now(traffic);
-    crowd.stage("calm", Until::Time(plan.time));
-    let (begin, from) = (Instant::now(), crowd.snapshot());
+    crowd.watch.stage("calm", Until::Time(plan.time));
+    let (begin, from) = (Instant::now(), crowd.watch.snapshot());
     schedules.begin();
-    while begin.elapsed() < plan.time && !crowd.stopped() {
+    while begin.elapsed() < plan.time && !crowd.watch.stopped() {
         schedules.tick(crowd);
         thread::sleep(SHORT_BEAT);
     }
-    let (seconds, to) = (begin.elapsed().as_secs_f64(), crowd.snapshot());
+    let (seconds, to) = (begin.elapsed().as_secs_f64(), crowd.watch.snapshot());
     crowd.drain(DRAIN_PATIENCE)?;
     quiet(crowd, traffic, plan.quiet);
     Ok(Part::now(traffic).since(&before).of(seconds, from, to))
@@ -174,13 +174,13 @@ fn storm(
     traffic: &Traffic,
     plan: &CommunityPlan,
 ) -> Result<Storm, LoadError> {
-    crowd.line();
-    crowd.stage("storm", Until::Members(plan.members.into()));
+    crowd.watch.line();
+    crowd.watch.stage("storm", Until::Members(plan.members.into()));
     crowd.each(|| Mail::Order(Order::CalmIsOver));
     let before = Part::now(traffic);
     schedules.begin();
     write(crowd, schedules, AROUND_STORM);
-    let from = crowd.snapshot();
+    let from = crowd.watch.snapshot();
     let begin = Instant::now();
     crowd.each(|| Mail::Order(Order::Storm(plan.storm)));
     crowd.each(|| Mail::Break { below: plan.storm, spread: plan.spread });
@@ -194,12 +194,15 @@ fn storm(
         if returned != last {
             (last, last_change) = (returned, Instant::now());
         }
-        if returned >= u64::from(plan.storm) || last_change.elapsed() > RETURN_PATIENCE || crowd.stopped() {
+        if returned >= u64::from(plan.storm)
+            || last_change.elapsed() > RETURN_PATIENCE
+            || crowd.watch.stopped()
+        {
             break;
         }
     }
-    let to = crowd.snapshot();
-    crowd.line();
+    let to = crowd.watch.snapshot();
+    crowd.watch.line();
     write(crowd, schedules, AROUND_STORM);
     crowd.drain(DRAIN_PATIENCE)?;
     let part = Part::now(traffic).since(&before).of(begin.elapsed().as_secs_f64(), from, to);
@@ -208,7 +211,7 @@ fn storm(
 
 fn write(crowd: &mut Crowd<'_>, schedules: &mut Schedules, time: Duration) {
     let begin = Instant::now();
-    while begin.elapsed() < time && !crowd.stopped() {
+    while begin.elapsed() < time && !crowd.watch.stopped() {
         schedules.tick(crowd);
         thread::sleep(SHORT_BEAT);
     }

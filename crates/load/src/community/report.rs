@@ -6,13 +6,14 @@ use serde_json::json;
 
 use super::members::Tally;
 use super::{CommunityPlan, People};
-use crate::conductor::{Ramp, Snapshot};
+use crate::conductor::Ramp;
 use crate::failures;
 use crate::outcome::{Findings, Outcome};
 use crate::percentiles::Percentiles;
 use crate::probe::Sample;
 use crate::report::{Measure, Run, grouped};
 use crate::traffic::Traffic;
+use crate::watch::Snapshot;
 use crate::worker::read;
 
 /// If one command in a hundred is sent later than this after its due time, the generator measures itself.

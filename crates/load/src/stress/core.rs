@@ -1,6 +1,6 @@
 //! `kith load stress --core`: members in the node's own process call its core, without sockets.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -8,18 +8,17 @@ use std::time::Instant;
 use super::members::{Members, Shared, Tally};
 use super::report::{Phases, report};
 use super::{DRAIN_PATIENCE, StressPlan};
-use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Snapshot, own_cpu};
+use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError};
 use crate::latency_stamp::Stamps;
 use crate::observer::{Observer, Until};
-use crate::outcome::Outcome;
-use crate::probe::{Probe, Sample};
+use crate::probe::Probe;
 use crate::report::Run;
-use crate::series::{Point, Series};
+use crate::run_state::Counts;
 use crate::settings::Plan;
-use crate::tally::{Tally as _, histogram};
+use crate::tally::Tally as _;
 use crate::token;
-use crate::traffic::{Drain, Traffic};
-use crate::worker::{Script, Share, add, read};
+use crate::watch::Watch;
+use crate::worker::{Script, Share, WorkerReport, add};
 
 /// Most pending logins. A node admits a limited number at a time, and these members do not retry a refused login.
 const COMING: u64 = 500;
@@ -72,44 +71,22 @@ pub fn run(
     options: &CoreOptions,
     make: impl FnOnce(Arc<dyn EventSink>) -> Arc<dyn Core>,
 ) -> Result<Run, LoadError> {
-    let mut stress = Stress::begin(plan, options, make)?;
+    let mut say = |_: &str| {};
+    let watch = Watch::new(Probe::Inside, options.threads, &options.stop, &options.observer, &mut say);
+    let mut stress = Stress::begin(plan, watch, options.threads, make)?;
     stress.sign_in()?;
-    let begin = stress.snapshot();
+    let begin = stress.watch.snapshot();
     stress.each(|| Note::Fill);
-    options.observer.stage("write", Until::Time(plan.time));
-    stress.wait(|stress| stress.begun.elapsed() >= plan.time);
-    let written = stress.snapshot();
-    stress.traffic.over.store(true, Ordering::Relaxed);
-    let drained_at = stress.drain();
-    let end = stress.snapshot();
-    let tally = stress.tally()?;
-    let traffic = &stress.traffic;
-    let outcome = Outcome {
-        url: String::new(),
-        transport: "calls",
-        tls: false,
-        probe: probe(),
-        before: stress.before,
-        interrupted: options.stop.load(Ordering::Relaxed),
-        members: read(&stress.welcomed),
-        sent: read(&traffic.sent),
-        acknowledged: read(&traffic.acknowledged),
-        refused: read(&traffic.refused),
-        delivered: read(&traffic.delivered),
-        login: histogram(),
-        returns: histogram(),
-        failed: 0,
-        failures: Default::default(),
-        tally,
-        workers: options.threads,
-        series: stress.series.take(),
-    };
+    stress.watch.stage("write", Until::Time(plan.time));
+    stress.watch.hold(plan.time);
+    let written = stress.watch.snapshot();
+    stress.watch.traffic.over.store(true, Ordering::Relaxed);
+    let drained_at = stress.watch.drain(DRAIN_PATIENCE);
+    let end = stress.watch.snapshot();
+    let all = WorkerReport { tally: stress.tally()?, ..WorkerReport::default() };
+    let members = stress.watch.counts.active();
+    let outcome = stress.watch.outcome(members, all);
     Ok(report(plan, Some(options.store), outcome, &Phases { begin, written, end, drained_at }))
-}
-
-/// Node and members are one process.
-fn probe() -> Probe {
-    Probe::Process(std::process::id())
 }
 
 /// Messages to a thread of members.
@@ -131,123 +108,65 @@ impl EventSink for Inboxes {
 
 struct Stress<'a> {
     plan: &'a StressPlan,
-    options: &'a CoreOptions,
-    traffic: Arc<Traffic>,
+    watch: Watch<'a>,
     core: Arc<dyn Core>,
     inboxes: Arc<Inboxes>,
-    welcomed: Arc<AtomicU64>,
     threads: Vec<JoinHandle<()>>,
-    begun: Instant,
-    zero: Instant,
-    before: Sample,
-    series: Series,
 }
 
 impl<'a> Stress<'a> {
     fn begin(
         plan: &'a StressPlan,
-        options: &'a CoreOptions,
+        watch: Watch<'a>,
+        threads: usize,
         make: impl FnOnce(Arc<dyn EventSink>) -> Arc<dyn Core>,
     ) -> Result<Stress<'a>, LoadError> {
-        let (shared, traffic) = (Arc::new(Shared::new(plan)), Arc::new(Traffic::default()));
-        let (senders, receivers): (Vec<_>, Vec<_>) = (0..options.threads).map(|_| mpsc::channel()).unzip();
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| mpsc::channel()).unzip();
         let inboxes = Arc::new(Inboxes(senders));
-        let before = probe().look();
         let core = make(Arc::clone(&inboxes) as Arc<dyn EventSink>);
-        let welcomed = Arc::new(AtomicU64::new(0));
-        let (mut threads, stamps) = (Vec::new(), Stamps::new_run());
-        for (number, inbox) in receivers.into_iter().enumerate() {
-            let share = Share::new(number, options.threads, Arc::clone(&traffic), stamps);
-            let members = Members::new(Arc::clone(&shared), share);
+        let (shared, stamps) = (Arc::new(Shared::new(plan)), Stamps::new_run());
+        let start = |(number, inbox)| {
+            let share = Share::new(number, threads, Arc::clone(&watch.traffic), stamps);
             let players = Players {
-                members,
+                members: Members::new(Arc::clone(&shared), share),
                 core: Arc::clone(&core),
                 shared: Arc::clone(&shared),
-                welcomed: Arc::clone(&welcomed),
+                counts: Arc::clone(&watch.counts),
             };
-            threads.push(
-                thread::Builder::new().name(format!("members {number}")).spawn(|| players.play(inbox))?,
-            );
-        }
-        let now = Instant::now();
-        let series = Series::default();
-        Ok(Stress {
-            plan,
-            options,
-            traffic,
-            core,
-            inboxes,
-            welcomed,
-            threads,
-            begun: now,
-            zero: now,
-            before,
-            series,
-        })
+            thread::Builder::new().name(format!("members {number}")).spawn(|| players.play(inbox))
+        };
+        let threads = receivers.into_iter().enumerate().map(start).collect::<Result<Vec<_>, _>>()?;
+        Ok(Stress { plan, watch, core, inboxes, threads })
     }
 
     /// Returns when all members have their welcome, or nothing changes any more.
     fn sign_in(&mut self) -> Result<(), LoadError> {
-        self.options.observer.stage("ramp", Until::Members(self.plan.members().into()));
-        let until = |stress: &Stress<'_>, welcomed: u64| {
-            read(&stress.welcomed) >= welcomed || stress.begun.elapsed() > ANSWER_PATIENCE
-        };
-        for member in 0..self.plan.members() {
-            let before = u64::from(member).saturating_sub(COMING);
-            self.wait(|stress| until(stress, before));
-            if read(&self.welcomed) < before {
+        let members = self.plan.members();
+        self.watch.stage("ramp", Until::Members(members.into()));
+        for member in 0..members {
+            if !self.await_welcomes(u64::from(member).saturating_sub(COMING)) {
                 break;
             }
             self.core.sign_in(member, &token::user(member));
         }
-        self.wait(|stress| until(stress, self.plan.members().into()));
-        if read(&self.welcomed) == 0 {
+        self.await_welcomes(members.into());
+        if self.watch.counts.active() == 0 {
             return Err(LoadError::Login("no welcome".to_owned()));
         }
         Ok(())
     }
 
-    /// Waits until a condition holds, or the run is stopped.
-    fn wait(&mut self, until: impl Fn(&Stress<'_>) -> bool) {
-        self.begun = Instant::now();
-        while !until(self) && !self.options.stop.load(Ordering::Relaxed) {
-            self.sample_if_due();
-            thread::sleep(BEAT);
-        }
-    }
-
-    fn drain(&mut self) -> Instant {
-        self.options.observer.stage("drain", Until::ItIsDone);
-        let mut drain = Drain::new(DRAIN_PATIENCE, Instant::now());
-        loop {
-            if let Some(last_change) = drain.over(&self.traffic, 0, Instant::now()) {
-                return last_change;
+    /// False: they do not come.
+    fn await_welcomes(&mut self, welcomes: u64) -> bool {
+        let begin = Instant::now();
+        while self.watch.counts.active() < welcomes {
+            if begin.elapsed() > ANSWER_PATIENCE || self.watch.stopped() {
+                return false;
             }
-            self.sample_if_due();
+            self.watch.sample_if_due(Instant::now());
             thread::sleep(BEAT);
         }
-    }
-
-    fn sample_if_due(&mut self) {
-        let seconds = self.zero.elapsed().as_secs_f64();
-        // There are no sockets, and the CPU is that of both sides.
-        let look = || Point {
-            kernel_bytes: None,
-            generator_cpu_seconds: None,
-            ..Point::look(seconds, probe(), read(&self.welcomed), &self.traffic)
-        };
-        self.series.look_if_due(seconds, &*self.options.observer, look);
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            at: Instant::now(),
-            sample: probe().look(),
-            active: read(&self.welcomed),
-            generator_cpu_seconds: own_cpu(),
-            // The members' share of the CPU is unknown.
-            busiest_worker_seconds: 0.0,
-        }
+        true
     }
 
     fn each(&self, note: impl Fn() -> Note) {
@@ -281,7 +200,7 @@ struct Players {
     members: Members,
     core: Arc<dyn Core>,
     shared: Arc<Shared>,
-    welcomed: Arc<AtomicU64>,
+    counts: Arc<Counts>,
 }
 
 impl Players {
@@ -304,7 +223,7 @@ impl Players {
     fn deliver(&mut self, member: u32, event: &CoreEvent) {
         let now = Instant::now();
         match event {
-            CoreEvent::Welcome => add(&self.welcomed, 1),
+            CoreEvent::Welcome => add(&self.counts.welcomed, 1),
             CoreEvent::Acknowledged { id, conversation, seq } => {
                 let room = self.members.acknowledged(member, id, conversation, *seq, now);
                 if room {

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::members::Tally;
 use super::{Pace, StressPlan};
-use crate::conductor::Snapshot;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
 use crate::settings::Plan;
+use crate::watch::Snapshot;
 
 /// Messages per second at which the others' latency was measured.
 const RATE_OF_OTHERS: f64 = 2_000.0;

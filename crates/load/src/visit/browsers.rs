@@ -5,7 +5,6 @@ mod socket;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -20,7 +19,6 @@ use super::tally::Tally;
 use super::visitor::{Job, Next, Stage, Visitor, gap, rest_of_gap};
 use super::{Kind, VisitPlan};
 use crate::client::Masks;
-use crate::probe;
 use crate::token;
 use crate::worker::add;
 
@@ -123,7 +121,7 @@ impl Browsers {
             self.tally.came += 1;
             self.due.push(Reverse((due + state.plan.stay, number, Act::Leave)));
         }
-        add(&state.counts.come, 1);
+        add(&state.counts.begun, 1);
         self.visitors.insert(number, visitor);
         self.begin_view(number, !warm, due);
     }
@@ -241,7 +239,7 @@ impl Browsers {
         if visitor.leaves {
             let (socket, idle) = (visitor.socket.take(), std::mem::take(&mut visitor.idle));
             self.visitors.remove(&number);
-            add(&self.state.counts.gone, 1);
+            add(&self.state.counts.closed, 1);
             self.tally.left += 1;
             self.errands.extend(socket.map(Errand::HangUp));
             for handle in idle {
@@ -375,10 +373,6 @@ impl Protocol for Browsers {
 
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
         self.run_errands(conns);
-        if let Some(seconds) = probe::cpu_seconds("/proc/thread-self/stat")
-            && let Some(slot) = self.state.counts.cpu_us.get(self.worker)
-        {
-            slot.store((seconds * 1e6) as u64, Ordering::Relaxed);
-        }
+        self.state.counts.note_cpu(self.worker);
     }
 }

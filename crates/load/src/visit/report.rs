@@ -7,21 +7,21 @@ use serde_json::json;
 
 use super::tally::Tally;
 use super::{Kind, VisitPlan};
-use crate::conductor::Snapshot;
 use crate::failures;
 use crate::outcome::{BUSIEST_PERCENT, generator};
 use crate::percentiles::Percentiles;
-use crate::probe::Probe;
+use crate::probe::{Probe, Sample};
 use crate::report::{Measure, Run, Verdict, grouped};
 use crate::series::Point;
 use crate::tally::{add_times, histogram};
+use crate::watch::Snapshot;
 
 const PAPER: &str = "paper, AVChat";
 
 pub(super) struct Findings {
     pub(super) interrupted: bool,
     pub(super) probe: Probe,
-    pub(super) before: Snapshot,
+    pub(super) before: Sample,
     pub(super) begin: Snapshot,
     pub(super) end: Snapshot,
     pub(super) unanswered: u64,
@@ -143,8 +143,8 @@ pub(super) fn report(plan: &VisitPlan, url: &str, mut findings: Findings) -> Run
     };
     let (rate, response_ms) = (siege.transactions_per_second(), siege.response_seconds * 1e3);
     let of_transaction = cpu.map(|cpu| cpu * 1e6 / siege.transactions.max(1) as f64);
-    let user = end.sample.resident_since(&before.sample).map(each);
-    let kernel = end.sample.kernel_since(&before.sample).map(each);
+    let user = end.sample.resident_since(before).map(each);
+    let kernel = end.sample.kernel_since(before).map(each);
     let mut measures = vec![
         Measure::derived("response time, mean", "ms", response_ms).beside(PAPER, 70.0),
         Measure::new("transactions_per_second", "transaction rate", "/s", rate).beside(PAPER, 183.8),

@@ -12,8 +12,8 @@ use super::VisitPlan;
 use super::site::Site;
 use crate::RunOptions;
 use crate::latency_stamp::Stamps;
+use crate::run_state::Counts;
 use crate::traffic::Traffic;
-use crate::worker::read;
 
 /// Visitors that share a source address: it has enough ports for all their connections and those just closed.
 const VISITORS_PER_SOURCE: u32 = 3_000;
@@ -27,28 +27,10 @@ pub(super) struct State {
     pub(super) site: OnceLock<Site>,
     pub(super) stamps: Stamps,
     pub(super) traffic: Arc<Traffic>,
-    pub(super) counts: Counts,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) come: AtomicU64,
-    pub(super) gone: AtomicU64,
-    /// Requests that failed.
-    pub(super) failed: AtomicU64,
+    /// A visitor who arrives has begun; one who leaves has closed.
+    pub(super) counts: Arc<Counts>,
     /// Requests whose visitor left before the answer.
     pub(super) given_up: AtomicU64,
-    /// Visitors that have logged in.
-    pub(super) logged_in: AtomicU64,
-    pub(super) logged_out: AtomicU64,
-    /// Microseconds of CPU of each worker.
-    pub(super) cpu_us: [AtomicU64; 8],
-}
-
-impl Counts {
-    pub(super) fn active(&self) -> u64 {
-        read(&self.logged_in).saturating_sub(read(&self.logged_out))
-    }
 }
 
 impl State {

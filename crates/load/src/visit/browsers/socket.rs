@@ -75,7 +75,7 @@ impl Browsers {
         self.out.clear();
         socket.client.go_away(&mut self.chance, &mut self.out);
         if socket.welcome {
-            add(&self.state.counts.logged_out, 1);
+            add(&self.state.counts.left, 1);
         }
         socket.hung_up = true;
         let late = Instant::now().checked_sub(LEFT_TOO_SOON);
@@ -83,7 +83,7 @@ impl Browsers {
             if late.is_some_and(|late| due < late) {
                 self.fail(kind, due, "no answer before the page was left");
             } else {
-                add(&self.state.counts.given_up, 1);
+                add(&self.state.given_up, 1);
             }
         }
         io.send(&self.out);
@@ -166,7 +166,7 @@ impl Browsers {
 
     fn welcome(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
         socket.welcome = true;
-        add(&self.state.counts.logged_in, 1);
+        add(&self.state.counts.welcomed, 1);
         io.set_timer(Some(PING_EVERY));
         self.begin_reading(socket, now, io);
         self.succeed(Kind::Login, socket.due, now);
@@ -202,7 +202,7 @@ impl Browsers {
             return;
         }
         if socket.welcome {
-            add(&self.state.counts.logged_out, 1);
+            add(&self.state.counts.left, 1);
         } else {
             self.fail(Kind::Login, socket.due, reason);
         }
