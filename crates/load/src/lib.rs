@@ -9,6 +9,7 @@
 //!
 //! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`report::Run`], [`client::Client`].
 
+mod agenda;
 mod arrivals;
 pub mod calls;
 pub mod client;

@@ -1,7 +1,6 @@
 //! Delays before a retry, as the protocol's documentation requires and the widget implements.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use web_proto::{Code, Event, Return};
@@ -86,30 +85,6 @@ impl WatchRetry {
     }
 }
 
-/// Commands that wait for a retry.
-#[derive(Debug, Default)]
-pub(crate) struct RetryQueue(BinaryHeap<Reverse<(Instant, u32, Vec<u8>)>>);
-
-impl RetryQueue {
-    pub(crate) fn push(&mut self, at: Instant, member: u32, command: Vec<u8>) {
-        self.0.push(Reverse((at, member, command)));
-    }
-
-    /// The next due command, with its member.
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<(u32, Vec<u8>)> {
-        self.0.peek().filter(|Reverse((at, ..))| *at <= now)?;
-        self.0.pop().map(|Reverse((_, member, command))| (member, command))
-    }
-
-    /// Drops the commands of disconnected members and returns their number: a member repeats its unacknowledged
-    /// commands after a reconnect.
-    pub(crate) fn forget(&mut self, gone: impl Fn(u32) -> bool) -> u64 {
-        let before = self.0.len();
-        self.0.retain(|Reverse((_, member, _))| !gone(*member));
-        (before - self.0.len()) as u64
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,19 +133,5 @@ mod tests {
         assert_eq!(Delay::resend(refusal(Code::Banned, Some(1)), 1), None);
         let expired = refusal(Code::TokenExpired, None);
         assert_eq!(WatchRetry::default().refused(1, expired, Instant::now()), None);
-    }
-
-    #[test]
-    fn commands_come_in_the_order_of_their_times_without_those_of_disconnected_members() {
-        let now = Instant::now();
-        let mut waiting = RetryQueue::default();
-        for (after, member) in [(30, 1), (10, 2), (20, 3), (90, 4)] {
-            waiting.push(now + Duration::from_millis(after), member, vec![]);
-        }
-        assert_eq!(waiting.pop(now), None);
-        assert_eq!(waiting.forget(|member| member == 3), 1);
-        let commands_due: Vec<u32> =
-            std::iter::from_fn(|| waiting.pop(now + Duration::from_millis(50))).map(|(who, _)| who).collect();
-        assert_eq!(commands_due, [2, 1]);
     }
 }

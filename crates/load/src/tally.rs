@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use crate::failures::Reasons;
 
 /// The counts of one worker; of all workers, once added.
-pub(crate) trait Tally: Default + Send + 'static {
+pub(crate) trait Tally: Default + Clone + Send + 'static {
     fn add(&mut self, other: &Self);
 
     /// Refused commands, by code.

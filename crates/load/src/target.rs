@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -35,6 +36,40 @@ impl Transport {
     pub fn posts(self) -> bool {
         self != Transport::Websocket
     }
+
+    /// The longest silence of a living server. None: the client asks with a ping.
+    pub(crate) fn silence(self) -> Option<Duration> {
+        match self {
+            Transport::Websocket => None,
+            // Two and a half heartbeats of 10 s.
+            Transport::Stream | Transport::Sse => Some(Duration::from_secs(25)),
+            // A poll of 25 s, with some time for the network.
+            Transport::Poll => Some(Duration::from_secs(35)),
+        }
+    }
+
+    pub(crate) fn farewell(self) -> Farewell {
+        match self {
+            Transport::Websocket => Farewell::Say,
+            Transport::Stream | Transport::Sse => Farewell::Close,
+            Transport::Poll => Farewell::Post,
+        }
+    }
+
+    /// Whether the server closes the connection after the farewell.
+    pub(crate) fn server_closes(self) -> bool {
+        self.farewell() == Farewell::Say
+    }
+}
+
+/// The end of a session by its client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Farewell {
+    /// The client says `bye`.
+    Say,
+    Close,
+    /// No connection could be closed: `bye` goes with a request of its own.
+    Post,
 }
 
 impl FromStr for Transport {

@@ -1,8 +1,7 @@
 //! Many clients on one worker of `edge`: they connect at their due times, stay alive as the protocol requires, and
 //! follow a script.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,22 +12,20 @@ use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Welcome};
 
+use crate::agenda::Agenda;
 use crate::client::{self, Client, Masks};
 use crate::failures::Reasons;
 use crate::latency_stamp::Stamps;
-use crate::retry::{Delay, RetryQueue};
+use crate::retry::Delay;
 use crate::run_state::RunState;
 use crate::tally::{Tally, add_times, histogram};
-use crate::target::Transport;
+use crate::target::Farewell;
 use crate::traffic::Traffic;
 
 /// A connection without a welcome after this time has failed.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(30);
 /// Share of the server's idle time-out after which a member sends a ping.
 const PING_AFTER: f64 = 0.6;
-/// Two and a half heartbeats of 10 s, or a poll of 25 s with some time for the network.
-const STREAM_PATIENCE: Duration = Duration::from_secs(25);
-const POLL_PATIENCE: Duration = Duration::from_secs(35);
 /// A member that is still connected this long after its `bye` counts as a failure.
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
@@ -164,6 +161,7 @@ pub(crate) enum Mail<S: Script> {
 }
 
 /// The counts of one worker; of all workers, once added.
+#[derive(Clone)]
 pub(crate) struct WorkerReport<T> {
     pub(crate) login: Histogram<u64>,
     /// From a member's due time for a reconnect to its welcome.
@@ -197,7 +195,7 @@ impl<T: Tally> WorkerReport<T> {
 }
 
 /// The clients of one worker.
-pub(crate) struct Worker<S> {
+pub(crate) struct Worker<S: Script> {
     state: Arc<RunState>,
     worker: usize,
     script: S,
@@ -212,17 +210,15 @@ pub(crate) struct Worker<S> {
     ping_every: Duration,
     /// Ticks since its CPU was recorded.
     unnoted: u32,
-    login: Histogram<u64>,
-    /// From a member's due time for a reconnect to its welcome.
-    returns: Histogram<u64>,
-    /// Members who reconnect later, with their times.
-    away: BinaryHeap<Reverse<(Instant, u32)>>,
-    waiting: RetryQueue,
-    /// Members whom the server deferred for the first time, with their times.
-    deferred: BinaryHeap<Reverse<(Instant, u32)>>,
+    counts: WorkerReport<S::Tally>,
+    /// Members who reconnect later.
+    away: Agenda<u32>,
+    /// Commands that wait for a retry.
+    waiting: Agenda<(u32, Vec<u8>)>,
+    /// Members whom the server deferred for the first time.
+    deferred: Agenda<u32>,
     /// Members that are away or reconnecting.
     returning: HashMap<u32, Returning>,
-    failures: Reasons,
     masks: Masks,
     commands: Commands,
     frame: Vec<u8>,
@@ -273,13 +269,11 @@ impl<S: Script> Worker<S> {
             lanes: 0,
             ping_every: Duration::from_secs(45),
             unnoted: 0,
-            login: histogram(),
-            returns: histogram(),
-            away: BinaryHeap::new(),
-            waiting: RetryQueue::default(),
-            deferred: BinaryHeap::new(),
+            counts: WorkerReport::default(),
+            away: Agenda::default(),
+            waiting: Agenda::default(),
+            deferred: Agenda::default(),
             returning: HashMap::new(),
-            failures: Reasons::new(),
             commands: Commands::default(),
             frame: Vec::new(),
             out: Vec::new(),
@@ -291,21 +285,18 @@ impl<S: Script> Worker<S> {
             let number = self.next;
             self.next += self.state.workers as u32;
             add(&self.state.counts.begun, 1);
-            let handle = match self.connect(number, conns) {
-                Ok(handle) => Some(handle),
-                Err(error) => {
-                    self.fail(format!("connect: {}", kind(&error)));
-                    None
-                }
-            };
-            self.handles.push(handle);
+            self.handles.push(None);
+            self.connect(number, conns);
         }
     }
 
-    fn connect(&self, number: u32, conns: &mut Conns<'_, Conn>) -> io::Result<Handle> {
+    fn connect(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
         let client = Client::new(self.state.transport);
         let member = Member { client, number, stage: Stage::LoggingIn, received: true };
-        conns.connect(self.state.connect(self.state.source(number)), Conn::Member(member))
+        match conns.connect(self.state.connect(self.state.source(number)), Conn::Member(member)) {
+            Ok(handle) => self.handles[number as usize / self.state.workers] = Some(handle),
+            Err(error) => self.no_welcome(number, format!("connect: {}", kind(&error)), None),
+        }
     }
 
     fn break_all(&mut self, below: u32, spread: Duration, conns: &mut Conns<'_, Conn>) {
@@ -320,88 +311,65 @@ impl<S: Script> Worker<S> {
                 member.stage = Stage::Leaving;
                 io.abort();
                 let due = now + spread.mul_f64(masks.chance());
-                away.push(Reverse((due, member.number)));
+                away.push(due, member.number);
                 returning.insert(member.number, Returning { due, tries: 0 });
             }
         });
-        let forgotten = waiting.forget(|member| returning.contains_key(&member));
+        // A member repeats its unacknowledged commands after a reconnect.
+        let forgotten = waiting.forget(|(member, _)| returning.contains_key(member));
         state.counts.waiting.fetch_sub(forgotten, Ordering::Relaxed);
     }
 
     fn bring_back(&mut self, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
-        while let Some(Reverse((due, number))) = self.away.peek().copied()
-            && due <= now
-        {
-            self.away.pop();
-            match self.connect(number, conns) {
-                Ok(handle) => self.handles[number as usize / self.state.workers] = Some(handle),
-                Err(error) => self.try_later(number, &format!("connect: {}", kind(&error)), None),
-            }
+        while let Some((_, number)) = self.away.pop(now) {
+            self.connect(number, conns);
         }
-    }
-
-    /// A full server may defer a new connection and name the time of the next attempt.
-    fn defer(&mut self, number: u32, reason: &str, advice: u64) {
-        *self.failures.entry(format!("told to come later: {reason}")).or_default() += 1;
-        let wait = Delay::reconnect(Some(advice), 0).draw(&mut self.masks);
-        self.deferred.push(Reverse((Instant::now() + wait, number)));
     }
 
     fn connect_deferred(&mut self, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
-        while let Some(Reverse((due, number))) = self.deferred.peek().copied()
-            && due <= now
-        {
-            self.deferred.pop();
-            match self.connect(number, conns) {
-                Ok(handle) => self.handles[number as usize / self.state.workers] = Some(handle),
-                Err(error) => self.fail(format!("connect: {}", kind(&error))),
-            }
+        while let Some((_, number)) = self.deferred.pop(now) {
+            self.connect(number, conns);
         }
     }
 
-    fn try_later(&mut self, number: u32, reason: &str, advice: Option<u64>) {
-        *self.failures.entry(format!("on the way back: {reason}")).or_default() += 1;
-        let Some(returning) = self.returning.get_mut(&number) else { return };
-        returning.tries += 1;
-        let wait = Delay::reconnect(advice, returning.tries).draw(&mut self.masks);
-        self.away.push(Reverse((Instant::now() + wait, number)));
+    /// A login has failed. `advice`: milliseconds after which the server asks the member to return. A full server may
+    /// defer a new connection; a returning member comes again in any case.
+    fn no_welcome(&mut self, number: u32, reason: String, advice: Option<u64>) {
+        let (reason, tries, agenda) = match (self.returning.get_mut(&number), advice) {
+            (Some(returning), _) => {
+                returning.tries += 1;
+                (format!("on the way back: {reason}"), returning.tries, &mut self.away)
+            }
+            (None, Some(_)) => (format!("told to come later: {reason}"), 0, &mut self.deferred),
+            (None, None) => return self.fail(reason),
+        };
+        *self.counts.failures.entry(reason).or_default() += 1;
+        agenda.push(Instant::now() + Delay::reconnect(advice, tries).draw(&mut self.masks), number);
     }
 
     fn fail(&mut self, reason: String) {
         add(&self.state.counts.failed, 1);
-        *self.failures.entry(reason).or_default() += 1;
+        *self.counts.failures.entry(reason).or_default() += 1;
     }
 
-    fn fail_member(&mut self, member: &mut Member, reason: String, io: &mut Io<'_>) {
-        self.fail_with_advice(member, reason, None, io);
-    }
-
-    /// `advice`: milliseconds after which the server asks a reconnecting member to return.
-    fn fail_with_advice(
-        &mut self,
-        member: &mut Member,
-        reason: String,
-        advice: Option<u64>,
-        io: &mut Io<'_>,
-    ) {
-        if member.stage == Stage::Active {
-            add(&self.state.counts.left, 1);
-        }
-        match member.stage {
-            Stage::Failed | Stage::Leaving => {}
-            Stage::LoggingIn if self.returning.contains_key(&member.number) => {
-                self.try_later(member.number, &reason, advice);
-            }
-            Stage::LoggingIn => match advice {
-                Some(advice) => self.defer(member.number, &reason, advice),
-                None => self.fail(reason),
-            },
-            Stage::Active => self.fail(reason),
-        }
+    /// `advice`: milliseconds after which the server asks the member to return.
+    fn fail_member(&mut self, member: &mut Member, reason: String, advice: Option<u64>, io: &mut Io<'_>) {
+        self.lost(member, reason, advice);
         member.stage = Stage::Failed;
         io.abort();
+    }
+
+    fn lost(&mut self, member: &Member, reason: String, advice: Option<u64>) {
+        match member.stage {
+            Stage::LoggingIn => self.no_welcome(member.number, reason, advice),
+            Stage::Active => {
+                add(&self.state.counts.left, 1);
+                self.fail(reason);
+            }
+            Stage::Leaving | Stage::Failed => {}
+        }
     }
 
     fn member_input(&mut self, member: &mut Member, input: &[u8], io: &mut Io<'_>) -> usize {
@@ -429,21 +397,20 @@ impl<S: Script> Worker<S> {
         }
         match (taken, bye) {
             (Err(fault), _) => {
-                self.fail_with_advice(member, fault.to_string(), fault.retry_after(), io);
+                self.fail_member(member, fault.to_string(), fault.retry_after(), io);
                 return input.len();
             }
             // The server closes a WebSocket.
-            (Ok(_), Some(_)) if member.stage == Stage::Leaving && !self.state.transport.posts() => {}
+            (Ok(_), Some(_)) if member.stage == Stage::Leaving && self.state.transport.server_closes() => {}
             (Ok(_), Some(_)) if member.stage == Stage::Leaving => io.close(),
             (Ok(_), Some((code, advice))) => {
-                self.fail_with_advice(member, format!("bye: {}", code.word()), advice, io);
+                self.fail_member(member, format!("bye: {}", code.word()), advice, io);
             }
             _ => {}
         }
-        match (member.stage, self.state.transport) {
-            (Stage::Active, Transport::Stream | Transport::Sse) => io.set_timer(Some(STREAM_PATIENCE)),
-            (Stage::Active, Transport::Poll) => io.set_timer(Some(POLL_PATIENCE)),
-            (Stage::Active, Transport::Websocket) if welcome => io.set_timer(Some(self.ping_every)),
+        match (member.stage, self.state.transport.silence()) {
+            (Stage::Active, Some(patience)) => io.set_timer(Some(patience)),
+            (Stage::Active, None) if welcome => io.set_timer(Some(self.ping_every)),
             _ => {}
         }
         taken.unwrap_or(input.len())
@@ -455,10 +422,10 @@ impl<S: Script> Worker<S> {
         if let Some(returning) = self.returning.remove(&member.number) {
             add(&self.state.counts.returned, 1);
             let waited = now.saturating_duration_since(returning.due);
-            return self.returns.saturating_record(waited.as_micros() as u64);
+            return self.counts.returns.saturating_record(waited.as_micros() as u64);
         }
         let waited = now.saturating_duration_since(self.state.due(member.number));
-        self.login.saturating_record(waited.as_micros() as u64);
+        self.counts.login.saturating_record(waited.as_micros() as u64);
     }
 
     /// Sends the pending bytes and commands of a member: on its own connection, or later over a lane.
@@ -480,13 +447,13 @@ impl<S: Script> Worker<S> {
     fn queue_retries(&mut self) {
         for (wait, member, command) in self.commands.later.drain(..) {
             add(&self.state.counts.waiting, 1);
-            self.waiting.push(Instant::now() + wait.draw(&mut self.masks), member, command);
+            self.waiting.push(Instant::now() + wait.draw(&mut self.masks), (member, command));
         }
     }
 
     fn resend(&mut self, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
-        while let Some((member, command)) = self.waiting.pop(now) {
+        while let Some((_, (member, command))) = self.waiting.pop(now) {
             self.state.counts.waiting.fetch_sub(1, Ordering::Relaxed);
             self.commands.send_written(member, &command);
         }
@@ -553,8 +520,6 @@ impl<S: Script> Worker<S> {
         }
     }
 
-    /// A WebSocket client sends `bye`, and the server closes. A stream is closed by the client. A poll has no
-    /// connection that could be closed, so its `bye` goes with a POST.
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
         self.deferred.clear();
         let Worker { state, masks, out, frame, commands, .. } = self;
@@ -565,14 +530,14 @@ impl<S: Script> Worker<S> {
                 add(&state.counts.left, 1);
                 member.stage = Stage::Leaving;
                 io.set_timer(Some(LEAVE_PATIENCE));
-                match state.transport {
-                    Transport::Websocket => {
+                match state.transport.farewell() {
+                    Farewell::Say => {
                         out.clear();
                         member.client.say(frame, masks, out);
                         io.send(out);
                     }
-                    Transport::Stream | Transport::Sse => io.close(),
-                    Transport::Poll => commands.send(member.number, &Command::Bye),
+                    Farewell::Close => io.close(),
+                    Farewell::Post => commands.send(member.number, &Command::Bye),
                 }
             }
             Conn::Member(member) => {
@@ -627,23 +592,25 @@ impl<S: Script> Protocol for Worker<S> {
         if let Conn::Member(member) = conn
             && member.stage != Stage::Leaving
         {
-            return self.fail_member(member, "the server hung up".to_owned(), io);
+            return self.fail_member(member, "the server hung up".to_owned(), None, io);
         }
         io.close();
     }
 
     fn timer(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         let Conn::Member(member) = conn else { return };
-        match (member.stage, self.state.transport) {
-            (Stage::LoggingIn, _) => self.fail_member(member, "no welcome within 30 s".to_owned(), io),
-            (Stage::Active, Transport::Websocket) if member.received => {
+        match (member.stage, self.state.transport.silence()) {
+            (Stage::LoggingIn, _) => self.fail_member(member, "no welcome within 30 s".to_owned(), None, io),
+            (Stage::Active, None) if member.received => {
                 member.received = false;
                 self.commands.send(member.number, &Command::Ping { rid: None });
                 self.out.clear();
                 self.flush_own(member, io);
                 io.set_timer(Some(self.ping_every));
             }
-            (Stage::Active, _) => self.fail_member(member, "the server was silent too long".to_owned(), io),
+            (Stage::Active, _) => {
+                self.fail_member(member, "the server was silent too long".to_owned(), None, io)
+            }
             (Stage::Leaving, _) => self.fail("no close after bye".to_owned()),
             (Stage::Failed, _) => {}
         }
@@ -658,17 +625,8 @@ impl<S: Script> Protocol for Worker<S> {
         match conn {
             Conn::Member(member) => {
                 add(&self.state.counts.closed, 1);
-                match member.stage {
-                    Stage::LoggingIn if self.returning.contains_key(&member.number) => {
-                        self.try_later(member.number, &format!("closed before welcome: {why:?}"), None);
-                    }
-                    Stage::LoggingIn => self.fail(format!("closed before welcome: {why:?}")),
-                    Stage::Active => {
-                        add(&self.state.counts.left, 1);
-                        self.fail(format!("lost: {why:?}"));
-                    }
-                    Stage::Leaving | Stage::Failed => {}
-                }
+                let when = if member.stage == Stage::LoggingIn { "closed before welcome" } else { "lost" };
+                self.lost(&member, format!("{when}: {why:?}"), None);
             }
             Conn::Lane => {
                 self.lanes -= 1;
@@ -693,14 +651,9 @@ impl<S: Script> Protocol for Worker<S> {
                 }
             }),
             Mail::Report(to) => {
-                let report = WorkerReport {
-                    login: self.login.clone(),
-                    returns: self.returns.clone(),
-                    failures: self.failures.clone(),
-                    tally: self.script.tally(),
-                };
+                self.counts.tally = self.script.tally();
                 // The receiver is gone if the run was given up.
-                let _ = to.send(report);
+                let _ = to.send(self.counts.clone());
             }
             Mail::Barrier(to) => {
                 let _ = to.send(());

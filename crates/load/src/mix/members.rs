@@ -1,7 +1,6 @@
 //! The members of a mix: of ten, two do nothing, six sometimes change their presence, two write to each other.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 use web_proto::{Command, Event, SetPresence, Welcome};
 
 use super::MixPlan;
+use crate::agenda::Agenda;
 use crate::client::Masks;
 use crate::latency_stamp::{Stamp, micros_since};
 use crate::tally::tally;
@@ -68,7 +68,7 @@ pub(super) struct Shared {
 pub(super) struct Members {
     shared: Arc<Shared>,
     share: Share,
-    due: BinaryHeap<Reverse<(Instant, u32)>>,
+    due: Agenda<u32>,
     next: u64,
     received: HashSet<u64>,
     chance: Masks,
@@ -128,7 +128,7 @@ impl Script for Members {
             chance: Masks::new(share.stamps.seed() ^ ((u64::from(share.worker) + 1) << 40)),
             shared,
             share,
-            due: BinaryHeap::new(),
+            due: Agenda::default(),
             next: 0,
             received: HashSet::new(),
             ended: false,
@@ -143,7 +143,7 @@ impl Script for Members {
         if role(member) == Role::Active {
             self.shared.online[place(member) as usize].store(true, Ordering::Relaxed);
         }
-        self.due.push(Reverse((now + self.every(member).mul_f64(self.chance.chance()), member)));
+        self.due.push(now + self.every(member).mul_f64(self.chance.chance()), member);
     }
 
     fn event(&mut self, _: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
@@ -176,13 +176,10 @@ impl Script for Members {
             Order::End => self.ended = true,
             Order::Beat if self.ended => {}
             Order::Beat => {
-                while let Some(Reverse((due, member))) = self.due.peek().copied()
-                    && due <= now
-                {
-                    self.due.pop();
+                while let Some((due, member)) = self.due.pop(now) {
                     self.act(member, due, commands);
                     let wait = self.every(member).mul_f64(0.5 + self.chance.chance());
-                    self.due.push(Reverse((due + wait, member)));
+                    self.due.push(due + wait, member);
                 }
             }
         }

@@ -3,8 +3,7 @@
 mod files;
 mod socket;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -18,6 +17,7 @@ use super::state::State;
 use super::tally::Tally;
 use super::visitor::{Job, Next, Stage, Visitor, gap, rest_of_gap};
 use super::{Kind, VisitPlan};
+use crate::agenda::Agenda;
 use crate::client::Masks;
 use crate::token;
 use crate::worker::add;
@@ -71,7 +71,7 @@ pub(super) struct Browsers {
     worker: usize,
     mail: Mailboxes<Mail>,
     visitors: HashMap<u32, Visitor>,
-    due: BinaryHeap<Reverse<(Instant, u32, Act)>>,
+    due: Agenda<(u32, Act)>,
     errands: Vec<Errand>,
     /// A mail to this worker is pending.
     called: bool,
@@ -99,7 +99,7 @@ impl Browsers {
             worker,
             mail,
             visitors: HashMap::new(),
-            due: BinaryHeap::new(),
+            due: Agenda::default(),
             errands: Vec::new(),
             called: false,
             counting_from: None,
@@ -119,7 +119,7 @@ impl Browsers {
             visitor.warm(site, now, state.plan.stay, &mut self.chance);
         } else {
             self.tally.came += 1;
-            self.due.push(Reverse((due + state.plan.stay, number, Act::Leave)));
+            self.due.push(due + state.plan.stay, (number, Act::Leave));
         }
         add(&state.counts.begun, 1);
         self.visitors.insert(number, visitor);
@@ -132,17 +132,14 @@ impl Browsers {
         self.tally = Tally::default();
         let VisitPlan { stay, think, .. } = self.state.plan;
         for number in self.visitors.keys() {
-            self.due.push(Reverse((from + rest_of_gap(think, &mut self.chance), *number, Act::View)));
-            self.due.push(Reverse((from + stay.mul_f64(self.chance.chance()), *number, Act::Leave)));
+            self.due.push(from + rest_of_gap(think, &mut self.chance), (*number, Act::View));
+            self.due.push(from + stay.mul_f64(self.chance.chance()), (*number, Act::Leave));
         }
     }
 
     fn beat(&mut self) {
         let now = Instant::now();
-        while let Some(Reverse((due, number, act))) = self.due.peek().copied()
-            && due <= now
-        {
-            self.due.pop();
+        while let Some((due, (number, act))) = self.due.pop(now) {
             let Some(visitor) = self.visitors.get_mut(&number) else { continue };
             self.tally.turns += 1;
             self.tally.late_turns += u64::from(now - due > LATE);
@@ -167,10 +164,10 @@ impl Browsers {
         self.errands.extend(old.map(Errand::HangUp));
         self.errands.push(Errand::Pump(number));
         if self.counting_from.is_some() && !self.ended {
-            self.due.push(Reverse((due + gap(think, &mut self.chance), number, Act::View)));
+            self.due.push(due + gap(think, &mut self.chance), (number, Act::View));
             if self.chance.chance() < think.as_secs_f64() / write_every.as_secs_f64().max(0.001) {
                 let after = think.mul_f64(0.1 + 0.35 * self.chance.chance());
-                self.due.push(Reverse((due + after, number, Act::Write)));
+                self.due.push(due + after, (number, Act::Write));
             }
         }
     }
