@@ -3,17 +3,6 @@
 use std::path::Path;
 
 use load::Contradiction;
-use load::calls::CallsPlan;
-use load::community::CommunityPlan;
-use load::flood::FloodPlan;
-use load::mix::MixPlan;
-use load::room::RoomPlan;
-use load::slow::SlowPlan;
-use load::storm::StormPlan;
-use load::stress::StressPlan;
-use load::turn::TurnPlan;
-use load::typing::TypingPlan;
-use load::visit::VisitPlan;
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
@@ -24,55 +13,49 @@ use super::study::{self, Study};
 use crate::config::Config;
 use crate::trouble::{Outcome, Trouble};
 
-/// The file. `plans` names others, which are carried out one after the other.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct PlanFile {
-    /// For people, in a sentence.
-    #[serde(default)]
-    about: String,
-    plans: Option<Vec<String>>,
-    /// For our own node: whether members use TLS, and its settings as in `kith.toml`.
-    #[serde(default)]
-    tls: bool,
-    #[serde(default, deserialize_with = "of_node")]
-    node: Table,
-    flood: Option<FloodPlan>,
-    stress: Option<StressPlan>,
-    storm: Option<StormPlan>,
-    slow: Option<SlowPlan>,
-    community: Option<CommunityPlan>,
-    typing: Option<TypingPlan>,
-    visit: Option<VisitPlan>,
-    mix: Option<MixPlan>,
-    room: Option<RoomPlan>,
-    calls: Option<CallsPlan>,
-    turn: Option<TurnPlan>,
-    study: Option<Study>,
+/// Declares the file with its sections: one for each plan.
+macro_rules! plan_file {
+    ($($section:ident: $plan:ty,)*) => {
+        /// The file. `plans` names others, which are carried out one after the other.
+        #[derive(Debug, Clone, Deserialize)]
+        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        struct PlanFile {
+            /// For people, in a sentence.
+            #[serde(default)]
+            about: String,
+            plans: Option<Vec<String>>,
+            /// For our own node: whether members use TLS, and its settings as in `kith.toml`.
+            #[serde(default)]
+            tls: bool,
+            #[serde(default, deserialize_with = "of_node")]
+            node: Table,
+            study: Option<Study>,
+            $($section: Option<$plan>,)*
+        }
+
+        impl PlanFile {
+            /// The plans of its sections: a file has one.
+            fn tasks(self) -> Vec<Box<dyn Task>> {
+                let mut tasks: Vec<Box<dyn Task>> = Vec::new();
+                $(tasks.extend(self.$section.map(|task| Box::new(task) as Box<dyn Task>));)*
+                tasks
+            }
+        }
+    };
 }
 
-impl PlanFile {
-    /// The plans of its sections: a file has one.
-    fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, room, calls, turn, .. } =
-            self;
-        [
-            boxed(flood),
-            boxed(stress),
-            boxed(typing),
-            boxed(storm),
-            boxed(slow),
-            boxed(room),
-            boxed(calls),
-            boxed(turn),
-            boxed(visit),
-            boxed(mix),
-            boxed(community),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
-    }
+plan_file! {
+    flood: load::flood::FloodPlan,
+    stress: load::stress::StressPlan,
+    storm: load::storm::StormPlan,
+    slow: load::slow::SlowPlan,
+    community: load::community::CommunityPlan,
+    typing: load::typing::TypingPlan,
+    visit: load::visit::VisitPlan,
+    mix: load::mix::MixPlan,
+    room: load::room::RoomPlan,
+    calls: load::calls::CallsPlan,
+    turn: load::turn::TurnPlan,
 }
 
 /// As in `kith.toml`.
@@ -80,10 +63,6 @@ fn of_node<'de, D: Deserializer<'de>>(from: D) -> Result<Table, D::Error> {
     let table = Table::deserialize(from)?;
     let right = Config::deserialize(table.clone()).map(drop);
     right.map(|()| table).map_err(|error| serde::de::Error::custom(error.message()))
-}
-
-fn boxed<T: Task + 'static>(section: Option<T>) -> Option<Box<dyn Task>> {
-    section.map(|task| Box::new(task) as Box<dyn Task>)
 }
 
 /// The parsed plan.
@@ -224,7 +203,7 @@ fn hint(message: &str, name: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let nearest = message.starts_with("unknown field").then(|| {
         let unknown = quoted.next().unwrap_or_default();
-        quoted.map(|known| (distance(unknown, known), known)).min()
+        quoted.map(|known| (strsim::levenshtein(unknown, known), known)).min()
     });
     match nearest.flatten() {
         Some((apart, known)) if apart <= 3 => format!("`{known}` is meant, perhaps"),
@@ -233,19 +212,6 @@ fn hint(message: &str, name: &str) -> String {
             format!("`kith load show {like}` prints a plan that is right")
         }
     }
-}
-
-/// Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let best = (diagonal + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], best);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
