@@ -164,7 +164,7 @@ fn report(plan: &CallsPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let cpu = calling_ended.cpu_since(begin);
     let busiest = calling_ended.busiest_percent_since(begin);
     let tally = &outcome.tally;
-    let over = outcome.sent.saturating_sub(outcome.refused + held_calls - hung_up);
+    let over = outcome.traffic.sent.saturating_sub(outcome.traffic.refused + held_calls - hung_up);
     let against = outcome.against(
         busiest,
         2 * u64::from(plan.pairs),
@@ -192,7 +192,7 @@ fn report(plan: &CallsPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
         Measure::new("user_bytes_left_per_call", "user memory left of each, hung up", "B", left),
         Measure::new("server_percent_held", "server while they are held", "% of a core", while_held),
         Measure::new("hung_up", "of them hung up", "", hung_up),
-        Measure::new("invited", "calls in all", "", outcome.sent),
+        Measure::new("invited", "calls in all", "", outcome.traffic.sent),
         Measure::new("entries", "messages left, heard by both", "", tally.entries),
         Measure::new("failed", "connections failed", "", outcome.failed),
         Measure::new("server_cores", "server", "cores", cpu.map(|cpu| cpu / seconds)),

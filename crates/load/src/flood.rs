@@ -263,10 +263,10 @@ fn report(plan: &FloodPlan, site: &str, mut outcome: Outcome<Reasons>, phases: P
                 "B",
                 user,
             ),
-            Measure::new("exchange.acknowledged", "messages acknowledged", "", outcome.acknowledged),
-            Measure::new("exchange.received", "messages received", "", outcome.delivered),
+            Measure::new("exchange.acknowledged", "messages acknowledged", "", outcome.traffic.acknowledged),
+            Measure::new("exchange.received", "messages received", "", outcome.traffic.delivered),
             Measure::json_only("exchange.sent", sent),
-            Measure::json_only("exchange.refused", outcome.refused),
+            Measure::json_only("exchange.refused", outcome.traffic.refused),
             Measure::json_only("exchange.settled_seconds", settled_seconds),
         ]);
     }

@@ -226,9 +226,9 @@ fn report(plan: &MixPlan, mut outcome: Outcome<Tally>, growth: &Growth) -> Run {
             end.sample.cpu_since(&before).map(|cpu| cpu / seconds * 100.0),
         ),
         Measure::new("failed", "logins and others that failed", "", outcome.failed),
-        Measure::new("sent", "sent", "messages", outcome.sent),
-        Measure::new("delivered", "delivered", "messages", outcome.delivered),
-        Measure::new("lost", "lost", "messages", outcome.lost()),
+        Measure::new("sent", "sent", "messages", outcome.traffic.sent),
+        Measure::new("delivered", "delivered", "messages", outcome.traffic.delivered),
+        Measure::new("lost", "lost", "messages", outcome.traffic.lost()),
         Measure::new("doubled", "doubled", "messages", tally.doubled),
         Measure::new("presences", "changes of presence", "", tally.presences),
         generator(busiest),
@@ -237,7 +237,7 @@ fn report(plan: &MixPlan, mut outcome: Outcome<Tally>, growth: &Growth) -> Run {
         Measure::times("ack_ms", "message to acknowledgement", Percentiles::of(&tally.ack)),
         Measure::times("delivery_ms", "message to delivery", Percentiles::of(&tally.delivery)),
         Measure::json_only("memory_bytes", memory),
-        Measure::json_only("acknowledged", outcome.acknowledged),
+        Measure::json_only("acknowledged", outcome.traffic.acknowledged),
     ];
     outcome.interrupted = *limit == Limit::Interrupted;
     let findings = Findings {
@@ -282,7 +282,7 @@ fn against(
             "the generator had too few descriptors",
             "raise the limit of open files, or fewer --members",
         )),
-        _ if outcome.refused > 0 && growth.limit != Limit::Errors => {
+        _ if outcome.traffic.refused > 0 && growth.limit != Limit::Errors => {
             Some(("the server refused messages: its limits were measured", "a node without limits"))
         }
         _ => None,

@@ -8,6 +8,7 @@ use crate::probe::{Probe, Sample};
 use crate::report::{Measure, Run, Verdict};
 use crate::series::Point;
 use crate::tally::Tally;
+use crate::traffic::Counted;
 
 /// If a worker of the generator is busier than this, the generator was the limit.
 pub(crate) const BUSIEST_PERCENT: f64 = 95.0;
@@ -22,10 +23,7 @@ pub(crate) struct Outcome<T> {
     pub(crate) interrupted: bool,
     /// Logged in at the end.
     pub(crate) members: u64,
-    pub(crate) sent: u64,
-    pub(crate) acknowledged: u64,
-    pub(crate) refused: u64,
-    pub(crate) delivered: u64,
+    pub(crate) traffic: Counted,
     pub(crate) login: Histogram<u64>,
     /// From a member's due time for a reconnect to its welcome.
     pub(crate) returns: Histogram<u64>,
@@ -48,11 +46,6 @@ pub(crate) struct Findings<'a> {
 }
 
 impl<T: Tally> Outcome<T> {
-    /// Messages that were acknowledged but not delivered.
-    pub(crate) fn lost(&self) -> u64 {
-        self.acknowledged.saturating_sub(self.delivered)
-    }
-
     /// The first reason that makes a run invalid. In this order: the generator was the limit, members are missing,
     /// commands were refused, a check of the plan failed, the server could not be observed.
     pub(crate) fn against(
@@ -61,7 +54,7 @@ impl<T: Tally> Outcome<T> {
         everybody: u64,
         own_checks: &[(bool, &'static str)],
     ) -> Option<&'static str> {
-        let refused = || failures::against_refusals(self.tally.refused(), self.refused);
+        let refused = || failures::against_refusals(self.tally.refused(), self.traffic.refused);
         if busiest_percent > BUSIEST_PERCENT {
             return Some("the generator was itself the limit: give it more threads");
         }
@@ -71,7 +64,7 @@ impl<T: Tally> Outcome<T> {
         if self.members < everybody {
             return Some("not everybody was logged in");
         }
-        let refusals = if self.refused > 0 { refused() } else { None };
+        let refusals = if self.traffic.refused > 0 { refused() } else { None };
         refusals.or_else(|| own_checks.iter().find(|(fails, _)| *fails).map(|(_, because)| *because)).or_else(
             || {
                 (self.probe == Probe::Blind)

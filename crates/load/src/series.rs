@@ -7,8 +7,7 @@ use serde::Serialize;
 use crate::conductor::own_cpu;
 use crate::observer::Observer;
 use crate::probe::{Probe, Sample};
-use crate::traffic::Traffic;
-use crate::worker::read;
+use crate::traffic::{Counted, Traffic};
 
 /// The first interval; it doubles each time the series is full.
 pub(crate) const EVERY: Duration = Duration::from_millis(250);
@@ -37,13 +36,14 @@ pub struct Point {
 impl Point {
     pub(crate) fn look(seconds: f64, probe: Probe, active: u64, traffic: &Traffic) -> Point {
         let Sample { resident_bytes, kernel_bytes, cpu_seconds, .. } = probe.look();
+        let Counted { sent, delivered, presence, .. } = traffic.counted();
         let lately = traffic.look();
         Point {
             seconds,
             active,
-            sent: read(&traffic.sent),
-            delivered: read(&traffic.delivered),
-            presence: read(&traffic.presence),
+            sent,
+            delivered,
+            presence,
             p50_ms: lately.map(|lately| lately.p50_ms),
             p99_ms: lately.map(|lately| lately.p99_ms),
             resident_bytes,

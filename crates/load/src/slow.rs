@@ -103,7 +103,7 @@ fn report(plan: &SlowPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let against = outcome.against(busiest, 0, &[(ramp_failed, "not everybody was logged in")]);
     let tally = &outcome.tally;
     let [before, during] = [&tally.calm, &tally.pause].map(Percentiles::of);
-    let (lost, caught_up) = (outcome.lost(), caught_up.as_secs_f64());
+    let (lost, caught_up) = (outcome.traffic.lost(), caught_up.as_secs_f64());
     let bytes = paused.sample.resident_since(&calm.sample).map(|bytes| bytes / f64::from(plan.slow.max(1)));
     let measures = vec![
         Measure::derived("others' p99, while the slow do not read", "ms", during.p99)
@@ -116,9 +116,9 @@ fn report(plan: &SlowPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
         Measure::new("gaps", "gaps", "", tally.gaps),
         Measure::new("fetched", "fetched from the history", "messages", tally.fetched),
         Measure::new("repeated", "came again, dropped by the receiver", "messages", tally.repeated),
-        Measure::new("sent", "sent", "messages", outcome.sent),
-        Measure::new("acknowledged", "acknowledged", "messages", outcome.acknowledged),
-        Measure::new("delivered", "delivered in all", "messages", outcome.delivered),
+        Measure::new("sent", "sent", "messages", outcome.traffic.sent),
+        Measure::new("acknowledged", "acknowledged", "messages", outcome.traffic.acknowledged),
+        Measure::new("delivered", "delivered in all", "messages", outcome.traffic.delivered),
         Measure::new("failed", "connections failed", "", outcome.failed),
         generator(busiest),
         Measure::times("calm_ms", "others, before", before),

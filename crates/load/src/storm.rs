@@ -129,7 +129,7 @@ fn report(plan: &StormPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let busiest = back.busiest_percent_since(broken);
     let back_after = back_after.as_secs_f64();
     // Refused commands that were repeated count too, unless the server was only overloaded.
-    let refused = failures::against_refusals(&outcome.tally.refused, outcome.refused);
+    let refused = failures::against_refusals(&outcome.tally.refused, outcome.traffic.refused);
     let against = outcome.against(
         busiest,
         0,
@@ -145,16 +145,16 @@ fn report(plan: &StormPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let measures = vec![
         Measure::derived("until all are back", "s", all_back)
             .beside("ejabberd 23.01, 15,000: until the first login", 70.0),
-        Measure::new("lost", "lost", "messages", outcome.lost()),
+        Measure::new("lost", "lost", "messages", outcome.traffic.lost()),
         Measure::new("doubled", "doubled", "messages", tally.doubled),
         Measure::derived("seen to leave by who watches", "%", flaps),
         Measure::new("returned", "came back", "members", *returned),
         Measure::new("not_resumed", "had to begin anew", "members", tally.not_resumed),
         Measure::new("gaps", "gaps", "", tally.gaps),
         Measure::new("cpu_us_per_return", "server CPU per return", "µs", cpu),
-        Measure::new("sent", "sent", "messages", outcome.sent),
-        Measure::new("acknowledged", "acknowledged", "messages", outcome.acknowledged),
-        Measure::new("delivered", "delivered in all", "messages", outcome.delivered),
+        Measure::new("sent", "sent", "messages", outcome.traffic.sent),
+        Measure::new("acknowledged", "acknowledged", "messages", outcome.traffic.acknowledged),
+        Measure::new("delivered", "delivered in all", "messages", outcome.traffic.delivered),
         Measure::new("caught_up", "of these with the welcome", "messages", tally.caught_up),
         Measure::new("repeated", "came again, dropped by the receiver", "messages", tally.repeated),
         Measure::new("watched", "watched pairs", "", tally.watched),

@@ -23,6 +23,40 @@ pub(crate) struct Traffic {
     lately: Vec<Mutex<Histogram<u64>>>,
 }
 
+/// The counts at one moment, or the difference of two.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counted {
+    pub(crate) sent: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) refused: u64,
+    pub(crate) delivered: u64,
+    pub(crate) changes: u64,
+    pub(crate) presence: u64,
+}
+
+impl Counted {
+    pub(crate) fn since(self, before: Counted) -> Counted {
+        Counted {
+            sent: self.sent - before.sent,
+            acknowledged: self.acknowledged - before.acknowledged,
+            refused: self.refused - before.refused,
+            delivered: self.delivered - before.delivered,
+            changes: self.changes - before.changes,
+            presence: self.presence - before.presence,
+        }
+    }
+
+    /// Messages that were acknowledged but not delivered.
+    pub(crate) fn lost(self) -> u64 {
+        self.acknowledged.saturating_sub(self.delivered)
+    }
+
+    /// Messages that were neither acknowledged nor refused.
+    pub(crate) fn unanswered(self) -> u64 {
+        self.sent.saturating_sub(self.acknowledged + self.refused)
+    }
+}
+
 /// Median and 99th percentile of latencies since the last sample, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RecentLatency {
@@ -49,6 +83,17 @@ impl Default for Traffic {
 }
 
 impl Traffic {
+    pub(crate) fn counted(&self) -> Counted {
+        Counted {
+            sent: read(&self.sent),
+            acknowledged: read(&self.acknowledged),
+            refused: read(&self.refused),
+            delivered: read(&self.delivered),
+            changes: read(&self.changes),
+            presence: read(&self.presence),
+        }
+    }
+
     pub(crate) fn deliver(&self, worker: u32, micros: u64) {
         add(&self.delivered, 1);
         self.note(worker, micros);
@@ -93,8 +138,7 @@ impl Drain {
     /// The time of the last change, once every message is acknowledged and delivered, or nothing has changed for too
     /// long. `waiting`: the number of commands that wait for a retry.
     pub(crate) fn over(&mut self, traffic: &Traffic, waiting: u64, now: Instant) -> Option<Instant> {
-        let Traffic { sent, acknowledged, refused, delivered, .. } = traffic;
-        let (acknowledged, refused, delivered) = (read(acknowledged), read(refused), read(delivered));
+        let Counted { sent, acknowledged, refused, delivered, .. } = traffic.counted();
         if acknowledged + delivered != self.moved {
             self.moved = acknowledged + delivered;
             (self.last_change, self.patient_since) = (now, now);
@@ -102,7 +146,7 @@ impl Drain {
         if waiting > 0 && now - self.begin < AGAIN_PATIENCE {
             self.patient_since = now;
         }
-        let done = acknowledged + refused >= read(sent) && delivered >= acknowledged;
+        let done = acknowledged + refused >= sent && delivered >= acknowledged;
         (done || now - self.patient_since > self.patience).then_some(self.last_change)
     }
 }

@@ -110,11 +110,11 @@ fn report(plan: &TypingPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
     let busiest = sending_ended.busiest_percent_since(begin);
     let rate = plan.rate;
     let window = rate.is_none().then_some(plan.window);
-    let short =
-        rate.is_some_and(|rate| (outcome.sent as f64) < rate * sending_ended.seconds_since(begin) * 0.9);
+    let short = rate
+        .is_some_and(|rate| (outcome.traffic.sent as f64) < rate * sending_ended.seconds_since(begin) * 0.9);
     let against =
         outcome.against(busiest, plan.members.into(), &[(short, "the generator could not keep the rate")]);
-    let delivered = outcome.delivered;
+    let delivered = outcome.traffic.delivered;
     let per_second = delivered as f64 / seconds;
     let [delivery, late] = [&outcome.tally.delivery, &outcome.tally.late].map(Percentiles::of);
     let mut p50 = Measure::derived("heard after, p50", "ms", delivery.p50);
@@ -142,10 +142,15 @@ fn report(plan: &TypingPlan, outcome: Outcome<Tally>, phases: &Phases) -> Run {
         None => vec![throughput.leading(), cpu_per_million.leading(), p50, p99],
     };
     measures.extend([
-        Measure::new("said", "said", "", outcome.sent),
+        Measure::new("said", "said", "", outcome.traffic.sent),
         Measure::new("heard", "heard in all", "", delivered),
         // A server may drop typing events for a slow client.
-        Measure::new("dropped", "dropped", "", outcome.sent.saturating_sub(delivered + outcome.refused)),
+        Measure::new(
+            "dropped",
+            "dropped",
+            "",
+            outcome.traffic.sent.saturating_sub(delivered + outcome.traffic.refused),
+        ),
         Measure::new("failed", "connections failed", "", outcome.failed),
         Measure::new("server_cores", "server", "cores", cpu.map(|cpu| cpu / seconds)),
         generator(busiest),

@@ -152,6 +152,10 @@ impl<'a> Watch<'a> {
         self.print(&counts);
     }
 
+    pub(crate) fn say(&mut self, line: &str) {
+        (self.say)(line);
+    }
+
     pub(crate) fn print(&mut self, counts: &str) {
         self.lines.printed(Instant::now());
         (self.say)(&format!("{:4} s  {{{counts}}}", self.start.elapsed().as_secs()));
@@ -163,7 +167,6 @@ impl<'a> Watch<'a> {
 
     /// The counts of the run. `members`: logged in at the end. `all`: of all workers.
     pub(crate) fn outcome<T: Tally>(&mut self, members: u64, all: WorkerReport<T>) -> Outcome<T> {
-        let traffic = &self.traffic;
         Outcome {
             url: String::new(),
             transport: "calls",
@@ -172,10 +175,7 @@ impl<'a> Watch<'a> {
             before: self.before,
             interrupted: self.stopped(),
             members,
-            sent: read(&traffic.sent),
-            acknowledged: read(&traffic.acknowledged),
-            refused: read(&traffic.refused),
-            delivered: read(&traffic.delivered),
+            traffic: self.traffic.counted(),
             login: all.login,
             returns: all.returns,
             failed: read(&self.counts.failed),

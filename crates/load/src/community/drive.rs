@@ -154,7 +154,7 @@ fn live(
     traffic: &Traffic,
     plan: &CommunityPlan,
 ) -> Result<Part, LoadError> {
-    let before = Part::now(traffic);
+    let before = traffic.counted();
     crowd.watch.stage("calm", Until::Time(plan.time));
     let (begin, from) = (Instant::now(), crowd.watch.snapshot());
     schedules.begin();
@@ -165,7 +165,7 @@ fn live(
     let (seconds, to) = (begin.elapsed().as_secs_f64(), crowd.watch.snapshot());
     crowd.drain(DRAIN_PATIENCE)?;
     quiet(crowd, traffic, plan.quiet);
-    Ok(Part::now(traffic).since(&before).of(seconds, from, to))
+    Ok(Part { seconds, from, to, traffic: traffic.counted().since(before) })
 }
 
 fn storm(
@@ -177,7 +177,7 @@ fn storm(
     crowd.watch.line();
     crowd.watch.stage("storm", Until::Members(plan.members.into()));
     crowd.each(|| Mail::Order(Order::CalmIsOver));
-    let before = Part::now(traffic);
+    let before = traffic.counted();
     schedules.begin();
     write(crowd, schedules, AROUND_STORM);
     let from = crowd.watch.snapshot();
@@ -205,7 +205,8 @@ fn storm(
     crowd.watch.line();
     write(crowd, schedules, AROUND_STORM);
     crowd.drain(DRAIN_PATIENCE)?;
-    let part = Part::now(traffic).since(&before).of(begin.elapsed().as_secs_f64(), from, to);
+    let traffic = traffic.counted().since(before);
+    let part = Part { seconds: begin.elapsed().as_secs_f64(), from, to, traffic };
     Ok(Storm { part, returned: last, back_after: last_change - begin })
 }
 

@@ -12,9 +12,8 @@ use crate::outcome::{Findings, Outcome};
 use crate::percentiles::Percentiles;
 use crate::probe::Sample;
 use crate::report::{Measure, Run, grouped};
-use crate::traffic::Traffic;
+use crate::traffic::Counted;
 use crate::watch::Snapshot;
-use crate::worker::read;
 
 /// If one command in a hundred is sent later than this after its due time, the generator measures itself.
 const LATE_MS: f64 = 100.0;
@@ -41,73 +40,23 @@ pub(super) struct Storm {
     pub(super) back_after: Duration,
 }
 
-/// Counts of a part of the run, taken when no event of the part was pending.
-#[derive(Default)]
+/// A part of the run. Its traffic is counted when no event of the part is pending.
 pub(super) struct Part {
-    seconds: f64,
-    between: Option<(Snapshot, Snapshot)>,
-    sent: u64,
-    acknowledged: u64,
-    refused: u64,
-    delivered: u64,
-    changes: u64,
-    presence: u64,
+    pub(super) seconds: f64,
+    pub(super) from: Snapshot,
+    pub(super) to: Snapshot,
+    pub(super) traffic: Counted,
 }
 
 impl Part {
-    pub(super) fn now(traffic: &Traffic) -> Part {
-        Part {
-            sent: read(&traffic.sent),
-            acknowledged: read(&traffic.acknowledged),
-            refused: read(&traffic.refused),
-            delivered: read(&traffic.delivered),
-            changes: read(&traffic.changes),
-            presence: read(&traffic.presence),
-            ..Part::default()
-        }
-    }
-
-    pub(super) fn since(self, before: &Part) -> Part {
-        Part {
-            sent: self.sent - before.sent,
-            acknowledged: self.acknowledged - before.acknowledged,
-            refused: self.refused - before.refused,
-            delivered: self.delivered - before.delivered,
-            changes: self.changes - before.changes,
-            presence: self.presence - before.presence,
-            ..self
-        }
-    }
-
-    /// Sets the duration and the snapshots.
-    pub(super) fn of(self, seconds: f64, from: Snapshot, to: Snapshot) -> Part {
-        Part { seconds, between: Some((from, to)), ..self }
-    }
-
-    fn lost(&self) -> u64 {
-        self.acknowledged.saturating_sub(self.delivered)
-    }
-
-    /// Messages that were neither acknowledged nor refused.
-    fn unanswered(&self) -> u64 {
-        self.sent.saturating_sub(self.acknowledged + self.refused)
-    }
-
-    /// Seconds of the server's CPU.
-    fn cpu(&self) -> Option<f64> {
-        self.between.as_ref().and_then(|(from, to)| to.cpu_since(from))
-    }
-
     /// The server's use of one core.
     fn server_percent(&self) -> Option<f64> {
-        let (from, to) = self.between.as_ref()?;
-        Some(to.cpu_since(from)? / to.seconds_since(from) * 100.0)
+        Some(self.to.cpu_since(&self.from)? / self.to.seconds_since(&self.from) * 100.0)
     }
 
     fn generator_percent(&self) -> Option<f64> {
-        let (from, to) = self.between.as_ref()?;
-        let used = to.generator_cpu_seconds? - from.generator_cpu_seconds?;
-        Some(used / to.seconds_since(from) * 100.0)
+        let used = self.to.generator_cpu_seconds? - self.from.generator_cpu_seconds?;
+        Some(used / self.to.seconds_since(&self.from) * 100.0)
     }
 }
 
@@ -122,9 +71,9 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
     let kernel = |sample: &Sample| sample.kernel_since(&before).map(|bytes| bytes / 2.0 / members);
     let tally = &outcome.tally;
     let late = Percentiles::of(&tally.late);
-    let presence_expected = calm.changes * u64::from(people.online());
-    let storm_lost = storm.as_ref().map_or(0, |storm| storm.part.lost());
-    let storm_unanswered = storm.as_ref().map_or(0, |storm| storm.part.unanswered());
+    let presence_expected = calm.traffic.changes * u64::from(people.online());
+    let storm_lost = storm.as_ref().map_or(0, |storm| storm.part.traffic.lost());
+    let storm_unanswered = storm.as_ref().map_or(0, |storm| storm.part.traffic.unanswered());
     let per_second = |count: u64| count as f64 / calm.seconds.max(0.001);
     let login_cpu = idle.sample.cpu_since(&before).map(|cpu| cpu * 1e6 / ramped.active.max(1) as f64);
     let logins = ramped.active as f64 / ramp.seconds.max(0.001);
@@ -167,18 +116,18 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
             "B",
             kernel(&end.sample),
         ),
-        Measure::derived("messages delivered", "per second", per_second(calm.delivered)),
-        Measure::new("calm.sent", "sent", "messages", calm.sent),
-        Measure::new("calm.acknowledged", "acknowledged", "messages", calm.acknowledged),
-        Measure::new("calm.delivered", "delivered", "messages", calm.delivered),
-        Measure::derived("lost", "messages", calm.lost() + storm_lost),
-        Measure::derived("without an answer", "messages", calm.unanswered() + storm_unanswered),
+        Measure::derived("messages delivered", "per second", per_second(calm.traffic.delivered)),
+        Measure::new("calm.sent", "sent", "messages", calm.traffic.sent),
+        Measure::new("calm.acknowledged", "acknowledged", "messages", calm.traffic.acknowledged),
+        Measure::new("calm.delivered", "delivered", "messages", calm.traffic.delivered),
+        Measure::derived("lost", "messages", calm.traffic.lost() + storm_lost),
+        Measure::derived("without an answer", "messages", calm.traffic.unanswered() + storm_unanswered),
         Measure::new("doubled", "doubled", "messages", tally.doubled),
         Measure::new("repeated", "came again, dropped by the receiver", "messages", tally.repeated),
-        Measure::derived("news of presence delivered", "per second", per_second(calm.presence)),
-        Measure::new("calm.changes", "changes of presence", "", calm.changes),
+        Measure::derived("news of presence delivered", "per second", per_second(calm.traffic.presence)),
+        Measure::new("calm.changes", "changes of presence", "", calm.traffic.changes),
         Measure::new("presence_expected", "news of presence expected", "", presence_expected),
-        Measure::new("calm.presence", "news of presence received", "", calm.presence),
+        Measure::new("calm.presence", "news of presence received", "", calm.traffic.presence),
         Measure::new("ramp_presence", "news of presence while they came", "", ramp_presence),
         Measure::new(
             "calm.generator_cpu_percent",
@@ -196,15 +145,15 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
         Measure::new("failed", "failed", "members", outcome.failed),
         Measure::json_only("ramped", ramped.active),
         Measure::json_only("calm.seconds", calm.seconds),
-        Measure::json_only("calm.lost", calm.lost()),
-        Measure::json_only("calm.unanswered", calm.unanswered()),
+        Measure::json_only("calm.lost", calm.traffic.lost()),
+        Measure::json_only("calm.unanswered", calm.traffic.unanswered()),
         Measure::json_only("late_ms", late),
     ];
     if let Some(storm) = &storm {
         measures.extend(of_storm(plan, storm, tally));
     }
     measures.extend(distributions(&outcome, &calm, storm.as_ref()));
-    let refused = calm.refused + storm.as_ref().map_or(0, |storm| storm.part.refused);
+    let refused = calm.traffic.refused + storm.as_ref().map_or(0, |storm| storm.part.traffic.refused);
     let refused = failures::against_refusals(&tally.refused, refused);
     let everybody = u64::from(people.members());
     let against = outcome.against(
@@ -251,7 +200,7 @@ fn of_storm(plan: &CommunityPlan, storm: &Storm, tally: &Tally) -> Vec<Measure> 
     let Storm { part, returned, back_after } = storm;
     let back_after = back_after.as_secs_f64();
     let all_back = (*returned == u64::from(plan.storm)).then_some(back_after);
-    let cpu = part.cpu().map(|cpu| cpu * 1e6 / (*returned).max(1) as f64);
+    let cpu = part.to.cpu_since(&part.from).map(|cpu| cpu * 1e6 / (*returned).max(1) as f64);
     vec![
         Measure::new("storm.members", "storm: lost their connections", "members", plan.storm),
         Measure::derived("storm: until all were back", "s", all_back),
@@ -259,18 +208,18 @@ fn of_storm(plan: &CommunityPlan, storm: &Storm, tally: &Tally) -> Vec<Measure> 
         Measure::new("storm.not_resumed", "storm: had to begin anew", "members", tally.not_resumed),
         Measure::new("storm.gaps", "storm: gaps", "", tally.gaps),
         Measure::new("storm.flaps", "storm: seen to leave", "times", tally.flaps),
-        Measure::new("storm.traffic.sent", "storm: sent meanwhile", "messages", part.sent),
-        Measure::new("storm.traffic.delivered", "storm: delivered", "messages", part.delivered),
+        Measure::new("storm.traffic.sent", "storm: sent meanwhile", "messages", part.traffic.sent),
+        Measure::new("storm.traffic.delivered", "storm: delivered", "messages", part.traffic.delivered),
         Measure::new("storm.caught_up", "storm: came with the welcome", "messages", tally.caught_up),
         Measure::new("storm.cpu_us_per_return", "storm: server CPU per return", "µs", cpu),
         Measure::json_only("storm.spread_seconds", plan.spread.as_secs_f64()),
         Measure::json_only("storm.back_after_seconds", back_after),
         Measure::json_only("storm.traffic.seconds", part.seconds),
-        Measure::json_only("storm.traffic.acknowledged", part.acknowledged),
-        Measure::json_only("storm.traffic.lost", part.lost()),
-        Measure::json_only("storm.traffic.unanswered", part.unanswered()),
-        Measure::json_only("storm.traffic.changes", part.changes),
-        Measure::json_only("storm.traffic.presence", part.presence),
+        Measure::json_only("storm.traffic.acknowledged", part.traffic.acknowledged),
+        Measure::json_only("storm.traffic.lost", part.traffic.lost()),
+        Measure::json_only("storm.traffic.unanswered", part.traffic.unanswered()),
+        Measure::json_only("storm.traffic.changes", part.traffic.changes),
+        Measure::json_only("storm.traffic.presence", part.traffic.presence),
         Measure::json_only("storm.traffic.server_cpu_percent", part.server_percent()),
         Measure::json_only("storm.traffic.generator_cpu_percent", part.generator_percent()),
     ]
@@ -286,9 +235,9 @@ fn distributions(outcome: &Outcome<Tally>, calm: &Part, storm: Option<&Storm>) -
         false => Measure::json_only(key, ms),
     };
     all.extend([
-        named(calm.sent > 0, "ack_ms", "send to acknowledgement", ack),
-        named(calm.sent > 0, "delivery_ms", "send to delivery", delivery),
-        named(calm.changes > 0, "presence_ms", "change of presence to its news", presence),
+        named(calm.traffic.sent > 0, "ack_ms", "send to acknowledgement", ack),
+        named(calm.traffic.sent > 0, "delivery_ms", "send to delivery", delivery),
+        named(calm.traffic.changes > 0, "presence_ms", "change of presence to its news", presence),
     ]);
     if storm.is_some() {
         let (back, ack) = (Percentiles::of(&outcome.returns), Percentiles::of(&tally.storm_ack));

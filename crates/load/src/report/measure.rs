@@ -102,46 +102,25 @@ impl Beside {
     }
 }
 
-impl From<u64> for Value {
-    fn from(count: u64) -> Value {
-        Value::Count(count)
-    }
+/// Declares what a value may be made from.
+macro_rules! value_from {
+    ($($given:ident: $from:ty => $value:expr,)*) => {
+        $(impl From<$from> for Value {
+            fn from($given: $from) -> Value {
+                $value
+            }
+        })*
+    };
 }
 
-impl From<u32> for Value {
-    fn from(count: u32) -> Value {
-        Value::Count(count.into())
-    }
-}
-
-impl From<usize> for Value {
-    fn from(count: usize) -> Value {
-        Value::Count(count as u64)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Value {
-        Value::Number(Some(number))
-    }
-}
-
-impl From<Option<f64>> for Value {
-    fn from(number: Option<f64>) -> Value {
-        Value::Number(number)
-    }
-}
-
-impl From<Option<u64>> for Value {
-    fn from(count: Option<u64>) -> Value {
-        count.map_or(Value::Number(None), Value::Count)
-    }
-}
-
-impl From<Percentiles> for Value {
-    fn from(ms: Percentiles) -> Value {
-        Value::Times(ms)
-    }
+value_from! {
+    count: u64 => Value::Count(count),
+    count: u32 => Value::Count(count.into()),
+    count: usize => Value::Count(count as u64),
+    count: Option<u64> => count.map_or(Value::Number(None), Value::Count),
+    number: f64 => Value::Number(Some(number)),
+    number: Option<f64> => Value::Number(number),
+    ms: Percentiles => Value::Times(ms),
 }
 
 impl From<Value> for Json {

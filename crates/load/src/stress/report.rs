@@ -47,14 +47,14 @@ pub(super) fn report(
     };
     // Whether each message is on disk before it is acknowledged.
     let durable = !plan.memory;
-    let short = rate.is_some_and(|rate| (outcome.sent as f64) < rate * writing * 0.9);
+    let short = rate.is_some_and(|rate| (outcome.traffic.sent as f64) < rate * writing * 0.9);
     let against =
         outcome.against(busiest, plan.members().into(), &[(short, "the generator could not keep the rate")]);
     let figures = Figures {
         inside: inside.is_some(),
         rate,
-        delivered_per_second: outcome.delivered as f64 / seconds,
-        cpu_seconds_per_million: cpu.map(|cpu| cpu * 1e6 / outcome.delivered.max(1) as f64),
+        delivered_per_second: outcome.traffic.delivered as f64 / seconds,
+        cpu_seconds_per_million: cpu.map(|cpu| cpu * 1e6 / outcome.traffic.delivered.max(1) as f64),
         bytes_per_member: end
             .sample
             .resident_since(&outcome.before)
@@ -71,17 +71,17 @@ pub(super) fn report(
         measures.extend(figures.latency());
     }
     let tally = &outcome.tally;
-    let unanswered = outcome.sent.saturating_sub(outcome.acknowledged + outcome.refused);
+    let unanswered = outcome.traffic.unanswered();
     let cores = if inside.is_some() { "node and members" } else { "server" };
     measures.extend([
-        Measure::new("lost", "lost", "", outcome.lost()),
+        Measure::new("lost", "lost", "", outcome.traffic.lost()),
         Measure::new("doubled", "doubled", "", tally.doubled),
         Measure::new("misordered", "misordered", "", tally.misordered),
         Measure::new("holes", "numbers of conversations that never came", "", tally.holes),
         Measure::new("strange", "events that belong to no message of this run", "", tally.strange),
-        Measure::new("sent", "sent", "", outcome.sent),
-        Measure::new("acknowledged", "acknowledged", "", outcome.acknowledged),
-        Measure::new("delivered", "delivered in all", "", outcome.delivered),
+        Measure::new("sent", "sent", "", outcome.traffic.sent),
+        Measure::new("acknowledged", "acknowledged", "", outcome.traffic.acknowledged),
+        Measure::new("delivered", "delivered in all", "", outcome.traffic.delivered),
         Measure::new("unanswered", "unanswered", "", unanswered),
         Measure::new("failed", "connections failed", "", outcome.failed),
         Measure::new("seconds", "until the last one was delivered", "s", seconds),
@@ -158,7 +158,7 @@ fn chut_lines(plan: &StressPlan, outcome: &Outcome<Tally>, seconds: f64) -> Vec<
             grouped(per_second / clients)
         )
     };
-    vec![averages("Sent", outcome.sent), averages("Received", outcome.delivered)]
+    vec![averages("Sent", outcome.traffic.sent), averages("Received", outcome.traffic.delivered)]
 }
 
 /// The figures that have others beside them.

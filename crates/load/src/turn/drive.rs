@@ -12,9 +12,9 @@ use calls::stun::{attribute, method};
 use super::TurnPlan;
 use super::report::{Findings, Passed, report};
 use super::server::TurnServer;
-use crate::conductor::own_cpu;
-use crate::probe::{Probe, Sample};
+use crate::probe::Probe;
 use crate::report::Run;
+use crate::watch::Watch;
 use crate::{LoadError, RunOptions};
 
 /// Datagrams that take longer are lost.
@@ -25,14 +25,6 @@ const IN_FLIGHT: usize = 8;
 
 const CHANNEL: u16 = 0x4000;
 
-/// The server and the generator at one moment.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Snapshot {
-    pub(super) at: Instant,
-    pub(super) sample: Sample,
-    pub(super) generator: Option<f64>,
-}
-
 pub(super) fn run(
     plan: &TurnPlan,
     options: &RunOptions,
@@ -40,23 +32,23 @@ pub(super) fn run(
 ) -> Result<Run, LoadError> {
     let server = TurnServer::find(plan, options)?;
     let probe = options.server.map_or(Probe::Blind, Probe::Process);
-    let snapshot = || Snapshot { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
-    say(&format!("asking {} for {} s", server.addr, plan.time.as_secs_f64()));
+    let mut watch = Watch::new(probe, 0, &options.stop, &options.observer, say);
+    watch.say(&format!("asking {} for {} s", server.addr, plan.time.as_secs_f64()));
     // Warms up the server, so that memory for its first request is allocated before the measurements.
     questions(plan, options, server.addr, Duration::from_millis(200))?;
-    let begin = snapshot();
+    let begin = watch.snapshot();
     let answered = questions(plan, options, server.addr, plan.time)?;
-    let asked = snapshot();
-    say(&format!("{} relays", plan.relays));
+    let asked = watch.snapshot();
+    watch.say(&format!("{} relays", plan.relays));
     let mut clients = clients(plan, &server)?;
-    let before = snapshot();
+    let before = watch.snapshot();
     let refused = allocate(plan, &mut clients);
-    let allocated = snapshot();
-    say(&format!("data through {} of them for {} s", plan.flows, plan.time.as_secs_f64()));
+    let allocated = watch.snapshot();
+    watch.say(&format!("data through {} of them for {} s", plan.flows, plan.time.as_secs_f64()));
     let mut flows = flows(plan, &mut clients)?;
-    let sending = snapshot();
+    let sending = watch.snapshot();
     let passed = pass(plan, options, &mut flows)?;
-    let sent = snapshot();
+    let sent = watch.snapshot();
     let flows = flows.len() as u64;
     let relays = clients.iter().filter(|client| client.relayed.is_some()).count();
     release(&mut clients);
@@ -179,10 +171,8 @@ fn pass(plan: &TurnPlan, options: &RunOptions, flows: &mut [Flow<'_>]) -> io::Re
 }
 
 fn passing(plan: &TurnPlan, options: &RunOptions, flows: &[Flow<'_>]) -> Passed {
-    let (message, data) = (
-        channel_data(CHANNEL, &vec![0x55; plan.packet_bytes as usize]),
-        vec![0x55; plan.packet_bytes as usize],
-    );
+    let data = vec![0x55; plan.packet_bytes as usize];
+    let message = channel_data(CHANNEL, &data);
     let (begin, mut passed, mut buffer) = (Instant::now(), Passed::default(), vec![0; 65_536]);
     while begin.elapsed() < plan.time && !options.stopped() && !flows.is_empty() {
         for flow in flows {

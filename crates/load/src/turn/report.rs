@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use serde_json::json;
 
 use super::TurnPlan;
-use super::drive::Snapshot;
 use crate::report::{Measure, Run, Verdict, grouped};
+use crate::watch::Snapshot;
 
 const CHANGE: &str = "fewer relays or flows; a server without quotas that relays to loopback; --pid";
 
@@ -52,16 +52,15 @@ impl Passed {
 pub(super) fn report(plan: &TurnPlan, findings: &Findings) -> Run {
     let Findings { questions, answered, allocating, relays, refused, passing, flows, passed, .. } = findings;
     let (answered, relays) = (*answered, *relays);
-    let seconds =
-        |[from, to]: &[Snapshot; 2]| to.at.saturating_duration_since(from.at).as_secs_f64().max(0.001);
-    let cpu = |[from, to]: &[Snapshot; 2]| to.sample.cpu_since(&from.sample);
+    let seconds = |[from, to]: &[Snapshot; 2]| to.seconds_since(from);
+    let cpu = |[from, to]: &[Snapshot; 2]| to.cpu_since(from);
     let each = |total: Option<f64>, of: u64| total.filter(|_| of > 0).map(|total| total / of as f64);
     let micros = |phase: &[Snapshot; 2], of: u64| each(cpu(phase).map(|cpu| cpu * 1e6), of);
     let [before, after] = allocating;
     let user = each(after.sample.resident_since(&before.sample), relays);
     let kernel = each(after.sample.kernel_since(&before.sample), relays);
     let megabits = passed.all() as f64 * f64::from(plan.packet_bytes) * 8.0 / 1e6;
-    let generator = || Some(passing[1].generator? - passing[0].generator?);
+    let generator = || Some(passing[1].generator_cpu_seconds? - passing[0].generator_cpu_seconds?);
     let against = match () {
         () if answered == 0 => Some("no question was answered"),
         () if *refused > 0 => Some("not every relay was made"),
