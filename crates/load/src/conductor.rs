@@ -18,7 +18,7 @@ use crate::target::Transport;
 use crate::tls::{self, TlsError};
 use crate::token::SiteTokens;
 use crate::watch::Watch;
-use crate::worker::{Mail, Script, Share, Worker, WorkerReport, read};
+use crate::worker::{Context, Mail, Script, Worker, WorkerReport, read};
 
 /// The connections if the ramp is not measured.
 pub(crate) const RAMP: Arrivals = Arrivals::Even(2000.0);
@@ -119,8 +119,8 @@ impl<'a, S: Script> Conductor<'a, S> {
         let (of_workers, traffic, shared) =
             (Arc::clone(&state), Arc::clone(&watch.traffic), Arc::clone(shared));
         let workers = Workers::start(workers, private_descriptor_tables, move |worker, _| {
-            let share = Share::new(worker, workers, Arc::clone(&traffic), stamps);
-            Worker::new(Arc::clone(&of_workers), worker, S::new(Arc::clone(&shared), share))
+            let cx = Context::new(worker, workers, Arc::clone(&traffic), stamps, Arc::clone(&shared));
+            Worker::new(Arc::clone(&of_workers), worker, cx)
         })?;
         Ok(Conductor { state, watch, stamps, workers })
     }

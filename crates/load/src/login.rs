@@ -1,7 +1,6 @@
 //! A trial login before a run: it shows whether the server accepts the members.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use web_proto::Event;
 
@@ -10,7 +9,7 @@ use crate::conductor::{Conductor, LoadError, RAMP, Setup};
 use crate::failures::Reasons;
 use crate::observer::NoObserver;
 use crate::target::Transport;
-use crate::worker::{Commands, Mail, Script, Share, read};
+use crate::worker::{Context, Mail, Script, read};
 
 /// Tries one login; takes half a second.
 pub fn try_login(options: &RunOptions) -> Result<(), LoadError> {
@@ -29,6 +28,7 @@ pub fn try_login(options: &RunOptions) -> Result<(), LoadError> {
 }
 
 /// Sends nothing and keeps nothing.
+#[derive(Default)]
 struct Silent;
 
 impl Script for Silent {
@@ -36,15 +36,7 @@ impl Script for Silent {
     type Order = ();
     type Tally = Reasons;
 
-    fn new(_: Arc<()>, _: Share) -> Silent {
-        Silent
-    }
+    fn event(&mut self, _: u32, _: &Event<'_>, _: &mut Context<Silent>) {}
 
-    fn event(&mut self, _: u32, _: &Event<'_>, _: Instant, _: &mut Commands) {}
-
-    fn order(&mut self, (): (), _: Instant, _: &mut Commands) {}
-
-    fn tally(&mut self) -> Reasons {
-        Reasons::new()
-    }
+    fn order(&mut self, (): (), _: &mut Context<Silent>) {}
 }

@@ -40,39 +40,63 @@ pub(crate) fn add(count: &AtomicU64, n: u64) {
 }
 
 /// The behaviour of members after the welcome. One value per worker.
-pub(crate) trait Script: Send + 'static {
+pub(crate) trait Script: Default + Send + 'static {
     /// State of the run that all workers share.
     type Shared: Send + Sync + 'static;
     type Order: Send + 'static;
     type Tally: Tally;
 
-    fn new(shared: Arc<Self::Shared>, share: Share) -> Self;
-    /// `member` has received an event; appends the member's answers to `commands`.
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands);
+    /// Before the first member connects.
+    fn begin(&mut self, _cx: &Context<Self>) {}
+    /// `member` has received an event.
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Self>);
     /// Carries out an order of the plan for this worker's members.
-    fn order(&mut self, order: Self::Order, now: Instant, commands: &mut Commands);
-    /// The counts so far.
-    fn tally(&mut self) -> Self::Tally;
+    fn order(&mut self, order: Self::Order, cx: &mut Context<Self>);
+    /// Completes the counts before they are reported.
+    fn complete(&mut self, _tally: &mut Self::Tally) {}
     /// `member` has its welcome, for the first time or again.
-    fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _now: Instant, _commands: &mut Commands) {}
+    fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _cx: &mut Context<Self>) {}
     /// The resume position of `member`, for its next hello.
     fn position(&self, _member: u32) -> Option<&str> {
         None
     }
 }
 
-/// The members of one worker, every `workers`-th, with the counts and message ids of the run.
-#[derive(Clone)]
-pub(crate) struct Share {
+/// What a script works with: the members of one worker, every `workers`-th, and the run's state.
+pub(crate) struct Context<S: Script> {
     pub(crate) worker: u32,
     workers: u32,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) stamps: Stamps,
+    pub(crate) shared: Arc<S::Shared>,
+    pub(crate) tally: S::Tally,
+    /// The members' answers.
+    pub(crate) commands: Commands,
+    /// Equal in each run.
+    pub(crate) chance: Masks,
+    /// The time of the event or the order.
+    pub(crate) now: Instant,
 }
 
-impl Share {
-    pub(crate) fn new(worker: usize, workers: usize, traffic: Arc<Traffic>, stamps: Stamps) -> Share {
-        Share { worker: worker as u32, workers: workers as u32, traffic, stamps }
+impl<S: Script> Context<S> {
+    pub(crate) fn new(
+        worker: usize,
+        workers: usize,
+        traffic: Arc<Traffic>,
+        stamps: Stamps,
+        shared: Arc<S::Shared>,
+    ) -> Context<S> {
+        Context {
+            worker: worker as u32,
+            workers: workers as u32,
+            traffic,
+            stamps,
+            shared,
+            tally: S::Tally::default(),
+            commands: Commands::default(),
+            chance: Masks::new(0x2545_f491_4f6c_dd1d ^ (worker as u64 + 1)),
+            now: Instant::now(),
+        }
     }
 
     pub(crate) fn has(&self, member: u32) -> bool {
@@ -80,7 +104,7 @@ impl Share {
     }
 
     /// This worker's members below `members`.
-    pub(crate) fn of(&self, members: u32) -> impl Iterator<Item = u32> + use<> {
+    pub(crate) fn of(&self, members: u32) -> impl Iterator<Item = u32> + use<S> {
         (self.worker..members).step_by(self.workers as usize)
     }
 
@@ -199,6 +223,7 @@ pub(crate) struct Worker<S: Script> {
     state: Arc<RunState>,
     worker: usize,
     script: S,
+    cx: Context<S>,
     /// The next member to begin; this worker has every `workers`-th.
     next: u32,
     /// By number / workers.
@@ -220,7 +245,6 @@ pub(crate) struct Worker<S: Script> {
     /// Members that are away or reconnecting.
     returning: HashMap<u32, Returning>,
     masks: Masks,
-    commands: Commands,
     frame: Vec<u8>,
     out: Vec<u8>,
 }
@@ -256,13 +280,16 @@ enum Stage {
 }
 
 impl<S: Script> Worker<S> {
-    pub(crate) fn new(state: Arc<RunState>, worker: usize, script: S) -> Worker<S> {
+    pub(crate) fn new(state: Arc<RunState>, worker: usize, cx: Context<S>) -> Worker<S> {
+        let mut script = S::default();
+        script.begin(&cx);
         Worker {
             next: worker as u32,
             masks: Masks::new(0x9e37_79b9 ^ (worker as u64 + 1)),
             state,
             worker,
             script,
+            cx,
             handles: Vec::new(),
             posts: VecDeque::new(),
             idle_lanes: Vec::new(),
@@ -274,7 +301,6 @@ impl<S: Script> Worker<S> {
             waiting: Agenda::default(),
             deferred: Agenda::default(),
             returning: HashMap::new(),
-            commands: Commands::default(),
             frame: Vec::new(),
             out: Vec::new(),
         }
@@ -374,18 +400,19 @@ impl<S: Script> Worker<S> {
 
     fn member_input(&mut self, member: &mut Member, input: &[u8], io: &mut Io<'_>) -> usize {
         let now = Instant::now();
-        let Worker { state, script, commands, out, masks, ping_every, .. } = self;
+        let Worker { state, script, cx, out, masks, ping_every, .. } = self;
         out.clear();
+        cx.now = now;
         let number = member.number;
         let (mut welcome, mut bye) = (false, None);
         let taken = member.client.input(&state.target, input, masks, out, &mut |event| match event {
             Event::Welcome(event) => {
                 welcome = true;
                 *ping_every = Duration::from_millis(event.limits.idle_ms.into()).mul_f64(PING_AFTER);
-                script.welcome(number, event, now, commands);
+                script.welcome(number, event, cx);
             }
             Event::Bye { code, retry_after, .. } => bye = Some((*code, *retry_after)),
-            event => script.event(number, event, now, commands),
+            event => script.event(number, event, cx),
         });
         if taken.as_ref().is_ok_and(|taken| *taken > 0) {
             add(&state.counts.chunks, 1);
@@ -430,8 +457,8 @@ impl<S: Script> Worker<S> {
 
     /// Sends the pending bytes and commands of a member: on its own connection, or later over a lane.
     fn flush_own(&mut self, member: &Member, io: &mut Io<'_>) {
-        let Worker { state, commands, out, masks, posts, .. } = self;
-        commands.each(|_, command| {
+        let Worker { state, cx, out, masks, posts, .. } = self;
+        cx.commands.each(|_, command| {
             if state.transport.posts() {
                 posts.extend(post(state, &member.client, command));
             } else {
@@ -445,7 +472,7 @@ impl<S: Script> Worker<S> {
 
     /// Sends retries when they are due.
     fn queue_retries(&mut self) {
-        for (wait, member, command) in self.commands.later.drain(..) {
+        for (wait, member, command) in self.cx.commands.later.drain(..) {
             add(&self.state.counts.waiting, 1);
             self.waiting.push(Instant::now() + wait.draw(&mut self.masks), (member, command));
         }
@@ -455,15 +482,15 @@ impl<S: Script> Worker<S> {
         let now = Instant::now();
         while let Some((_, (member, command))) = self.waiting.pop(now) {
             self.state.counts.waiting.fetch_sub(1, Ordering::Relaxed);
-            self.commands.send_written(member, &command);
+            self.cx.commands.send_written(member, &command);
         }
         self.flush(conns);
     }
 
     /// Sends commands of any members, in their order.
     fn flush(&mut self, conns: &mut Conns<'_, Conn>) {
-        let Worker { state, commands, out, masks, posts, handles, .. } = self;
-        commands.each(|number, command| {
+        let Worker { state, cx, out, masks, posts, handles, .. } = self;
+        cx.commands.each(|number, command| {
             let handle = handles.get(number as usize / state.workers).copied().flatten();
             // A disconnected member is counted already.
             let found = handle.and_then(|handle| conns.get(handle));
@@ -522,7 +549,7 @@ impl<S: Script> Worker<S> {
 
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
         self.deferred.clear();
-        let Worker { state, masks, out, frame, commands, .. } = self;
+        let Worker { state, masks, out, frame, cx, .. } = self;
         frame.clear();
         Command::Bye.write(frame);
         conns.each(|conn, mut io| match conn {
@@ -537,7 +564,7 @@ impl<S: Script> Worker<S> {
                         io.send(out);
                     }
                     Farewell::Close => io.close(),
-                    Farewell::Post => commands.send(member.number, &Command::Bye),
+                    Farewell::Post => cx.commands.send(member.number, &Command::Bye),
                 }
             }
             Conn::Member(member) => {
@@ -603,7 +630,7 @@ impl<S: Script> Protocol for Worker<S> {
             (Stage::LoggingIn, _) => self.fail_member(member, "no welcome within 30 s".to_owned(), None, io),
             (Stage::Active, None) if member.received => {
                 member.received = false;
-                self.commands.send(member.number, &Command::Ping { rid: None });
+                self.cx.commands.send(member.number, &Command::Ping { rid: None });
                 self.out.clear();
                 self.flush_own(member, io);
                 io.set_timer(Some(self.ping_every));
@@ -639,7 +666,8 @@ impl<S: Script> Protocol for Worker<S> {
         match mail {
             Mail::Begin(until) => self.begin(until, conns),
             Mail::Order(order) => {
-                self.script.order(order, Instant::now(), &mut self.commands);
+                self.cx.now = Instant::now();
+                self.script.order(order, &mut self.cx);
                 self.flush(conns);
             }
             Mail::Leave => self.leave(conns),
@@ -651,7 +679,8 @@ impl<S: Script> Protocol for Worker<S> {
                 }
             }),
             Mail::Report(to) => {
-                self.counts.tally = self.script.tally();
+                self.script.complete(&mut self.cx.tally);
+                self.counts.tally = self.cx.tally.clone();
                 // The receiver is gone if the run was given up.
                 let _ = to.send(self.counts.clone());
             }

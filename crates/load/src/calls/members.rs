@@ -1,7 +1,6 @@
 //! The two members of each pair: one calls, the other accepts at once, and both send their candidates.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
@@ -11,7 +10,7 @@ use super::CallsPlan;
 use crate::latency_stamp::micros_since;
 use crate::tally::tally;
 use crate::token;
-use crate::worker::{Commands, Script, Share, add, read};
+use crate::worker::{Context, Script, add, read};
 
 /// A candidate as browsers write it, with a documentation address (RFC 5737).
 const CANDIDATE: &str = "candidate:842163049 1 udp 1677729535 192.0.2.1 54321 typ srflx raddr 0.0.0.0 rport 0 \
@@ -32,19 +31,17 @@ pub(crate) struct Shared {
 }
 
 /// The members of one worker.
+#[derive(Default)]
 pub(crate) struct Members {
-    shared: Arc<Shared>,
-    share: Share,
     mode: Order,
     /// Callers without a call, in the order of their turns.
     idle: VecDeque<u32>,
     under_way: u32,
     /// By number / workers.
     callers: Vec<Caller>,
-    tally: Tally,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Caller {
     /// None: not in a call.
     invited: Option<Instant>,
@@ -72,10 +69,11 @@ tally! {
 }
 
 /// The first two orders are repeated each time the window is filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Order {
     CallAndHangUp,
     /// Start no new calls; hang up established ones.
+    #[default]
     Rest,
     CallAndStay,
     /// Hang up all calls that stay.
@@ -108,120 +106,114 @@ impl Shared {
 }
 
 impl Members {
-    fn caller(&mut self, member: u32) -> Option<&mut Caller> {
-        self.callers.get_mut(self.share.index(member)).filter(|_| member < self.shared.pairs)
+    /// None: a callee.
+    fn caller(&mut self, member: u32, cx: &Context<Members>) -> Option<&mut Caller> {
+        self.callers.get_mut(cx.index(member)).filter(|_| member < cx.shared.pairs)
     }
 
     /// Begins as many calls as the window allows. Only an order may do that: an event handler sends only commands of
     /// its own member.
-    fn begin(&mut self, now: Instant, commands: &mut Commands) {
-        let share = self.share.part(self.shared.window).max(1);
+    fn call(&mut self, cx: &mut Context<Members>) {
+        let share = cx.part(cx.shared.window).max(1);
         while matches!(self.mode, Order::CallAndHangUp | Order::CallAndStay) && self.under_way < share {
             let Some(member) = self.idle.pop_front() else { return };
             self.under_way += 1;
-            add(&self.share.traffic.sent, 1);
-            let user = token::user(self.shared.callee(member)).into();
-            let action = CallAction::Invite { user, media: Media::Audio, sdp: (&*self.shared.sdp).into() };
-            commands.send(member, &Command::Call { rid: Some(1), action });
-            if let Some(caller) = self.caller(member) {
-                *caller = Caller { invited: Some(now), call: "".into(), candidates: 0 };
+            add(&cx.traffic.sent, 1);
+            let user = token::user(cx.shared.callee(member)).into();
+            let action = CallAction::Invite { user, media: Media::Audio, sdp: (&*cx.shared.sdp).into() };
+            cx.commands.send(member, &Command::Call { rid: Some(1), action });
+            if let Some(caller) = self.caller(member, cx) {
+                *caller = Caller { invited: Some(cx.now), ..Caller::default() };
             }
         }
     }
 
-    fn receive(
-        &mut self,
-        member: u32,
-        call: &str,
-        news: &CallNews<'_>,
-        now: Instant,
-        commands: &mut Commands,
-    ) {
+    fn receive(&mut self, member: u32, call: &str, news: &CallNews<'_>, cx: &mut Context<Members>) {
         match news {
-            CallNews::Calling { .. } => match self.caller(member) {
+            CallNews::Calling { .. } => match self.caller(member, cx) {
                 Some(caller) => caller.call = call.into(),
-                None => self.tally.strange += 1,
+                None => cx.tally.strange += 1,
             },
-            CallNews::Ring { user, .. } => self.ring(member, user, call, now, commands),
-            CallNews::Joined { .. } => self.say_candidates(member, call, commands),
-            CallNews::Accepted { .. } => self.accepted(member, call, now, commands),
-            CallNews::Candidate { .. } if member < self.shared.pairs => {
-                let Some(caller) = self.caller(member) else { return };
+            CallNews::Ring { user, .. } => self.ring(member, user, call, cx),
+            CallNews::Joined { .. } => self.say_candidates(member, call, cx),
+            CallNews::Accepted { .. } => self.accepted(member, call, cx),
+            CallNews::Candidate { .. } if member < cx.shared.pairs => {
+                let Some(caller) = self.caller(member, cx) else { return };
                 caller.candidates += 1;
-                if caller.candidates == self.shared.candidates {
-                    self.is_up(member, now, commands);
+                if caller.candidates == cx.shared.candidates {
+                    self.is_up(member, cx);
                 }
             }
-            CallNews::Over { .. } => self.is_over(member),
+            CallNews::Over { .. } => self.is_over(member, cx),
             CallNews::Candidate { .. } | CallNews::Done => {}
-            _ => self.tally.strange += 1,
+            _ => cx.tally.strange += 1,
         }
     }
 
-    fn ring(&mut self, member: u32, user: &str, call: &str, now: Instant, commands: &mut Commands) {
-        let from = member.checked_sub(self.shared.pairs).filter(|from| token::number(user) == Some(*from));
-        let Some(rang) = from.and_then(|from| self.shared.rang.get(from as usize)) else {
-            self.tally.strange += 1;
+    fn ring(&mut self, member: u32, user: &str, call: &str, cx: &mut Context<Members>) {
+        let from = member.checked_sub(cx.shared.pairs).filter(|from| token::number(user) == Some(*from));
+        let Some(rang) = from.and_then(|from| cx.shared.rang.get(from as usize)) else {
+            cx.tally.strange += 1;
             return;
         };
-        rang.store(micros_since(self.shared.zero, now), std::sync::atomic::Ordering::Relaxed);
-        let sdp = (&*self.shared.sdp).into();
-        commands.send(
+        rang.store(micros_since(cx.shared.zero, cx.now), std::sync::atomic::Ordering::Relaxed);
+        let sdp = (&*cx.shared.sdp).into();
+        cx.commands.send(
             member,
             &Command::Call { rid: Some(2), action: CallAction::Accept { call: call.into(), sdp } },
         );
     }
 
-    fn accepted(&mut self, member: u32, call: &str, now: Instant, commands: &mut Commands) {
-        let Some(invited) = self.caller(member).and_then(|caller| caller.invited) else {
-            self.tally.strange += 1;
+    fn accepted(&mut self, member: u32, call: &str, cx: &mut Context<Members>) {
+        let Some(invited) = self.caller(member, cx).and_then(|caller| caller.invited) else {
+            cx.tally.strange += 1;
             return;
         };
-        let rang = read(&self.shared.rang[member as usize]);
+        let rang = read(&cx.shared.rang[member as usize]);
         let (invited, accepted_at) =
-            (micros_since(self.shared.zero, invited), micros_since(self.shared.zero, now));
-        self.tally.ring.saturating_record(rang.saturating_sub(invited));
-        self.tally.accept.saturating_record(accepted_at.saturating_sub(rang));
-        self.share.traffic.note(self.share.worker, accepted_at.saturating_sub(rang));
-        self.say_candidates(member, call, commands);
-        if self.shared.candidates == 0 {
-            self.is_up(member, now, commands);
+            (micros_since(cx.shared.zero, invited), micros_since(cx.shared.zero, cx.now));
+        cx.tally.ring.saturating_record(rang.saturating_sub(invited));
+        cx.tally.accept.saturating_record(accepted_at.saturating_sub(rang));
+        cx.traffic.note(cx.worker, accepted_at.saturating_sub(rang));
+        self.say_candidates(member, call, cx);
+        if cx.shared.candidates == 0 {
+            self.is_up(member, cx);
         }
     }
 
-    fn say_candidates(&self, member: u32, call: &str, commands: &mut Commands) {
-        for _ in 0..self.shared.candidates {
+    fn say_candidates(&self, member: u32, call: &str, cx: &mut Context<Members>) {
+        for _ in 0..cx.shared.candidates {
             let action = CallAction::Candidate { call: call.into(), candidate: CANDIDATE.into() };
-            commands.send(member, &Command::Call { rid: None, action });
+            cx.commands.send(member, &Command::Call { rid: None, action });
         }
     }
 
-    fn is_up(&mut self, member: u32, now: Instant, commands: &mut Commands) {
-        let Some(invited) = self.caller(member).and_then(|caller| caller.invited) else { return };
-        add(&self.shared.up, 1);
-        add(&self.share.traffic.acknowledged, 1);
-        add(&self.share.traffic.delivered, 1);
-        self.tally.set_up.saturating_record(micros_since(invited, now));
+    fn is_up(&mut self, member: u32, cx: &mut Context<Members>) {
+        let Some(invited) = self.caller(member, cx).and_then(|caller| caller.invited) else { return };
+        add(&cx.shared.up, 1);
+        add(&cx.traffic.acknowledged, 1);
+        add(&cx.traffic.delivered, 1);
+        cx.tally.set_up.saturating_record(micros_since(invited, cx.now));
         if self.mode == Order::CallAndStay {
             self.under_way = self.under_way.saturating_sub(1);
         } else {
-            self.hang_up(member, commands);
+            self.hang_up(member, cx);
         }
     }
 
-    fn hang_up(&mut self, member: u32, commands: &mut Commands) {
-        let Some(caller) = self.caller(member) else { return };
+    fn hang_up(&mut self, member: u32, cx: &mut Context<Members>) {
+        let Some(caller) = self.caller(member, cx) else { return };
         let call = caller.call.to_string().into();
-        commands.send(member, &Command::Call { rid: Some(3), action: CallAction::HangUp { call } });
+        cx.commands.send(member, &Command::Call { rid: Some(3), action: CallAction::HangUp { call } });
     }
 
-    fn is_over(&mut self, member: u32) {
-        let Some(caller) = self.caller(member) else { return };
+    fn is_over(&mut self, member: u32, cx: &mut Context<Members>) {
+        let Some(caller) = self.caller(member, cx) else { return };
         if caller.invited.take().is_none() {
-            self.tally.strange += 1;
+            cx.tally.strange += 1;
             return;
         }
-        add(&self.shared.over, 1);
+        add(&cx.shared.over, 1);
         self.idle.push_back(member);
         if self.mode != Order::HangUp {
             self.under_way = self.under_way.saturating_sub(1);
@@ -229,13 +221,13 @@ impl Members {
     }
 
     /// A refused invitation counts as a turn, and the next one begins.
-    fn refused(&mut self, member: u32, code: Code, re: Option<u64>) {
-        self.tally.note_refusal(code.word());
+    fn refused(&mut self, member: u32, code: Code, re: Option<u64>, cx: &mut Context<Members>) {
+        cx.tally.note_refusal(code.word());
         if re != Some(1) {
             return;
         }
-        add(&self.share.traffic.refused, 1);
-        if let Some(caller) = self.caller(member) {
+        add(&cx.traffic.refused, 1);
+        if let Some(caller) = self.caller(member, cx) {
             caller.invited = None;
         }
         self.under_way = self.under_way.saturating_sub(1);
@@ -247,36 +239,29 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
-        let idle: VecDeque<u32> = share.of(shared.pairs).collect();
-        let caller = Caller { invited: None, call: "".into(), candidates: 0 };
-        let callers = vec![caller; idle.len()];
-        let tally = Tally::default();
-        Members { shared, share, mode: Order::Rest, idle, under_way: 0, callers, tally }
+    fn begin(&mut self, cx: &Context<Members>) {
+        self.idle = cx.of(cx.shared.pairs).collect();
+        self.callers = vec![Caller::default(); self.idle.len()];
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
-            Event::Call { call, news, .. } => self.receive(member, call, news, now, commands),
-            Event::Message { message, .. } if message.call.is_some() => self.tally.entries += 1,
-            Event::Error { code, re, .. } => self.refused(member, *code, *re),
+            Event::Call { call, news, .. } => self.receive(member, call, news, cx),
+            Event::Message { message, .. } if message.call.is_some() => cx.tally.entries += 1,
+            Event::Error { code, re, .. } => self.refused(member, *code, *re, cx),
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
         self.mode = order;
         if order == Order::HangUp {
-            for member in self.share.of(self.shared.pairs) {
-                if self.caller(member).is_some_and(|caller| caller.invited.is_some()) {
-                    self.hang_up(member, commands);
+            for member in cx.of(cx.shared.pairs) {
+                if self.caller(member, cx).is_some_and(|caller| caller.invited.is_some()) {
+                    self.hang_up(member, cx);
                 }
             }
         }
-        self.begin(now, commands);
-    }
-
-    fn tally(&mut self) -> Tally {
-        self.tally.clone()
+        self.call(cx);
     }
 }

@@ -2,7 +2,6 @@
 //! and resume.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,11 +9,11 @@ use web_proto::{Command, Event, Message, Presence, SetPresence, Welcome};
 
 use super::people::{Contact, People};
 use super::poisson::Turn;
-use crate::latency_stamp::{Stamp, micros_since};
+use crate::latency_stamp::{Stamp, Stamps, micros_since};
 use crate::retry::{Delay, Refusal, WatchRetry};
 use crate::tally::tally;
 use crate::token;
-use crate::worker::{Commands, Script, Share, add};
+use crate::worker::{Context, Script, add};
 
 pub(crate) enum Order {
     /// These members write a message now.
@@ -41,9 +40,8 @@ pub(crate) struct Shared {
 }
 
 /// The members of one worker.
+#[derive(Default)]
 pub(crate) struct Members {
-    shared: Arc<Shared>,
-    share: Share,
     /// The number of members that have named the users they watch.
     watching: usize,
     /// Resume positions of members who will lose their connections.
@@ -58,7 +56,6 @@ pub(crate) struct Members {
     began_away: HashSet<u32>,
     watch_retry: WatchRetry,
     storming: bool,
-    tally: Tally,
 }
 
 #[derive(Clone, Copy)]
@@ -97,68 +94,69 @@ tally! {
     }
 }
 
+impl Shared {
+    fn letter(&self, member: u32, letter: Letter, stamps: Stamps) -> Command<'static> {
+        // Any online contact; a repeated message goes to the same one.
+        let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(self.people.online());
+        let to = Contact::Online(self.people.online_contact(member, nth as u32)).name();
+        token::send(stamps.write(letter.number, letter.due), to, BODY)
+    }
+
+    fn watch(&self, member: u32) -> Command<'static> {
+        let named = self.people.contacts(member).filter(|_| self.named);
+        let users = named.map(|contact| contact.name().into()).collect();
+        Command::Watch { contacts: !self.named, users }
+    }
+}
+
 impl Members {
-    fn write(&mut self, moment: Turn, now: Instant, commands: &mut Commands) {
+    fn write(&mut self, moment: Turn, cx: &mut Context<Members>) {
         let letter = Letter { number: moment.number, due: moment.due, refused: 0 };
         self.unanswered.entry(moment.member).or_default().push(letter);
-        add(&self.share.traffic.sent, 1);
+        add(&cx.traffic.sent, 1);
         if !self.gone.contains(&moment.member) {
-            self.note_late(moment, now);
-            commands.send(moment.member, &self.letter(moment.member, letter));
+            self.note_late(moment, cx);
+            cx.commands.send(moment.member, &cx.shared.letter(moment.member, letter, cx.stamps));
         }
     }
 
-    fn letter(&self, member: u32, letter: Letter) -> Command<'static> {
-        let people = &self.shared.people;
-        // Any online contact; a repeated message goes to the same one.
-        let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(people.online());
-        let to = Contact::Online(people.online_contact(member, nth as u32)).name();
-        token::send(self.share.stamps.write(letter.number, letter.due), to, BODY)
-    }
-
-    fn change(&mut self, moment: Turn, now: Instant, commands: &mut Commands) {
+    fn change(&mut self, moment: Turn, cx: &mut Context<Members>) {
         let Turn { member, number, due } = moment;
         if self.gone.contains(&member) {
             return;
         }
-        self.note_late(moment, now);
-        let turn = number / u64::from(self.shared.people.members());
+        self.note_late(moment, cx);
+        let turn = number / u64::from(cx.shared.people.members());
         let away = turn.is_multiple_of(2) != self.began_away.contains(&member);
         let set = if away { SetPresence::Away } else { SetPresence::Online };
-        let due = due.saturating_duration_since(self.share.stamps.zero()).as_millis().max(1) as u32;
-        self.shared.changed[member as usize].store(due, Ordering::Relaxed);
-        add(&self.share.traffic.changes, 1);
-        commands.send(member, &Command::Presence { set });
+        let due = due.saturating_duration_since(cx.stamps.zero()).as_millis().max(1) as u32;
+        cx.shared.changed[member as usize].store(due, Ordering::Relaxed);
+        add(&cx.traffic.changes, 1);
+        cx.commands.send(member, &Command::Presence { set });
     }
 
-    fn note_late(&mut self, moment: Turn, now: Instant) {
+    fn note_late(&mut self, moment: Turn, cx: &mut Context<Members>) {
         if !self.storming {
-            self.tally.late.saturating_record(micros_since(moment.due, now));
+            cx.tally.late.saturating_record(micros_since(moment.due, cx.now));
         }
     }
 
-    fn watch(&self, member: u32) -> Command<'static> {
-        let named = self.shared.people.contacts(member).filter(|_| self.shared.named);
-        let users = named.map(|contact| contact.name().into()).collect();
-        Command::Watch { contacts: !self.shared.named, users }
-    }
-
-    fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
-        let Some(Stamp { number, due }) = self.share.stamps.read(&message.id) else { return };
+    fn receive(&mut self, member: u32, message: &Message<'_>, cx: &mut Context<Members>) {
+        let Some(Stamp { number, due }) = cx.stamps.read(&message.id) else { return };
         // The member's own message, which a welcome repeats.
         if token::number(&message.from) == Some(member) {
             return;
         }
         match self.received.insert(number, message.seq as u32) {
             None => {
-                let waited = micros_since(due, now);
-                self.share.traffic.deliver(self.share.worker, waited);
+                let waited = micros_since(due, cx.now);
+                cx.traffic.deliver(cx.worker, waited);
                 if !self.storming {
-                    self.tally.delivery.saturating_record(waited);
+                    cx.tally.delivery.saturating_record(waited);
                 }
             }
-            Some(before) if before == message.seq as u32 => self.tally.repeated += 1,
-            Some(_) => self.tally.doubled += 1,
+            Some(before) if before == message.seq as u32 => cx.tally.repeated += 1,
+            Some(_) => cx.tally.doubled += 1,
         }
     }
 
@@ -174,72 +172,74 @@ impl Members {
     }
 
     /// Repeats a refused command when the server allows it. A message that may not be repeated counts as answered.
-    fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, commands: &mut Commands) {
-        self.tally.note_refusal(refusal.code.word());
-        let Some(Stamp { number, .. }) = refusal.id.and_then(|id| self.share.stamps.read(id)) else {
-            let wait = self.watch_retry.refused(member, refusal, now);
-            return wait.into_iter().for_each(|wait| commands.send_after(wait, member, &self.watch(member)));
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, cx: &mut Context<Members>) {
+        cx.tally.note_refusal(refusal.code.word());
+        let Some(Stamp { number, .. }) = refusal.id.and_then(|id| cx.stamps.read(id)) else {
+            let wait = self.watch_retry.refused(member, refusal, cx.now);
+            return wait
+                .into_iter()
+                .for_each(|wait| cx.commands.send_after(wait, member, &cx.shared.watch(member)));
         };
         let mut letters = self.unanswered.get_mut(&member).into_iter().flatten();
         let Some(letter) = letters.find(|letter| letter.number == number) else { return };
         letter.refused += 1;
         let letter = *letter;
         match Delay::resend(refusal, letter.refused) {
-            Some(wait) => commands.send_after(wait, member, &self.letter(member, letter)),
+            Some(wait) => cx.commands.send_after(wait, member, &cx.shared.letter(member, letter, cx.stamps)),
             None => {
                 self.answered(member, number);
-                add(&self.share.traffic.refused, 1);
+                add(&cx.traffic.refused, 1);
             }
         }
     }
 
-    fn acknowledged(&mut self, member: u32, id: &str, now: Instant) {
-        let Some(Stamp { number, due }) = self.share.stamps.read(id) else { return };
+    fn acknowledged(&mut self, member: u32, id: &str, cx: &mut Context<Members>) {
+        let Some(Stamp { number, due }) = cx.stamps.read(id) else { return };
         if !self.answered(member, number) {
             return;
         }
-        add(&self.share.traffic.acknowledged, 1);
+        add(&cx.traffic.acknowledged, 1);
         if !self.storming {
-            self.tally.ack.saturating_record(micros_since(due, now));
-        } else if member >= self.shared.storm {
-            self.tally.storm_ack.saturating_record(micros_since(due, now));
+            cx.tally.ack.saturating_record(micros_since(due, cx.now));
+        } else if member >= cx.shared.storm {
+            cx.tally.storm_ack.saturating_record(micros_since(due, cx.now));
         }
     }
 
-    fn news(&mut self, user: &str, presence: Presence, now: Instant) {
-        add(&self.share.traffic.presence, 1);
-        let of_member = token::number(user).and_then(|member| self.shared.changed.get(member as usize));
+    fn news(&mut self, user: &str, presence: Presence, cx: &mut Context<Members>) {
+        add(&cx.traffic.presence, 1);
+        let of_member = token::number(user).and_then(|member| cx.shared.changed.get(member as usize));
         // Other users on the contact lists are always offline.
         let Some(changed) = of_member.map(|changed| changed.load(Ordering::Relaxed)) else { return };
         if self.storming {
-            self.tally.flaps += u64::from(presence == Presence::Offline);
+            cx.tally.flaps += u64::from(presence == Presence::Offline);
         } else if changed > 0 {
-            let due = self.share.stamps.zero() + Duration::from_millis(changed.into());
-            self.tally.presence.saturating_record(micros_since(due, now));
+            let due = cx.stamps.zero() + Duration::from_millis(changed.into());
+            cx.tally.presence.saturating_record(micros_since(due, cx.now));
         }
     }
 
-    fn note_position(&mut self, member: u32, position: &str) {
-        if member < self.shared.storm {
+    fn note_position(&mut self, member: u32, position: &str, cx: &Context<Members>) {
+        if member < cx.shared.storm {
             self.positions.insert(member, position.into());
         }
     }
 
-    fn is_back(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, commands: &mut Commands) {
-        self.tally.not_resumed += u64::from(!welcome.resumed);
-        self.tally.gaps += welcome.gaps.len() as u64;
-        self.tally.caught_up += welcome.messages.len() as u64;
+    fn is_back(&mut self, member: u32, welcome: &Welcome<'_>, cx: &mut Context<Members>) {
+        cx.tally.not_resumed += u64::from(!welcome.resumed);
+        cx.tally.gaps += welcome.gaps.len() as u64;
+        cx.tally.caught_up += welcome.messages.len() as u64;
         for message in &welcome.messages {
-            self.receive(member, message, now);
+            self.receive(member, message, cx);
         }
         for letter in self.unanswered.get_mut(&member).into_iter().flatten() {
             letter.refused = 0;
         }
         for letter in self.unanswered.get(&member).into_iter().flatten() {
-            commands.send(member, &self.letter(member, *letter));
+            cx.commands.send(member, &cx.shared.letter(member, *letter, cx.stamps));
         }
-        if self.shared.named {
-            commands.send(member, &self.watch(member));
+        if cx.shared.named {
+            cx.commands.send(member, &cx.shared.watch(member));
         }
     }
 }
@@ -251,77 +251,55 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
-        Members {
-            shared,
-            share,
-            watching: 0,
-            positions: HashMap::new(),
-            unanswered: HashMap::new(),
-            received: HashMap::new(),
-            gone: HashSet::new(),
-            began_away: HashSet::new(),
-            watch_retry: WatchRetry::default(),
-            storming: false,
-            tally: Tally::default(),
-        }
-    }
-
-    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, commands: &mut Commands) {
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, cx: &mut Context<Members>) {
         if self.gone.remove(&member) {
-            self.is_back(member, welcome, now, commands);
+            self.is_back(member, welcome, cx);
         } else if welcome.presence != SetPresence::Online {
             self.began_away.insert(member);
         }
-        if !self.shared.named {
-            commands.send(member, &self.watch(member));
+        if !cx.shared.named {
+            cx.commands.send(member, &cx.shared.watch(member));
         }
-        self.note_position(member, &welcome.position);
+        self.note_position(member, &welcome.position, cx);
     }
 
     fn position(&self, member: u32) -> Option<&str> {
         self.positions.get(&member).map(|position| &**position)
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
             Event::Ack { id, position, .. } => {
-                self.acknowledged(member, id, now);
-                self.note_position(member, position);
+                self.acknowledged(member, id, cx);
+                self.note_position(member, position, cx);
             }
             Event::Message { message, position } => {
-                self.receive(member, message, now);
-                self.note_position(member, position);
+                self.receive(member, message, cx);
+                self.note_position(member, position, cx);
             }
-            Event::Presence { user, presence, .. } => self.news(user, *presence, now),
+            Event::Presence { user, presence, .. } => self.news(user, *presence, cx),
             event => {
                 if let Some(refusal) = Refusal::of(event) {
-                    self.refused(member, refusal, now, commands);
+                    self.refused(member, refusal, cx);
                 }
             }
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
         match order {
-            Order::Write(moments) => moments.into_iter().for_each(|moment| self.write(moment, now, commands)),
-            Order::Change(moments) => {
-                moments.into_iter().for_each(|moment| self.change(moment, now, commands))
-            }
+            Order::Write(moments) => moments.into_iter().for_each(|moment| self.write(moment, cx)),
+            Order::Change(moments) => moments.into_iter().for_each(|moment| self.change(moment, cx)),
             Order::Watch(below) => {
-                for member in self.share.of(below).skip(self.watching) {
-                    commands.send(member, &self.watch(member));
+                for member in cx.of(below).skip(self.watching) {
+                    cx.commands.send(member, &cx.shared.watch(member));
                     self.watching += 1;
                 }
             }
             Order::CalmIsOver => self.storming = true,
             Order::Storm(below) => {
-                self.gone.extend(self.share.of(below));
+                self.gone.extend(cx.of(below));
             }
         }
-    }
-
-    fn tally(&mut self) -> Tally {
-        self.tally.clone()
     }
 }

@@ -1,24 +1,22 @@
 //! The members of a flood: silent, except for one message to the neighbour at the end.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::Instant;
 
 use web_proto::{Command, Event};
 
 use super::FloodPlan;
 use crate::failures::Reasons;
+use crate::latency_stamp::Stamps;
 use crate::retry::{Delay, Refusal};
 use crate::token::{send, user};
-use crate::worker::{Commands, Script, Share, add};
+use crate::worker::{Context, Script, add};
 
 /// The members of one worker, in pairs: 0 and 1, 2 and 3, and so on.
+#[derive(Default)]
 pub(super) struct Members {
-    share: Share,
     body: String,
     /// Refusals of each member's message.
     refused: HashMap<u32, u32>,
-    refusals: Reasons,
 }
 
 /// Members from..until send a message to their neighbours.
@@ -28,20 +26,19 @@ pub(super) struct Order {
 }
 
 impl Members {
-    fn message(&self, member: u32) -> Command<'_> {
-        let stamps = &self.share.stamps;
+    fn message(&self, member: u32, stamps: Stamps) -> Command<'_> {
         // The latency from the due time is not measured.
         send(stamps.write(member.into(), stamps.zero()), user(member ^ 1), &self.body)
     }
 
     /// Repeats a refused command when the server allows it.
-    fn refused(&mut self, member: u32, refusal: Refusal<'_>, commands: &mut Commands) {
-        *self.refusals.entry(format!("exchange: {}", refusal.code.word())).or_default() += 1;
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, cx: &mut Context<Members>) {
+        *cx.tally.entry(format!("exchange: {}", refusal.code.word())).or_default() += 1;
         let times = self.refused.entry(member).or_default();
         *times += 1;
         match refusal.id.and_then(|_| Delay::resend(refusal, *times)) {
-            Some(delay) => commands.send_after(delay, member, &self.message(member)),
-            None => add(&self.share.traffic.refused, 1),
+            Some(delay) => cx.commands.send_after(delay, member, &self.message(member, cx.stamps)),
+            None => add(&cx.traffic.refused, 1),
         }
     }
 }
@@ -51,31 +48,28 @@ impl Script for Members {
     type Order = Order;
     type Tally = Reasons;
 
-    fn new(plan: Arc<FloodPlan>, share: Share) -> Members {
-        let body = "x".repeat(plan.exchange.unwrap_or(0));
-        Members { share, body, refused: HashMap::new(), refusals: Reasons::new() }
+    fn begin(&mut self, cx: &Context<Members>) {
+        self.body = "x".repeat(cx.shared.exchange.unwrap_or(0));
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, _: Instant, commands: &mut Commands) {
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
-            Event::Ack { .. } => add(&self.share.traffic.acknowledged, 1),
-            Event::Message { .. } => add(&self.share.traffic.delivered, 1),
+            Event::Ack { .. } => add(&cx.traffic.acknowledged, 1),
+            Event::Message { .. } => add(&cx.traffic.delivered, 1),
             event => {
                 if let Some(refusal) = Refusal::of(event) {
-                    self.refused(member, refusal, commands);
+                    self.refused(member, refusal, cx);
                 }
             }
         }
     }
 
-    fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
-        for member in (order.from..order.until).filter(|member| self.share.has(*member)) {
-            add(&self.share.traffic.sent, 1);
-            commands.send(member, &self.message(member));
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
+        for member in order.from..order.until {
+            if cx.has(member) {
+                add(&cx.traffic.sent, 1);
+                cx.commands.send(member, &self.message(member, cx.stamps));
+            }
         }
-    }
-
-    fn tally(&mut self) -> Reasons {
-        std::mem::take(&mut self.refusals)
     }
 }

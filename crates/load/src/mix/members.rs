@@ -1,7 +1,6 @@
 //! The members of a mix: of ten, two do nothing, six sometimes change their presence, two write to each other.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -9,11 +8,10 @@ use web_proto::{Command, Event, SetPresence, Welcome};
 
 use super::MixPlan;
 use crate::agenda::Agenda;
-use crate::client::Masks;
 use crate::latency_stamp::{Stamp, micros_since};
 use crate::tally::tally;
 use crate::token;
-use crate::worker::{Commands, Script, Share, add};
+use crate::worker::{Context, Script, add};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -65,15 +63,12 @@ pub(super) struct Shared {
 }
 
 /// The members of one worker.
+#[derive(Default)]
 pub(super) struct Members {
-    shared: Arc<Shared>,
-    share: Share,
     due: Agenda<u32>,
     next: u64,
     received: HashSet<u64>,
-    chance: Masks,
     ended: bool,
-    tally: Tally,
 }
 
 /// An entry for each active member among `members`, for [`Shared::online`].
@@ -81,40 +76,37 @@ pub(super) fn no_one_online(members: u32) -> Vec<AtomicBool> {
     (0..=place(members) + 2).map(|_| AtomicBool::new(false)).collect()
 }
 
-impl Members {
-    fn every(&self, member: u32) -> Duration {
-        match role(member) {
-            Role::Active => self.shared.plan.write_every,
-            _ => self.shared.plan.presence_every,
-        }
-    }
+fn every(member: u32, plan: &MixPlan) -> Duration {
+    if role(member) == Role::Active { plan.write_every } else { plan.presence_every }
+}
 
-    fn act(&mut self, member: u32, due: Instant, commands: &mut Commands) {
+impl Members {
+    fn act(&mut self, member: u32, due: Instant, cx: &mut Context<Members>) {
         if role(member) == Role::Active {
-            return self.write(member, due, commands);
+            return self.write(member, due, cx);
         }
-        self.tally.presences += 1;
-        let set = if self.chance.chance() < 0.5 { SetPresence::Away } else { SetPresence::Online };
-        commands.send(member, &Command::Presence { set });
+        cx.tally.presences += 1;
+        let set = if cx.chance.chance() < 0.5 { SetPresence::Away } else { SetPresence::Online };
+        cx.commands.send(member, &Command::Presence { set });
     }
 
     /// Writes to an online member of the group; without one, the member waits.
-    fn write(&mut self, member: u32, due: Instant, commands: &mut Commands) {
-        let (own, group) = (place(member), self.shared.plan.group);
+    fn write(&mut self, member: u32, due: Instant, cx: &mut Context<Members>) {
+        let (own, group) = (place(member), cx.shared.plan.group);
         let first = own / group * group;
-        let begin = self.chance.below(group);
+        let begin = cx.chance.below(group);
         let there = |place: u32| {
             place != own
-                && self.shared.online.get(place as usize).is_some_and(|online| online.load(Ordering::Relaxed))
+                && cx.shared.online.get(place as usize).is_some_and(|online| online.load(Ordering::Relaxed))
         };
         let found = (0..group).map(|step| first + (begin + step) % group).find(|place| there(*place));
         let Some(to) = found else { return };
         self.next += 1;
-        let number = self.next << 8 | u64::from(self.share.worker);
-        let id = self.share.stamps.write(number, due);
+        let number = self.next << 8 | u64::from(cx.worker);
+        let id = cx.stamps.write(number, due);
         let body = "Shall we meet at seven, or is that too early for you?";
-        commands.send(member, &token::send(id, token::user(member_at(to)), body));
-        add(&self.share.traffic.sent, 1);
+        cx.commands.send(member, &token::send(id, token::user(member_at(to)), body));
+        add(&cx.traffic.sent, 1);
     }
 }
 
@@ -123,70 +115,54 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
-        Members {
-            chance: Masks::new(share.stamps.seed() ^ ((u64::from(share.worker) + 1) << 40)),
-            shared,
-            share,
-            due: Agenda::default(),
-            next: 0,
-            received: HashSet::new(),
-            ended: false,
-            tally: Tally::default(),
-        }
-    }
-
-    fn welcome(&mut self, member: u32, _: &Welcome<'_>, now: Instant, _: &mut Commands) {
+    fn welcome(&mut self, member: u32, _: &Welcome<'_>, cx: &mut Context<Members>) {
         if role(member) == Role::Inactive {
             return;
         }
         if role(member) == Role::Active {
-            self.shared.online[place(member) as usize].store(true, Ordering::Relaxed);
+            cx.shared.online[place(member) as usize].store(true, Ordering::Relaxed);
         }
-        self.due.push(now + self.every(member).mul_f64(self.chance.chance()), member);
+        let wait = every(member, &cx.shared.plan).mul_f64(cx.chance.chance());
+        self.due.push(cx.now + wait, member);
     }
 
-    fn event(&mut self, _: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
+    fn event(&mut self, _: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
             Event::Ack { id, .. } => {
-                let Some(Stamp { due, .. }) = self.share.stamps.read(id) else { return };
-                self.tally.ack.saturating_record(micros_since(due, now));
-                add(&self.share.traffic.acknowledged, 1);
+                let Some(Stamp { due, .. }) = cx.stamps.read(id) else { return };
+                cx.tally.ack.saturating_record(micros_since(due, cx.now));
+                add(&cx.traffic.acknowledged, 1);
             }
             Event::Message { message, .. } => {
-                let Some(Stamp { number, due }) = self.share.stamps.read(&message.id) else { return };
+                let Some(Stamp { number, due }) = cx.stamps.read(&message.id) else { return };
                 if self.received.insert(number) {
-                    let late = micros_since(due, now);
-                    self.tally.delivery.saturating_record(late);
-                    self.share.traffic.deliver(self.share.worker, late);
+                    let late = micros_since(due, cx.now);
+                    cx.tally.delivery.saturating_record(late);
+                    cx.traffic.deliver(cx.worker, late);
                 } else {
-                    self.tally.doubled += 1;
+                    cx.tally.doubled += 1;
                 }
             }
             Event::Error { code, .. } => {
-                add(&self.share.traffic.refused, 1);
-                self.tally.note_refusal(code.word());
+                add(&cx.traffic.refused, 1);
+                cx.tally.note_refusal(code.word());
             }
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
         match order {
             Order::End => self.ended = true,
             Order::Beat if self.ended => {}
             Order::Beat => {
-                while let Some((due, member)) = self.due.pop(now) {
-                    self.act(member, due, commands);
-                    let wait = self.every(member).mul_f64(0.5 + self.chance.chance());
+                while let Some((due, member)) = self.due.pop(cx.now) {
+                    self.act(member, due, cx);
+                    let wait = every(member, &cx.shared.plan).mul_f64(0.5 + cx.chance.chance());
                     self.due.push(due + wait, member);
                 }
             }
         }
-    }
-
-    fn tally(&mut self) -> Tally {
-        self.tally.clone()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Instant;
 
 use web_proto::{Command, Event, SendTo};
 
@@ -10,7 +9,7 @@ use crate::latency_stamp::{Stamp, micros_since};
 use crate::schedule::Due;
 use crate::tally::tally;
 use crate::token;
-use crate::worker::{Commands, Script, Share, add};
+use crate::worker::{Context, Script, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
@@ -21,14 +20,12 @@ pub(crate) struct Shared {
 }
 
 /// The members of one worker.
+#[derive(Default)]
 pub(crate) struct Members {
-    shared: Arc<Shared>,
-    share: Share,
     /// Each run has a room of its own.
     page: String,
     /// By member of this worker: the newest seq.
     newest: Vec<u64>,
-    tally: Tally,
 }
 
 tally! {
@@ -87,41 +84,41 @@ impl Kind {
 }
 
 impl Members {
-    fn write(&self, member: u32, to: SendTo<'_>, kind: Kind, stamp: Stamp, commands: &mut Commands) {
-        add(&self.share.traffic.sent, self.shared.receivers(kind));
-        let id = self.share.stamps.write(stamp.number << 2 | kind as u64, stamp.due);
-        commands.send(member, &token::send_to(id, to, BODY));
+    fn write(&self, member: u32, to: SendTo<'_>, kind: Kind, stamp: Stamp, cx: &mut Context<Members>) {
+        add(&cx.traffic.sent, cx.shared.receivers(kind));
+        let id = cx.stamps.write(stamp.number << 2 | kind as u64, stamp.due);
+        cx.commands.send(member, &token::send_to(id, to, BODY));
     }
 
-    fn write_beside(&self, due: Due, kind: Kind, commands: &mut Commands) {
-        let (writer, reader) = (self.shared.members, self.shared.members + 1);
-        if self.share.has(writer) {
+    fn write_beside(&self, due: Due, kind: Kind, cx: &mut Context<Members>) {
+        let (writer, reader) = (cx.shared.members, cx.shared.members + 1);
+        if cx.has(writer) {
             for (number, due) in due.each() {
                 let to = SendTo::User(token::user(reader).into());
-                self.write(writer, to, kind, Stamp { number, due }, commands);
+                self.write(writer, to, kind, Stamp { number, due }, cx);
             }
         }
     }
 
-    fn receive(&mut self, member: u32, id: &str, seq: u64, now: Instant) {
-        let Some(stamp) = self.share.stamps.read(id) else { return };
-        let micros = micros_since(stamp.due, now);
-        self.share.traffic.deliver(self.share.worker, micros);
+    fn receive(&mut self, member: u32, id: &str, seq: u64, cx: &mut Context<Members>) {
+        let Some(stamp) = cx.stamps.read(id) else { return };
+        let micros = micros_since(stamp.due, cx.now);
+        cx.traffic.deliver(cx.worker, micros);
         match Kind::of(stamp.number) {
-            Kind::Alone => self.tally.alone.saturating_record(micros),
-            Kind::Beside => self.tally.beside.saturating_record(micros),
+            Kind::Alone => cx.tally.alone.saturating_record(micros),
+            Kind::Beside => cx.tally.beside.saturating_record(micros),
             Kind::Room => {
-                self.tally.room.saturating_record(micros);
-                self.in_order(member, seq);
+                cx.tally.room.saturating_record(micros);
+                self.in_order(member, seq, cx);
             }
         }
     }
 
     /// A member's own message arrives as an acknowledgement, and counts as received.
-    fn in_order(&mut self, member: u32, seq: u64) {
-        let newest = &mut self.newest[self.share.index(member)];
+    fn in_order(&mut self, member: u32, seq: u64, cx: &mut Context<Members>) {
+        let newest = &mut self.newest[cx.index(member)];
         if *newest > 0 && seq != *newest + 1 {
-            self.tally.out_of_order += 1;
+            cx.tally.out_of_order += 1;
         }
         *newest = seq;
     }
@@ -135,61 +132,56 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
-        let newest = vec![0; share.index(shared.members) + 1];
-        let page = format!("/load/{:x}", share.stamps.seed());
-        Members { shared, share, page, newest, tally: Tally::default() }
+    fn begin(&mut self, cx: &Context<Members>) {
+        self.newest = vec![0; cx.index(cx.shared.members) + 1];
+        self.page = format!("/load/{:x}", cx.stamps.seed());
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, _: &mut Commands) {
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
-            Event::Message { message, .. } => self.receive(member, &message.id, message.seq, now),
+            Event::Message { message, .. } => self.receive(member, &message.id, message.seq, cx),
             Event::Ack { id, seq, .. } => {
-                let Some(stamp) = self.share.stamps.read(id) else { return };
+                let Some(stamp) = cx.stamps.read(id) else { return };
                 let kind = Kind::of(stamp.number);
-                add(&self.share.traffic.acknowledged, self.shared.receivers(kind));
+                add(&cx.traffic.acknowledged, cx.shared.receivers(kind));
                 if kind == Kind::Room {
-                    self.in_order(member, *seq);
+                    self.in_order(member, *seq, cx);
                 }
             }
-            Event::Conversation { re: Some(_), .. } => add(&self.shared.joined, 1),
+            Event::Conversation { re: Some(_), .. } => add(&cx.shared.joined, 1),
             Event::Error { code, id, .. } => {
-                self.tally.note_refusal(code.word());
-                let kind = id.as_deref().and_then(|id| self.share.stamps.read(id));
+                cx.tally.note_refusal(code.word());
+                let kind = id.as_deref().and_then(|id| cx.stamps.read(id));
                 if let Some(stamp) = kind {
-                    add(&self.share.traffic.refused, self.shared.receivers(Kind::of(stamp.number)));
+                    add(&cx.traffic.refused, cx.shared.receivers(Kind::of(stamp.number)));
                 }
             }
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
-        let shared = Arc::clone(&self.shared);
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
+        let shared = Arc::clone(&cx.shared);
         match order {
             Order::Join => {
-                for member in self.share.of(shared.members) {
+                for member in cx.of(shared.members) {
                     let to = SendTo::Page(self.page.as_str().into());
-                    commands.send(member, &Command::Join { rid: 1, to });
+                    cx.commands.send(member, &Command::Join { rid: 1, to });
                 }
             }
             Order::Room(due) => {
                 for (number, due) in due.each() {
                     // A step that shares no factor with most numbers of members.
                     let member = (number.wrapping_mul(7919) % u64::from(shared.members)) as u32;
-                    if self.share.has(member) {
+                    if cx.has(member) {
                         add(&shared.sent, 1);
                         let to = SendTo::Page(self.page.as_str().into());
-                        self.write(member, to, Kind::Room, Stamp { number, due }, commands);
+                        self.write(member, to, Kind::Room, Stamp { number, due }, cx);
                     }
                 }
             }
-            Order::Alone(due) => self.write_beside(due, Kind::Alone, commands),
-            Order::Beside(due) => self.write_beside(due, Kind::Beside, commands),
+            Order::Alone(due) => self.write_beside(due, Kind::Alone, cx),
+            Order::Beside(due) => self.write_beside(due, Kind::Beside, cx),
         }
-    }
-
-    fn tally(&mut self) -> Tally {
-        self.tally.clone()
     }
 }

@@ -2,7 +2,6 @@
 //! messages, and repeats unacknowledged ones.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::time::Instant;
 
 use web_proto::{Command, Event, Message, SendTo, Welcome};
@@ -12,7 +11,7 @@ use crate::latency_stamp::{Stamp, micros_since};
 use crate::schedule::Due;
 use crate::tally::tally;
 use crate::token;
-use crate::worker::{Commands, Script, Share, add};
+use crate::worker::{Context, Script, add};
 
 /// Messages of one history request.
 const PAGE: u32 = 20;
@@ -24,10 +23,9 @@ pub(crate) enum Order {
 }
 
 /// The members of one worker. The slow ones have the first numbers, then come the others.
+#[derive(Default)]
 pub(crate) struct Members {
-    plan: Arc<SlowPlan>,
     body: String,
-    share: Share,
     /// Each member's resume position, and its newest seq in each conversation. On a busy machine every member may fall
     /// behind.
     positions: HashMap<u32, Box<str>>,
@@ -39,7 +37,6 @@ pub(crate) struct Members {
     /// By number of the message: its seq, to detect a duplicate.
     received: HashMap<u64, u64>,
     paused: bool,
-    tally: Tally,
 }
 
 tally! {
@@ -63,19 +60,19 @@ tally! {
 }
 
 impl Members {
-    fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
+    fn receive(&mut self, member: u32, message: &Message<'_>, cx: &mut Context<Members>) {
         let newest = self.newest.entry((member, (&*message.conversation).into())).or_default();
         *newest = message.seq.max(*newest);
-        let Some(Stamp { number, due }) = self.share.stamps.read(&message.id) else { return };
+        let Some(Stamp { number, due }) = cx.stamps.read(&message.id) else { return };
         match self.received.insert(number, message.seq) {
-            None => add(&self.share.traffic.delivered, 1),
-            Some(before) if before == message.seq => return self.tally.repeated += 1,
-            Some(_) => return self.tally.doubled += 1,
+            None => add(&cx.traffic.delivered, 1),
+            Some(before) if before == message.seq => return cx.tally.repeated += 1,
+            Some(_) => return cx.tally.doubled += 1,
         }
-        if member >= self.plan.slow {
-            let waited = micros_since(due, now);
-            self.share.traffic.note(self.share.worker, waited);
-            let times = if self.paused { &mut self.tally.pause } else { &mut self.tally.calm };
+        if member >= cx.shared.slow {
+            let waited = micros_since(due, cx.now);
+            cx.traffic.note(cx.worker, waited);
+            let times = if self.paused { &mut cx.tally.pause } else { &mut cx.tally.calm };
             times.saturating_record(waited);
         }
     }
@@ -86,12 +83,12 @@ impl Members {
 
     /// Requests missing messages, one page at a time. If the response is in a dropped queue, the request is repeated
     /// then.
-    fn fetch(&self, member: u32, commands: &mut Commands) {
+    fn fetch(&self, member: u32, cx: &mut Context<Members>) {
         let hole = self.holes.get(&member).and_then(BTreeMap::first_key_value);
         if let Some((conversation, after)) = hole {
             let to = SendTo::Conversation((&**conversation).into());
             let (before, after, limit) = (None, Some(*after), Some(PAGE));
-            commands.send(
+            cx.commands.send(
                 member,
                 &Command::History { rid: 1, to, before, after, since: None, thread: None, limit },
             );
@@ -107,12 +104,12 @@ impl Members {
         }
     }
 
-    fn write(&mut self, number: u64, due: Instant, commands: &mut Commands) {
-        let SlowPlan { slow, members, .. } = *self.plan;
+    fn write(&mut self, number: u64, due: Instant, cx: &mut Context<Members>) {
+        let SlowPlan { slow, members, .. } = *cx.shared;
         let others = u64::from(members);
         // Two steps that share no factor with the numbers mix authors and recipients.
         let writer = (number.wrapping_mul(7919) % others) as u32;
-        if !self.share.has(slow + writer) {
+        if !cx.has(slow + writer) {
             return;
         }
         let to = if number.is_multiple_of(2) {
@@ -120,10 +117,10 @@ impl Members {
         } else {
             slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % members
         };
-        let id: Box<str> = self.share.stamps.write(number, due).into();
-        commands.send(slow + writer, &token::send(id.to_string(), token::user(to), &self.body));
+        let id: Box<str> = cx.stamps.write(number, due).into();
+        cx.commands.send(slow + writer, &token::send(id.to_string(), token::user(to), &self.body));
         self.unanswered.entry(slow + writer).or_default().insert(id, to);
-        add(&self.share.traffic.sent, 1);
+        add(&cx.traffic.sent, 1);
     }
 
     /// True the first time.
@@ -131,9 +128,9 @@ impl Members {
         self.unanswered.get_mut(&member).is_some_and(|waiting| waiting.remove(id).is_some())
     }
 
-    fn say_again(&self, member: u32, commands: &mut Commands) {
+    fn say_again(&self, member: u32, cx: &mut Context<Members>) {
         for (id, to) in self.unanswered.get(&member).into_iter().flatten() {
-            commands.send(member, &token::send(id.to_string(), token::user(*to), &self.body));
+            cx.commands.send(member, &token::send(id.to_string(), token::user(*to), &self.body));
         }
     }
 }
@@ -143,77 +140,62 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
-    fn new(plan: Arc<SlowPlan>, share: Share) -> Members {
-        Members {
-            body: "x".repeat(plan.body),
-            plan,
-            share,
-            positions: HashMap::new(),
-            newest: HashMap::new(),
-            unanswered: HashMap::new(),
-            holes: HashMap::new(),
-            received: HashMap::new(),
-            paused: false,
-            tally: Tally::default(),
-        }
+    fn begin(&mut self, cx: &Context<Members>) {
+        self.body = "x".repeat(cx.shared.body);
     }
 
-    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, _: &mut Commands) {
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: &mut Context<Members>) {
         self.note_position(member, &welcome.position);
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
             Event::Ack { id, .. } if self.is_answered(member, id) => {
-                add(&self.share.traffic.acknowledged, 1);
+                add(&cx.traffic.acknowledged, 1);
             }
             Event::Message { message, position } => {
-                self.receive(member, message, now);
+                self.receive(member, message, cx);
                 self.note_position(member, position);
             }
             Event::Behind => {
-                self.tally.behind += 1;
+                cx.tally.behind += 1;
                 let position = self.positions.get(&member).map_or("", |position| position).into();
-                commands.send(member, &Command::Resume { rid: 1, position });
+                cx.commands.send(member, &Command::Resume { rid: 1, position });
             }
             Event::Changes { messages, gaps, position, .. } => {
                 // A gap begins after the newest known message, so record it before these messages.
                 for gap in gaps {
-                    self.tally.gaps += 1;
+                    cx.tally.gaps += 1;
                     let conversation: Box<str> = (&*gap.conversation).into();
                     let newest = self.newest.get(&(member, conversation.clone())).copied().unwrap_or(0);
                     self.holes.entry(member).or_default().entry(conversation).or_insert(newest);
                 }
-                messages.iter().for_each(|message| self.receive(member, message, now));
+                messages.iter().for_each(|message| self.receive(member, message, cx));
                 self.note_position(member, position);
-                self.say_again(member, commands);
-                self.fetch(member, commands);
+                self.say_again(member, cx);
+                self.fetch(member, cx);
             }
             Event::History { conversation, messages, more, .. } => {
-                self.tally.fetched += messages.len() as u64;
-                messages.iter().for_each(|message| self.receive(member, message, now));
+                cx.tally.fetched += messages.len() as u64;
+                messages.iter().for_each(|message| self.receive(member, message, cx));
                 self.fill(member, conversation, messages.last().filter(|_| *more).map(|last| last.seq));
-                self.fetch(member, commands);
+                self.fetch(member, cx);
             }
             Event::Error { code, id, .. } => {
                 if let Some(id) = id {
                     self.is_answered(member, id);
                 }
-                add(&self.share.traffic.refused, 1);
-                self.tally.note_refusal(code.word());
+                add(&cx.traffic.refused, 1);
+                cx.tally.note_refusal(code.word());
             }
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
         match order {
             Order::Pause => self.paused = true,
-            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, commands)),
+            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, cx)),
         }
-    }
-
-    fn tally(&mut self) -> Tally {
-        self.tally.clone()
     }
 }

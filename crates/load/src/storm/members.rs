@@ -1,18 +1,17 @@
 //! The members of a storm: some write and watch, the others receive, lose their connection, and resume.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::time::Instant;
 
 use web_proto::{Command, Event, Message, Presence, Welcome};
 
 use super::StormPlan;
-use crate::latency_stamp::{Stamp, micros_since};
+use crate::latency_stamp::{Stamp, Stamps, micros_since};
 use crate::retry::{Delay, Refusal, WatchRetry};
 use crate::schedule::Due;
 use crate::tally::tally;
 use crate::token;
-use crate::worker::{Commands, Script, Share, add};
+use crate::worker::{Context, Script, add};
 
 pub(crate) enum Order {
     Due(Due),
@@ -21,9 +20,8 @@ pub(crate) enum Order {
 }
 
 /// The members of one worker. Those whose connections break have the first numbers, then come the watchers.
+#[derive(Default)]
 pub(crate) struct Members {
-    plan: Arc<StormPlan>,
-    share: Share,
     /// Each member's resume position.
     positions: HashMap<u32, Box<str>>,
     /// Received messages, with the seq of the first receipt.
@@ -36,7 +34,6 @@ pub(crate) struct Members {
     storming: bool,
     /// Pairs whose watcher saw the other member as offline.
     flapped: HashSet<(u32, Box<str>)>,
-    tally: Tally,
 }
 
 tally! {
@@ -62,73 +59,73 @@ tally! {
     }
 }
 
-impl Members {
-    fn receive(&mut self, member: u32, message: &Message<'_>) {
-        // A watcher's own message on another device, or one of an earlier run.
-        let Some(Stamp { number, .. }) =
-            self.share.stamps.read(&message.id).filter(|_| member < self.plan.members)
-        else {
-            return;
-        };
-        match self.received.insert(number, message.seq) {
-            None => add(&self.share.traffic.delivered, 1),
-            Some(before) if before == message.seq => self.tally.repeated += 1,
-            Some(_) => self.tally.doubled += 1,
-        }
-    }
-
+impl StormPlan {
     fn is_watcher(&self, member: u32) -> bool {
-        member >= self.plan.members
-    }
-
-    fn note_position(&mut self, member: u32, position: &str) {
-        if !self.is_watcher(member) {
-            self.positions.insert(member, position.into());
-        }
-    }
-
-    fn write(&mut self, number: u64, due: Instant, commands: &mut Commands) {
-        let writer = self.plan.members + (number % u64::from(self.plan.watchers)) as u32;
-        if !self.share.has(writer) {
-            return;
-        }
-        self.refused_times.insert(number, 0);
-        commands.send(writer, &self.message(number, due));
-        add(&self.share.traffic.sent, 1);
+        member >= self.members
     }
 
     /// Equal for each attempt.
-    fn message(&self, number: u64, due: Instant) -> Command<'static> {
+    fn message(&self, number: u64, due: Instant, stamps: Stamps) -> Command<'static> {
         // All members receive messages in turn, from any watcher.
-        let to = (number.wrapping_mul(7919) % u64::from(self.plan.members)) as u32;
-        token::send(self.share.stamps.write(number, due), token::user(to), "Are you still there?")
+        let to = (number.wrapping_mul(7919) % u64::from(self.members)) as u32;
+        token::send(stamps.write(number, due), token::user(to), "Are you still there?")
     }
 
-    fn watched(&self, watcher: u32) -> std::ops::Range<u32> {
-        let share = self.plan.members.div_ceil(self.plan.watchers);
-        let first = (watcher - self.plan.members) * share;
-        first..first + share.min(self.watch_most).min(self.plan.members.saturating_sub(first))
+    /// `most`: how many users a watcher may watch.
+    fn watched(&self, watcher: u32, most: u32) -> std::ops::Range<u32> {
+        let share = self.members.div_ceil(self.watchers);
+        let first = (watcher - self.members) * share;
+        first..first + share.min(most).min(self.members.saturating_sub(first))
     }
 
-    fn watch(&self, watcher: u32) -> Command<'static> {
-        let users = self.watched(watcher).map(|member| token::user(member).into()).collect();
+    fn watch(&self, watcher: u32, most: u32) -> Command<'static> {
+        let users = self.watched(watcher, most).map(|member| token::user(member).into()).collect();
         Command::Watch { contacts: false, users }
+    }
+}
+
+impl Members {
+    fn receive(&mut self, member: u32, message: &Message<'_>, position: &str, cx: &mut Context<Members>) {
+        if cx.shared.is_watcher(member) {
+            return;
+        }
+        self.positions.insert(member, position.into());
+        // Other messages are those of an earlier run.
+        let Some(Stamp { number, .. }) = cx.stamps.read(&message.id) else { return };
+        match self.received.insert(number, message.seq) {
+            None => add(&cx.traffic.delivered, 1),
+            Some(before) if before == message.seq => cx.tally.repeated += 1,
+            Some(_) => cx.tally.doubled += 1,
+        }
+    }
+
+    fn write(&mut self, number: u64, due: Instant, cx: &mut Context<Members>) {
+        let writer = cx.shared.members + (number % u64::from(cx.shared.watchers)) as u32;
+        if !cx.has(writer) {
+            return;
+        }
+        self.refused_times.insert(number, 0);
+        cx.commands.send(writer, &cx.shared.message(number, due, cx.stamps));
+        add(&cx.traffic.sent, 1);
     }
 
     /// Repeats a refused command when the server allows it.
-    fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, commands: &mut Commands) {
-        self.tally.note_refusal(refusal.code.word());
-        let Some(Stamp { number, due }) = refusal.id.and_then(|id| self.share.stamps.read(id)) else {
-            let wait = self.watch_retry.refused(member, refusal, now).filter(|_| self.is_watcher(member));
-            return wait.into_iter().for_each(|wait| commands.send_after(wait, member, &self.watch(member)));
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, cx: &mut Context<Members>) {
+        cx.tally.note_refusal(refusal.code.word());
+        let Some(Stamp { number, due }) = refusal.id.and_then(|id| cx.stamps.read(id)) else {
+            let wait = self.watch_retry.refused(member, refusal, cx.now);
+            if let Some(wait) = wait.filter(|_| cx.shared.is_watcher(member)) {
+                cx.commands.send_after(wait, member, &cx.shared.watch(member, self.watch_most));
+            }
+            return;
         };
         let Some(times) = self.refused_times.get_mut(&number) else { return };
         *times += 1;
         match Delay::resend(refusal, *times) {
-            Some(wait) => commands.send_after(wait, member, &self.message(number, due)),
+            Some(wait) => cx.commands.send_after(wait, member, &cx.shared.message(number, due, cx.stamps)),
             None => {
                 self.refused_times.remove(&number);
-                add(&self.share.traffic.refused, 1);
+                add(&cx.traffic.refused, 1);
             }
         }
     }
@@ -139,81 +136,62 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
-    fn new(plan: Arc<StormPlan>, share: Share) -> Members {
-        Members {
-            plan,
-            share,
-            positions: HashMap::new(),
-            received: HashMap::new(),
-            refused_times: HashMap::new(),
-            watch_most: 0,
-            watch_retry: WatchRetry::default(),
-            storming: false,
-            flapped: HashSet::new(),
-            tally: Tally::default(),
-        }
-    }
-
-    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, commands: &mut Commands) {
-        if self.is_watcher(member) {
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, cx: &mut Context<Members>) {
+        if cx.shared.is_watcher(member) {
             self.watch_most = welcome.limits.watch;
-            commands.send(member, &self.watch(member));
-            self.tally.watched += self.watched(member).len() as u64;
+            cx.commands.send(member, &cx.shared.watch(member, self.watch_most));
+            cx.tally.watched += cx.shared.watched(member, self.watch_most).len() as u64;
             return;
         }
         if self.storming {
-            self.tally.not_resumed += u64::from(!welcome.resumed);
-            self.tally.gaps += welcome.gaps.len() as u64;
-            self.tally.caught_up += welcome.messages.len() as u64;
+            cx.tally.not_resumed += u64::from(!welcome.resumed);
+            cx.tally.gaps += welcome.gaps.len() as u64;
+            cx.tally.caught_up += welcome.messages.len() as u64;
         }
         for message in &welcome.messages {
-            self.receive(member, message);
+            self.receive(member, message, &welcome.position, cx);
         }
-        self.note_position(member, &welcome.position);
+        self.positions.insert(member, (&*welcome.position).into());
     }
 
     fn position(&self, member: u32) -> Option<&str> {
         self.positions.get(&member).map(|position| &**position)
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
             Event::Ack { id, .. } => {
-                let Some(Stamp { number, due }) = self.share.stamps.read(id) else { return };
+                let Some(Stamp { number, due }) = cx.stamps.read(id) else { return };
                 if self.refused_times.remove(&number).is_none() {
                     return;
                 }
-                let waited = micros_since(due, now);
-                add(&self.share.traffic.acknowledged, 1);
-                self.share.traffic.note(self.share.worker, waited);
-                self.tally.ack.saturating_record(waited);
+                let waited = micros_since(due, cx.now);
+                add(&cx.traffic.acknowledged, 1);
+                cx.traffic.note(cx.worker, waited);
+                cx.tally.ack.saturating_record(waited);
             }
-            Event::Message { message, position } => {
-                self.receive(member, message);
-                self.note_position(member, position);
-            }
+            Event::Message { message, position } => self.receive(member, message, position, cx),
             Event::Presence { user, presence: Presence::Offline, .. }
-                if self.storming && self.is_watcher(member) =>
+                if self.storming && cx.shared.is_watcher(member) =>
             {
                 self.flapped.insert((member, (&**user).into()));
             }
             event => {
                 if let Some(refusal) = Refusal::of(event) {
-                    self.refused(member, refusal, now, commands);
+                    self.refused(member, refusal, cx);
                 }
             }
         }
     }
 
-    fn order(&mut self, order: Order, _: Instant, commands: &mut Commands) {
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
         match order {
             Order::Storm => self.storming = true,
-            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, commands)),
+            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, cx)),
         }
     }
 
-    fn tally(&mut self) -> Tally {
-        self.tally.flapped = self.flapped.len() as u64;
-        self.tally.clone()
+    fn complete(&mut self, tally: &mut Tally) {
+        tally.flapped = self.flapped.len() as u64;
     }
 }

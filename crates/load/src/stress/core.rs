@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use super::members::{Members, Shared, Tally};
+use super::members::{Members, Shared, Tally, refused};
 use super::report::{Phases, report};
 use super::{DRAIN_PATIENCE, StressPlan};
 use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError};
@@ -18,7 +18,7 @@ use crate::settings::Plan;
 use crate::tally::Tally as _;
 use crate::token;
 use crate::watch::Watch;
-use crate::worker::{Script, Share, WorkerReport, add};
+use crate::worker::{Context, Script, WorkerReport, add};
 
 /// Most pending logins. A node admits a limited number at a time, and these members do not retry a refused login.
 const COMING: u64 = 500;
@@ -126,11 +126,11 @@ impl<'a> Stress<'a> {
         let core = make(Arc::clone(&inboxes) as Arc<dyn EventSink>);
         let (shared, stamps) = (Arc::new(Shared::new(plan)), Stamps::new_run());
         let start = |(number, inbox)| {
-            let share = Share::new(number, threads, Arc::clone(&watch.traffic), stamps);
+            let traffic = Arc::clone(&watch.traffic);
             let players = Players {
-                members: Members::new(Arc::clone(&shared), share),
+                members: Members::default(),
+                cx: Context::new(number, threads, traffic, stamps, Arc::clone(&shared)),
                 core: Arc::clone(&core),
-                shared: Arc::clone(&shared),
                 counts: Arc::clone(&watch.counts),
             };
             thread::Builder::new().name(format!("members {number}")).spawn(|| players.play(inbox))
@@ -198,8 +198,8 @@ impl Drop for Stress<'_> {
 /// The members of one thread.
 struct Players {
     members: Members,
+    cx: Context<Members>,
     core: Arc<dyn Core>,
-    shared: Arc<Shared>,
     counts: Arc<Counts>,
 }
 
@@ -207,38 +207,41 @@ impl Players {
     #[allow(clippy::needless_pass_by_value, reason = "the thread owns its inbox")]
     fn play(mut self, inbox: mpsc::Receiver<Note>) {
         for note in inbox {
+            self.cx.now = Instant::now();
             match note {
                 Note::CoreEvent(member, event) => self.deliver(member, &event),
                 Note::Fill => {
-                    for member in self.members.window() {
-                        self.write(member, Instant::now());
+                    for member in Members::window(&self.cx) {
+                        self.write(member);
                     }
                 }
-                Note::Report(to) => drop(to.send(self.members.tally())),
+                Note::Report(to) => {
+                    self.members.complete(&mut self.cx.tally);
+                    let _ = to.send(self.cx.tally.clone());
+                }
                 Note::End => return,
             }
         }
     }
 
     fn deliver(&mut self, member: u32, event: &CoreEvent) {
-        let now = Instant::now();
+        let Players { members, cx, counts, .. } = self;
         match event {
-            CoreEvent::Welcome => add(&self.counts.welcomed, 1),
+            CoreEvent::Welcome => add(&counts.welcomed, 1),
             CoreEvent::Acknowledged { id, conversation, seq } => {
-                let room = self.members.acknowledged(member, id, conversation, *seq, now);
-                if room {
-                    self.write(member, now);
+                if members.acknowledged(member, id, conversation, *seq, cx) {
+                    self.write(member);
                 }
             }
             CoreEvent::Message { id, conversation, seq } => {
-                self.members.received(member, id, conversation, *seq, now);
+                members.received(member, id, conversation, *seq, cx);
             }
-            CoreEvent::Refused(code) => self.members.refused(code),
+            CoreEvent::Refused(code) => refused(code, cx),
         }
     }
 
-    fn write(&mut self, member: u32, due: Instant) {
-        let (id, to) = self.members.compose(member, due);
-        self.core.send(member, id, &token::user(to), &self.shared.body);
+    fn write(&mut self, member: u32) {
+        let (id, to) = self.members.compose(member, self.cx.now, &mut self.cx);
+        self.core.send(member, id, &token::user(to), &self.cx.shared.body);
     }
 }

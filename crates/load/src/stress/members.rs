@@ -1,7 +1,6 @@
 //! The members of a stress: they write to others of their group, and check the messages that they receive.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use crate::schedule::Due;
 use crate::settings::Plan;
 use crate::tally::tally;
 use crate::token;
-use crate::worker::{Commands, Script, Share, add};
+use crate::worker::{Context, Script, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
@@ -33,14 +32,11 @@ impl Shared {
 }
 
 /// The members of one worker.
+#[derive(Default)]
 pub(crate) struct Members {
-    shared: Arc<Shared>,
-    share: Share,
     sequences: HashMap<(u32, Box<str>), SequenceCheck>,
-    chance: Masks,
     turns: Turns,
     counter: u64,
-    tally: Tally,
 }
 
 tally! {
@@ -68,17 +64,17 @@ pub(crate) enum Order {
 
 impl Members {
     /// The id of a message, and its recipient. `due`: its latency counts from here.
-    pub(super) fn compose(&mut self, member: u32, due: Instant) -> (String, u32) {
+    pub(super) fn compose(&mut self, member: u32, due: Instant, cx: &mut Context<Members>) -> (String, u32) {
         self.counter += 1;
-        let id = self.share.stamps.write(self.share.number(self.counter), due);
-        add(&self.share.traffic.sent, 1);
-        (id, neighbour(member, &self.shared, &mut self.chance))
+        let id = cx.stamps.write(cx.number(self.counter), due);
+        add(&cx.traffic.sent, 1);
+        (id, neighbour(member, &cx.shared, &mut cx.chance))
     }
 
     /// This worker's members, each as often as its window is wide.
-    pub(super) fn window(&self) -> Vec<u32> {
-        let Pace::Window(window) = self.shared.pace else { return Vec::new() };
-        self.share.of(self.shared.members).flat_map(|member| (0..window).map(move |_| member)).collect()
+    pub(super) fn window(cx: &Context<Members>) -> Vec<u32> {
+        let Pace::Window(window) = cx.shared.pace else { return Vec::new() };
+        cx.of(cx.shared.members).flat_map(|member| (0..window).map(move |_| member)).collect()
     }
 
     /// True if the member's window has space for the next message.
@@ -88,49 +84,57 @@ impl Members {
         id: &str,
         conversation: &str,
         seq: u64,
-        now: Instant,
+        cx: &mut Context<Members>,
     ) -> bool {
-        let Some(waited) = self.waited(id, now) else {
-            self.tally.strange += 1;
+        let Some(waited) = waited(id, cx) else {
+            cx.tally.strange += 1;
             return false;
         };
-        self.check(member, conversation, seq);
-        add(&self.share.traffic.acknowledged, 1);
-        self.tally.ack.saturating_record(waited);
-        matches!(self.shared.pace, Pace::Window(_)) && !self.share.traffic.over.load(Ordering::Relaxed)
+        self.check(member, conversation, seq, cx);
+        add(&cx.traffic.acknowledged, 1);
+        cx.tally.ack.saturating_record(waited);
+        matches!(cx.shared.pace, Pace::Window(_)) && !cx.traffic.over.load(Ordering::Relaxed)
     }
 
-    pub(super) fn received(&mut self, member: u32, id: &str, conversation: &str, seq: u64, now: Instant) {
-        let Some(waited) = self.waited(id, now) else {
-            self.tally.strange += 1;
+    pub(super) fn received(
+        &mut self,
+        member: u32,
+        id: &str,
+        conversation: &str,
+        seq: u64,
+        cx: &mut Context<Members>,
+    ) {
+        let Some(waited) = waited(id, cx) else {
+            cx.tally.strange += 1;
             return;
         };
-        if self.check(member, conversation, seq) {
-            self.share.traffic.deliver(self.share.worker, waited);
-            self.tally.delivery.saturating_record(waited);
+        if self.check(member, conversation, seq, cx) {
+            cx.traffic.deliver(cx.worker, waited);
+            cx.tally.delivery.saturating_record(waited);
         }
     }
 
-    pub(super) fn refused(&mut self, code: &str) {
-        add(&self.share.traffic.refused, 1);
-        self.tally.note_refusal(code);
-    }
-
-    fn write(&mut self, member: u32, due: Instant, commands: &mut Commands) {
-        let (id, to) = self.compose(member, due);
-        commands.send(member, &token::send(id, token::user(to), &self.shared.body));
+    fn write(&mut self, member: u32, due: Instant, cx: &mut Context<Members>) {
+        let (id, to) = self.compose(member, due, cx);
+        cx.commands.send(member, &token::send(id, token::user(to), &cx.shared.body));
     }
 
     /// The next member whose turn has come, with its due time after the begin.
-    fn turn(&mut self, every: Duration, passed: Duration) -> Option<(u32, Duration)> {
-        let Members { turns, chance, shared, share, .. } = self;
+    fn turn(
+        &mut self,
+        every: Duration,
+        passed: Duration,
+        cx: &mut Context<Members>,
+    ) -> Option<(u32, Duration)> {
+        let turns = &mut self.turns;
         if turns.of_span.is_empty() {
             let start = every * turns.span;
             if start > passed {
                 return None;
             }
-            let moment = |member| (start + every.mul_f64(chance.chance()), member);
-            turns.of_span = share.of(shared.members).map(moment).collect();
+            let members = cx.of(cx.shared.members);
+            let moment = |member| (start + every.mul_f64(cx.chance.chance()), member);
+            turns.of_span = members.map(moment).collect();
             // The last of the list is the next one.
             turns.of_span.sort_unstable_by(|a, b| b.cmp(a));
             turns.span += 1;
@@ -139,18 +143,13 @@ impl Members {
         Some((member, after))
     }
 
-    /// Microseconds since the due time of the message with this id; None if it belongs to another run.
-    fn waited(&self, id: &str, now: Instant) -> Option<u64> {
-        self.share.stamps.read(id).map(|stamp| micros_since(stamp.due, now))
-    }
-
     /// True if this seq is new to the member.
-    fn check(&mut self, member: u32, conversation: &str, seq: u64) -> bool {
+    fn check(&mut self, member: u32, conversation: &str, seq: u64, cx: &mut Context<Members>) -> bool {
         let arrival = self.sequences.entry((member, conversation.into())).or_default().add(seq);
         match arrival {
             Arrival::InOrder => {}
-            Arrival::Twice => self.tally.doubled += 1,
-            Arrival::Early => self.tally.misordered += 1,
+            Arrival::Twice => cx.tally.doubled += 1,
+            Arrival::Early => cx.tally.misordered += 1,
             Arrival::Late => {}
         }
         arrival != Arrival::Twice
@@ -162,64 +161,50 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
-        Members {
-            // Equal in each run.
-            chance: Masks::new(0x2545_f491_4f6c_dd1d ^ (u64::from(share.worker) + 1)),
-            turns: Turns::default(),
-            shared,
-            share,
-            sequences: HashMap::new(),
-            counter: 0,
-            tally: Tally::default(),
-        }
-    }
-
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
             Event::Ack { id, conversation, seq, .. } => {
-                let room = self.acknowledged(member, id, conversation, *seq, now);
+                let room = self.acknowledged(member, id, conversation, *seq, cx);
                 if room {
-                    self.write(member, now, commands);
+                    self.write(member, cx.now, cx);
                 }
             }
             Event::Message { message, .. } => {
-                self.received(member, &message.id, &message.conversation, message.seq, now);
+                self.received(member, &message.id, &message.conversation, message.seq, cx);
             }
-            Event::Error { code, .. } => self.refused(code.word()),
+            Event::Error { code, .. } => refused(code.word(), cx),
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
-        match (order, self.shared.pace) {
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
+        match (order, cx.shared.pace) {
             (Order::Fill, _) => {
-                for member in self.window() {
-                    self.write(member, now, commands);
+                for member in Members::window(cx) {
+                    self.write(member, cx.now, cx);
                 }
             }
             (Order::Due(due), _) => {
                 // A step that shares no factor with the members mixes the groups.
-                let members = u64::from(self.shared.members);
+                let members = u64::from(cx.shared.members);
                 for (message, due) in due.each() {
                     let member = (message.wrapping_mul(7919) % members) as u32;
-                    if self.share.has(member) {
-                        self.write(member, due, commands);
+                    if cx.has(member) {
+                        self.write(member, due, cx);
                     }
                 }
             }
             (Order::Passed { begin, passed }, Pace::Every(every)) => {
-                while let Some((member, after)) = self.turn(every, passed) {
-                    self.write(member, begin + after, commands);
+                while let Some((member, after)) = self.turn(every, passed, cx) {
+                    self.write(member, begin + after, cx);
                 }
             }
             (Order::Passed { .. }, _) => {}
         }
     }
 
-    fn tally(&mut self) -> Tally {
-        self.tally.holes = self.sequences.values().map(SequenceCheck::holes).sum();
-        self.tally.clone()
+    fn complete(&mut self, tally: &mut Tally) {
+        tally.holes = self.sequences.values().map(SequenceCheck::holes).sum();
     }
 }
 
@@ -229,6 +214,16 @@ struct Turns {
     /// The number of the next span.
     span: u32,
     of_span: Vec<(Duration, u32)>,
+}
+
+/// Microseconds since the due time of the message with this id; None if it belongs to another run.
+fn waited(id: &str, cx: &Context<Members>) -> Option<u64> {
+    cx.stamps.read(id).map(|stamp| micros_since(stamp.due, cx.now))
+}
+
+pub(super) fn refused(code: &str, cx: &mut Context<Members>) {
+    add(&cx.traffic.refused, 1);
+    cx.tally.note_refusal(code);
 }
 
 /// Another member of the group.
@@ -241,6 +236,8 @@ fn neighbour(member: u32, shared: &Shared, chance: &mut Masks) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::latency_stamp::Stamps;
 
@@ -251,11 +248,12 @@ mod tests {
     #[test]
     fn each_member_has_one_turn_in_each_span_at_different_times() {
         let every = Duration::from_secs(5);
-        let share = Share::new(1, 2, Arc::default(), Stamps::new_run());
-        let mut writers = Members::new(Arc::new(writing(90, Pace::Every(every))), share);
+        let shared = Arc::new(writing(90, Pace::Every(every)));
+        let mut cx = Context::new(1, 2, Arc::default(), Stamps::new_run(), shared);
+        let mut writers = Members::default();
         let mut turns = Vec::new();
         for millis in (0..14_999).step_by(2) {
-            while let Some(turn) = writers.turn(every, Duration::from_millis(millis)) {
+            while let Some(turn) = writers.turn(every, Duration::from_millis(millis), &mut cx) {
                 turns.push(turn);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use web_proto::{Command, Event, SendTo};
@@ -12,7 +12,7 @@ use crate::latency_stamp::micros_since;
 use crate::schedule::Due;
 use crate::tally::tally;
 use crate::token;
-use crate::worker::{Commands, Script, Share, add};
+use crate::worker::{Context, Script, add};
 
 /// State that all workers of a run share.
 pub(crate) struct Shared {
@@ -23,11 +23,8 @@ pub(crate) struct Shared {
 }
 
 /// The members of one worker.
-pub(crate) struct Members {
-    shared: Arc<Shared>,
-    share: Share,
-    tally: Tally,
-}
+#[derive(Default)]
+pub(crate) struct Members;
 
 tally! {
     pub(crate) struct Tally {
@@ -73,28 +70,26 @@ fn other(member: u32) -> u32 {
     member ^ 1
 }
 
-impl Members {
-    fn say(&self, member: u32, due: Instant, commands: &mut Commands) {
-        self.shared.note_sent(member, due);
-        add(&self.share.traffic.sent, 1);
-        commands
-            .send(member, &Command::Typing { to: SendTo::User(token::user(other(member)).into()), on: true });
-    }
+fn say(member: u32, due: Instant, cx: &mut Context<Members>) {
+    cx.shared.note_sent(member, due);
+    add(&cx.traffic.sent, 1);
+    let to = SendTo::User(token::user(other(member)).into());
+    cx.commands.send(member, &Command::Typing { to, on: true });
+}
 
-    fn receive(&mut self, member: u32, user: &str, now: Instant, commands: &mut Commands) {
-        let of = other(member);
-        let Some(due) = self.shared.take_due(of).filter(|_| token::number(user) == Some(of)) else {
-            self.tally.strange += 1;
-            return;
-        };
-        let micros = micros_since(due, now);
-        // The server sends no acknowledgement for typing: the receipt counts as one.
-        add(&self.share.traffic.acknowledged, 1);
-        self.share.traffic.deliver(self.share.worker, micros);
-        self.tally.delivery.saturating_record(micros);
-        if self.shared.plan.rate.is_none() && !self.share.traffic.over.load(Ordering::Relaxed) {
-            self.say(member, now, commands);
-        }
+fn receive(member: u32, user: &str, cx: &mut Context<Members>) {
+    let of = other(member);
+    let Some(due) = cx.shared.take_due(of).filter(|_| token::number(user) == Some(of)) else {
+        cx.tally.strange += 1;
+        return;
+    };
+    let micros = micros_since(due, cx.now);
+    // The server sends no acknowledgement for typing: the receipt counts as one.
+    add(&cx.traffic.acknowledged, 1);
+    cx.traffic.deliver(cx.worker, micros);
+    cx.tally.delivery.saturating_record(micros);
+    if cx.shared.plan.rate.is_none() && !cx.traffic.over.load(Ordering::Relaxed) {
+        say(member, cx.now, cx);
     }
 }
 
@@ -103,43 +98,35 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
-    fn new(shared: Arc<Shared>, share: Share) -> Members {
-        Members { shared, share, tally: Tally::default() }
-    }
-
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, commands: &mut Commands) {
+    fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
         match event {
-            Event::Typing { user, .. } => self.receive(member, user, now, commands),
+            Event::Typing { user, .. } => receive(member, user, cx),
             Event::Error { code, .. } => {
-                add(&self.share.traffic.refused, 1);
-                self.tally.note_refusal(code.word());
+                add(&cx.traffic.refused, 1);
+                cx.tally.note_refusal(code.word());
             }
             _ => {}
         }
     }
 
-    fn order(&mut self, order: Order, now: Instant, commands: &mut Commands) {
-        let TypingPlan { members, window, .. } = self.shared.plan;
+    fn order(&mut self, order: Order, cx: &mut Context<Members>) {
+        let TypingPlan { members, window, .. } = cx.shared.plan;
         match order {
             Order::Fill => {
-                for member in self.share.of(members) {
-                    (0..window).for_each(|_| self.say(member, now, commands));
+                for member in cx.of(members) {
+                    (0..window).for_each(|_| say(member, cx.now, cx));
                 }
             }
             Order::Due(due) => {
                 for (number, due) in due.each() {
                     // A step that shares no factor with the members mixes the pairs.
                     let member = (number.wrapping_mul(7919) % u64::from(members)) as u32;
-                    if self.share.has(member) {
-                        self.tally.late.saturating_record(micros_since(due, now));
-                        self.say(member, due, commands);
+                    if cx.has(member) {
+                        cx.tally.late.saturating_record(micros_since(due, cx.now));
+                        say(member, due, cx);
                     }
                 }
             }
         }
-    }
-
-    fn tally(&mut self) -> Tally {
-        self.tally.clone()
     }
 }
