@@ -80,7 +80,9 @@ export function Autocomplete({ handle, field, text, conversation, onInsert, desc
   const pick = (one: Suggestion | undefined) => {
     if (list === undefined || one === undefined) return;
     setList(undefined);
-    onInsert(one.piece, list.trigger.length);
+    // The list may be older than the text: whoever types on and chooses at once means the whole word before the cursor.
+    const trigger = field.current && triggerAt(field.current.value, field.current.selectionStart);
+    if (trigger?.kind === list.trigger.kind) onInsert(one.piece, trigger.length);
   };
   handle.current = {
     onKey(event) {

@@ -136,3 +136,24 @@ test('Control and B makes what is marked bold, and plain again', () => {
   drawing.press(field, 'b', { ctrlKey: true });
   expect(field.value).toBe('so big');
 });
+
+test('an emoji that is chosen leaves the cursor behind it at once', async () => {
+  const { drawing, field } = composer();
+  drawing.type(field, 'well :tada');
+  await vi.waitFor(() => expect(drawing.text()).toContain(':tada:'));
+  drawing.press(field, 'Enter');
+  expect(field.value).toBe('well 🎉 ');
+  // Typed before the browser paints again.
+  drawing.type(field, 'hello everybody');
+  await new Promise(requestAnimationFrame);
+  expect([field.value, field.selectionStart]).toEqual(['hello everybody', 15]);
+});
+
+test('whoever types on and chooses from the older list replaces the whole word', async () => {
+  const { drawing, field } = composer();
+  drawing.type(field, 'well :tad');
+  await vi.waitFor(() => expect(drawing.text()).toContain(':tada:'));
+  drawing.type(field, 'well :tada');
+  drawing.press(field, 'Enter');
+  expect([field.value, field.selectionStart]).toEqual(['well 🎉 ', 8]);
+});

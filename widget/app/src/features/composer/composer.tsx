@@ -92,13 +92,11 @@ export function Composer({ conversation, source, label, writing }: Props) {
   const insert = (piece: string, back = 0) => {
     const element = field.current;
     if (element === null) return;
-    const from = element.selectionStart - back;
-    const { selectionEnd } = element;
-    write(element.value.slice(0, from) + piece + element.value.slice(selectionEnd));
-    requestAnimationFrame(() => {
-      element.focus({ preventScroll: true });
-      element.setSelectionRange(from + piece.length, from + piece.length);
-    });
+    const { selectionStart, selectionEnd } = element;
+    // The cursor moves now: in the next frame it would move in what was typed meanwhile.
+    element.setRangeText(piece, selectionStart - back, selectionEnd, 'end');
+    write(element.value);
+    element.focus({ preventScroll: true });
   };
   const send = () => {
     if (editing) return save(editing);
@@ -235,14 +233,15 @@ export function Composer({ conversation, source, label, writing }: Props) {
 function mark(element: HTMLTextAreaElement, sign: string, write: (value: string) => void): void {
   const { value, selectionStart: from, selectionEnd: to } = element;
   const marked = value.slice(from, to);
-  const has = value.slice(from - sign.length, from) === sign && value.slice(to, to + sign.length) === sign;
-  const n = has ? -sign.length : sign.length;
-  write(
-    has
-      ? value.slice(0, from + n) + marked + value.slice(to - n)
-      : value.slice(0, from) + sign + marked + sign + value.slice(to),
-  );
-  requestAnimationFrame(() => element.setSelectionRange(from + n, to + n));
+  const n = sign.length;
+  if (value.slice(from - n, from) === sign && value.slice(to, to + n) === sign) {
+    element.setRangeText(marked, from - n, to + n);
+    element.setSelectionRange(from - n, to - n);
+  } else {
+    element.setRangeText(sign + marked + sign, from, to);
+    element.setSelectionRange(from + n, to + n);
+  }
+  write(element.value);
 }
 
 function isFocused(element: HTMLElement | null): boolean {
