@@ -8,8 +8,9 @@ import { Composer } from './composer.tsx';
 
 const KEY = direct('u3');
 
-function composer(replyTo?: Message, editing?: Message) {
+function composer(replyTo?: Message, editing?: Message, before?: () => void) {
   const drawing = new Drawing();
+  before?.();
   const field = createRef<HTMLTextAreaElement>();
   const state = { sent: 0, cancelled: 0, last: 0 };
   drawing.draw(
@@ -156,4 +157,21 @@ test('whoever types on and chooses from the older list replaces the whole word',
   drawing.type(field, 'well :tada');
   drawing.press(field, 'Enter');
   expect([field.value, field.selectionStart]).toEqual(['well 🎉 ', 8]);
+});
+
+test('the field takes the focus, but not from a reader who is at a message already', () => {
+  const { field } = composer();
+  expect(document.activeElement).toBe(field);
+  const message = document.createElement('button');
+  const goToMessage = () => {
+    const history = document.createElement('div');
+    history.className = 'history';
+    history.append(message);
+    document.body.append(history);
+    message.focus();
+  };
+  composer(undefined, undefined, goToMessage);
+  expect(document.activeElement).toBe(message);
+  const edit = composer(undefined, OWN, goToMessage);
+  expect(document.activeElement).toBe(edit.field);
 });

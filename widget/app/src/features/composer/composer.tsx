@@ -62,8 +62,9 @@ export function Composer({ conversation, source, label, writing }: Props) {
   useLayoutEffect(() => grow(field.current), [text, field]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a window that changes its size moves no focus
   useLayoutEffect(() => {
-    // On a phone the keyboard would cover what one wants to read first.
-    if (editing || (takesFocus() && !matchMedia(PHONE).matches))
+    // On a phone the keyboard would cover what one wants to read first. Whoever has gone to a message before this came
+    // stays there: an Enter that is meant for the message would send the draft.
+    if (editing || (takesFocus() && !matchMedia(PHONE).matches && !isAtMessage(field.current)))
       field.current?.focus({ preventScroll: true });
     // When editing begins, the cursor stands at the end.
     const end = field.current?.value.length ?? 0;
@@ -245,7 +246,15 @@ function mark(element: HTMLTextAreaElement, sign: string, write: (value: string)
 }
 
 function isFocused(element: HTMLElement | null): boolean {
-  return element !== null && (element.getRootNode() as ShadowRoot).activeElement === element;
+  return element !== null && focusBeside(element) === element;
+}
+
+function isAtMessage(element: HTMLElement | null): boolean {
+  return element !== null && focusBeside(element)?.closest('.history') != null;
+}
+
+function focusBeside(element: HTMLElement): Element | null {
+  return (element.getRootNode() as ShadowRoot).activeElement;
 }
 
 /** As tall as its text, up to a bound. */
