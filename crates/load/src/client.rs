@@ -4,7 +4,7 @@ pub(crate) mod http;
 mod websocket;
 
 use serde_json::value::RawValue;
-use web_proto::{Code, Event};
+use web_proto::{Code, Command, Event, Hello, VERSION};
 
 use crate::target::{Target, Transport};
 use http::{Content, Head};
@@ -48,6 +48,31 @@ impl Fault {
     }
 }
 
+/// The credentials of a member.
+#[derive(Debug, Clone, Copy)]
+pub struct Login<'a> {
+    pub site: &'a str,
+    pub token: &'a str,
+    /// Where the member's last session ended, to resume it.
+    pub position: Option<&'a str>,
+}
+
+impl Login<'_> {
+    fn hello(self) -> Vec<u8> {
+        let mut frame = Vec::with_capacity(512);
+        let hello = Hello {
+            v: VERSION,
+            site: self.site.into(),
+            token: Some(self.token.into()),
+            device: "load".into(),
+            position: self.position.map(Into::into),
+            client: Some("kith-load".into()),
+        };
+        Command::Hello(Box::new(hello)).write(&mut frame);
+        frame
+    }
+}
+
 /// A client from its first byte to its last. An idle client owns only its key, and no buffer.
 #[derive(Debug)]
 pub struct Client {
@@ -60,7 +85,7 @@ pub struct Client {
 enum State {
     New(Transport),
     /// Waits for the answer to the handshake, then sends this hello.
-    Upgrading(Box<[u8]>),
+    Upgrading(Vec<u8>),
     /// Has the received part of a message in several frames.
     Websocket(Option<Vec<u8>>),
     /// Waits for the head of a stream's response.
@@ -80,27 +105,16 @@ impl Client {
         Client { state: State::New(transport), key: None }
     }
 
-    /// The connection is open: appends the first request. `hello` is the frame.
-    pub fn start(&mut self, target: &Target, hello: &[u8], out: &mut Vec<u8>) {
+    /// The connection is open: appends the first request.
+    pub fn start(&mut self, target: &Target, login: Login<'_>, out: &mut Vec<u8>) {
         let State::New(transport) = self.state else { return };
-        self.state = match transport {
-            Transport::Websocket => {
-                websocket::open(target, out);
-                State::Upgrading(hello.into())
-            }
-            Transport::Stream => {
-                http::post(target, "/v1/stream", None, hello, out);
-                State::Opening(transport)
-            }
-            Transport::Sse => {
-                http::post(target, "/v1/sse", None, hello, out);
-                State::Opening(transport)
-            }
-            Transport::Poll => {
-                http::post(target, "/v1/poll", None, hello, out);
-                State::Polling
-            }
-        };
+        if transport == Transport::Websocket {
+            websocket::open(target, out);
+            self.state = State::Upgrading(login.hello());
+            return;
+        }
+        http::post(target, &format!("/v1/{}", transport.name()), None, &login.hello(), out);
+        self.state = if transport == Transport::Poll { State::Polling } else { State::Opening(transport) };
     }
 
     /// Reads input and returns the number of bytes it consumed. Appends bytes to send to `out`, and passes each event

@@ -2,12 +2,16 @@
 //! validity.
 //!
 //! A [`client::Client`] is a value that takes bytes and returns bytes to send, one per connection, for each of the four
-//! transports. A plan ([`flood`], [`stress`]) drives many clients on its own `edge` workers. It measures the server
-//! from outside (`/proc`, `/metrics`), and marks its figures as invalid if the generator was the limit.
+//! transports. A [`Plan`] has its settings, its phases and its report; the behaviour of its members is a `Script`
+//! (`worker.rs`), which meets events and commands only. `Conductor` runs many clients on `edge` workers of its own, and
+//! `Watch` measures the server from outside (`/proc`, `/metrics`). Figures are invalid if the generator was the limit.
+//!
+//! A further protocol is a further client: `Client` maps its bytes to events, and `target::Transport` says how its
+//! sessions are kept and left; `Commands::send` writes what members say. Conductor, scripts and reports stay.
 //!
 //! The crate knows only the protocol and the process id, not the server's internals.
 //!
-//! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`report::Run`], [`client::Client`].
+//! Read first: [`Plan`], [`flood::FloodPlan`], [`report::Run`], [`client::Client`].
 
 mod agenda;
 mod arrivals;

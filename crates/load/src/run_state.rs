@@ -9,7 +9,6 @@ use std::time::Instant;
 use edge::Connect;
 use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
-use web_proto::{Command, Hello, VERSION};
 
 use crate::arrivals::Arrivals;
 use crate::probe;
@@ -90,18 +89,5 @@ impl RunState {
 
     pub(crate) fn connect(&self, from: Option<IpAddr>) -> Connect {
         Connect { to: self.target.addr, from, tls: self.tls.clone() }
-    }
-
-    pub(crate) fn hello(&self, member: u32, position: Option<&str>, frame: &mut Vec<u8>) {
-        let (site, token) = self.tokens.of(member);
-        let hello = Hello {
-            v: VERSION,
-            site: site.into(),
-            token: Some(token.into()),
-            device: "load".into(),
-            position: position.map(Into::into),
-            client: Some("kith-load".into()),
-        };
-        Command::Hello(Box::new(hello)).write(frame);
     }
 }

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Welcome};
 
 use crate::agenda::Agenda;
-use crate::client::{self, Client, Masks};
+use crate::client::{self, Client, Login, Masks};
 use crate::failures::Reasons;
 use crate::latency_stamp::Stamps;
 use crate::retry::Delay;
@@ -245,7 +245,6 @@ pub(crate) struct Worker<S: Script> {
     /// Members that are away or reconnecting.
     returning: HashMap<u32, Returning>,
     masks: Masks,
-    frame: Vec<u8>,
     out: Vec<u8>,
 }
 
@@ -301,7 +300,6 @@ impl<S: Script> Worker<S> {
             waiting: Agenda::default(),
             deferred: Agenda::default(),
             returning: HashMap::new(),
-            frame: Vec::new(),
             out: Vec::new(),
         }
     }
@@ -549,9 +547,9 @@ impl<S: Script> Worker<S> {
 
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
         self.deferred.clear();
-        let Worker { state, masks, out, frame, cx, .. } = self;
-        frame.clear();
-        Command::Bye.write(frame);
+        let Worker { state, masks, out, cx, .. } = self;
+        let mut bye = Vec::new();
+        Command::Bye.write(&mut bye);
         conns.each(|conn, mut io| match conn {
             Conn::Member(member) if member.stage == Stage::Active => {
                 add(&state.counts.left, 1);
@@ -560,7 +558,7 @@ impl<S: Script> Worker<S> {
                 match state.transport.farewell() {
                     Farewell::Say => {
                         out.clear();
-                        member.client.say(frame, masks, out);
+                        member.client.say(&bye, masks, out);
                         io.send(out);
                     }
                     Farewell::Close => io.close(),
@@ -593,11 +591,11 @@ impl<S: Script> Protocol for Worker<S> {
     fn connected(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         match conn {
             Conn::Member(member) => {
-                self.frame.clear();
                 self.out.clear();
                 let position = self.script.position(member.number);
-                self.state.hello(member.number, position, &mut self.frame);
-                member.client.start(&self.state.target, &self.frame, &mut self.out);
+                let (site, token) = self.state.tokens.of(member.number);
+                let login = Login { site, token: &token, position };
+                member.client.start(&self.state.target, login, &mut self.out);
                 io.send(&self.out);
                 io.set_timer(Some(LOGIN_PATIENCE));
             }

@@ -3,7 +3,7 @@
 use super::*;
 
 const WELCOME: &str = r#"{"t":"welcome","session":"s","key":"k1","me":{"user":"u","name":"U"},"presence":"online","open":true,"limits":{"body_bytes":1,"frame_bytes":1,"page":1,"watch":1,"idle_ms":1,"heartbeat_ms":1},"time":1,"expires":1,"resumed":false,"conversations":[],"position":"p"}"#;
-const HELLO: &[u8] = br#"{"t":"hello"}"#;
+const LOGIN: Login<'_> = Login { site: "demo", token: "t", position: None };
 
 #[test]
 fn websocket() {
@@ -27,7 +27,7 @@ fn websocket() {
     let out = output.out;
     let head = out.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
     assert!(out.starts_with(b"GET /v1/websocket HTTP/1.1\r\nHost: 127.0.0.1:1\r\n"));
-    assert_eq!(unmasked(&out[head..]), [HELLO, b"p", b"\x03\xe8"]);
+    assert_eq!(unmasked(&out[head..]), [&LOGIN.hello()[..], b"p", b"\x03\xe8"]);
 }
 
 #[test]
@@ -70,7 +70,10 @@ fn stream_and_sse() {
         assert_eq!(output.key.as_deref(), Some("k1"));
         let request = String::from_utf8(output.out).unwrap();
         assert!(request.starts_with(&format!("POST /v1/{} HTTP/1.1\r\n", transport.name())), "{request}");
-        assert!(request.ends_with("Content-Length: 13\r\n\r\n{\"t\":\"hello\"}"), "{request}");
+        let hello = String::from_utf8(LOGIN.hello()).unwrap();
+        assert!(hello.starts_with("{\"t\":\"hello\",") && hello.contains("\"token\":\"t\""), "{hello}");
+        let end = format!("Content-Length: {}\r\n\r\n{hello}", hello.len());
+        assert!(request.ends_with(&end), "{request}");
     }
 }
 
@@ -160,7 +163,7 @@ fn output(transport: Transport, answer: &[u8]) -> Result<Output, Fault> {
 fn fed(transport: Transport, answer: &[u8], cuts: &[usize]) -> Result<Output, Fault> {
     let (target, mut masks, mut out) = (target(), Masks::new(1), Vec::new());
     let mut client = Client::new(transport);
-    client.start(&target, HELLO, &mut out);
+    client.start(&target, LOGIN, &mut out);
     let (mut events, mut taken) = (Vec::new(), 0);
     for end in cuts.iter().copied().chain([answer.len()]) {
         taken += client.input(&target, &answer[taken..end], &mut masks, &mut out, &mut |event| {

@@ -54,7 +54,12 @@ impl Drawing {
     pub(super) fn group(&self, x: f64, y: f64) -> Markup {
         html! {
             g transform={ "translate(" (x) " " (y) ")" } {
-                text.ours x="2" y="-6" { (self.title) ", " (self.unit) }
+                text.ours x="2" y="-6" {
+                    (self.title) ", " (self.unit)
+                    @for (name, colour) in self.legend.iter().zip(["a", "b", "c"]) {
+                        tspan dx="14" style={ "fill:var(--" (colour) ")" } { (name) }
+                    }
+                }
                 (self.marks)
             }
         }

@@ -212,6 +212,7 @@ impl Players {
                 Note::CoreEvent(member, event) => self.deliver(member, &event),
                 Note::Fill => {
                     for member in Members::window(&self.cx) {
+                        self.cx.now = Instant::now();
                         self.write(member);
                     }
                 }

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use edge::{Conns, Handle, Io};
-use web_proto::{Command, Hello, SendTo, VERSION};
+use web_proto::{Command, SendTo};
 
 use super::super::Kind;
 use super::super::events::EventSummary;
+use super::super::state::State;
 use super::super::visitor::Stage;
 use super::{ANSWER_PATIENCE, Browsers, Conn, Errand, PING_EVERY};
-use crate::client::Client;
+use crate::client::{Client, Login};
 use crate::target::Transport;
+use crate::token;
 use crate::worker::add;
 
 pub(in super::super) struct Socket {
@@ -53,19 +55,11 @@ impl Browsers {
 
     /// The connection is open: sends the handshake, then the hello.
     pub(super) fn say_hello(&mut self, socket: &mut Socket, io: &mut Io<'_>) {
-        let state = Arc::clone(&self.state);
-        let hello = Hello {
-            v: VERSION,
-            site: state.options.site.as_str().into(),
-            token: Some(state.tokens[socket.visitor as usize].as_str().into()),
-            device: "load".into(),
-            position: None,
-            client: Some("kith-load".into()),
-        };
-        self.frame.clear();
+        let State { options, tokens, .. } = &*self.state;
+        let token = &tokens[socket.visitor as usize];
         self.out.clear();
-        Command::Hello(Box::new(hello)).write(&mut self.frame);
-        socket.client.start(&state.options.target, &self.frame, &mut self.out);
+        let login = Login { site: &options.site, token, position: None };
+        socket.client.start(&options.target, login, &mut self.out);
         io.send(&self.out);
         io.set_timer(Some(ANSWER_PATIENCE));
     }
@@ -97,14 +91,8 @@ impl Browsers {
         self.tally.written += u64::from(self.counting_from.is_some_and(|from| due >= from));
         add(&self.state.traffic.sent, 1);
         socket.asked.push((rid, Kind::Message, due));
-        let command = Command::Send {
-            id: self.state.stamps.write(rid, due).into(),
-            to: SendTo::User(to.into()),
-            body: "Did you see the new thread? I would not have thought so.".into(),
-            reply_to: None,
-            files: Vec::new(),
-            thread: None,
-        };
+        let id = self.state.stamps.write(rid, due);
+        let command = token::send(id, to, "Did you see the new thread? I would not have thought so.");
         self.say(socket, &command, &mut io);
     }
 
