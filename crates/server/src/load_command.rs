@@ -17,17 +17,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chat::SecretKind;
-use clap::Args;
 use load::report::{Machine, Report, Run};
 use load::stress::StressPlan;
 use load::target::Target;
 use load::{LoadError, Observer, OtherProcesses, RunOptions};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use toml::{Table, Value};
+use toml::Table;
 
 pub(crate) use self::line::LoadCommand;
-use self::line::{LoadTarget, PlanFlags};
+use self::line::{LoadTarget, Order};
 use self::live::Live;
 use self::own_node::OwnNode;
 use self::plan_file::{Part, Plan, Prepared, What};
@@ -46,30 +45,8 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
             None => Err(Trouble::new(format!("unknown preset: {}", args.name))
                 .remedy("`kith load presets` lists them")),
         },
-        LoadCommand::Flood(flags) => {
-            let (preset, changes) = flags.plan();
-            carry_out(preset, &changes, &flags.plan.target, flags.svg.as_deref(), loaded)
-        }
-        LoadCommand::Stress(flags) => carry_out("stress", &flags.changes(), &flags.plan.target, None, loaded),
-        LoadCommand::Realistic(flags) => {
-            carry_out("realistic", &flags.changes(), &flags.plan.target, None, loaded)
-        }
-        LoadCommand::Storm(flags) => with_flags("storm", flags, loaded),
-        LoadCommand::Community(flags) => with_flags("community", flags, loaded),
-        LoadCommand::Visit(flags) => with_flags("visit", flags, loaded),
-        LoadCommand::Mix(flags) => with_flags("mix", flags, loaded),
-        LoadCommand::Slow(target) => carry_out("slow", &[], target, None, loaded),
-        LoadCommand::Typing(target) => carry_out("typing", &[], target, None, loaded),
-        LoadCommand::Room(target) => carry_out("room", &[], target, None, loaded),
-        LoadCommand::Calls(target) => carry_out("calls", &[], target, None, loaded),
-        LoadCommand::Turn(target) => carry_out("turn", &[], target, None, loaded),
-        LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
-        LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),
+        of_plan => of_plan.order().map_or(Ok(()), |order| carry_out(order, loaded)),
     }
-}
-
-fn with_flags<T: Args>(preset: &str, flags: &PlanFlags<T>, loaded: &Loaded) -> Outcome {
-    carry_out(preset, &flags.settings.changes, &flags.target, None, loaded)
 }
 
 fn list_presets() -> Outcome {
@@ -80,15 +57,10 @@ fn list_presets() -> Outcome {
     Ok(())
 }
 
-fn carry_out(
-    plan: &str,
-    changes: &[(String, Value)],
-    args: &LoadTarget,
-    svg: Option<&Path>,
-    loaded: &Loaded,
-) -> Outcome {
+fn carry_out(order: Order<'_>, loaded: &Loaded) -> Outcome {
+    let Order { plan, changes, target: args, svg } = order;
     // Check all names and files first, so that a typing error is reported at once.
-    let Plan { name, about, what } = plan_file::find(plan, changes)?;
+    let Plan { name, about, what } = plan_file::find(plan, &changes?)?;
     let parts = match what {
         What::One(part) => vec![(name.clone(), part)],
         What::Several(names) => names.into_iter().map(part).collect::<Outcome<Vec<_>>>()?,

@@ -1,7 +1,7 @@
 //! The command line of `kith load`.
 
 use std::marker::PhantomData;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
@@ -112,25 +112,42 @@ pub(crate) enum LoadCommand {
     Show(PresetName),
 }
 
+/// What a command carries out.
+pub(super) struct Order<'a> {
+    /// A preset or a plan file.
+    pub(super) plan: &'a str,
+    pub(super) changes: Outcome<Vec<(String, Value)>>,
+    pub(super) target: &'a LoadTarget,
+    /// The file of a picture.
+    pub(super) svg: Option<&'a Path>,
+}
+
 impl LoadCommand {
     /// None: the command sends no load.
+    pub(super) fn order(&self) -> Option<Order<'_>> {
+        let order = |plan, changes, target| Order { plan, changes, target, svg: None };
+        Some(match self {
+            LoadCommand::Flood(flags) => flags.order(),
+            LoadCommand::Stress(flags) => flags.order("stress"),
+            LoadCommand::Realistic(flags) => flags.order("realistic"),
+            LoadCommand::Storm(flags) => flags.order("storm"),
+            LoadCommand::Community(flags) => flags.order("community"),
+            LoadCommand::Visit(flags) => flags.order("visit"),
+            LoadCommand::Mix(flags) => flags.order("mix"),
+            LoadCommand::Slow(target) => order("slow", Ok(Vec::new()), target),
+            LoadCommand::Typing(target) => order("typing", Ok(Vec::new()), target),
+            LoadCommand::Room(target) => order("room", Ok(Vec::new()), target),
+            LoadCommand::Calls(target) => order("calls", Ok(Vec::new()), target),
+            LoadCommand::Turn(target) => order("turn", Ok(Vec::new()), target),
+            LoadCommand::All(target) => order("all", Ok(Vec::new()), target),
+            LoadCommand::Run(args) => order(&args.plan, args.changes(), &args.target),
+            LoadCommand::Presets | LoadCommand::Show(_) => return None,
+        })
+    }
+
+    /// None: the command sends no load.
     pub(crate) fn target(&self) -> Option<&LoadTarget> {
-        match self {
-            LoadCommand::Flood(flags) => Some(&flags.plan.target),
-            LoadCommand::Stress(flags) | LoadCommand::Realistic(flags) => Some(&flags.plan.target),
-            LoadCommand::Storm(args) => Some(&args.target),
-            LoadCommand::Community(args) => Some(&args.target),
-            LoadCommand::Visit(args) => Some(&args.target),
-            LoadCommand::Mix(args) => Some(&args.target),
-            LoadCommand::Slow(target)
-            | LoadCommand::Typing(target)
-            | LoadCommand::Room(target)
-            | LoadCommand::Calls(target)
-            | LoadCommand::Turn(target)
-            | LoadCommand::All(target) => Some(target),
-            LoadCommand::Run(args) => Some(&args.target),
-            LoadCommand::Presets | LoadCommand::Show(_) => None,
-        }
+        self.order().map(|order| order.target)
     }
 }
 
@@ -183,7 +200,7 @@ pub(crate) struct PlanArgs {
 }
 
 impl PlanArgs {
-    pub(crate) fn changes(&self) -> Outcome<Vec<(String, Value)>> {
+    fn changes(&self) -> Outcome<Vec<(String, Value)>> {
         let changes = self.set.iter().map(|change| {
             let (key, value) = change.split_once('=').ok_or_else(|| {
                 Trouble::new(format!("--set {change} has no value"))
@@ -211,9 +228,16 @@ fn value_of(written: &str) -> Value {
 #[derive(Debug, Args)]
 pub(crate) struct PlanFlags<T: Args> {
     #[command(flatten)]
-    pub(crate) target: LoadTarget,
+    target: LoadTarget,
     #[command(flatten)]
-    pub(crate) settings: Given<T>,
+    settings: Given<T>,
+}
+
+impl<T: Args> PlanFlags<T> {
+    fn order<'a>(&'a self, preset: &'a str) -> Order<'a> {
+        let changes = Ok(self.settings.changes.clone());
+        Order { plan: preset, changes, target: &self.target, svg: None }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -223,10 +247,10 @@ pub(crate) struct PlanFlags<T: Args> {
 }))]
 pub(crate) struct FloodFlags {
     #[command(flatten)]
-    pub(crate) plan: PlanFlags<FloodPlan>,
+    plan: PlanFlags<FloodPlan>,
     /// Write a picture of the run. With --transport all, the report has the pictures.
     #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
+    svg: Option<PathBuf>,
 }
 
 fn transport_or_all(written: &str) -> Result<(), String> {
@@ -235,28 +259,30 @@ fn transport_or_all(written: &str) -> Result<(), String> {
 }
 
 impl FloodFlags {
-    /// The preset, and its changes. The preset for all transports varies the transport itself.
-    pub(crate) fn plan(&self) -> (&'static str, Vec<(String, Value)>) {
+    /// The preset for all transports varies the transport itself.
+    fn order(&self) -> Order<'_> {
         let mut changes = self.plan.settings.changes.clone();
         let given = changes.len();
         changes.retain(|(name, value)| name != "transport" || value.as_str() != Some("all"));
-        (if changes.len() < given { "flood-transports" } else { "flood" }, changes)
+        let plan = if changes.len() < given { "flood-transports" } else { "flood" };
+        Order { plan, changes: Ok(changes), target: &self.plan.target, svg: self.svg.as_deref() }
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StressFlags {
     #[command(flatten)]
-    pub(crate) plan: PlanFlags<StressPlan>,
+    plan: PlanFlags<StressPlan>,
     /// Duration in seconds.
     #[arg(long, conflicts_with = "time")]
-    pub(crate) seconds: Option<u32>,
+    seconds: Option<u32>,
 }
 
 impl StressFlags {
-    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+    fn order<'a>(&'a self, preset: &'a str) -> Order<'a> {
         let seconds = self.seconds.map(|seconds| ("time".to_owned(), text(format!("{seconds}s"))));
-        self.plan.settings.changes.iter().cloned().chain(seconds).collect()
+        let changes = self.plan.settings.changes.iter().cloned().chain(seconds).collect();
+        Order { changes: Ok(changes), ..self.plan.order(preset) }
     }
 }
 
@@ -264,7 +290,7 @@ impl StressFlags {
 /// the same names.
 #[derive(Debug)]
 pub(crate) struct Given<T> {
-    pub(crate) changes: Vec<(String, Value)>,
+    changes: Vec<(String, Value)>,
     plan: PhantomData<T>,
 }
 
