@@ -8,57 +8,35 @@ use web_proto::{Command, SendTo};
 
 use crate::RunOptions;
 
-/// The sites of a run. Member numbers are distributed over the sites in turn.
-pub(crate) struct SiteTokens(Vec<SiteToken>);
-
-struct SiteToken {
-    site: String,
-    signer: Signer,
+/// The sites of a run with their secrets. Member numbers are distributed over the sites in turn.
+pub(crate) struct SiteTokens {
+    sites: Vec<(String, hmac::Key)>,
+    /// Unix seconds at which the tokens expire.
+    expires: u64,
 }
 
 impl SiteTokens {
-    /// `now`: Unix seconds.
+    /// `now`: Unix seconds. Tokens last for two hours, longer than any run.
     pub(crate) fn new(options: &RunOptions, now: u64) -> SiteTokens {
-        let of = |(site, secret): (&String, &Vec<u8>)| SiteToken {
-            site: site.clone(),
-            signer: Signer::new(secret, now),
-        };
-        let more = options.more_sites.iter().map(|(site, secret)| of((site, secret)));
-        SiteTokens(std::iter::once(of((&options.site, &options.secret))).chain(more).collect())
+        let more = options.more_sites.iter().map(|(site, secret)| (site, secret));
+        let sites = std::iter::once((&options.site, &options.secret)).chain(more);
+        let keyed = sites.map(|(site, secret)| (site.clone(), hmac::Key::new(hmac::HMAC_SHA256, secret)));
+        SiteTokens { sites: keyed.collect(), expires: now + 7200 }
     }
 
     /// Site and token of a member.
     pub(crate) fn of(&self, member: u32) -> (&str, String) {
-        let pass = &self.0[member as usize % self.0.len()];
-        (&pass.site, pass.signer.token(&user(member)))
-    }
-}
-
-/// Signs tokens of one site.
-pub(crate) struct Signer {
-    key: hmac::Key,
-    /// Unix seconds at which its tokens expire.
-    expires: u64,
-}
-
-impl Signer {
-    /// `now`: Unix seconds. Tokens last for two hours, longer than any run.
-    pub(crate) fn new(secret: &[u8], now: u64) -> Signer {
-        Signer { key: hmac::Key::new(hmac::HMAC_SHA256, secret), expires: now + 7200 }
-    }
-
-    /// `user` must need no escaping in JSON.
-    pub(crate) fn token(&self, user: &str) -> String {
-        let header = r#"{"alg":"HS256","typ":"JWT"}"#;
+        let (site, key) = &self.sites[member as usize % self.sites.len()];
+        let (user, header) = (user(member), r#"{"alg":"HS256","typ":"JWT"}"#);
         let claims = format!(r#"{{"sub":"{user}","name":"{user}","exp":{}}}"#, self.expires);
         let mut token = String::with_capacity(256);
         URL_SAFE_NO_PAD.encode_string(header, &mut token);
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(claims, &mut token);
-        let signature = hmac::sign(&self.key, token.as_bytes());
+        let signature = hmac::sign(key, token.as_bytes());
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(signature, &mut token);
-        token
+        (site, token)
     }
 }
 
@@ -88,7 +66,9 @@ mod tests {
 
     #[test]
     fn a_token_equals_one_signed_by_a_site() {
-        let token = Signer::new(b"secret", 1_700_000_000).token(&user(0));
+        let target = Target::parse("http://127.0.0.1:1").unwrap();
+        let tokens = SiteTokens::new(&RunOptions::new(target, "a", b"secret"), 1_700_000_000);
+        let (_, token) = tokens.of(0);
         let parts: Vec<&str> = token.split('.').collect();
         let text = |part: &str| String::from_utf8(URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap();
         assert_eq!(text(parts[0]), r#"{"alg":"HS256","typ":"JWT"}"#);

@@ -20,7 +20,7 @@ use crate::probe::Probe;
 use crate::report::Run;
 use crate::settings::Plan;
 use crate::tls;
-use crate::token::{self, Signer};
+use crate::token::SiteTokens;
 use crate::watch::Watch;
 use crate::worker::read;
 
@@ -83,11 +83,10 @@ impl<'a> Drive<'a> {
         let (workers, private) = conductor::workers(options.threads, plan.members());
         let probe = Probe::find(&options.target, options.server);
         let watch = Watch::new(probe, workers, &options.stop, &options.observer, say);
-        let signer = Signer::new(&options.secret, now_unix().as_secs());
         let state = Arc::new(State {
             plan: plan.clone(),
             options: options.clone(),
-            tokens: (0..plan.all_visitors()).map(|number| signer.token(&token::user(number))).collect(),
+            tokens: SiteTokens::new(options, now_unix().as_secs()),
             tls: tls::of_target(options)?,
             site: OnceLock::new(),
             stamps: Stamps::new_run(),
@@ -124,7 +123,6 @@ impl<'a> Drive<'a> {
     fn go(&mut self, begin: Instant) {
         let VisitPlan { visitors, stay, time, .. } = self.state.plan;
         let mean = stay.as_secs_f64() / f64::from(visitors);
-        let all_visitors = self.state.tokens.len() as u32;
         let mut chance = Masks::new(self.state.stamps.seed() ^ 0x5bd1_e995);
         let mut wait = || Duration::from_secs_f64(-mean * (1.0 - chance.chance() * 0.999_999).ln());
         self.watch.stage("visits", Until::Time(time));
@@ -132,7 +130,7 @@ impl<'a> Drive<'a> {
         (self.beats, self.slow_beats) = (0, 0);
         let (mut next, mut number) = (begin + wait(), visitors);
         while begin.elapsed() < time && !self.watch.stopped() {
-            while next <= Instant::now() && number < all_visitors {
+            while next <= Instant::now() {
                 self.come(number, next, false);
                 next += wait();
                 number += 1;
@@ -181,13 +179,5 @@ impl<'a> Drive<'a> {
         let (gone, failed) = (read(&counts.closed), read(&counts.failed));
         let (there, answers) = (read(&counts.begun).saturating_sub(gone), read(&traffic.delivered));
         self.watch.print(&format!("Visitors: {there}, Gone: {gone}, Answers: {answers}, Failed: {failed}"));
-    }
-}
-
-impl VisitPlan {
-    /// The number of all visitors, with a reserve for the random arrivals, because their tokens are signed before.
-    fn all_visitors(&self) -> u32 {
-        let more = self.time.as_secs_f64() / self.stay.as_secs_f64() * f64::from(self.visitors);
-        self.visitors + (more * 1.5) as u32 + 50
     }
 }

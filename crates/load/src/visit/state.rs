@@ -13,6 +13,7 @@ use super::site::Site;
 use crate::RunOptions;
 use crate::latency_stamp::Stamps;
 use crate::run_state::Counts;
+use crate::token::SiteTokens;
 use crate::traffic::Traffic;
 
 /// Visitors that share a source address: it has enough ports for all their connections and those just closed.
@@ -21,8 +22,7 @@ const VISITORS_PER_SOURCE: u32 = 3_000;
 pub(super) struct State {
     pub(super) plan: VisitPlan,
     pub(super) options: RunOptions,
-    /// By number of the visitor, for all who will ever arrive.
-    pub(super) tokens: Vec<String>,
+    pub(super) tokens: SiteTokens,
     pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub(super) site: OnceLock<Site>,
     pub(super) stamps: Stamps,

@@ -56,9 +56,9 @@ impl Browsers {
     /// The connection is open: sends the handshake, then the hello.
     pub(super) fn say_hello(&mut self, socket: &mut Socket, io: &mut Io<'_>) {
         let State { options, tokens, .. } = &*self.state;
-        let token = &tokens[socket.visitor as usize];
+        let (site, token) = tokens.of(socket.visitor);
         self.out.clear();
-        let login = Login { site: &options.site, token, position: None };
+        let login = Login { site, token: &token, position: None };
         socket.client.start(&options.target, login, &mut self.out);
         io.send(&self.out);
         io.set_timer(Some(ANSWER_PATIENCE));
