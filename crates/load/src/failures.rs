@@ -5,13 +5,9 @@ use std::collections::BTreeMap;
 /// Counts by reason or by code.
 pub(crate) type Reasons = BTreeMap<String, u64>;
 
-/// The sum over all workers.
-pub(crate) fn joined<'a>(of_workers: impl IntoIterator<Item = &'a Reasons>) -> Reasons {
-    let mut all = Reasons::new();
-    for (reason, count) in of_workers.into_iter().flatten() {
-        *all.entry(reason.clone()).or_default() += count;
-    }
-    all
+/// Counts one.
+pub(crate) fn note(reasons: &mut Reasons, reason: impl Into<String>) {
+    *reasons.entry(reason.into()).or_default() += 1;
 }
 
 /// One line each, for people.
@@ -38,6 +34,7 @@ pub(crate) fn against_refusals(refused: &Reasons, lost: u64) -> Option<&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tally::Tally as _;
 
     fn reasons(of: &[(&str, u64)]) -> Reasons {
         of.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect()
@@ -45,8 +42,8 @@ mod tests {
 
     #[test]
     fn reasons_of_all_workers_are_counted_together() {
-        let of_workers = [reasons(&[("a", 1), ("b", 2)]), reasons(&[("b", 3)]), reasons(&[])];
-        let all = joined(&of_workers);
+        let mut all = reasons(&[("a", 1), ("b", 2)]);
+        all.add(&reasons(&[("b", 3)]));
         assert_eq!(all, reasons(&[("a", 1), ("b", 5)]));
         let refused = reasons(&[("unavailable", 7)]);
         assert_eq!(lines(&all, &refused), ["1 × a", "5 × b", "7 × refused: unavailable"]);

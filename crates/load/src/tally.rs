@@ -1,5 +1,7 @@
 //! The counts of one worker for a plan, and their sum over all workers.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 
 use crate::failures::Reasons;
@@ -25,6 +27,19 @@ impl Tally for Reasons {
     }
 }
 
+/// Times by kind.
+impl<K: Ord + Copy + Send + 'static> Tally for BTreeMap<K, Histogram<u64>> {
+    fn add(&mut self, other: &BTreeMap<K, Histogram<u64>>) {
+        for (kind, times) in other {
+            add_times(self.entry(*kind).or_insert_with(histogram), times);
+        }
+    }
+
+    fn refused(&self) -> &Reasons {
+        const { &Reasons::new() }
+    }
+}
+
 /// Microseconds, up to a minute, with three digits.
 pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds are in order")
@@ -35,12 +50,13 @@ pub(crate) fn add_times(all: &mut Histogram<u64>, other: &Histogram<u64>) {
     all.add(other).expect("all have the same bounds");
 }
 
-/// Declares a tally: histograms of microseconds, counts, and refusals by code.
+/// Declares a tally: histograms of microseconds, counts, refusals by code, and other tallies.
 macro_rules! tally {
     (
         $(#[$of_type:meta])* $vis:vis struct $name:ident {
             times { $($(#[$of_times:meta])* $times:ident,)* }
             counts { $($(#[$of_count:meta])* $count:ident,)* }
+            $(others { $($(#[$of_other:meta])* $other:ident: $type:ty,)* })?
         }
     ) => {
         $(#[$of_type])*
@@ -48,6 +64,7 @@ macro_rules! tally {
         $vis struct $name {
             $($(#[$of_times])* $vis $times: hdrhistogram::Histogram<u64>,)*
             $($(#[$of_count])* $vis $count: u64,)*
+            $($($(#[$of_other])* $vis $other: $type,)*)?
             /// Refused commands, by code.
             $vis refused: crate::failures::Reasons,
         }
@@ -57,6 +74,7 @@ macro_rules! tally {
                 $name {
                     $($times: crate::tally::histogram(),)*
                     $($count: 0,)*
+                    $($($other: Default::default(),)*)?
                     refused: crate::failures::Reasons::new(),
                 }
             }
@@ -66,17 +84,12 @@ macro_rules! tally {
             fn add(&mut self, other: &$name) {
                 $(crate::tally::add_times(&mut self.$times, &other.$times);)*
                 $(self.$count += other.$count;)*
+                $($(crate::tally::Tally::add(&mut self.$other, &other.$other);)*)?
                 crate::tally::Tally::add(&mut self.refused, &other.refused);
             }
 
             fn refused(&self) -> &crate::failures::Reasons {
                 &self.refused
-            }
-        }
-
-        impl $name {
-            $vis fn note_refusal(&mut self, code: &str) {
-                *self.refused.entry(code.to_owned()).or_default() += 1;
             }
         }
     };
@@ -86,6 +99,7 @@ pub(crate) use tally;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failures::note;
 
     tally! {
         struct Both {
@@ -99,7 +113,7 @@ mod tests {
         let (mut all, mut one) = (Both::default(), Both::default());
         one.waits.record(1_000).unwrap();
         one.lost = 2;
-        one.note_refusal("full");
+        note(&mut one.refused, "full");
         all.add(&one);
         all.add(&one);
         assert_eq!((all.waits.len(), all.lost, all.refused()["full"]), (2, 4, 2));

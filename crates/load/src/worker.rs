@@ -14,7 +14,7 @@ use web_proto::{Command, Event, Welcome};
 
 use crate::agenda::Agenda;
 use crate::client::{self, Client, Login, Masks};
-use crate::failures::Reasons;
+use crate::failures::{Reasons, note};
 use crate::latency_stamp::Stamps;
 use crate::retry::Delay;
 use crate::run_state::RunState;
@@ -369,13 +369,13 @@ impl<S: Script> Worker<S> {
             (None, Some(_)) => (format!("told to come later: {reason}"), 0, &mut self.deferred),
             (None, None) => return self.fail(reason),
         };
-        *self.counts.failures.entry(reason).or_default() += 1;
+        note(&mut self.counts.failures, reason);
         agenda.push(Instant::now() + Delay::reconnect(advice, tries).draw(&mut self.masks), number);
     }
 
     fn fail(&mut self, reason: String) {
         add(&self.state.counts.failed, 1);
-        *self.counts.failures.entry(reason).or_default() += 1;
+        note(&mut self.counts.failures, reason);
     }
 
     /// `advice`: milliseconds after which the server asks the member to return.

@@ -7,6 +7,7 @@ use std::time::Instant;
 use web_proto::{CallAction, CallNews, Code, Command, Event, Media};
 
 use super::CallsPlan;
+use crate::failures::note;
 use crate::latency_stamp::micros_since;
 use crate::tally::tally;
 use crate::token;
@@ -222,7 +223,7 @@ impl Members {
 
     /// A refused invitation counts as a turn, and the next one begins.
     fn refused(&mut self, member: u32, code: Code, re: Option<u64>, cx: &mut Context<Members>) {
-        cx.tally.note_refusal(code.word());
+        note(&mut cx.tally.refused, code.word());
         if re != Some(1) {
             return;
         }

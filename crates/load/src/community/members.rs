@@ -9,6 +9,7 @@ use web_proto::{Command, Event, Message, Presence, SetPresence, Welcome};
 
 use super::people::{Contact, People};
 use super::poisson::Turn;
+use crate::failures::note;
 use crate::latency_stamp::{Stamp, Stamps, micros_since};
 use crate::retry::{Delay, Refusal, WatchRetry};
 use crate::tally::tally;
@@ -173,7 +174,7 @@ impl Members {
 
     /// Repeats a refused command when the server allows it. A message that may not be repeated counts as answered.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, cx: &mut Context<Members>) {
-        cx.tally.note_refusal(refusal.code.word());
+        note(&mut cx.tally.refused, refusal.code.word());
         let Some(Stamp { number, .. }) = refusal.id.and_then(|id| cx.stamps.read(id)) else {
             let wait = self.watch_retry.refused(member, refusal, cx.now);
             return wait

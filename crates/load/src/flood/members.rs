@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use web_proto::{Command, Event};
 
 use super::FloodPlan;
-use crate::failures::Reasons;
+use crate::failures::{Reasons, note};
 use crate::latency_stamp::Stamps;
 use crate::retry::{Delay, Refusal};
 use crate::token::{send, user};
@@ -33,7 +33,7 @@ impl Members {
 
     /// Repeats a refused command when the server allows it.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, cx: &mut Context<Members>) {
-        *cx.tally.entry(format!("exchange: {}", refusal.code.word())).or_default() += 1;
+        note(&mut cx.tally, format!("exchange: {}", refusal.code.word()));
         let times = self.refused.entry(member).or_default();
         *times += 1;
         match refusal.id.and_then(|_| Delay::resend(refusal, *times)) {

@@ -8,6 +8,7 @@ use web_proto::{Command, Event, SetPresence, Welcome};
 
 use super::MixPlan;
 use crate::agenda::Agenda;
+use crate::failures::note;
 use crate::latency_stamp::{Stamp, micros_since};
 use crate::tally::tally;
 use crate::token;
@@ -145,7 +146,7 @@ impl Script for Members {
             }
             Event::Error { code, .. } => {
                 add(&cx.traffic.refused, 1);
-                cx.tally.note_refusal(code.word());
+                note(&mut cx.tally.refused, code.word());
             }
             _ => {}
         }

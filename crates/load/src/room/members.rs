@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use web_proto::{Command, Event, SendTo};
 
+use crate::failures::note;
 use crate::latency_stamp::{Stamp, micros_since};
 use crate::schedule::Due;
 use crate::tally::tally;
@@ -150,7 +151,7 @@ impl Script for Members {
             }
             Event::Conversation { re: Some(_), .. } => add(&cx.shared.joined, 1),
             Event::Error { code, id, .. } => {
-                cx.tally.note_refusal(code.word());
+                note(&mut cx.tally.refused, code.word());
                 let kind = id.as_deref().and_then(|id| cx.stamps.read(id));
                 if let Some(stamp) = kind {
                     add(&cx.traffic.refused, cx.shared.receivers(Kind::of(stamp.number)));

@@ -7,6 +7,7 @@ use std::time::Instant;
 use web_proto::{Command, Event, Message, SendTo, Welcome};
 
 use super::SlowPlan;
+use crate::failures::note;
 use crate::latency_stamp::{Stamp, micros_since};
 use crate::schedule::Due;
 use crate::tally::tally;
@@ -186,7 +187,7 @@ impl Script for Members {
                     self.is_answered(member, id);
                 }
                 add(&cx.traffic.refused, 1);
-                cx.tally.note_refusal(code.word());
+                note(&mut cx.tally.refused, code.word());
             }
             _ => {}
         }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use web_proto::{Command, Event, Message, Presence, Welcome};
 
 use super::StormPlan;
+use crate::failures::note;
 use crate::latency_stamp::{Stamp, Stamps, micros_since};
 use crate::retry::{Delay, Refusal, WatchRetry};
 use crate::schedule::Due;
@@ -111,7 +112,7 @@ impl Members {
 
     /// Repeats a refused command when the server allows it.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, cx: &mut Context<Members>) {
-        cx.tally.note_refusal(refusal.code.word());
+        note(&mut cx.tally.refused, refusal.code.word());
         let Some(Stamp { number, due }) = refusal.id.and_then(|id| cx.stamps.read(id)) else {
             let wait = self.watch_retry.refused(member, refusal, cx.now);
             if let Some(wait) = wait.filter(|_| cx.shared.is_watcher(member)) {

@@ -9,6 +9,7 @@ use web_proto::Event;
 use super::sequence::{Arrival, SequenceCheck};
 use super::{Pace, StressPlan};
 use crate::client::Masks;
+use crate::failures::note;
 use crate::latency_stamp::micros_since;
 use crate::schedule::Due;
 use crate::settings::Plan;
@@ -223,7 +224,7 @@ fn waited(id: &str, cx: &Context<Members>) -> Option<u64> {
 
 pub(super) fn refused(code: &str, cx: &mut Context<Members>) {
     add(&cx.traffic.refused, 1);
-    cx.tally.note_refusal(code);
+    note(&mut cx.tally.refused, code);
 }
 
 /// Another member of the group.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use web_proto::{Command, Event, SendTo};
 
 use super::TypingPlan;
+use crate::failures::note;
 use crate::latency_stamp::micros_since;
 use crate::schedule::Due;
 use crate::tally::tally;
@@ -103,7 +104,7 @@ impl Script for Members {
             Event::Typing { user, .. } => receive(member, user, cx),
             Event::Error { code, .. } => {
                 add(&cx.traffic.refused, 1);
-                cx.tally.note_refusal(code.word());
+                note(&mut cx.tally.refused, code.word());
             }
             _ => {}
         }

@@ -19,6 +19,8 @@ use super::visitor::{Job, Next, Stage, Visitor, gap, rest_of_gap};
 use super::{Kind, VisitPlan};
 use crate::agenda::Agenda;
 use crate::client::Masks;
+use crate::failures::note;
+use crate::tally::histogram;
 use crate::token;
 use crate::worker::add;
 
@@ -214,16 +216,14 @@ impl Browsers {
     fn succeed(&mut self, kind: Kind, due: Instant, now: Instant) {
         let micros = now.saturating_duration_since(due).as_micros() as u64;
         self.state.traffic.deliver(self.worker as u32, micros);
-        if self.counts(due)
-            && let Some(times) = self.tally.times.get_mut(&kind)
-        {
-            times.saturating_record(micros);
+        if self.counts(due) {
+            self.tally.times.entry(kind).or_insert_with(histogram).saturating_record(micros);
         }
     }
 
     fn fail(&mut self, kind: Kind, due: Instant, reason: &str) {
         add(&self.state.counts.failed, 1);
-        *self.tally.failures.entry(format!("{}: {reason}", kind.name())).or_default() += 1;
+        note(&mut self.tally.failures, format!("{}: {reason}", kind.name()));
         self.tally.failed += u64::from(self.counts(due));
     }
 

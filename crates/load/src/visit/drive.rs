@@ -7,22 +7,25 @@ use std::time::{Duration, Instant};
 
 use super::VisitPlan;
 use super::browsers::{ANSWER_PATIENCE, Browsers, Mail};
-use super::report::{Findings, report};
+use super::report::{Phases, report};
 use super::scan::Scan;
 use super::state::State;
+use super::tally::Tally;
 use crate::RunOptions;
 use crate::client::Masks;
 use crate::conductor::{self, BEAT, LoadError, Workers, now_unix};
 use crate::latency_stamp::Stamps;
 use crate::node_api::NodeApi;
 use crate::observer::Until;
+use crate::outcome::Outcome;
 use crate::probe::Probe;
 use crate::report::Run;
 use crate::settings::Plan;
+use crate::tally::Tally as _;
 use crate::tls;
 use crate::token::SiteTokens;
 use crate::watch::Watch;
-use crate::worker::read;
+use crate::worker::{WorkerReport, read};
 
 /// The last answers may take this long.
 const SETTLE_PATIENCE: Duration = Duration::from_secs(10).saturating_add(ANSWER_PATIENCE);
@@ -44,25 +47,16 @@ pub(super) fn run(
     drive.watch.stage("drain", Until::ItIsDone);
     let unanswered = drive.settle();
     drive.line();
-    let tallies = drive.workers.ask(Mail::Report)?;
+    let mut tally = Tally::default();
+    drive.workers.ask(Mail::Report)?.iter().for_each(|of_worker| tally.add(of_worker));
     drive.workers.each(|| Mail::Leave);
     thread::sleep(Duration::from_millis(200));
-    let findings = Findings {
-        interrupted: options.stopped(),
-        probe: drive.watch.probe,
-        before: drive.watch.before,
-        begin,
-        end,
-        unanswered,
-        tallies,
-        pages: drive.state.site.get().map_or(0, |site| site.pages.len()),
-        files: drive.state.site.get().map_or(0, |site| site.files.len()),
-        slow_beats: drive.slow_beats,
-        beats: drive.beats,
-        workers: drive.watch.counts.cpu_us.len(),
-        series: drive.watch.series.take(),
-    };
-    Ok(report(plan, &options.target.url(), findings))
+    let failures = std::mem::take(&mut tally.failures);
+    let all = WorkerReport { failures, tally, ..WorkerReport::default() };
+    let outcome = Outcome { url: options.target.url(), ..drive.watch.outcome(end.active, all) };
+    let Drive { state, beats, slow_beats, .. } = drive;
+    let (pages, files) = (state.site().pages.len(), state.site().files.len());
+    Ok(report(plan, outcome, &Phases { begin, end, unanswered, pages, files, beats, slow_beats }))
 }
 
 struct Drive<'a> {

@@ -1,37 +1,28 @@
 //! The report of a visit run: Siege's table, and figures that Siege does not have.
 
-use std::collections::BTreeMap;
-
 use hdrhistogram::Histogram;
 use serde_json::json;
 
 use super::tally::Tally;
 use super::{Kind, VisitPlan};
 use crate::failures;
-use crate::outcome::{BUSIEST_PERCENT, generator};
+use crate::outcome::{BUSIEST_PERCENT, Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
-use crate::probe::{Probe, Sample};
-use crate::report::{Measure, Run, Verdict, grouped};
-use crate::series::Point;
+use crate::probe::Probe;
+use crate::report::{Measure, Run, grouped};
 use crate::tally::{add_times, histogram};
 use crate::watch::Snapshot;
 
 const PAPER: &str = "paper, AVChat";
 
-pub(super) struct Findings {
-    pub(super) interrupted: bool,
-    pub(super) probe: Probe,
-    pub(super) before: Sample,
+pub(super) struct Phases {
     pub(super) begin: Snapshot,
     pub(super) end: Snapshot,
     pub(super) unanswered: u64,
-    pub(super) tallies: Vec<Tally>,
     pub(super) pages: usize,
     pub(super) files: usize,
     pub(super) beats: u64,
     pub(super) slow_beats: u64,
-    pub(super) workers: usize,
-    pub(super) series: Vec<Point>,
 }
 
 /// The table of Siege, with its names.
@@ -104,33 +95,31 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64 * 100.0
 }
 
-pub(super) fn report(plan: &VisitPlan, url: &str, mut findings: Findings) -> Run {
-    let series = std::mem::take(&mut findings.series);
-    let Findings { before, begin, end, tallies, .. } = &findings;
-    let (times, all) = merged(tallies);
-    let sum = |count: fn(&Tally) -> u64| tallies.iter().map(count).sum::<u64>();
-    let mut failures = failures::joined(tallies.iter().map(|tally| &tally.failures));
-    if findings.unanswered > 0 {
-        failures.insert("never answered".to_owned(), findings.unanswered);
+pub(super) fn report(plan: &VisitPlan, mut outcome: Outcome<Tally>, phases: &Phases) -> Run {
+    let Phases { begin, end, .. } = phases;
+    let (tally, before) = (&outcome.tally, outcome.before);
+    let mut all = histogram();
+    tally.times.values().for_each(|times| add_times(&mut all, times));
+    if phases.unanswered > 0 {
+        outcome.failures.insert("never answered".to_owned(), phases.unanswered);
     }
     let elapsed = end.seconds_since(begin);
-    let siege =
-        Siege::new(&all, sum(|tally| tally.failed) + findings.unanswered, sum(|tally| tally.bytes), elapsed);
+    let siege = Siege::new(&all, tally.failed + phases.unanswered, tally.bytes, elapsed);
     let visitors = f64::from(plan.visitors);
     let cpu = end.cpu_since(begin);
     let each = |bytes: f64| bytes.max(0.0) / visitors;
     let visits = visitors * elapsed / plan.stay.as_secs_f64();
     let busiest = end.busiest_percent_since(begin);
-    let late = share(sum(|tally| tally.late_turns), sum(|tally| tally.turns));
-    let against = match findings.probe {
+    let late = share(tally.late_turns, tally.turns);
+    let against = match outcome.probe {
         _ if busiest > BUSIEST_PERCENT => {
             Some(("the generator was itself the limit", "more --threads, or fewer visitors"))
         }
-        _ if late > 1.0 || share(findings.slow_beats, findings.beats) > 1.0 => Some((
+        _ if late > 1.0 || share(phases.slow_beats, phases.beats) > 1.0 => Some((
             "the generator came late to what visitors were to do",
             "fewer visitors or a longer --think, or end what else runs on this machine",
         )),
-        _ if failures::short_of_descriptors(&failures) => Some((
+        _ if failures::short_of_descriptors(&outcome.failures) => Some((
             "the generator had too few descriptors",
             "raise the limit of open files, or fewer --connections",
         )),
@@ -143,8 +132,8 @@ pub(super) fn report(plan: &VisitPlan, url: &str, mut findings: Findings) -> Run
     };
     let (rate, response_ms) = (siege.transactions_per_second(), siege.response_seconds * 1e3);
     let of_transaction = cpu.map(|cpu| cpu * 1e6 / siege.transactions.max(1) as f64);
-    let user = end.sample.resident_since(before).map(each);
-    let kernel = end.sample.kernel_since(before).map(each);
+    let user = end.sample.resident_since(&before).map(each);
+    let kernel = end.sample.kernel_since(&before).map(each);
     let mut measures = vec![
         Measure::derived("response time, mean", "ms", response_ms).beside(PAPER, 70.0),
         Measure::new("transactions_per_second", "transaction rate", "/s", rate).beside(PAPER, 183.8),
@@ -161,17 +150,12 @@ pub(super) fn report(plan: &VisitPlan, url: &str, mut findings: Findings) -> Run
         Measure::new("server_cpu_percent", "server CPU", "% of a core", cpu.map(|cpu| cpu / elapsed * 100.0)),
         Measure::new("user_bytes_per_visitor", "user memory per visitor", "B", user),
         Measure::new("kernel_bytes_per_visitor", "kernel memory per visitor, both ends", "B", kernel),
-        Measure::new("unchanged", "asked the cache, unchanged (304)", "", sum(|tally| tally.unchanged)),
-        Measure::new("made_again", "made again on a new connection", "", sum(|tally| tally.again)),
-        Measure::new("came", "visitors who came", "", sum(|tally| tally.came)),
-        Measure::new("left", "visitors who left", "", sum(|tally| tally.left)),
-        Measure::new("messages", "messages written", "", sum(|tally| tally.written)),
-        Measure::new(
-            "messages_received",
-            "messages that found their addressee there",
-            "",
-            sum(|tally| tally.received),
-        ),
+        Measure::new("unchanged", "asked the cache, unchanged (304)", "", tally.unchanged),
+        Measure::new("made_again", "made again on a new connection", "", tally.again),
+        Measure::new("came", "visitors who came", "", tally.came),
+        Measure::new("left", "visitors who left", "", tally.left),
+        Measure::new("messages", "messages written", "", tally.written),
+        Measure::new("messages_received", "messages that found their addressee there", "", tally.received),
         generator(busiest),
         Measure::new("late_percent", "generator, late", "%", late),
         Measure::times("response_ms", "all transactions", Percentiles::of(&all)),
@@ -187,17 +171,13 @@ pub(super) fn report(plan: &VisitPlan, url: &str, mut findings: Findings) -> Run
         Measure::json_only("shortest_seconds", siege.shortest_seconds),
         Measure::json_only("server_resident_bytes", end.sample.resident_bytes),
     ];
-    let kinds: Vec<(Kind, u64, Percentiles)> = times
-        .iter()
-        .filter(|(_, times)| !times.is_empty())
-        .map(|(kind, times)| (*kind, times.len(), Percentiles::of(times)))
-        .collect();
+    let kinds = tally.times.iter().map(|(kind, times)| (*kind, times.len(), Percentiles::of(times)));
+    let kinds: Vec<(Kind, u64, Percentiles)> = kinds.collect();
     // Shown like the others; the JSON object has them as a list.
     measures.extend(kinds.iter().map(|(kind, _, ms)| Measure::derived(kind.name(), "ms", *ms)));
     let kinds: Vec<_> =
         kinds.iter().map(|(kind, count, ms)| json!({"kind": kind, "count": count, "ms": ms})).collect();
-    Run {
-        name: "visit".to_owned(),
+    let findings = Findings {
         headline: format!(
             "{} visitors at once: {} transactions/s, {} ms in the mean, {} % answered",
             grouped(visitors),
@@ -205,30 +185,26 @@ pub(super) fn report(plan: &VisitPlan, url: &str, mut findings: Findings) -> Run
             grouped(response_ms),
             grouped(siege.availability_percent)
         ),
-        how: how(plan, &findings, elapsed),
-        verdict: Verdict::new(findings.interrupted, against),
+        how: how(plan, phases.pages, elapsed),
+        against,
+        measures,
         facts: vec![
-            ("url", json!(url)),
             ("page", json!(plan.page)),
-            ("pages", json!(findings.pages)),
-            ("files", json!(findings.files)),
+            ("pages", json!(phases.pages)),
+            ("files", json!(phases.files)),
             ("visitors", json!(plan.visitors)),
             ("visitors_per_hour", json!(visitors * 3600.0 / plan.stay.as_secs_f64())),
             ("stay_seconds", json!(plan.stay.as_secs_f64())),
             ("think_seconds", json!(plan.think.as_secs_f64())),
             ("connections", json!(plan.connections)),
             ("kinds", json!(kinds)),
-            ("generator_threads", json!(findings.workers)),
         ],
-        measures,
-        failures,
         lines: siege.lines(),
-        series,
-        ..Run::default()
-    }
+    };
+    outcome.into_run("visit", findings)
 }
 
-fn how(plan: &VisitPlan, findings: &Findings, elapsed: f64) -> String {
+fn how(plan: &VisitPlan, pages: usize, elapsed: f64) -> String {
     let stay = match plan.stay.as_secs_f64() {
         seconds if seconds < 120.0 => format!("{} s", grouped(seconds)),
         seconds => format!("{} minutes", grouped(seconds / 60.0)),
@@ -243,19 +219,9 @@ fn how(plan: &VisitPlan, findings: &Findings, elapsed: f64) -> String {
          generator has signed. Compressed answers are counted as they came.",
         grouped(f64::from(plan.visitors) * 3600.0 / plan.stay.as_secs_f64()),
         grouped(elapsed),
-        findings.pages,
+        pages,
         plan.page,
         grouped(plan.think.as_secs_f64()),
         plan.connections
     )
-}
-
-/// By kind, and all together.
-fn merged(tallies: &[Tally]) -> (BTreeMap<Kind, Histogram<u64>>, Histogram<u64>) {
-    let (mut times, mut all) = (BTreeMap::new(), histogram());
-    for (kind, of_kind) in tallies.iter().flat_map(|tally| &tally.times) {
-        add_times(times.entry(*kind).or_insert_with(histogram), of_kind);
-        add_times(&mut all, of_kind);
-    }
-    (times, all)
 }

@@ -12,6 +12,7 @@ use super::super::state::State;
 use super::super::visitor::Stage;
 use super::{ANSWER_PATIENCE, Browsers, Conn, Errand, PING_EVERY};
 use crate::client::{Client, Login};
+use crate::failures::note;
 use crate::target::Transport;
 use crate::token;
 use crate::worker::add;
@@ -205,7 +206,7 @@ impl Browsers {
             }
         }
         if socket.welcome {
-            *self.tally.failures.entry(format!("session lost: {reason}")).or_default() += 1;
+            note(&mut self.tally.failures, format!("session lost: {reason}"));
             self.tally.failed += u64::from(self.counting_from.is_some());
         }
     }
