@@ -33,6 +33,8 @@ export async function fixture() {
     response.writeHead(content === undefined ? 204 : 200, {
       'content-type': type,
       'content-security-policy': POLICY,
+      // Their names have a hash of what is in them.
+      ...(path.startsWith('/assets/') && { 'cache-control': 'max-age=3600' }),
     });
     response.end(content);
   });

@@ -28,13 +28,17 @@ after(async () => {
 async function on(settings, options, run) {
   const context = await person(browser, options);
   const page = await context.newPage();
+  await opened(page, settings);
+  await run(page);
+  assertNoTrouble(context);
+  await context.close();
+}
+
+async function opened(page, settings) {
   await page.goto(site.url(settings));
   await page.locator('.panel').waitFor();
   // The panel grows into its place, which moves what is measured.
   await page.evaluate(settled);
-  await run(page);
-  assertNoTrouble(context);
-  await context.close();
 }
 
 // In whatever language it is.
@@ -173,30 +177,36 @@ describe('axe finds nothing', () => {
   // These are looked at on a real node, in the light on a desktop and in the dark on a phone: screens.test.mjs.
   const elsewhere = 'chats,a chat,contacts,a search of everything,me,rooms,a room,about a room,a menu';
   const others = Object.keys(screens).filter(one => !elsewhere.split(',').includes(one));
+  const alone = ['chats', 'a chat', 'contacts', 'rooms', 'a room', 'about a room'];
   const looks = {
-    'light desktop': { settings: { theme: 'light' }, options: DESKTOP, only: others },
-    'dark desktop': { settings: { theme: 'dark' }, options: DESKTOP },
-    'full page': {
-      settings: { theme: 'light', mode: 'inbox' },
-      options: DESKTOP,
-      only: ['chats', 'a chat', 'contacts', 'rooms', 'a room', 'about a room'],
-    },
-    'dark phone': { settings: { theme: 'dark' }, options: PHONE, only: others },
-    'phone from right to left': {
-      settings: { theme: 'light', lang: 'ar' },
-      options: PHONE,
-      only: ['chats', 'a chat', 'contacts', 'rooms', 'a room', 'about a room'],
-    },
+    desktop: { options: DESKTOP, light: others, dark: Object.keys(screens) },
+    'full page': { settings: { mode: 'inbox' }, options: DESKTOP, light: alone },
+    phone: { options: PHONE, dark: others },
+    'phone from right to left': { settings: { lang: 'ar' }, options: PHONE, light: alone },
   };
-  for (const [look, { settings, options, only = Object.keys(screens) }] of Object.entries(looks)) {
+  for (const [look, { settings, options, ...schemes }] of Object.entries(looks)) {
     test(look, async () => {
-      for (const screen of only) {
+      // One page for all screens: the loading of the page and of axe takes as long as a check.
+      const context = await person(browser, { ...options, reducedMotion: 'reduce' });
+      const page = await context.newPage();
+      for (const screen of new Set(Object.values(schemes).flat())) {
         const { settings: more = {}, act } = screens[screen];
-        await on({ ...settings, ...more }, { ...options, reducedMotion: 'reduce' }, async page => {
-          await act?.(page);
-          await assertAccessible(page, `${screen}, ${look}`);
+        const wanted = Object.keys(schemes).filter(scheme => schemes[scheme].includes(screen));
+        await page.emulateMedia({ colorScheme: wanted[0] });
+        await opened(page, { ...settings, ...more });
+        await act?.(page);
+        for (const colorScheme of wanted) {
+          await page.emulateMedia({ colorScheme });
+          await page.locator(`kith-widget[data-theme=${colorScheme}]`).waitFor({ state: 'attached' });
+          await assertAccessible(page, `${screen}, ${look}, ${colorScheme}`);
+        }
+        await page.evaluate(() => {
+          localStorage.clear();
+          sessionStorage.clear();
         });
       }
+      assertNoTrouble(context);
+      await context.close();
     });
   }
 });
