@@ -9,10 +9,11 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
-use load::defaults;
 use load::flood::FloodPlan;
+use load::report::Run;
 use load::stress::StressPlan;
 use load::target::Transport;
+use load::{Plan, RunOptions, defaults};
 
 fn main() {
     for transport in Transport::ALL {
@@ -25,12 +26,18 @@ fn main() {
             settle: Some(Duration::from_secs(1)),
             ..defaults()
         };
-        let report = FakeServer::start(Flaws::default()).run(&plan);
+        let report = measured(&plan);
         println!("{report}");
         if let Some(folder) = std::env::args().nth(1) {
             std::fs::write(format!("{folder}/{}.svg", transport.name()), report.svg()).unwrap();
         }
     }
     let plan = StressPlan { time: Duration::from_secs(5), ..defaults() };
-    println!("{}", FakeServer::start(Flaws::default()).run(&plan));
+    println!("{}", measured(&plan));
+}
+
+/// With one thread of the generator.
+fn measured(plan: &impl Plan) -> Run {
+    let server = FakeServer::start(Flaws::default());
+    plan.run(&RunOptions { threads: 1, ..server.options() }, &mut |_| {}).unwrap()
 }

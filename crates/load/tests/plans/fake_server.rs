@@ -333,18 +333,19 @@ impl Server {
         let seq = self.seqs.entry(conversation.clone()).or_default();
         *seq += if misorder { 2 } else { 1 };
         let seq = *seq;
-        let message = json!({
-            "t": "message", "conversation": conversation, "seq": seq, "from": from, "id": id, "body": body, "time": 0,
-            "position": "p",
-        })
-        .to_string();
+        let body = serde_json::to_string(&body).unwrap();
+        let message = format!(
+            r#"{{"t":"message","conversation":"{conversation}","seq":{seq},"from":"{from}","id":"{id}","body":{body},"time":0,"position":"p"}}"#
+        );
         for _ in 0..if lose { 0 } else { 1 + u8::from(double) } {
             if let Some(to) = self.users.get(&*to) {
                 self.mail.send(0, Deliver(*to, message.clone()));
             }
         }
-        let ack = json!({"t": "ack", "id": id, "conversation": conversation, "seq": seq, "time": 0, "position": "p"});
-        (own, Some(ack.to_string()))
+        let ack = format!(
+            r#"{{"t":"ack","id":"{id}","conversation":"{conversation}","seq":{seq},"time":0,"position":"p"}}"#
+        );
+        (own, Some(ack))
     }
 
     /// The delay in milliseconds, if this one is deferred. Records the delay of an earlier deferral.
