@@ -198,12 +198,15 @@ impl Calls {
     /// Ends calls that rang or lacked a party for too long.
     pub(crate) fn end_calls(self: &Arc<Self>, now: Timestamp) {
         self.end_groups(now);
+        self.table.age(now);
+        if self.table.live() == 0 {
+            return;
+        }
         for mut shard in self.table.each() {
             let mut all = Vec::new();
             while let Some(moved) = shard.next_due(now) {
                 all.push(self.carry_on(&mut shard, moved, None, now));
             }
-            shard.age(now);
             drop(shard);
             all.into_iter().for_each(|after| self.finish(after, now));
         }

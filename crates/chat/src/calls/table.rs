@@ -19,7 +19,7 @@ const SHARDS: usize = 16;
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// Callers in one shard whose rate is known. At the bound the caller who may call again first is forgotten.
 const MOST_PACED: usize = 16_384;
-/// How often a shard is tidied up.
+/// How often the shards are tidied up.
 const AGED_EVERY_MS: u64 = 10_000;
 pub(super) const NO_ROOM: Refusal = Refusal::Overloaded { retry_after_ms: 5_000 };
 
@@ -32,6 +32,8 @@ type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 pub(crate) struct CallTable {
     shards: Box<[Mutex<Shard>]>,
     totals: Arc<Totals>,
+    /// Milliseconds of the Unix epoch.
+    aged: AtomicU64,
 }
 
 #[derive(Default)]
@@ -62,7 +64,6 @@ pub(crate) struct Shard {
     away: VecDeque<(Timestamp, CallId)>,
     paces: ByNumber<UserId, Due>,
     by_site: ByNumber<SiteId, OfSite>,
-    aged: Timestamp,
     pub(super) totals: Arc<Totals>,
 }
 
@@ -110,7 +111,7 @@ impl CallTable {
     pub(crate) fn new() -> CallTable {
         let totals = Arc::<Totals>::default();
         let shard = |_| Mutex::new(Shard { totals: Arc::clone(&totals), ..Shard::default() });
-        CallTable { shards: (0..SHARDS).map(shard).collect(), totals }
+        CallTable { shards: (0..SHARDS).map(shard).collect(), totals, aged: AtomicU64::new(0) }
     }
 
     pub(crate) fn live(&self) -> u64 {
@@ -128,6 +129,16 @@ impl CallTable {
 
     pub(crate) fn lock(&self, site: SiteId) -> MutexGuard<'_, Shard> {
         lock(&self.shards[site.0 as usize % SHARDS])
+    }
+
+    /// Every ten seconds: forgets what is idle in each shard.
+    pub(crate) fn age(&self, now: Timestamp) {
+        let aged = Timestamp(self.aged.load(Ordering::Relaxed));
+        if now.since(aged) < AGED_EVERY_MS && aged <= now {
+            return;
+        }
+        self.aged.store(now.0, Ordering::Relaxed);
+        self.each().for_each(|mut shard| shard.age(now));
     }
 
     pub(crate) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
@@ -305,17 +316,13 @@ impl Shard {
     }
 
     /// Forgets idle rate limits, and gives memory back.
-    pub(crate) fn age(&mut self, now: Timestamp) {
-        if now.since(self.aged) < AGED_EVERY_MS && self.aged <= now {
-            return;
-        }
-        self.aged = now;
+    fn age(&mut self, now: Timestamp) {
         self.paces.retain(|_, due| !due.is_idle(now));
         if self.by_user.is_empty() && self.by_user.capacity() > 0 {
             let totals = Arc::clone(&self.totals);
             let paces = std::mem::take(&mut self.paces);
             let (rang, away) = (std::mem::take(&mut self.rang), std::mem::take(&mut self.away));
-            *self = Shard { totals, paces, rang, away, aged: now, ..Shard::default() };
+            *self = Shard { totals, paces, rang, away, ..Shard::default() };
         }
     }
 
