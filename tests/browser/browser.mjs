@@ -155,6 +155,15 @@ export async function assertAccessible(page, what) {
   assert.deepEqual(violations, [], `axe: ${what}`);
 }
 
+/** The same in each of the colour schemes, for a widget whose theme follows the system's. */
+export async function assertAccessibleIn(schemes, page, what) {
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`kith-widget[data-theme=${colorScheme}]`).waitFor({ state: 'attached' });
+    await assertAccessible(page, `${what}, ${colorScheme}`);
+  }
+}
+
 /** Waits until fading elements have their colours. Endless animations are not waited for. */
 export async function settled() {
   const root = document.querySelector('kith-widget').shadowRoot;
