@@ -53,7 +53,12 @@ pub(super) fn run(
     thread::sleep(Duration::from_millis(200));
     let failures = std::mem::take(&mut tally.failures);
     let all = WorkerReport { failures, tally, ..WorkerReport::default() };
-    let outcome = Outcome { url: options.target.url(), ..drive.watch.outcome(end.active, all) };
+    let outcome = Outcome {
+        url: options.target.url(),
+        transport: "websocket",
+        tls: drive.state.tls.is_some(),
+        ..drive.watch.outcome(end.active, all)
+    };
     let Drive { state, beats, slow_beats, .. } = drive;
     let (pages, files) = (state.site().pages.len(), state.site().files.len());
     Ok(report(plan, outcome, &Phases { begin, end, unanswered, pages, files, beats, slow_beats }))
