@@ -31,7 +31,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation { name: "message-in-domain", times: 1, begin: domain::message },
     Operation { name: "message-append-in-group", times: writes::GROUP, begin: writes::append },
     Operation { name: "message-event-encode", times: 1, begin: wire::message_event },
-    Operation { name: "presence-told-to-30", times: 1, begin: domain::presence },
+    Operation { name: "presence-to-30-watchers", times: 1, begin: domain::presence },
 ];
 
 /// The operation with this name.

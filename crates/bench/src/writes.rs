@@ -22,7 +22,7 @@ pub(crate) fn append() -> Box<dyn FnMut()> {
     let mut number = 0;
     Box::new(move || {
         let (release, released) = channel::<()>();
-        let (told, answers) = channel();
+        let (sender, answers) = channel();
         let mut next = || {
             number += 1;
             number
@@ -30,7 +30,7 @@ pub(crate) fn append() -> Box<dyn FnMut()> {
         writer.append(next(), move || released.recv().expect("it is released"));
         // Waits only for the last message: a waiting thread spins a random number of times before it sleeps.
         (1..GROUP).for_each(|_| writer.append(next(), || ()));
-        writer.append(next(), move || told.send(()).expect("somebody waits"));
+        writer.append(next(), move || sender.send(()).expect("somebody waits"));
         release.send(()).expect("the writer waits");
         answers.recv().expect("it is answered");
     })
@@ -87,11 +87,11 @@ impl Writer {
             reply_to: None,
             rich: None,
         };
-        let told = move |outcome: Result<Appended, _>| {
+        let done = move |outcome: Result<Appended, _>| {
             assert!(outcome.is_ok_and(|appended| !appended.repeated));
             done();
         };
-        self.store.as_ref().expect("it is open").append(append, Box::new(told));
+        self.store.as_ref().expect("it is open").append(append, Box::new(done));
     }
 }
 
@@ -105,12 +105,12 @@ impl Drop for Writer {
 }
 
 fn sign_in(store: &Sqlite, site: SiteId, sub: &str) -> UserId {
-    let (told, answers) = channel();
+    let (sender, answers) = channel();
     let profile =
         Profile { sub: Sub::parse(sub).expect("it is one"), name: sub.into(), avatar: None, guest: false };
     let from = ResumeFrom { position: None, page: 1, contacts: 1, messages: 1, messages_per_conversation: 1 };
     let done = Box::new(move |outcome: Result<(UserRow, Snapshot), _>| {
-        told.send(outcome.expect("a new user").0.id).expect("somebody waits");
+        sender.send(outcome.expect("a new user").0.id).expect("somebody waits");
     });
     store.sign_in(site, profile.into(), from, NOW, Box::new(|_| true), done);
     answers.recv().expect("it is answered")

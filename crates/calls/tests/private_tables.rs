@@ -34,7 +34,7 @@ fn workers_with_tables_of_their_own_hold_relays_beyond_the_limit_of_the_process(
             let (mut line, mut caller) = (Datagrams::to(server), caller(number));
             match ask(&mut line, &mut caller, |caller| caller.allocate(false)) {
                 Heard::Success { relayed: Some(relayed), .. } => held.push((line, caller, relayed)),
-                heard => assert_eq!(heard, Heard::Refused(508), "no socket: the client gets an error"),
+                received => assert_eq!(received, Heard::Refused(508), "no socket: the client gets an error"),
             }
         }
         if !private_descriptors {

@@ -50,9 +50,9 @@ fn over_udp() {
     let calls = start(config());
     let mut line = Datagrams::to(calls.udp_addrs()[0]);
     let mut asking = caller(1);
-    let heard = ask(&mut line, &mut asking, |caller| caller.request(method::BINDING, |_| {}));
+    let received = ask(&mut line, &mut asking, |caller| caller.request(method::BINDING, |_| {}));
     let mapped = line.0.local_addr().ok();
-    assert_eq!(heard, Heard::Success { relayed: None, mapped, lifetime: None });
+    assert_eq!(received, Heard::Success { relayed: None, mapped, lifetime: None });
     talk(&mut line, &mut asking);
     let site = &calls.sites().each()[0];
     assert_eq!((site.number, site.open()), (7, 0));
@@ -187,12 +187,12 @@ fn over_tls_a_record_may_hold_many_messages_or_a_part_of_one_and_ours_hold_one()
     }
 
     data.iter().for_each(|data| assert_eq!(peer.send_to(data, relayed).unwrap(), data.len()));
-    let mut heard = Vec::new();
-    while heard.len() < messages.len() {
-        heard.push(record(&mut line));
-        heard.retain(|plain| !plain.is_empty());
+    let mut received = Vec::new();
+    while received.len() < messages.len() {
+        received.push(record(&mut line));
+        received.retain(|plain| !plain.is_empty());
     }
-    assert_eq!(heard, messages);
+    assert_eq!(received, messages);
     calls.stop(Duration::ZERO);
 }
 

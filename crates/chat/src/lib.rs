@@ -59,8 +59,8 @@ pub use command::{Command, PageOf, Request, To};
 pub use config::{Limits, NodeConfig, RoomLimits};
 pub use contacts::ContactAction;
 pub use contacts::message_requests::{
-    LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestDay, RequestRules, RequestStore,
-    RequestTold, Requested, first_contact, is_stranger,
+    LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestDay, RequestNotice, RequestRules,
+    RequestStore, Requested, first_contact, is_stranger,
 };
 pub use contacts::store::{ContactStore, ContactsPage, MOST_BLOCKED_FIRST, PeoplePage};
 pub use event::{
@@ -142,7 +142,7 @@ pub use session::request_limits::{RequestKind, RequestRates};
 pub use sign_in::Hello;
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
 pub use sign_in::store::{Met, ResumeFrom, SignInStore, Snapshot};
-pub use site::caller::{Caller, NotSet, SiteNotSet, Told};
+pub use site::caller::{Caller, NotSet, Respond, SiteNotSet};
 pub use site::calls::{CallsFrom, MOST_IN_GROUP};
 pub use site::change::{
     MOST_KEYS, REASON_BYTES, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin,

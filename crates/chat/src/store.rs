@@ -106,7 +106,7 @@ pub struct UserRow {
 
 impl UserRow {
     /// The user's profile after a token with this data.
-    pub fn told(&self, profile: Profile) -> Profile {
+    pub fn profile_after(&self, profile: Profile) -> Profile {
         if self.named { Profile { name: self.profile.name.clone(), ..profile } } else { profile }
     }
 

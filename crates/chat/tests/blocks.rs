@@ -45,8 +45,8 @@ fn a_block_leaves_private_rooms_of_the_blocked_user_silently() {
     for device in [&ann, &phone, &bob] {
         scene.take(device);
     }
-    let heard = scene.contact(&ann, ContactAction::Block, "bob");
-    assert!(heard.is_ok(), "{heard:?}");
+    let received = scene.contact(&ann, ContactAction::Block, "bob");
+    assert!(received.is_ok(), "{received:?}");
     let left = |events: &[Delivery]| {
         let is_left = |event: &&Delivery| matches!(event, event!(rooms::Left { conversation, reason: LeftReason::Left, .. }) if *conversation == trap);
         events.iter().filter(is_left).count()

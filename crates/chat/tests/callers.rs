@@ -21,19 +21,19 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
 }
 
 /// The answer of a request to a store without delay.
-fn told<T: Send + 'static>(ask: impl FnOnce(Told<T>)) -> Result<T, Refusal> {
+fn answer_to<T: Send + 'static>(ask: impl FnOnce(Respond<T>)) -> Result<T, Refusal> {
     let outcome = Arc::new(Mutex::new(None));
-    let tell = outcome.clone();
-    ask(Box::new(move |told| *tell.lock().unwrap() = Some(told)));
+    let kept = outcome.clone();
+    ask(Box::new(move |result| *kept.lock().unwrap() = Some(result)));
     outcome.lock().unwrap().take().expect("it is answered at once")
 }
 
 fn caller(scene: &Scene, token: &str) -> Result<Caller, Refusal> {
-    told(|then| scene.node.caller(SITE, token, None, scene.now(), then))
+    answer_to(|then| scene.node.caller(SITE, token, None, scene.now(), then))
 }
 
 fn act(scene: &Scene, caller: &Caller, wanted: Moderate) -> Result<(), Refusal> {
-    told(|then| scene.node.moderate(caller, wanted, scene.now(), then)).map(drop)
+    answer_to(|then| scene.node.moderate(caller, wanted, scene.now(), then)).map(drop)
 }
 
 fn ban(user: &str) -> Moderate {
@@ -43,7 +43,8 @@ fn ban(user: &str) -> Moderate {
 
 /// Act, author and user of the newest entry.
 fn newest_entry(scene: &Scene, caller: &Caller) -> (String, Option<Sub>, Option<Sub>) {
-    let page = told(|then| scene.node.audit(caller, PageOf { after: None, limit: Some(1) }, then)).unwrap();
+    let page =
+        answer_to(|then| scene.node.audit(caller, PageOf { after: None, limit: Some(1) }, then)).unwrap();
     let entry = &page.rows[0];
     (entry.act.to_string(), entry.by.clone(), entry.user.clone())
 }
@@ -66,7 +67,7 @@ fn an_admin_acts_over_rest_by_rank_and_by_name() {
     scene.node.change_settings(&ada, &patch, scene.now()).unwrap();
     assert_eq!(newest_entry(&scene, &site), ("configure".into(), Some(sub("ada")), None));
     let erase = |caller: &Caller, user: &str| {
-        told(|then| scene.node.erase(caller, sub(user), MessagesAfterErasure::Kept, scene.now(), then))
+        answer_to(|then| scene.node.erase(caller, sub(user), MessagesAfterErasure::Kept, scene.now(), then))
     };
     assert_eq!(erase(&ada, "eve"), Err(Refusal::NotAllowed), "of the same rank");
     erase(&ada, "tom").unwrap();
@@ -89,7 +90,8 @@ fn an_admins_token_ends_with_the_admin() {
     assert!([&ada, &eve, &ida].iter().all(|token| caller(&scene, token).is_ok()));
     act(&scene, &site, ban("ada")).unwrap();
     act(&scene, &site, Moderate::SetRole { user: sub("eve"), role: SiteRole::Member }).unwrap();
-    told(|then| scene.node.erase(&site, sub("ida"), MessagesAfterErasure::Kept, scene.now(), then)).unwrap();
+    answer_to(|then| scene.node.erase(&site, sub("ida"), MessagesAfterErasure::Kept, scene.now(), then))
+        .unwrap();
     assert_eq!(caller(&scene, &ada), Err(Refusal::Banned));
     assert_eq!(caller(&scene, &eve), Err(Refusal::NotAllowed));
     assert_eq!(caller(&scene, &ida), Err(Refusal::NotAllowed));
@@ -128,9 +130,9 @@ fn the_first_command_of_a_new_user_has_the_role_of_the_token() {
     );
     scene.store.turn(scene.store.turns() - 1);
     scene.store.run();
-    let heard = scene.inbox.take(handle);
+    let received = scene.inbox.take(handle);
     assert!(
-        heard.iter().any(|event| matches!(event, event!(Some(5), moderation::Audit { .. }))),
-        "{heard:?}"
+        received.iter().any(|event| matches!(event, event!(Some(5), moderation::Audit { .. }))),
+        "{received:?}"
     );
 }

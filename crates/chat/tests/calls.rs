@@ -70,9 +70,9 @@ fn a_call_from_its_ring_to_its_entry() {
     let tablet = scene.sign_in("bob", "tablet");
     let (call, _) = call(&scene, &ann, "bob");
     for device in [&bob, &tablet] {
-        let heard = scene.take(device);
-        let [event!(None, calls::Call(event))] = &heard[..] else {
-            panic!("it rings once everywhere: {heard:?}")
+        let received = scene.take(device);
+        let [event!(None, calls::Call(event))] = &received[..] else {
+            panic!("it rings once everywhere: {received:?}")
         };
         let CallNews::Ring { from, media: Media::Audio, offer, glare: false } = &event.news else {
             panic!("{event:?}")
@@ -211,10 +211,10 @@ fn a_later_device_rings_too() {
     scene.leave(&bob);
     let (call, _) = call(&scene, &ann, "bob");
     let handle = scene.hello(Some(&scene.token("bob")), "b", None);
-    let mut heard = scene.inbox.take(handle);
-    let event!(session::Welcome(welcome)) = heard.remove(0) else { panic!("a welcome comes first") };
+    let mut received = scene.inbox.take(handle);
+    let event!(session::Welcome(welcome)) = received.remove(0) else { panic!("a welcome comes first") };
     let bob = Device { session: welcome.session, welcome: *welcome };
-    scene.inbox.put_back(handle, heard);
+    scene.inbox.put_back(handle, received);
     assert_eq!(news(&scene, &bob), ["Ring"]);
     accept(&scene, &bob, call);
     let tablet = scene.sign_in("bob", "tablet");
@@ -296,9 +296,9 @@ fn the_servers_of_a_token() {
     let calls = CallConfig { turn: Some(turn), ..CallConfig::default() };
     let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, Sqlite::in_memory());
     let ask = |site: &str, token: &str| {
-        let (told, answer) = std::sync::mpsc::channel();
+        let (sender, answer) = std::sync::mpsc::channel();
         scene.node.ice(site, token, None, scene.now(), move |outcome| {
-            told.send(outcome).expect("it is waited for")
+            sender.send(outcome).expect("it is waited for")
         });
         answer.recv().expect("it is answered")
     };

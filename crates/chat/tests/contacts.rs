@@ -9,7 +9,7 @@ use scene::*;
 use store::Sqlite;
 
 /// States of contact events, as a device receives them.
-fn heard(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
+fn received(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
     let events = scene.take(device);
     let state = |event: &Delivery| match event {
         event!(None, contacts::Contact(contact)) => Some((contact.person.sub.to_string(), contact.state)),
@@ -33,17 +33,17 @@ fn a_request_is_accepted() {
     let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
     let ann_too = scene.sign_in("ann", "d2");
     assert_eq!(scene.contact(&ann, Ask, "bob"), Ok(ContactState::RequestSent));
-    assert_eq!(heard(&scene, &ann_too), [("bob".into(), ContactState::RequestSent)]);
-    assert_eq!(heard(&scene, &bob), [("ann".into(), ContactState::RequestReceived)]);
+    assert_eq!(received(&scene, &ann_too), [("bob".into(), ContactState::RequestSent)]);
+    assert_eq!(received(&scene, &bob), [("ann".into(), ContactState::RequestReceived)]);
     assert_eq!(scene.post(&ann, to("bob"), "m", "x"), Err(Refusal::NotAllowed), "not yet");
 
     assert_eq!(scene.contact(&bob, Accept, "ann"), Ok(ContactState::Contact));
-    assert_eq!(heard(&scene, &ann), [("bob".into(), ContactState::Contact)]);
+    assert_eq!(received(&scene, &ann), [("bob".into(), ContactState::Contact)]);
     assert!(scene.post(&ann, to("bob"), "m", "x").is_ok());
     assert_eq!(list(&scene, &bob), [("ann".into(), ContactState::Contact)]);
 
     assert_eq!(scene.contact(&bob, Remove, "ann"), Ok(ContactState::None));
-    assert_eq!(heard(&scene, &ann), [("bob".into(), ContactState::None)]);
+    assert_eq!(received(&scene, &ann), [("bob".into(), ContactState::None)]);
     assert_eq!(scene.post(&ann, to("bob"), "m2", "x"), Err(Refusal::NotAllowed));
     assert_eq!((list(&scene, &ann), list(&scene, &bob)), (vec![], vec![]));
 }
@@ -74,9 +74,9 @@ fn a_declined_request_stays_sent_for_its_author() {
     scene.contact(&ann, Ask, "bob").unwrap();
     scene.take(&bob);
     assert_eq!(scene.contact(&bob, Decline, "ann"), Ok(ContactState::None));
-    assert_eq!(heard(&scene, &ann), []);
+    assert_eq!(received(&scene, &ann), []);
     assert_eq!(scene.contact(&ann, Ask, "bob"), Ok(ContactState::RequestSent), "again");
-    assert_eq!(heard(&scene, &bob), [], "is not told again");
+    assert_eq!(received(&scene, &bob), [], "is not told again");
     assert_eq!(scene.contact(&bob, Accept, "ann"), Err(Refusal::BadValue), "nothing to accept any more");
     assert_eq!(scene.contact(&bob, Ask, "ann"), Ok(ContactState::Contact), "but asking is agreeing");
 }
@@ -114,7 +114,7 @@ fn a_block_looks_like_a_removal_or_an_absence() {
     assert_eq!(scene.watch(&bob, &["ann"]), [("ann".into(), Presence::Offline)]);
     // A request by the blocked user has no effect and shows no difference.
     assert_eq!(scene.contact(&bob, Ask, "ann"), Ok(ContactState::RequestSent));
-    assert_eq!(heard(&scene, &ann), []);
+    assert_eq!(received(&scene, &ann), []);
     assert_eq!(scene.contact(&ann, Ask, "bob"), Err(Refusal::NotAllowed), "unblock first");
 
     assert_eq!(scene.contact(&ann, Unblock, "bob"), Ok(ContactState::None));

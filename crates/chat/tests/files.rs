@@ -11,9 +11,9 @@ use scene::*;
 const LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
 
 fn answer<T: Send + 'static>(ask: impl FnOnce(Box<dyn FnOnce(T) + Send>)) -> T {
-    let (tell, told) = mpsc::channel();
-    ask(Box::new(move |outcome| tell.send(outcome).unwrap()));
-    told.try_recv().expect("a store that answers at once")
+    let (sender, answer) = mpsc::channel();
+    ask(Box::new(move |outcome| sender.send(outcome).unwrap()));
+    answer.try_recv().expect("a store that answers at once")
 }
 
 fn identify(scene: &Scene, token: &str, origin: Option<&str>) -> Result<Identified, Refusal> {
@@ -149,10 +149,10 @@ fn a_message_with_invalid_files_is_refused() {
     let site = scene.node.site_id(SITE).unwrap();
     let none = FileId { site, number: 7 };
     for (files, why) in [(vec![none], Refusal::NoSuchFile), (vec![none; 11], Refusal::TooManyFiles)] {
-        let heard = send(&scene, &ann, to("bob"), "a-1", files);
+        let received = send(&scene, &ann, to("bob"), "a-1", files);
         assert!(
-            matches!(&heard[..], [event!(session::SendRefused { refusal, .. })] if *refusal == why),
-            "{heard:?}"
+            matches!(&received[..], [event!(session::SendRefused { refusal, .. })] if *refusal == why),
+            "{received:?}"
         );
     }
     assert!(scene.take(&bob).is_empty());

@@ -293,11 +293,11 @@ fn reactions_on_many_messages_cost_a_room_a_few_events_per_second() {
         }
     }
     let listener = room.clients[2].device.clone().unwrap();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for _ in 0..3 {
         room.scene.wait(1_000);
         let counts = |event: &Delivery| matches!(event, event!(messages::Counts { .. }));
-        heard.push(room.scene.take(&listener).iter().filter(|event| counts(event)).count());
+        received.push(room.scene.take(&listener).iter().filter(|event| counts(event)).count());
     }
-    assert_eq!(heard, [4, 2, 0]);
+    assert_eq!(received, [4, 2, 0]);
 }

@@ -38,9 +38,9 @@ fn join(scene: &Scene, device: &Device, room: ConversationId) -> Vec<String> {
 /// The device's own place, and the places of the others.
 fn places(scene: &Scene, device: &Device, room: ConversationId) -> (Place, Vec<Place>) {
     let join = GroupAction::Join { media: Media::Audio };
-    let heard =
+    let received =
         scene.ask(device, Request::new(8, calls::Command::Group { conversation: room, action: join }));
-    let joined = heard.iter().find_map(|event| match event {
+    let joined = received.iter().find_map(|event| match event {
         event!(calls::GroupCall(event)) => match &event.news {
             GroupNews::Joined { place, here, .. } => {
                 assert!(event.ice.is_some());
@@ -50,7 +50,7 @@ fn places(scene: &Scene, device: &Device, room: ConversationId) -> (Place, Vec<P
         },
         _ => None,
     });
-    joined.unwrap_or_else(|| panic!("not joined: {heard:?}"))
+    joined.unwrap_or_else(|| panic!("not joined: {received:?}"))
 }
 
 fn news(scene: &Scene, device: &Device) -> Vec<String> {

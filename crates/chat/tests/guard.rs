@@ -36,9 +36,11 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
 /// Signs in, and answers the events after the welcome.
 fn sign_in_and_hear(scene: &Scene, user: &str) -> (Device, Vec<Delivery>) {
     let handle = scene.hello(Some(&scene.token(user)), "again", None);
-    let mut heard = scene.inbox.take(handle);
-    match heard.remove(0) {
-        event!(session::Welcome(welcome)) => (Device { session: welcome.session, welcome: *welcome }, heard),
+    let mut received = scene.inbox.take(handle);
+    match received.remove(0) {
+        event!(session::Welcome(welcome)) => {
+            (Device { session: welcome.session, welcome: *welcome }, received)
+        }
         other => panic!("no welcome but {other:?}"),
     }
 }
@@ -62,18 +64,18 @@ fn sanction(user: &str, kind: SanctionKind, until: u64) -> Moderate {
 /// Sends a message, and answers how it is held.
 fn held(scene: &Scene, device: &Device, whom: To, id: &str, body: &str) -> Held {
     scene.send(device, whom, id, body);
-    let heard = scene.take(device);
-    let held = heard.iter().find_map(|event| match event {
+    let received = scene.take(device);
+    let held = received.iter().find_map(|event| match event {
         event!(messages::Held(held)) => Some((**held).clone()),
         _ => None,
     });
-    held.unwrap_or_else(|| panic!("not held but {heard:?}"))
+    held.unwrap_or_else(|| panic!("not held but {received:?}"))
 }
 
 fn words_of_record(scene: &Scene, moderator: &Device) -> Vec<String> {
-    let heard =
+    let received =
         scene.ask(moderator, Request::new(9, moderation::Command::ListAudit { page: PageOf::default() }));
-    let [event!(moderation::Audit { entries, .. })] = &heard[..] else { panic!("{heard:?}") };
+    let [event!(moderation::Audit { entries, .. })] = &received[..] else { panic!("{received:?}") };
     entries.iter().map(|entry| entry.act.to_string()).collect()
 }
 
@@ -90,8 +92,8 @@ fn a_held_message_is_delivered_when_a_moderator_approves_it() {
     let waits = held(&scene, &ann, to("bob"), "1", "The CAS1NO on Main Street burns!");
     assert_eq!((waits.state, &*waits.client_id, &waits.other), (HeldState::Waiting, "1", &Some(sub("bob"))));
     assert!(scene.take(&bob).is_empty(), "nobody else sees it");
-    let heard = scene.take(&mia);
-    let [event!(moderation::Report(report))] = &heard[..] else { panic!("{heard:?}") };
+    let received = scene.take(&mia);
+    let [event!(moderation::Report(report))] = &received[..] else { panic!("{received:?}") };
     let bodies: Vec<&str> = report.lines.iter().map(|line| &*line.body).collect();
     assert_eq!(bodies, ["Hello", "The CAS1NO on Main Street burns!"]);
     assert_eq!(
@@ -100,8 +102,8 @@ fn a_held_message_is_delivered_when_a_moderator_approves_it() {
     );
     assert_eq!(held(&scene, &ann, to("bob"), "1", &waits.body), waits, "said twice, held once");
 
-    let (again, heard) = sign_in_and_hear(&scene, "ann");
-    assert!(matches!(&heard[..], [event!(messages::Held(held))] if **held == waits), "{heard:?}");
+    let (again, received) = sign_in_and_hear(&scene, "ann");
+    assert!(matches!(&received[..], [event!(messages::Held(held))] if **held == waits), "{received:?}");
     let number = report.number;
     assert_eq!(moderate(&scene, &bob, Moderate::Approve { report: number }), Err(Refusal::NotAllowed));
     scene.take(&again);
@@ -125,23 +127,23 @@ fn a_refused_message_shows_its_reason_until_it_is_seen() {
     held(&scene, &ann, to("bob"), "1", "casino");
     let refuse = |report| Moderate::RefuseHeld { report, reason: "No advertising".into() };
     moderate(&scene, &mia, refuse(1)).unwrap();
-    let heard = scene.take(&ann);
-    let [event!(messages::Held(refused))] = &heard[..] else { panic!("{heard:?}") };
+    let received = scene.take(&ann);
+    let [event!(messages::Held(refused))] = &received[..] else { panic!("{received:?}") };
     assert_eq!((refused.state, &*refused.reason), (HeldState::Refused, "No advertising"));
     assert_eq!(moderate(&scene, &mia, refuse(1)), Err(Refusal::NoSuchReport));
-    let (again, heard) = sign_in_and_hear(&scene, "ann");
+    let (again, received) = sign_in_and_hear(&scene, "ann");
     assert!(
-        matches!(&heard[..], [event!(messages::Held(held))] if held.state == HeldState::Refused),
-        "{heard:?}"
+        matches!(&received[..], [event!(messages::Held(held))] if held.state == HeldState::Refused),
+        "{received:?}"
     );
     scene.ask(&again, Request::new(4, moderation::Command::Notices { seen: true }));
     assert!(sign_in_and_hear(&scene, "ann").1.is_empty());
 
     held(&scene, &ann, to("bob"), "2", "casino");
     moderate(&scene, &mia, Moderate::CloseReport { report: 2, note: "Advertising".into() }).unwrap();
-    let heard = scene.take(&ann);
+    let received = scene.take(&ann);
     assert!(
-        matches!(&heard[..], [event!(messages::Held(held))] if held.state == HeldState::Refused && held.reason.is_empty())
+        matches!(&received[..], [event!(messages::Held(held))] if held.state == HeldState::Refused && held.reason.is_empty())
     );
     assert!(scene.take(&bob).is_empty());
     for number in 3..3 + MOST_WAITING {
@@ -158,8 +160,8 @@ fn a_flagged_message_is_delivered_and_reported() {
     scene.take(&mia);
     let (conversation, seq) = scene.post(&ann, to("bob"), "1", "You fool").unwrap();
     assert_eq!(scene.bodies(&bob), ["You fool"]);
-    let heard = scene.take(&mia);
-    let [event!(moderation::Report(report))] = &heard[..] else { panic!("{heard:?}") };
+    let received = scene.take(&mia);
+    let [event!(moderation::Report(report))] = &received[..] else { panic!("{received:?}") };
     assert_eq!(report.about, ReportAbout::Message(conversation, seq));
     assert_eq!((&report.by, &report.user, &*report.text), (&None, &Some(sub("ann")), "word: fool"));
     scene.post(&mia, to("bob"), "2", "He is no fool").unwrap();
@@ -170,17 +172,17 @@ fn a_flagged_message_is_delivered_and_reported() {
     let test =
         |device| scene.ask(device, Request::new(3, moderation::Command::TestFilter { body: "fool".into() }));
     assert!(matches!(test(&ann)[..], [event!(session::Refused(Refusal::NotAllowed))]));
-    let heard = test(&mia);
-    let [event!(Some(3), moderation::FilterTested(test))] = &heard[..] else { panic!("{heard:?}") };
+    let received = test(&mia);
+    let [event!(Some(3), moderation::FilterTested(test))] = &received[..] else { panic!("{received:?}") };
     assert_eq!((test.act, test.hits.len()), (Some(FilterAct::Flag), 1));
     moderate(&scene, &mia, Moderate::CloseReport { report: 1, note: String::new() }).unwrap();
     scene.take(&mia);
     let change = MessageChange::Edit("fool again".into());
     scene.ask(&ann, Request::new(6, messages::Command::Change { conversation, seq, change }));
-    let heard = scene.take(&mia);
+    let received = scene.take(&mia);
     assert!(
-        matches!(&heard[..], [event!(moderation::Report(row))] if &*row.lines[0].body == "fool again"),
-        "{heard:?}"
+        matches!(&received[..], [event!(moderation::Report(row))] if &*row.lines[0].body == "fool again"),
+        "{received:?}"
     );
 }
 
@@ -200,11 +202,11 @@ fn a_shadow_ban_is_invisible_to_the_user() {
     assert!(scene.take(&ann).is_empty());
     let (_, seq) = scene.post(&ann, to("tom"), "3", "Are you there?").unwrap();
     assert_eq!(seq, Seq(2), "numbers of others have no gap");
-    let (again, heard) = sign_in_and_hear(&scene, "tom");
-    assert!(matches!(&heard[..], [event!(messages::Held(held))] if **held == kept), "{heard:?}");
-    assert!(!heard.iter().any(|event| matches!(event, event!(moderation::Notice(_)))));
-    let heard = scene.ask(&again, Request::new(1, moderation::Command::Notices { seen: false }));
-    assert!(matches!(&heard[..], [event!(moderation::Notices(notices))] if notices.is_empty()));
+    let (again, received) = sign_in_and_hear(&scene, "tom");
+    assert!(matches!(&received[..], [event!(messages::Held(held))] if **held == kept), "{received:?}");
+    assert!(!received.iter().any(|event| matches!(event, event!(moderation::Notice(_)))));
+    let received = scene.ask(&again, Request::new(1, moderation::Command::Notices { seen: false }));
+    assert!(matches!(&received[..], [event!(moderation::Notices(notices))] if notices.is_empty()));
     moderate(&scene, &mia, Moderate::Lift { user: sub("tom"), room: None, kind: SanctionKind::Shadow })
         .unwrap();
     scene.take(&ann);
@@ -320,8 +322,8 @@ fn many_new_members_at_once_start_raid_mode() {
     }
     assert!(scene.take(&mia).is_empty());
     let bots: Vec<Device> = (2..6).map(|number| scene.sign_in(&format!("bot-{number}"), "d")).collect();
-    let heard = scene.take(&mia);
-    let [event!(moderation::Site(state))] = &heard[..] else { panic!("told once: {heard:?}") };
+    let received = scene.take(&mia);
+    let [event!(moderation::Site(state))] = &received[..] else { panic!("told once: {received:?}") };
     assert_eq!(state.raid_until, Some(Timestamp(scene.now + 5 * 60_000)));
     assert_eq!(scene.post(&bots[3], to("mia"), "1", "Buy"), Err(Refusal::Raid));
     assert_eq!(words_of_record(&scene, &mia)[0], "raid");
@@ -368,20 +370,20 @@ fn changed_settings_apply_to_all_sessions_at_once() {
         scene.ask(device, Request::new(7, moderation::Command::Configure { patch: Box::new(patch) }))
     };
     for device in [&ann, &mia] {
-        let heard = configure(device, json!({"access": "closed"}));
-        assert!(matches!(heard[..], [event!(Some(7), session::Refused(Refusal::NotAllowed))]));
-        let heard = scene.ask(device, Request::new(8, moderation::Command::Settings));
-        assert!(matches!(heard[..], [event!(Some(8), session::Refused(Refusal::NotAllowed))]));
+        let received = configure(device, json!({"access": "closed"}));
+        assert!(matches!(received[..], [event!(Some(7), session::Refused(Refusal::NotAllowed))]));
+        let received = scene.ask(device, Request::new(8, moderation::Command::Settings));
+        assert!(matches!(received[..], [event!(Some(8), session::Refused(Refusal::NotAllowed))]));
     }
-    let heard = configure(&ada, json!({"filters": {"patterns": [{"pattern": "("}]}}));
+    let received = configure(&ada, json!({"filters": {"patterns": [{"pattern": "("}]}}));
     assert!(
-        matches!(&heard[..], [event!(Some(7), moderation::NotSet(why))] if why.starts_with("filters.patterns"))
+        matches!(&received[..], [event!(Some(7), moderation::NotSet(why))] if why.starts_with("filters.patterns"))
     );
-    let heard = configure(&ada, json!({"access": "read_only", "access_text": "Back at noon"}));
+    let received = configure(&ada, json!({"access": "read_only", "access_text": "Back at noon"}));
     let is_answer = |event: &Delivery| matches!(event, event!(Some(7), moderation::Settings(settings)) if settings["access"] == "read_only");
-    assert!(heard.iter().any(is_answer), "{heard:?}");
-    let heard = scene.take(&ann);
-    let [event!(moderation::Site(state))] = &heard[..] else { panic!("{heard:?}") };
+    assert!(received.iter().any(is_answer), "{received:?}");
+    let received = scene.take(&ann);
+    let [event!(moderation::Site(state))] = &received[..] else { panic!("{received:?}") };
     assert_eq!((state.access, &*state.text), (Access::ReadOnly, "Back at noon"));
     assert_eq!(scene.post(&ann, to("mia"), "1", "Hi"), Err(Refusal::SiteReadOnly));
     assert_eq!(scene.sign_in("bob", "b").welcome.site.access, Access::ReadOnly);
@@ -390,9 +392,9 @@ fn changed_settings_apply_to_all_sessions_at_once() {
     configure(&ada, json!({"access": null, "access_text": null}));
     scene.post(&ann, to("mia"), "1", "Hi").unwrap();
     assert_eq!(words_of_record(&scene, &mia)[..2], ["configure", "configure"]);
-    let heard = scene.ask(&ada, Request::new(8, moderation::Command::Settings));
+    let received = scene.ask(&ada, Request::new(8, moderation::Command::Settings));
     assert!(
-        matches!(&heard[..], [event!(moderation::Settings(settings))] if settings["requests"]["on"] == false)
+        matches!(&received[..], [event!(moderation::Settings(settings))] if settings["requests"]["on"] == false)
     );
 }
 

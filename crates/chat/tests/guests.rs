@@ -9,10 +9,10 @@ use chat::*;
 use scene::{Device, SITE, Scene, config, event, sub, to};
 use store::Sqlite;
 
-fn told<T: Send + 'static>(ask: impl FnOnce(Told<T>)) -> Arc<Mutex<Option<Result<T, Refusal>>>> {
+fn answer_to<T: Send + 'static>(ask: impl FnOnce(Respond<T>)) -> Arc<Mutex<Option<Result<T, Refusal>>>> {
     let outcome = Arc::new(Mutex::new(None));
-    let tell = outcome.clone();
-    ask(Box::new(move |told| *tell.lock().unwrap() = Some(told)));
+    let kept = outcome.clone();
+    ask(Box::new(move |result| *kept.lock().unwrap() = Some(result)));
     outcome
 }
 
@@ -22,7 +22,7 @@ fn site_caller() -> Caller {
 
 fn begin_merge(scene: &Scene, token: &str, user: &str) -> Arc<Mutex<Option<Result<(), Refusal>>>> {
     let proof = scene.node.guest_proof(&site_caller(), token, scene.now()).unwrap();
-    told(|then| scene.node.merge_guest(&site_caller(), proof, sub(user), scene.now(), then))
+    answer_to(|then| scene.node.merge_guest(&site_caller(), proof, sub(user), scene.now(), then))
 }
 
 fn merge(scene: &Scene, token: &str, user: &str) -> Result<(), Refusal> {
@@ -71,8 +71,8 @@ fn a_sign_in_right_after_the_merge_is_a_members() {
     let gina = scene.sign_in("gina", "g-1");
     scene.take(&tom);
     scene.send(&gina, to("tom"), "g-1", "Hello");
-    let heard = scene.take(&tom);
-    let from = heard.iter().find_map(|event| match event {
+    let received = scene.take(&tom);
+    let from = received.iter().find_map(|event| match event {
         event!(messages::Message(message)) => Some(message.from.to_string()),
         _ => None,
     });
@@ -126,7 +126,7 @@ fn a_ban_of_the_guest_applies_to_the_member() {
         until: Timestamp::MAX,
         reason: "Insults".to_owned(),
     };
-    let banned = told(|then| scene.node.moderate(&site_caller(), ban, scene.now(), then));
+    let banned = answer_to(|then| scene.node.moderate(&site_caller(), ban, scene.now(), then));
     assert!(matches!(*banned.lock().unwrap(), Some(Ok(_))));
     assert_eq!(merge(&scene, &token, "gina"), Ok(()));
     let handle = scene.hello(Some(&scene.token("gina")), "g-1", None);

@@ -64,8 +64,8 @@ fn after_an_overlap_only_sessions_with_newer_tokens_remain() {
     rotate(&scene, 60_000);
     scene.wait(30_000);
     let newer = token(&scene, "bob", NEW);
-    let heard = scene.ask(&bob, Request::new(1, sign_in::Command::RenewToken { token: newer }));
-    assert!(matches!(heard[..], [event!(Some(1), session::TokenOk { .. })]), "{heard:?}");
+    let received = scene.ask(&bob, Request::new(1, sign_in::Command::RenewToken { token: newer }));
+    assert!(matches!(received[..], [event!(Some(1), session::TokenOk { .. })]), "{received:?}");
     let late = sign_in(&scene, "cat", OLD);
     scene.wait(40_000);
     assert!(is_ended(&scene, &ann, Refusal::TokenExpired));

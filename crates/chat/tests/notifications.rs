@@ -36,7 +36,7 @@ impl Carrier {
     }
 
     /// The notices since the last call: the browser and its text, or the removal.
-    fn told(&self) -> Vec<(String, String)> {
+    fn shown(&self) -> Vec<(String, String)> {
         let said = |push: Push| match push.notice {
             PushNotice::Clear => "cleared".to_owned(),
             PushNotice::Ring(ring) => format!("{} rings ({:?})", ring.name, ring.media),
@@ -89,7 +89,7 @@ fn ann_is_away() -> (Scene, Arc<Carrier>, Device) {
     (scene, carrier, bob)
 }
 
-fn told(name: &str, text: &str) -> (String, String) {
+fn notice(name: &str, text: &str) -> (String, String) {
     (name.into(), text.into())
 }
 
@@ -99,16 +99,16 @@ fn several_messages_become_one_notice_with_the_newest_text() {
     scene.send(&bob, to("ann"), "1", "Hello");
     scene.wait(2_000);
     scene.send(&bob, to("ann"), "2", "Are you there?");
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     scene.wait(4_000);
-    assert_eq!(carrier.told(), [told("phone", "The bob: Are you there? (2)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: Are you there? (2)")]);
     // The next notice waits for the pause, instead of one per message.
     scene.send(&bob, to("ann"), "3", "Well");
     scene.wait(10_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     scene.send(&bob, to("ann"), "4", "See you");
     scene.wait(25_000);
-    assert_eq!(carrier.told(), [told("phone", "The bob: See you (4)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: See you (4)")]);
 }
 
 #[test]
@@ -117,17 +117,17 @@ fn present_and_returning_users_get_no_notice() {
     let ann = scene.sign_in("ann", "laptop");
     scene.send(&bob, to("ann"), "1", "Hello");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     scene.drop_connection(&ann);
     scene.send(&bob, to("ann"), "2", "Hello?");
     scene.wait(2_000);
     let ann = scene.sign_in("ann", "laptop");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), [], "it was a page that was loaded anew");
+    assert_eq!(carrier.shown(), [], "it was a page that was loaded anew");
     scene.command(&ann, presence::Command::Set(SetPresence::Away));
     scene.send(&bob, to("ann"), "3", "Are you away?");
     scene.wait(5_000);
-    assert_eq!(carrier.told(), [told("phone", "The bob: Are you away? (3)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: Are you away? (3)")]);
 }
 
 #[test]
@@ -135,20 +135,20 @@ fn reading_on_any_device_clears_the_notice_once() {
     let (mut scene, carrier, bob) = ann_is_away();
     let (conversation, seq) = scene.post(&bob, to("ann"), "1", "Hello").unwrap();
     scene.wait(5_000);
-    assert_eq!(carrier.told().len(), 1);
+    assert_eq!(carrier.shown().len(), 1);
     let ann = scene.sign_in("ann", "laptop");
     scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Received(seq) });
-    assert_eq!(carrier.told(), [], "that a device has it is not that somebody has seen it");
+    assert_eq!(carrier.shown(), [], "that a device has it is not that somebody has seen it");
     scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(seq) });
-    assert_eq!(carrier.told(), [told("phone", "cleared")]);
+    assert_eq!(carrier.shown(), [notice("phone", "cleared")]);
     scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(seq) });
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     // A message that was read before its notice gets none.
     scene.send(&bob, to("ann"), "2", "And?");
     scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(Seq(2)) });
     scene.leave(&ann);
     scene.wait(10_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn every_browser_gets_notices_until_it_unsubscribes() {
     scene.send(&bob, to("ann"), "1", "Hello");
     scene.wait(5_000);
     let words = "The bob: Hello (1)";
-    assert_eq!(carrier.told(), [told("phone", words), told("laptop", words)]);
+    assert_eq!(carrier.shown(), [notice("phone", words), notice("laptop", words)]);
 
     let ann = scene.sign_in("ann", "laptop");
     let unsubscribe = Some(browser("phone").endpoint);
@@ -170,7 +170,7 @@ fn every_browser_gets_notices_until_it_unsubscribes() {
     scene.node.push_device_is_gone(ann.session.user, "https://push.example/laptop");
     scene.send(&bob, to("ann"), "2", "Hello?");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 }
 
 #[test]
@@ -198,14 +198,14 @@ fn a_signed_out_device_gets_no_notices() {
     scene.leave(&ann);
     scene.send(&bob, to("ann"), "1", "Hello");
     scene.wait(5_000);
-    assert_eq!(carrier.told(), [told("laptop", "The bob: Hello (1)")], "the other goes on");
+    assert_eq!(carrier.shown(), [notice("laptop", "The bob: Hello (1)")], "the other goes on");
 
     let ann = scene.sign_in("ann", "laptop");
     let own = Request::new(7, account::Command::SignOutDevice { device: device(true) });
     assert!(matches!(scene.ask(&ann, own)[..], [event!(session::Bye(Refusal::SignedOut))]));
     scene.send(&bob, to("ann"), "2", "Hello?");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_browser_belongs_to_its_latest_user() {
     scene.send(&bob, to("ann"), "1", "for Ann alone");
     scene.send(&bob, to("cat"), "2", "for Cat");
     scene.wait(5_000);
-    assert_eq!(carrier.told(), [told("phone", "The bob: for Cat (1)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: for Cat (1)")]);
 }
 
 #[test]
@@ -230,18 +230,18 @@ fn muted_quiet_and_busy_users_get_no_notices() {
         scene.command(&ann, messages::Command::Mark { conversation, set: MarkerSet::Read(Seq::MAX) });
         scene.leave(&ann);
         scene.wait(60_000);
-        carrier.told();
+        carrier.shown();
     };
     // Nearly the whole day.
     set(&mut scene, NotifyChange { quiet: Some(QuietHours::new(0, 1_439, 0)), ..NotifyChange::default() });
     scene.send(&bob, to("ann"), "1", "in the night");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 
     set(&mut scene, NotifyChange { quiet: Some(None), bodies: Some(false), ..NotifyChange::default() });
     scene.send(&bob, to("ann"), "2", "not for other eyes");
     scene.wait(5_000);
-    assert_eq!(carrier.told(), [told("phone", "The bob: - (1)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: - (1)")]);
 
     let ann = scene.sign_in("ann", "laptop");
     let change = ConversationChange { muted_until: Some(Timestamp::MAX), ..ConversationChange::default() };
@@ -249,7 +249,7 @@ fn muted_quiet_and_busy_users_get_no_notices() {
     scene.leave(&ann);
     scene.send(&bob, to("ann"), "3", "muted");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 
     let ann = scene.sign_in("ann", "laptop");
     let change = ConversationChange { muted_until: Some(Timestamp(0)), ..ConversationChange::default() };
@@ -258,7 +258,7 @@ fn muted_quiet_and_busy_users_get_no_notices() {
     scene.leave(&ann);
     scene.send(&bob, to("ann"), "4", "busy");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 }
 
 #[test]
@@ -295,21 +295,21 @@ fn large_rooms_notify_only_mentioned_members() {
     scene.send(&bob, To::Conversation(small), "1", "Who rides?");
     scene.wait(5_000);
     let words = "The bob in Bikers: Who rides? (1)";
-    assert_eq!(carrier.told(), [told("ann", words), told("cat", words)]);
+    assert_eq!(carrier.shown(), [notice("ann", words), notice("cat", words)]);
 
     scene.send(&bob, To::Conversation(large), "2", "Nice weather");
     scene.send(&bob, To::Conversation(large), "3", "@member3 agrees");
     scene.wait(5_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     scene.send(&bob, To::Conversation(large), "4", "Hi @cat!");
     scene.wait(5_000);
-    assert_eq!(carrier.told(), [told("cat", "The bob in Everybody: Hi @cat! (3)")]);
+    assert_eq!(carrier.shown(), [notice("cat", "The bob in Everybody: Hi @cat! (3)")]);
     scene.send(&bob, To::Conversation(large), "5", "@room meets at noon");
     scene.wait(40_000);
-    let mut all = carrier.told();
+    let mut all = carrier.shown();
     all.sort();
     let words = "The bob in Everybody: @room meets at noon (4)";
-    assert_eq!(all, [told("ann", words), told("cat", words)]);
+    assert_eq!(all, [notice("ann", words), notice("cat", words)]);
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn refused_changes_have_a_reason_and_no_effect() {
     assert_eq!(refused(&scene.ask(&ann, subscribe(browser("x")))), Refusal::Unavailable);
     scene.store.fail_writes(None);
     assert_eq!(change(&scene, &ann, NotifyChange::default()), Ok((NotifySettings::default(), 0)));
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn browsers_are_known_after_a_restart() {
     let bob = scene.sign_in("bob", "laptop");
     scene.send(&bob, to("ann"), "1", "Still there?");
     scene.wait(5_000);
-    assert_eq!(carrier.told(), [told("phone", "The bob: Still there? (1)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: Still there? (1)")]);
 }
 
 #[test]
@@ -369,21 +369,21 @@ fn a_blocked_member_of_a_room_causes_no_notice() {
     scene.wait(1_000);
     scene.send(&bob, room(), "b1", "Hello @ann");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     // A message by another member gets a notice, although the blocked one writes right after it.
     scene.send(&cat, room(), "c1", "Tea?");
     scene.send(&bob, room(), "b2", "Ann! @ann");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), [told("phone", "The cat in Bikers: Tea? (1)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The cat in Bikers: Tea? (1)")]);
     scene.send(&bob, room(), "b3", "@room @ann");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), [], "nor is that told again");
+    assert_eq!(carrier.shown(), [], "nor is that told again");
     let ann = scene.sign_in("ann", "laptop");
     scene.contact(&ann, ContactAction::Unblock, "bob").unwrap();
     scene.leave(&ann);
     scene.send(&bob, room(), "b4", "Peace?");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), [told("phone", "The bob in Bikers: Peace? (5)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob in Bikers: Peace? (5)")]);
 }
 
 /// Ann has a phone with notifications, and is away; Bob is here, and is her contact.
@@ -420,18 +420,18 @@ fn an_unanswered_call_rings_by_push_and_becomes_a_missed_call() {
     let (mut scene, carrier, bob) = ann_can_be_called();
     call(&scene, &bob, "ann").unwrap();
     scene.wait(1_900);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     scene.wait(200);
     let until = match &carrier.pushes.lock().unwrap()[..] {
         [Push { notice: PushNotice::Ring(ring), .. }] => ring.until,
         other => panic!("one ring: {other:?}"),
     };
     assert_eq!(until.0 - scene.now().0, RINGS_MS - 2_100);
-    assert_eq!(carrier.told(), [told("phone", RINGS)]);
+    assert_eq!(carrier.shown(), [notice("phone", RINGS)]);
     scene.wait(RINGS_MS);
-    assert_eq!(carrier.told(), [told("phone", "The bob: Audio call, missed (1)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: Audio call, missed (1)")]);
     scene.wait(120_000);
-    assert_eq!(carrier.told(), [], "once");
+    assert_eq!(carrier.shown(), [], "once");
 }
 
 #[test]
@@ -439,9 +439,9 @@ fn a_call_that_is_cancelled_is_replaced_at_once_by_the_missed_call() {
     let (mut scene, carrier, bob) = ann_can_be_called();
     let id = call(&scene, &bob, "ann").unwrap();
     scene.wait(5_000);
-    assert_eq!(carrier.told(), [told("phone", RINGS)]);
+    assert_eq!(carrier.shown(), [notice("phone", RINGS)]);
     step(&scene, &bob, id, CallStep::HangUp);
-    assert_eq!(carrier.told(), [told("phone", "The bob: Audio call, missed (1)")], "no pause holds it up");
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: Audio call, missed (1)")], "no pause holds it up");
 }
 
 #[test]
@@ -450,19 +450,19 @@ fn a_call_that_is_answered_or_declined_elsewhere_no_longer_rings() {
     for accepts in [true, false] {
         let id = call(&scene, &bob, "ann").unwrap();
         scene.wait(3_000);
-        assert_eq!(carrier.told(), [told("phone", RINGS)]);
+        assert_eq!(carrier.shown(), [notice("phone", RINGS)]);
         let ann = scene.sign_in("ann", "laptop");
         match accepts {
             true => step(&scene, &ann, id, CallStep::Accept { answer: "answer".into() }),
             false => step(&scene, &ann, id, CallStep::Decline { busy: false }),
         }
-        assert_eq!(carrier.told(), [told("phone", NO_LONGER)]);
+        assert_eq!(carrier.shown(), [notice("phone", NO_LONGER)]);
         if accepts {
             step(&scene, &bob, id, CallStep::HangUp);
         }
         scene.leave(&ann);
         scene.wait(60_000);
-        assert_eq!(carrier.told(), [], "a call that took place is not missed");
+        assert_eq!(carrier.shown(), [], "a call that took place is not missed");
     }
 }
 
@@ -472,25 +472,25 @@ fn short_calls_and_calls_of_present_users_are_not_pushed() {
     let id = call(&scene, &bob, "ann").unwrap();
     scene.wait(1_000);
     step(&scene, &bob, id, CallStep::HangUp);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     scene.wait(5_000);
-    assert_eq!(carrier.told(), [told("phone", "The bob: Audio call, missed (1)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: Audio call, missed (1)")]);
 
     let ann = scene.sign_in("ann", "laptop");
     let id = call(&scene, &bob, "ann").unwrap();
     scene.wait(RINGS_MS + 60_000);
-    assert_eq!(carrier.told(), [], "the page rings");
+    assert_eq!(carrier.shown(), [], "the page rings");
     step(&scene, &bob, id, CallStep::HangUp);
     scene.drop_connection(&ann);
     call(&scene, &bob, "ann").unwrap();
     scene.wait(1_000);
     let ann = scene.sign_in("ann", "laptop");
     scene.wait(RINGS_MS);
-    assert_eq!(carrier.told(), [], "it was a page that was loaded anew");
+    assert_eq!(carrier.shown(), [], "it was a page that was loaded anew");
     scene.command(&ann, presence::Command::Set(SetPresence::Away));
     call(&scene, &bob, "ann").unwrap();
     scene.wait(3_000);
-    assert_eq!(carrier.told(), [told("phone", RINGS)], "somebody who is away, as with messages");
+    assert_eq!(carrier.shown(), [notice("phone", RINGS)], "somebody who is away, as with messages");
 }
 
 #[test]
@@ -501,14 +501,14 @@ fn a_refused_call_is_not_pushed() {
         assert_eq!(call(&scene, &eve, "ann"), None, "a stranger");
         scene.wait(60_000);
     }
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     let ann = scene.sign_in("ann", "laptop");
     scene.befriend(&ann, &eve);
     scene.contact(&ann, ContactAction::Block, "eve").unwrap();
     scene.leave(&ann);
     assert_eq!(call(&scene, &eve, "ann"), None, "blocked");
     scene.wait(60_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 }
 
 #[test]
@@ -517,7 +517,7 @@ fn muted_busy_and_quiet_apply_to_calls_too() {
     let rings = |scene: &mut Scene, bob: &Device| {
         call(scene, bob, "ann").unwrap();
         scene.wait(RINGS_MS + 60_000);
-        carrier.told().len()
+        carrier.shown().len()
     };
     assert_eq!(rings(&mut scene, &bob), 2);
     let (conversation, _) = scene.post(&bob, to("ann"), "1", "Hello").unwrap();
@@ -530,7 +530,7 @@ fn muted_busy_and_quiet_apply_to_calls_too() {
     };
     mute(&scene, Timestamp::MAX);
     scene.wait(60_000);
-    carrier.told();
+    carrier.shown();
     assert_eq!(rings(&mut scene, &bob), 0, "muted");
     mute(&scene, Timestamp(0));
 
@@ -558,7 +558,7 @@ fn pushed_rings_of_one_caller_are_rate_limited() {
         scene.wait(2_500);
         step(&scene, &bob, id, CallStep::HangUp);
         scene.wait(500);
-        rings += carrier.told().iter().filter(|(_, said)| said == RINGS).count();
+        rings += carrier.shown().iter().filter(|(_, said)| said == RINGS).count();
     }
     assert_eq!(rings, 3 + 4, "in five minutes");
 }
@@ -568,14 +568,14 @@ fn a_message_while_it_rings_does_not_hide_the_call() {
     let (mut scene, carrier, bob) = ann_can_be_called();
     let id = call(&scene, &bob, "ann").unwrap();
     scene.wait(3_000);
-    assert_eq!(carrier.told(), [told("phone", RINGS)]);
+    assert_eq!(carrier.shown(), [notice("phone", RINGS)]);
     scene.send(&bob, to("ann"), "1", "Pick up");
     scene.wait(36_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
     step(&scene, &bob, id, CallStep::HangUp);
-    assert_eq!(carrier.told(), [told("phone", "The bob: Audio call, missed (2)")]);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: Audio call, missed (2)")]);
     scene.wait(120_000);
-    assert_eq!(carrier.told(), []);
+    assert_eq!(carrier.shown(), []);
 }
 
 #[test]
@@ -583,8 +583,8 @@ fn a_ring_whose_entry_cannot_be_stored_does_not_stay_on_the_screen() {
     let (mut scene, carrier, bob) = ann_can_be_called();
     call(&scene, &bob, "ann").unwrap();
     scene.wait(3_000);
-    carrier.told();
+    carrier.shown();
     scene.store.fail_writes(Some(StoreError::DiskFull));
     scene.wait(RINGS_MS);
-    assert_eq!(carrier.told(), [told("phone", NO_LONGER)]);
+    assert_eq!(carrier.shown(), [notice("phone", NO_LONGER)]);
 }

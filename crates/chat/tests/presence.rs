@@ -6,7 +6,7 @@ use chat::*;
 use scene::*;
 use store::Sqlite;
 
-fn told(scene: &Scene, device: &Device) -> Vec<(String, Presence)> {
+fn presences_of(scene: &Scene, device: &Device) -> Vec<(String, Presence)> {
     presences(&scene.take(device))
 }
 
@@ -25,7 +25,7 @@ fn watchers_receive_arrivals_and_departures() {
 
     let bob = scene.sign_in("bob", "b");
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), of("bob", Presence::Online));
+    assert_eq!(presences_of(&scene, &ann), of("bob", Presence::Online));
     // On purpose: no grace time, only the wait for the next round.
     let left = scene.now();
     scene.leave(&bob);
@@ -54,7 +54,7 @@ fn a_short_disconnect_is_not_published() {
     scene.drop_connection(&bob);
     let dropped = scene.now();
     scene.wait(9_900);
-    assert_eq!(told(&scene, &ann), []);
+    assert_eq!(presences_of(&scene, &ann), []);
     scene.wait(700);
     let events = scene.take(&ann);
     let [event!(presence::Presence { presence: Presence::Offline, last_seen: Some(last_seen), .. })] =
@@ -77,7 +77,7 @@ fn rounds_with_many_receivers_take_longer() {
     let all = |scene: &Scene, set| {
         devices[..100].iter().for_each(|device| scene.command(device, presence::Command::Set(set)));
     };
-    let last = |scene: &Scene| told(scene, &devices[150]);
+    let last = |scene: &Scene| presences_of(scene, &devices[150]);
     scene.wait(500);
     all(&scene, SetPresence::Away);
     scene.wait(500);
@@ -113,10 +113,10 @@ fn a_mass_reconnect_publishes_nothing() {
     scene.wait(3_000);
     devices = names.iter().map(|name| scene.sign_in(name, "d")).collect();
     scene.wait(30_000);
-    assert_eq!(told(&scene, &ann), []);
+    assert_eq!(presences_of(&scene, &ann), []);
     devices.iter().for_each(|device| scene.leave(device));
     scene.wait(600);
-    assert_eq!(told(&scene, &ann).len(), 100, "when they do leave, each is told once");
+    assert_eq!(presences_of(&scene, &ann).len(), 100, "when they do leave, each is told once");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn deferred_users_of_a_crowd_stay_present() {
     [&bob, &zoe].into_iter().for_each(|device| scene.drop_connection(device));
     let heard = |scene: &Scene| {
         scene.store.run();
-        told(scene, &ann)
+        presences_of(scene, &ann)
     };
 
     // All of these sign in at once, and the last get a time for a retry.
@@ -163,16 +163,16 @@ fn quick_changes_are_published_once() {
         scene.command(&bob, presence::Command::Set(set));
     }
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
+    assert_eq!(presences_of(&scene, &ann), of("bob", Presence::Away));
     for set in [SetPresence::Busy, SetPresence::Away] {
         scene.command(&bob, presence::Command::Set(set));
     }
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), [], "back to where it was");
+    assert_eq!(presences_of(&scene, &ann), [], "back to where it was");
     scene.leave(&bob);
     scene.sign_in("bob", "b");
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), [], "a reload of the page");
+    assert_eq!(presences_of(&scene, &ann), [], "a reload of the page");
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn the_chosen_presence_belongs_to_the_user_and_is_stored() {
     let mut scene = Scene::new(Mode::Open);
     let [phone, laptop] = ["p", "l"].map(|device| scene.sign_in("bob", device));
     scene.command(&phone, presence::Command::Set(SetPresence::Busy));
-    assert_eq!(told(&scene, &laptop), of("bob", Presence::Busy), "the other device, at once");
-    assert_eq!(told(&scene, &phone), []);
+    assert_eq!(presences_of(&scene, &laptop), of("bob", Presence::Busy), "the other device, at once");
+    assert_eq!(presences_of(&scene, &phone), []);
     for device in [&phone, &laptop] {
         scene.leave(device);
     }
@@ -215,7 +215,7 @@ fn invisible_users_appear_offline_everywhere() {
     scene.wait(60_000);
     scene.leave(&bob);
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), []);
+    assert_eq!(presences_of(&scene, &ann), []);
     let watch = presence::Command::Watch { contacts: false, users: vec![sub("bob")] };
     assert_eq!(last_seen(scene.ask(&ann, watch)), Some(vanished), "comings and goings leave no trace");
     // He still gets his messages.
@@ -235,7 +235,7 @@ fn a_watch_replaces_the_one_before_and_ends_with_the_session() {
     scene.leave(&bob);
     scene.leave(&cat);
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), of("cat", Presence::Offline));
+    assert_eq!(presences_of(&scene, &ann), of("cat", Presence::Offline));
     assert_eq!(scene.watch(&ann, &[]), []);
 
     let many: Vec<Sub> = (0..101).map(|n| sub(&n.to_string())).collect();
@@ -264,10 +264,10 @@ fn contacts_are_watched_without_a_list() {
         scene.command(&bob, presence::Command::Set(SetPresence::Busy));
         scene.command(&dan, presence::Command::Set(SetPresence::Busy));
         scene.wait(600);
-        let mut heard = told(&scene, &ann);
+        let mut heard = presences_of(&scene, &ann);
         heard.sort_by(|(a, _), (b, _)| a.cmp(b));
         assert_eq!(heard, [of("bob", Presence::Busy), of("cat", Presence::Online)].concat());
-        assert_eq!(told(&scene, &bob), [], "who did not ask hears nothing");
+        assert_eq!(presences_of(&scene, &bob), [], "who did not ask hears nothing");
         let left = scene.now();
         scene.leave(&bob);
         scene.wait(600);
@@ -280,7 +280,7 @@ fn contacts_are_watched_without_a_list() {
         scene.watch(&ann, &[]);
         scene.sign_in("bob", "d");
         scene.wait(600);
-        assert_eq!(told(&scene, &ann), [], "the watch is over");
+        assert_eq!(presences_of(&scene, &ann), [], "the watch is over");
     }
 }
 
@@ -292,16 +292,16 @@ fn new_contacts_are_watched_and_blocked_ones_are_not() {
     assert_eq!(scene.watch_contacts(&ann), []);
     scene.contact(&ann, ContactAction::Request, "bob").unwrap();
     scene.contact(&bob, ContactAction::Accept, "ann").unwrap();
-    assert_eq!(told(&scene, &ann), of("bob", Presence::Online));
+    assert_eq!(presences_of(&scene, &ann), of("bob", Presence::Online));
     scene.command(&bob, presence::Command::Set(SetPresence::Away));
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
+    assert_eq!(presences_of(&scene, &ann), of("bob", Presence::Away));
 
     scene.contact(&bob, ContactAction::Block, "ann").unwrap();
-    assert_eq!(told(&scene, &ann), of("bob", Presence::Offline));
+    assert_eq!(presences_of(&scene, &ann), of("bob", Presence::Offline));
     scene.command(&bob, presence::Command::Set(SetPresence::Busy));
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), []);
+    assert_eq!(presences_of(&scene, &ann), []);
     assert_eq!(scene.watch_contacts(&ann), []);
 }
 
@@ -314,7 +314,7 @@ fn a_contact_watched_by_name_too_is_published_once() {
     scene.ask(&ann, presence::Command::Watch { contacts: true, users: vec![sub("bob")] });
     scene.command(&bob, presence::Command::Set(SetPresence::Away));
     scene.wait(600);
-    assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
+    assert_eq!(presences_of(&scene, &ann), of("bob", Presence::Away));
 }
 
 #[test]
@@ -337,11 +337,11 @@ fn changes_wait_while_the_store_fails() {
     scene.store.fail_reads(Some(StoreError::Overloaded));
     scene.wait(600);
     scene.store.run();
-    assert_eq!(told(&scene, &ann), []);
+    assert_eq!(presences_of(&scene, &ann), []);
     scene.store.fail_reads(None);
     scene.wait(600);
     scene.store.run();
-    assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
+    assert_eq!(presences_of(&scene, &ann), of("bob", Presence::Away));
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn an_earlier_watch_with_a_late_look_up_is_dropped() {
     while scene.store.turns() > 0 {
         scene.store.turn(scene.store.turns() - 1);
     }
-    assert_eq!(told(&scene, &ann), of("cat", Presence::Online));
+    assert_eq!(presences_of(&scene, &ann), of("cat", Presence::Online));
 }
 
 #[test]
@@ -392,13 +392,13 @@ fn a_login_sees_a_recent_arrival_as_online() {
         scene.watch_contacts(&bob);
         if comes_back {
             scene.wait(600);
-            assert!(told(&scene, &bob).iter().all(|(_, presence)| *presence == Presence::Online));
+            assert!(presences_of(&scene, &bob).iter().all(|(_, presence)| *presence == Presence::Online));
         }
         // A device that has received her arrival gets her *offline*, although no round has published her
         // *online*.
         scene.leave(&ann);
         scene.wait(600);
-        assert_eq!(told(&scene, &bob).last(), of("ann", Presence::Offline).last());
+        assert_eq!(presences_of(&scene, &bob).last(), of("ann", Presence::Offline).last());
         scene.leave(&bob);
         scene.wait(60_000);
     }
@@ -414,5 +414,5 @@ fn an_arrival_seen_before_its_round_is_published_to_others() {
     scene.sign_in("ann", "a");
     assert_eq!(scene.watch(&bob, &["ann"]), of("ann", Presence::Online));
     scene.wait(600);
-    assert_eq!(told(&scene, &cat), of("ann", Presence::Online));
+    assert_eq!(presences_of(&scene, &cat), of("ann", Presence::Online));
 }

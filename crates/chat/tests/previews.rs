@@ -33,10 +33,10 @@ fn moderator(scene: &Scene) -> Device {
 }
 
 fn moderate(scene: &Scene, moderator: &Device, act: Moderate) {
-    let heard = scene.ask(moderator, Request::new(5, moderation::Command::Act(act)));
+    let received = scene.ask(moderator, Request::new(5, moderation::Command::Act(act)));
     assert!(
-        heard.iter().any(|event| matches!(event, event!(Some(5), moderation::Moderated(_)))),
-        "{heard:?}"
+        received.iter().any(|event| matches!(event, event!(Some(5), moderation::Moderated(_)))),
+        "{received:?}"
     );
 }
 
@@ -78,12 +78,12 @@ fn links_are_previewed_on_sites_with_previews() {
     }
     let [url, title, description, name] = [link, "A new lake", "", ""].map(Box::from);
     let found = NewPreview { url, title, description, site: name, picture: None };
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, answer) = std::sync::mpsc::channel();
     let put = |wanted: &PreviewWanted| {
-        let tell = tell.clone();
-        let then = move |is_there| tell.send(is_there).unwrap();
+        let sender = sender.clone();
+        let then = move |is_there| sender.send(is_there).unwrap();
         scene.node.put_preview(wanted.clone(), found.clone(), scene.now(), then);
-        told.try_recv().unwrap()
+        answer.try_recv().unwrap()
     };
     assert!(put(&wished[0]));
     for device in [&ann, &bob] {
@@ -102,10 +102,10 @@ fn links_are_previewed_on_sites_with_previews() {
         scene.ask(&ann, Request::new(5, messages::Command::Change { conversation: id, seq, change }));
     let [event!(Some(5), messages::Counts { counts, .. })] = &dropped[..] else { panic!("{dropped:?}") };
     assert!(!counts.preview, "the flag, and not the whole message");
-    let heard = scene.take(&bob);
+    let received = scene.take(&bob);
     assert!(
-        matches!(&heard[..], [event!(None, messages::Counts { counts, .. })] if !counts.preview),
-        "{heard:?}"
+        matches!(&received[..], [event!(None, messages::Counts { counts, .. })] if !counts.preview),
+        "{received:?}"
     );
 }
 
@@ -118,8 +118,8 @@ fn held_links_are_fetched_after_approval() {
         scene.send(&ann, whom, id, "The casino: https://example.org/fire");
         assert!(scene.take(&ann).iter().any(|event| matches!(event, event!(messages::Held(_)))), "{id}");
         assert!(wishes.take().is_empty(), "nobody outside hears of what nobody else sees");
-        let heard = scene.take(&mia);
-        let report = heard.iter().find_map(|event| match event {
+        let received = scene.take(&mia);
+        let report = received.iter().find_map(|event| match event {
             event!(moderation::Report(report)) => Some(report.number),
             _ => None,
         });

@@ -214,29 +214,29 @@ fn removing_an_account_notifies_all_who_knew_the_member() {
     assert!(profile(&scene, &ann, None).unwrap().own.unwrap().may_remove);
     scene.take(&bob);
     scene.take(&phone);
-    let heard = remove(&scene, &ann, MessagesAfterErasure::Erased);
-    assert!(matches!(heard[..], [event!(session::Bye(Refusal::Removed))]), "{heard:?}");
+    let received = remove(&scene, &ann, MessagesAfterErasure::Erased);
+    assert!(matches!(received[..], [event!(session::Bye(Refusal::Removed))]), "{received:?}");
     assert!(matches!(scene.take(&phone)[..], [event!(session::Bye(Refusal::Removed))]));
-    let heard = scene.take(&bob);
+    let received = scene.take(&bob);
     assert!(
-        matches!(&heard[..], [event!(None, contacts::Contact(contact))]
+        matches!(&received[..], [event!(None, contacts::Contact(contact))]
             if contact.person.sub == sub("ann") && contact.state == ContactState::None),
-        "{heard:?}"
+        "{received:?}"
     );
     scene.wait(1_000);
-    let heard = scene.take(&bob);
-    let with = heard.iter().find_map(|event| match event {
+    let received = scene.take(&bob);
+    let with = received.iter().find_map(|event| match event {
         event!(None, messages::Conversation(conversation)) => conversation.with.person(),
         _ => None,
     });
-    let with = with.unwrap_or_else(|| panic!("{heard:?}"));
+    let with = with.unwrap_or_else(|| panic!("{received:?}"));
     assert_eq!(&*with.name, "Deleted user");
     assert!(with.sub.as_str().starts_with("deleted-"));
-    let renamed = heard.iter().find_map(|event| match event {
+    let renamed = received.iter().find_map(|event| match event {
         event!(account::Renamed(renamed)) => Some(renamed),
         _ => None,
     });
-    let renamed = renamed.unwrap_or_else(|| panic!("{heard:?}"));
+    let renamed = renamed.unwrap_or_else(|| panic!("{received:?}"));
     assert_eq!((renamed.former.as_str(), renamed.erased), ("ann", true), "one event for all messages");
     let history = Request::new(
         8,
@@ -298,8 +298,8 @@ fn scene_to(device: &Device) -> To {
 }
 
 fn devices(scene: &Scene, device: &Device, command: impl Into<Request>) -> Result<Vec<KnownDevice>, Refusal> {
-    let heard = scene.ask(device, command);
-    match &heard[..] {
+    let received = scene.ask(device, command);
+    match &received[..] {
         [event!(Some(6), account::Devices(devices)), ..] => Ok(devices.clone()),
         [event!(Some(6), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no answer: {other:?}"),
@@ -355,6 +355,6 @@ fn a_device_that_was_signed_out_needs_a_newer_token() {
     // The own device: the end of the session is the answer.
     let own = devices(&scene, &ann, Request::new(6, account::Command::ListDevices)).unwrap();
     let own = own.iter().find(|one| one.this).unwrap().row.id;
-    let heard = scene.ask(&ann, sign_out(own));
-    assert!(matches!(heard[..], [event!(session::Bye(Refusal::SignedOut))]), "{heard:?}");
+    let received = scene.ask(&ann, sign_out(own));
+    assert!(matches!(received[..], [event!(session::Bye(Refusal::SignedOut))]), "{received:?}");
 }

@@ -23,8 +23,8 @@ fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
     scene.welcomed(handle)
 }
 
-fn refusal(heard: &[Delivery]) -> Option<Refusal> {
-    heard.iter().find_map(|event| match event {
+fn refusal(received: &[Delivery]) -> Option<Refusal> {
+    received.iter().find_map(|event| match event {
         event!(session::Refused(refusal)) | event!(session::SendRefused { refusal, .. }) => Some(*refusal),
         _ => None,
     })
@@ -37,12 +37,12 @@ fn make_room(
     topic: Option<&str>,
 ) -> Result<ConversationId, Refusal> {
     let (name, topic) = (name.to_owned(), topic.map(str::to_owned));
-    let heard =
+    let received =
         scene.ask(owner, Request::new(1, rooms::Command::Create { name, kind: RoomKind::Public, topic }));
-    match (&heard[..], refusal(&heard)) {
+    match (&received[..], refusal(&received)) {
         ([event!(messages::Conversation(conversation)), ..], _) => Ok(conversation.id),
         (_, Some(refusal)) => Err(refusal),
-        _ => panic!("{heard:?}"),
+        _ => panic!("{received:?}"),
     }
 }
 
@@ -214,8 +214,8 @@ fn a_site_uses_no_more_than_its_share_for_filters() {
     let cat = scene.welcomed(handle);
     assert_ne!(cat.session.user.site, ann.session.user.site, "{SITE}");
     scene.send(&cat, To::Page(PageKey::parse("/").unwrap()), "1", &text);
-    let heard = scene.take(&cat);
-    assert!(heard.iter().any(|event| matches!(event, event!(messages::Ack { .. }))), "{heard:?}");
+    let received = scene.take(&cat);
+    assert!(received.iter().any(|event| matches!(event, event!(messages::Ack { .. }))), "{received:?}");
     scene.wait(1_000);
     scene.post(&ann, to("bob"), "late", &text).unwrap();
 }

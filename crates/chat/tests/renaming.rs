@@ -309,8 +309,8 @@ fn a_member_with_many_messages_costs_each_device_one_event() {
     room.scene.wait(20_000);
     for who in 0..CLIENTS {
         let device = room.clients[who].device.clone().unwrap();
-        let mut heard = room.scene.take(&device);
-        heard.retain(|event| !matches!(event, event!(rooms::MemberCount { .. })));
-        assert!(matches!(heard[..], [event!(account::Renamed(_))]), "{heard:?}");
+        let mut received = room.scene.take(&device);
+        received.retain(|event| !matches!(event, event!(rooms::MemberCount { .. })));
+        assert!(matches!(received[..], [event!(account::Renamed(_))]), "{received:?}");
     }
 }

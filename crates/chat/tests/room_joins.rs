@@ -73,10 +73,10 @@ fn repeated_joins_and_leaves_become_one_event() {
         scene.ask(&bob, Request::new(2, rooms::Command::Leave { conversation: room }));
         scene.wait(300);
     }
-    let heard = counts(&scene.take(&ann));
-    assert!(heard.len() <= 61, "one event per second of a minute: {}", heard.len());
-    let lines: usize = heard.iter().map(|(_, joined)| joined.len()).sum();
-    assert!(lines <= 1, "{heard:?}");
+    let received = counts(&scene.take(&ann));
+    assert!(received.len() <= 61, "one event per second of a minute: {}", received.len());
+    let lines: usize = received.iter().map(|(_, joined)| joined.len()).sum();
+    assert!(lines <= 1, "{received:?}");
 }
 
 #[test]

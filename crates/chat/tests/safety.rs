@@ -358,16 +358,16 @@ fn the_sites_own_server_changes_settings_and_acts() {
         scene.signed(&Claims { sub: "x".into(), role: Some(role.into()), exp, ..Claims::default() })
     };
     let ask = |site: &str, token: &str| {
-        let told = std::sync::Arc::new(std::sync::Mutex::new(None));
-        let tell = told.clone();
+        let answer = std::sync::Arc::new(std::sync::Mutex::new(None));
+        let kept = answer.clone();
         scene.node.caller(
             site,
             token,
             None,
             scene.now(),
-            Box::new(move |outcome| *tell.lock().unwrap() = Some(outcome)),
+            Box::new(move |outcome| *kept.lock().unwrap() = Some(outcome)),
         );
-        told.lock().unwrap().take().unwrap()
+        answer.lock().unwrap().take().unwrap()
     };
     let caller = |role: &str| ask(SITE, &token(role));
     assert_eq!(caller("moderator"), Err(Refusal::NotAllowed));
@@ -382,16 +382,16 @@ fn the_sites_own_server_changes_settings_and_acts() {
     assert!(matches!(wrong, Err(NotSet::Settings(SettingsError::Unknown(_)))));
 
     let tom = scene.sign_in("tom", "t");
-    let told = std::sync::Arc::new(std::sync::Mutex::new(None));
-    let tell = told.clone();
+    let answer = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let kept = answer.clone();
     let act = sanction("tom", SanctionKind::Mute, Timestamp::MAX.0);
     scene.node.moderate(
         &server,
         act,
         scene.now(),
-        Box::new(move |outcome| *tell.lock().unwrap() = Some(outcome)),
+        Box::new(move |outcome| *kept.lock().unwrap() = Some(outcome)),
     );
-    assert_eq!(told.lock().unwrap().take(), Some(Ok(None)));
+    assert_eq!(answer.lock().unwrap().take(), Some(Ok(None)));
     let heard = scene.take(&tom);
     assert!(
         matches!(&heard[..], [event!(moderation::Notice(notice))] if notice.until.is_none()),

@@ -61,14 +61,14 @@ fn room_of_three() -> (Scene, [Device; 3], ConversationId) {
     (scene, [ann, bob, cat], room)
 }
 
-fn told(name: &str, markers: Option<(u64, u64)>) -> (String, Option<(u64, u64)>) {
+fn seen(name: &str, markers: Option<(u64, u64)>) -> (String, Option<(u64, u64)>) {
     (name.to_owned(), markers)
 }
 
 #[test]
 fn members_see_the_markers_of_the_others() {
     let (scene, [ann, bob, _], room) = room_of_three();
-    let all = [told("ann", Some((3, 3))), told("bob", Some((2, 2))), told("cat", Some((1, 0)))];
+    let all = [seen("ann", Some((3, 3))), seen("bob", Some((2, 2))), seen("cat", Some((1, 0)))];
     assert_eq!(seen_by(&scene, &ann, room), all);
     assert_eq!(seen_by(&scene, &bob, room), all);
     let dan = scene.sign_in("dan", "d");
@@ -92,9 +92,9 @@ fn markers_of_hidden_and_blocked_members_are_not_shown() {
     scene.contact(&cat, ContactAction::Block, "ann").expect("anybody may");
     assert_eq!(
         seen_by(&scene, &ann, room),
-        [told("ann", Some((3, 3))), told("bob", None), told("cat", None)]
+        [seen("ann", Some((3, 3))), seen("bob", None), seen("cat", None)]
     );
-    let of_cat = [told("ann", None), told("bob", None), told("cat", Some((1, 0)))];
+    let of_cat = [seen("ann", None), seen("bob", None), seen("cat", Some((1, 0)))];
     assert_eq!(seen_by(&scene, &cat, room), of_cat, "a block hides in both directions");
 }
 

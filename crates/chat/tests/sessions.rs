@@ -180,7 +180,7 @@ fn the_welcome_comes_first_and_no_event_is_lost() {
 #[derive(Default)]
 struct Eager {
     node: OnceLock<Arc<Node>>,
-    heard: Mutex<Vec<Delivery>>,
+    received: Mutex<Vec<Delivery>>,
 }
 
 impl Outbox for Eager {
@@ -189,7 +189,7 @@ impl Outbox for Eager {
             event!(session::Welcome(welcome)) => Some(welcome.session),
             _ => None,
         };
-        self.heard.lock().unwrap().push(event);
+        self.received.lock().unwrap().push(event);
         if let (Some(session), Some(node)) = (answers, self.node.get()) {
             let command = Request::new(1, contacts::Command::Profiles { users: vec![] });
             node.command(session, command, Timestamp(START));
@@ -215,10 +215,10 @@ fn commands_are_accepted_as_soon_as_the_welcome_is_sent() {
         agent: Agent::default(),
     };
     node.sign_in(hello, SessionHandle(1), scene.now());
-    let heard = eager.heard.lock().unwrap();
+    let received = eager.received.lock().unwrap();
     assert!(
-        matches!(heard[..], [event!(session::Welcome(_)), event!(Some(1), contacts::Profiles(_))]),
-        "{heard:?}"
+        matches!(received[..], [event!(session::Welcome(_)), event!(Some(1), contacts::Profiles(_))]),
+        "{received:?}"
     );
 }
 

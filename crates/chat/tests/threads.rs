@@ -21,7 +21,7 @@ fn workers_in_parallel() {
         let device = scene.sign_in(&name(user), "first");
         scene.leave(&device);
     }
-    let (living, heard) = std::thread::scope(|scope| {
+    let (living, received) = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS)
             .map(|worker| {
                 let scene = &scene;
@@ -36,13 +36,13 @@ fn workers_in_parallel() {
         });
         housekeeper.join().unwrap();
         let mut living = Vec::new();
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         for worker in workers {
             let (sessions, events) = worker.join().unwrap();
             living.extend(sessions);
-            heard.extend(events);
+            received.extend(events);
         }
-        (living, heard)
+        (living, received)
     });
 
     let stats = scene.node.stats();
@@ -51,7 +51,7 @@ fn workers_in_parallel() {
     assert_eq!(stats.users_online, online.len() as u64);
 
     let mut places: BTreeMap<(ConversationId, Seq), String> = BTreeMap::new();
-    for (device, events) in &heard {
+    for (device, events) in &received {
         check_order(device, events);
         for event in events {
             if let event!(messages::Ack { client_id, conversation, seq, .. }) = event {
@@ -82,7 +82,7 @@ type Heard = Vec<(Device, Vec<Delivery>)>;
 
 fn work(scene: &Scene, (mut rng, users): (StdRng, Vec<u64>)) -> (Vec<Device>, Heard) {
     let mut devices: BTreeMap<(u64, u32), Device> = BTreeMap::new();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for step in 0..STEPS {
         let user = users[rng.random_range(0..users.len())];
         let place = (user, rng.random_range(0..2));
@@ -117,7 +117,7 @@ fn work(scene: &Scene, (mut rng, users): (StdRng, Vec<u64>)) -> (Vec<Device>, He
                 }
                 scene.drop_connection(&device);
                 devices.remove(&place);
-                heard.push((device.clone(), scene.take(&device)));
+                received.push((device.clone(), scene.take(&device)));
             }
             _ => {}
         }
@@ -125,8 +125,8 @@ fn work(scene: &Scene, (mut rng, users): (StdRng, Vec<u64>)) -> (Vec<Device>, He
     while !scene.idle() {
         std::thread::yield_now();
     }
-    heard.extend(devices.values().map(|device| (device.clone(), scene.take(device))));
-    (devices.into_values().collect(), heard)
+    received.extend(devices.values().map(|device| (device.clone(), scene.take(device))));
+    (devices.into_values().collect(), received)
 }
 
 /// Another thread may execute this worker's work.

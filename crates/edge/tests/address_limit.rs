@@ -23,8 +23,8 @@ fn start(limit: AddressLimit) -> Edge {
 
 fn is_served(stream: &mut TcpStream) -> bool {
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let mut heard = [0; 6];
-    stream.write_all(b"hello\n").is_ok() && stream.read_exact(&mut heard).is_ok()
+    let mut received = [0; 6];
+    stream.write_all(b"hello\n").is_ok() && stream.read_exact(&mut received).is_ok()
 }
 
 #[test]

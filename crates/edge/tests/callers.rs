@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends its line once it is connected, and reports the answer.
 struct Caller {
-    heard: Sender<Heard>,
+    received: Sender<Heard>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -46,14 +46,14 @@ impl Protocol for Caller {
     }
 
     fn connected(&mut self, say: &mut &'static [u8], io: &mut Io<'_>) {
-        self.heard.send(Heard::Connected).unwrap();
+        self.received.send(Heard::Connected).unwrap();
         io.send(say);
     }
 
     fn input(&mut self, _: &mut &'static [u8], input: &mut [u8], _: &mut Io<'_>) -> usize {
         let mut consumed = 0;
         while let Some(len) = input[consumed..].iter().position(|byte| *byte == b'\n') {
-            self.heard.send(Heard::Line(input[consumed..consumed + len].to_vec())).unwrap();
+            self.received.send(Heard::Line(input[consumed..consumed + len].to_vec())).unwrap();
             consumed += len + 1;
         }
         consumed
@@ -68,7 +68,7 @@ impl Protocol for Caller {
     fn drained(&mut self, _: &mut &'static [u8], _: &mut Io<'_>) {}
 
     fn closed(&mut self, _: &'static [u8], _: Handle, why: Closed, _: Now) {
-        let _ = self.heard.send(Heard::Closed(why));
+        let _ = self.received.send(Heard::Closed(why));
     }
 
     fn mail(&mut self, call: Call, conns: &mut Conns<'_, &'static [u8]>) {
@@ -85,7 +85,7 @@ struct Pair {
     seen: Receiver<Seen>,
     _callers: Edge,
     calls: Mailboxes<Call>,
-    heard: Receiver<Heard>,
+    received: Receiver<Heard>,
     client_tls: Arc<ClientConfig>,
 }
 
@@ -110,10 +110,10 @@ fn pair(change: impl FnOnce(&mut EdgeConfig)) -> Pair {
     let (sender, seen) = channel();
     let server = Edge::start(config, inboxes, move |_| Echo::new(sender.clone())).unwrap();
     let (calls, inboxes) = mailboxes(1);
-    let (sender, heard) = channel();
+    let (sender, received) = channel();
     let callers =
-        Edge::start(EdgeConfig::default(), inboxes, move |_| Caller { heard: sender.clone() }).unwrap();
-    Pair { server, seen, _callers: callers, calls, heard, client_tls: Arc::new(client_tls) }
+        Edge::start(EdgeConfig::default(), inboxes, move |_| Caller { received: sender.clone() }).unwrap();
+    Pair { server, seen, _callers: callers, calls, received, client_tls: Arc::new(client_tls) }
 }
 
 impl Pair {
@@ -124,7 +124,7 @@ impl Pair {
     }
 
     fn next(&self) -> Heard {
-        self.heard.recv_timeout(PATIENCE).unwrap()
+        self.received.recv_timeout(PATIENCE).unwrap()
     }
 }
 

@@ -210,17 +210,17 @@ fn a_paused_connection_reads_nothing_until_it_resumes() {
 #[test]
 fn resuming_reads_only_with_waiting_input() {
     let (mut harness, _) = harness(|_| ());
-    let (quiet, heard) = (harness.connect(), harness.connect());
-    for peer in [quiet, heard] {
+    let (quiet, received) = (harness.connect(), harness.connect());
+    for peer in [quiet, received] {
         harness.feed(peer, b"pause\n");
     }
-    let before = [quiet, heard].map(|peer| harness.reads(peer));
-    harness.feed(heard, b"a\n");
-    assert_eq!([quiet, heard].map(|peer| harness.reads(peer)), before, "paused");
+    let before = [quiet, received].map(|peer| harness.reads(peer));
+    harness.feed(received, b"a\n");
+    assert_eq!([quiet, received].map(|peer| harness.reads(peer)), before, "paused");
     harness.advance(Duration::from_secs(1));
     assert_eq!(harness.reads(quiet), before[0], "nothing came");
-    assert!(harness.reads(heard) > before[1]);
-    assert_eq!(harness.output(heard), b"timer fired\na\n");
+    assert!(harness.reads(received) > before[1]);
+    assert_eq!(harness.output(received), b"timer fired\na\n");
     harness.feed(quiet, b"b\n");
     assert_eq!(harness.output(quiet), b"timer fired\nb\n");
 }

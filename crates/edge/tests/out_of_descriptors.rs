@@ -31,9 +31,9 @@ fn connections_beyond_the_limit_are_refused_and_others_are_served() {
     };
     let echo = |stream: &mut TcpStream| {
         stream.write_all(b"hello\n").unwrap();
-        let mut heard = [0; 6];
-        stream.read_exact(&mut heard).unwrap();
-        assert_eq!(&heard, b"hello\n");
+        let mut received = [0; 6];
+        stream.read_exact(&mut received).unwrap();
+        assert_eq!(&received, b"hello\n");
     };
     let mut early = connect().unwrap();
     echo(&mut early);

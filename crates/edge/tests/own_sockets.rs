@@ -15,7 +15,7 @@ const NUMBER: u32 = 7;
 struct Echo {
     socket: UdpSocket,
     is_watched: bool,
-    heard: Vec<(Vec<u8>, std::net::SocketAddr)>,
+    received: Vec<(Vec<u8>, std::net::SocketAddr)>,
 }
 
 impl Protocol for Echo {
@@ -44,7 +44,7 @@ impl Protocol for Echo {
         assert_eq!(number, NUMBER);
         let mut buffer = [0; 64];
         if let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
-            self.heard.push((buffer[..length].to_vec(), from));
+            self.received.push((buffer[..length].to_vec(), from));
             // There may be more datagrams, for which no event comes.
             conns.look_again(number);
         }
@@ -54,7 +54,7 @@ impl Protocol for Echo {
         if !std::mem::replace(&mut self.is_watched, true) {
             conns.watch(&self.socket, NUMBER).unwrap();
         }
-        for (bytes, from) in self.heard.drain(..) {
+        for (bytes, from) in self.received.drain(..) {
             self.socket.send_to(&bytes, from).unwrap();
         }
     }
@@ -77,7 +77,7 @@ fn a_protocol_is_called_for_its_socket_until_it_is_empty() {
     let make = move |_| Echo {
         socket: socket.lock().unwrap().take().unwrap(),
         is_watched: false,
-        heard: Vec::new(),
+        received: Vec::new(),
     };
     let edge = Edge::start(EdgeConfig::default(), inboxes, make).unwrap();
     let mut buffer = [0; 64];

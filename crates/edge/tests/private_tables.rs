@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Makes connections, sends something on each, and keeps them.
 struct Callers {
-    heard: Sender<Result<(), Closed>>,
+    received: Sender<Result<(), Closed>>,
 }
 
 impl Protocol for Callers {
@@ -37,7 +37,7 @@ impl Protocol for Callers {
         if input != b"hello\n" {
             return 0;
         }
-        self.heard.send(Ok(())).unwrap();
+        self.received.send(Ok(())).unwrap();
         input.len()
     }
 
@@ -50,7 +50,7 @@ impl Protocol for Callers {
     fn drained(&mut self, _: &mut (), _: &mut Io<'_>) {}
 
     fn closed(&mut self, _: (), _: Handle, why: Closed, _: Now) {
-        let _ = self.heard.send(Err(why));
+        let _ = self.received.send(Err(why));
     }
 
     fn mail(&mut self, to: SocketAddr, conns: &mut Conns<'_, ()>) {
@@ -75,9 +75,9 @@ fn each_worker_has_the_limit_for_itself() {
     let server = Edge::start(config, inboxes, move |_| Echo::new(seen.clone())).unwrap();
 
     let (mailboxes, inboxes) = mailboxes(2);
-    let (heard, results) = channel();
+    let (received, results) = channel();
     let config = EdgeConfig { private_descriptor_tables: true, ..EdgeConfig::default() };
-    let callers = Edge::start(config, inboxes, move |_| Callers { heard: heard.clone() }).unwrap();
+    let callers = Edge::start(config, inboxes, move |_| Callers { received: received.clone() }).unwrap();
 
     // 80 of each caller; the kernel spreads them over the server's workers, 80 ± 6 each, and a table has room for more
     // than 110. Together they are 320 sockets in a process that may have 128 files.

@@ -198,9 +198,9 @@ fn exchange(stream: &mut (impl Read + Write), line: &str, expected: &str) {
 }
 
 fn hear(stream: &mut impl Read, expected: &str) {
-    let mut heard = vec![0; expected.len()];
-    stream.read_exact(&mut heard).unwrap();
-    assert_eq!(String::from_utf8_lossy(&heard), expected);
+    let mut received = vec![0; expected.len()];
+    stream.read_exact(&mut received).unwrap();
+    assert_eq!(String::from_utf8_lossy(&received), expected);
 }
 
 #[test]

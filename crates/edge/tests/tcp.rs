@@ -56,9 +56,9 @@ fn say(stream: &mut TcpStream, line: &str) {
 }
 
 fn hear(stream: &mut TcpStream, expected: &str) {
-    let mut heard = vec![0; expected.len()];
-    stream.read_exact(&mut heard).unwrap();
-    assert_eq!(String::from_utf8_lossy(&heard), expected);
+    let mut received = vec![0; expected.len()];
+    stream.read_exact(&mut received).unwrap();
+    assert_eq!(String::from_utf8_lossy(&received), expected);
 }
 
 #[test]

@@ -111,9 +111,10 @@ pub(crate) fn user(store: &dyn Store, site: &Site, id: &str) -> Outcome<UserRow>
 
 /// Sends a request to the store and blocks until the answer. Never call it on a worker.
 pub(crate) fn wait<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Outcome<T> {
-    let (tell, told) = mpsc::channel();
-    ask(Box::new(move |outcome| drop(tell.send(outcome))));
-    told.recv()
+    let (sender, outcome) = mpsc::channel();
+    ask(Box::new(move |outcome| drop(sender.send(outcome))));
+    outcome
+        .recv()
         .unwrap_or_else(|_| Err(StoreError::Failed("the store has stopped".into())))
         .map_err(unreadable)
 }

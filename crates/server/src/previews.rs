@@ -45,19 +45,19 @@ struct Small {
 }
 
 /// Queues the node's requests. Sites take turns, and so do the users of a site.
-struct Desk {
+struct PreviewQueue {
     queue: Arc<FairQueue>,
     wishes: mpsc::Sender<(PreviewWanted, Turn)>,
 }
 
-impl Desk {
-    fn new() -> (Desk, mpsc::Receiver<(PreviewWanted, Turn)>) {
+impl PreviewQueue {
+    fn new() -> (PreviewQueue, mpsc::Receiver<(PreviewWanted, Turn)>) {
         let (wishes, waiting) = mpsc::channel(AT_ONCE + BOUNDS.waiting);
-        (Desk { queue: FairQueue::new(AT_ONCE, BOUNDS), wishes }, waiting)
+        (PreviewQueue { queue: FairQueue::new(AT_ONCE, BOUNDS), wishes }, waiting)
     }
 }
 
-impl Previewer for Desk {
+impl Previewer for PreviewQueue {
     fn wanted(&self, wanted: PreviewWanted) {
         let turn = self.queue.line_up(wanted.by);
         if turn.is_err() || turn.is_ok_and(|turn| self.wishes.try_send((wanted, turn)).is_err()) {
@@ -88,9 +88,9 @@ pub(crate) fn begin(
     runtime: &tokio::runtime::Handle,
 ) {
     let office = Office { client, node: Arc::clone(node), blobs, pictures, kept: Mutex::default() };
-    let (desk, waiting) = Desk::new();
+    let (queue, waiting) = PreviewQueue::new();
     runtime.spawn(Arc::new(office).serve(waiting));
-    node.preview_by(Arc::new(desk));
+    node.preview_by(Arc::new(queue));
 }
 
 impl Office {
@@ -284,10 +284,10 @@ mod tests {
 
     #[test]
     fn links_of_one_user_leave_room_for_others_and_for_other_sites() {
-        let (desk, mut waiting) = Desk::new();
+        let (queue, mut waiting) = PreviewQueue::new();
         let taken = |site: u32, user: u32| {
             let before = waiting.len();
-            (0..500).for_each(|_| desk.wanted(wish(site, user)));
+            (0..500).for_each(|_| queue.wanted(wish(site, user)));
             waiting.len() - before
         };
         assert_eq!(taken(1, 1), AT_ONCE + BOUNDS.of_user);
@@ -298,7 +298,7 @@ mod tests {
         while let Ok((wanted, turn)) = waiting.try_recv() {
             drop((wanted, turn));
         }
-        desk.wanted(wish(1, 1));
+        queue.wanted(wish(1, 1));
         assert_eq!(waiting.len(), 1);
     }
 }

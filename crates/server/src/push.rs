@@ -102,8 +102,8 @@ impl Pusher {
 
 impl Notifier for Pusher {
     fn public_key(&self, site: SiteId, done: Done<Arc<str>>) {
-        let told = |key: Arc<Vapid>| Arc::from(key.public());
-        Arc::clone(&self.inner).with_key(site, Box::new(move |key| done(key.map(told))));
+        let public = |key: Arc<Vapid>| Arc::from(key.public());
+        Arc::clone(&self.inner).with_key(site, Box::new(move |key| done(key.map(public))));
     }
 
     fn accepts(&self, device: &PushDevice) -> bool {

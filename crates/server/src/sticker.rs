@@ -44,10 +44,10 @@ fn add(args: &StickerAdd, site: &Site, store: &impl StickerStore) -> Outcome {
 }
 
 /// `FILE`, or `FILE=WORDS`: the default text is the file's name.
-fn made_of(told: &str, set: &str, site: &Site) -> Outcome<NewSticker> {
-    let (path, words) = match told.split_once('=') {
+fn made_of(argument: &str, set: &str, site: &Site) -> Outcome<NewSticker> {
+    let (path, words) = match argument.split_once('=') {
         Some((path, words)) => (path, words.to_owned()),
-        None => (told, name_of(told)),
+        None => (argument, name_of(argument)),
     };
     let failed = |why: String| Trouble::new(format!("cannot use {path} as a sticker")).because(why);
     let mut bytes = Vec::new();

@@ -34,7 +34,7 @@ pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
         UserCommand::LiftShadowBan(args) => {
             let lift = |user| ModeratorAct::Lift { user, room: None, kind: SanctionKind::Shadow };
             let user = moderate(args, loaded, lift)?;
-            told(args, &user, "is not shadow-banned any more")
+            report(args, &user, "is not shadow-banned any more")
         }
         UserCommand::Level(args) => set_level(args, loaded),
     }
@@ -84,15 +84,15 @@ fn ban(args: &UserBan, loaded: &Loaded) -> Outcome {
         moderate(&args.user, loaded, |user| ModeratorAct::BanDevices { user, devices: vec![0], until })?;
     }
     let user = moderate(&args.user, loaded, |user| {
-        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason, told: true })
+        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason, notified: true })
     })?;
-    told(&args.user, &user, "is banned")
+    report(&args.user, &user, "is banned")
 }
 
 fn unban(args: &UserOne, loaded: &Loaded) -> Outcome {
     let lift = |user| ModeratorAct::Lift { user, room: None, kind: SanctionKind::Ban };
     let user = moderate(args, loaded, lift)?;
-    told(args, &user, "is not banned any more")
+    report(args, &user, "is not banned any more")
 }
 
 fn set_role(args: &UserRole, loaded: &Loaded) -> Outcome {
@@ -102,7 +102,7 @@ fn set_role(args: &UserRole, loaded: &Loaded) -> Outcome {
         Role::Admin => SiteRole::Admin,
     };
     let user = moderate(&args.user, loaded, |user| ModeratorAct::SetRole(user, role))?;
-    told(&args.user, &user, &format!("is {} now", role.word()))
+    report(&args.user, &user, &format!("is {} now", role.word()))
 }
 
 /// Erases everything here; a node on the same data ends the sessions, and completes the work of a killed command.
@@ -139,9 +139,9 @@ fn shadow_ban(args: &UserShadow, loaded: &Loaded) -> Outcome {
     let until = args.time.map_or(Timestamp::MAX, |time| Timestamp(crate::now().0 + time.as_millis()));
     let (reason, kind) = (args.reason.as_str().into(), SanctionKind::Shadow);
     let user = moderate(&args.user, loaded, |user| {
-        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason, told: true })
+        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason, notified: true })
     })?;
-    told(&args.user, &user, "is shadow-banned")
+    report(&args.user, &user, "is shadow-banned")
 }
 
 fn set_level(args: &UserLevel, loaded: &Loaded) -> Outcome {
@@ -152,7 +152,7 @@ fn set_level(args: &UserLevel, loaded: &Loaded) -> Outcome {
         TrustLevel::Auto => None,
     };
     let user = moderate(&args.user, loaded, |user| ModeratorAct::SetLevel(user, level))?;
-    told(&args.user, &user, level.map_or("has the level of their age and activity", Level::word))
+    report(&args.user, &user, level.map_or("has the level of their age and activity", Level::word))
 }
 
 fn merge(args: &UserMerge, loaded: &Loaded) -> Outcome {
@@ -208,7 +208,7 @@ fn moderate(
     }
 }
 
-fn told(args: &UserOne, user: &UserRow, what: &str) -> Outcome {
+fn report(args: &UserOne, user: &UserRow, what: &str) -> Outcome {
     if args.output.json {
         return print_json(&as_json(user));
     }

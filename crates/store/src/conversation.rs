@@ -106,7 +106,7 @@ pub(crate) fn mark(
     let Some(me) = side_of(id, user) else { return Ok(nothing) };
     let Some(direct) = batch.conversation(id)? else { return Ok(nothing) };
     let newest = direct.seq;
-    let told = direct.request(me) != Some(MessageRequest::Received);
+    let notifies_other = direct.request(me) != Some(MessageRequest::Received);
     let before = direct.sides[me];
     let (received, read) = markers_after((before.received, before.read), (received, read), newest);
     let moved = (received, read) != (before.received, before.read);
@@ -128,7 +128,7 @@ pub(crate) fn mark(
         read: Seq(read),
         unread: newest - read,
         moved,
-        told,
+        notifies_other,
         position: batch.position(),
     })
 }

@@ -336,15 +336,15 @@ fn append_with(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let appended = message::append(batch, append)?;
-    let mut told = Vec::new();
+    let mut posted = Vec::new();
     if !files.is_empty() {
-        told = post(batch.db, appended.position.number, files)?;
+        posted = post(batch.db, appended.position.number, files)?;
     }
     if let Some(rich) = rich {
         let place = rich::Place::of(append.from, &appended);
-        told.extend(rich::put(batch, &place, rich, &checked, &HashSet::new())?.0);
+        posted.extend(rich::put(batch, &place, rich, &checked, &HashSet::new())?.0);
     }
-    Ok(Ok((appended, told)))
+    Ok(Ok((appended, posted)))
 }
 
 /// Whether all of these files can be posted in this conversation.

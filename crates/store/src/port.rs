@@ -46,8 +46,8 @@ pub(crate) fn read<T: Send + 'static>(
 
 impl Store for Sqlite {
     fn flush(&self) -> Result<(), StoreError> {
-        let (told, wait) = std::sync::mpsc::sync_channel(1);
-        let job = writer::write(|_| Ok(()), move |outcome, _| _ = told.send(outcome));
+        let (sender, wait) = std::sync::mpsc::sync_channel(1);
+        let job = writer::write(|_| Ok(()), move |outcome, _| _ = sender.send(outcome));
         self.shared.write(job, 0);
         self.run();
         wait.recv().unwrap_or_else(|_| Err(StoreError::Failed("the store is closed".into())))

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use chat::{
     Append, ConversationId, Done, MessageRequest, Refusal, RequestAnswer, RequestAnswered, RequestDay,
-    RequestRules, RequestStore, RequestTold, Requested, Timestamp, UserId, first_contact,
+    RequestNotice, RequestRules, RequestStore, Requested, Timestamp, UserId, first_contact,
 };
 use rusqlite::OptionalExtension;
 
@@ -45,7 +45,7 @@ fn append(
         let mine = side_of(appended.conversation, append.from);
         let pending =
             mine.zip(direct).is_some_and(|(me, direct)| direct.request(me) == Some(MessageRequest::Sent));
-        return Ok(Ok(Requested { appended, pending, told: RequestTold::Message, files: Vec::new() }));
+        return Ok(Ok(Requested { appended, pending, notice: RequestNotice::Message, files: Vec::new() }));
     }
     let before = batch.conversation(id)?.map(|direct| (direct.seq, direct.asking));
     let is_new = before.is_none();
@@ -75,15 +75,15 @@ fn append(
         let theirs = &mut direct.sides[1 - me];
         theirs.archived = asking.is_some_and(|asking| asking.dismissed);
     });
-    let told = match asking {
+    let notice = match asking {
         Some(_) if is_new => {
             count_today(batch, append.from, append.time)?;
-            RequestTold::Request(Box::new(seen(batch, id, append.from)?))
+            RequestNotice::Request(Box::new(seen(batch, id, append.from)?))
         }
-        Some(Asking { dismissed: true, .. }) => RequestTold::Nothing,
-        Some(_) | None => RequestTold::Message,
+        Some(Asking { dismissed: true, .. }) => RequestNotice::Nothing,
+        Some(_) | None => RequestNotice::Message,
     };
-    Ok(Ok(Requested { appended, pending: asking.is_some(), told, files }))
+    Ok(Ok(Requested { appended, pending: asking.is_some(), notice, files }))
 }
 
 /// `seq`: of the newest message, if there is one. All messages are the asker's.

@@ -170,7 +170,7 @@ pub(crate) fn allowed(
     let mut allowed = may(standing(membership.as_ref()), act, room.rules());
     // A moderator of the site is checked only after a refusal, so that acts of members cost nothing more.
     if allowed.is_err()
-        && act.keeps_order()
+        && act.is_moderation()
         && user::by_id(db, user)?.is_some_and(|row| row.on_site.role >= SiteRole::Moderator)
     {
         allowed = may_as_site_moderator(act, room.rules());

@@ -45,7 +45,7 @@ pub(crate) fn put(
             Ok((member, Seen::Before))
         }
         Some(row) if row.is_as(profile) => Ok((row, Seen::Before)),
-        Some(row) => Ok((update(db, &row, &row.told(profile.clone()))?, Seen::Changed)),
+        Some(row) => Ok((update(db, &row, &row.profile_after(profile.clone()))?, Seen::Changed)),
         None => {
             let row = insert(db, UserId { site, num: number()? }, profile, now)?;
             Ok((moderation::erased::restore_sanctions(db, row, now)?, Seen::New))

@@ -51,16 +51,16 @@ fn appends_until_killed() {
     let Some((path, round)) = wanted() else { return };
     let store = open(&path);
     let (ann, bob) = ids();
-    let (told, answers) = channel();
+    let (sender, answers) = channel();
     for number in 0..u32::MAX {
-        let (id, told) = (format!("{round}-{number}"), told.clone());
+        let (id, sender) = (format!("{round}-{number}"), sender.clone());
         let append = message(ann, bob, &id, "hello");
         store.append(
             append,
             Box::new(move |outcome| {
                 let line = format!("ack {} {id}\n", outcome.expect("the store works").seq.0);
                 std::io::stdout().write_all(line.as_bytes()).expect("somebody reads");
-                told.send(()).expect("the loop waits");
+                sender.send(()).expect("the loop waits");
             }),
         );
         if number >= 64 {
@@ -130,9 +130,9 @@ fn check_after_kill(store: &Sqlite, acknowledged: &HashMap<String, Seq>, round: 
 fn changes_until_killed() {
     let Some((path, round)) = wanted() else { return };
     let store = open(&path);
-    let (told, answers) = channel();
+    let (sender, answers) = channel();
     for number in 0..u32::MAX {
-        let (at, told) = (u64::from(number % 8) + 1, told.clone());
+        let (at, sender) = (u64::from(number % 8) + 1, sender.clone());
         // An hour for each edit, because a message accepts a limited number in a week.
         let hours = u64::from(round) * 10_000_000 + u64::from(number);
         let time = Timestamp(asking::NOW.0 + hours * 3_600_000);
@@ -142,7 +142,7 @@ fn changes_until_killed() {
                 let changed = outcome.expect("the store works").expect("it may be changed");
                 let line = format!("ack {at} {}\n", changed.message.body);
                 std::io::stdout().write_all(line.as_bytes()).expect("somebody reads");
-                told.send(()).expect("the loop waits");
+                sender.send(()).expect("the loop waits");
             }),
         );
         let change = MessageChange::React { reaction: thumb(), on: number % 16 < 8 };
@@ -296,17 +296,17 @@ fn a_full_disk_refuses_writes_goes_on_reading_and_recovers_by_itself() {
     };
     assert_eq!(refused, StoreError::DiskFull);
     let many = |from: usize| {
-        let (told, answers) = channel();
+        let (sender, answers) = channel();
         for number in from..from + 20 {
-            let told = told.clone();
+            let sender = sender.clone();
             store.append(
                 message(ann, bob, &number.to_string(), &body),
                 Box::new(move |outcome| {
-                    told.send(outcome).expect("the test waits");
+                    sender.send(outcome).expect("the test waits");
                 }),
             );
         }
-        drop(told);
+        drop(sender);
         answers.iter().collect::<Vec<_>>()
     };
     let batch = many(acknowledged.len());
@@ -335,16 +335,17 @@ fn one_failing_write_does_not_fail_the_others_of_its_batch() {
     let forum = add_site(&store, "forum");
     let (ann, bob) = (put(&store, forum, "ann"), put(&store, forum, "bob"));
     let stranger = UserId { site: forum, num: 77 };
-    let (told, answers) = channel();
+    let (sender, answers) = channel();
     for number in 0..200 {
-        let told = told.clone();
+        let sender = sender.clone();
         let mut append = message(ann, bob, &number.to_string(), "x");
         if number % 10 == 3 {
             append.from = stranger; // not a member
         }
-        store.append(append, Box::new(move |outcome| told.send((number, outcome)).expect("the test waits")));
+        store
+            .append(append, Box::new(move |outcome| sender.send((number, outcome)).expect("the test waits")));
     }
-    drop(told);
+    drop(sender);
     for (number, outcome) in &answers {
         assert_eq!(matches!(outcome, Err(StoreError::Failed(_))), number % 10 == 3, "{number}: {outcome:?}");
     }
@@ -374,17 +375,17 @@ fn a_full_queue_answers_at_once() {
         release
     };
     let outcomes = |bodies: &[usize]| {
-        let (told, answers) = channel();
+        let (sender, answers) = channel();
         let release = hold();
         for (number, length) in bodies.iter().enumerate() {
-            let told = told.clone();
+            let sender = sender.clone();
             let append = message(ann, bob, &format!("{length}-{number}"), &"x".repeat(*length));
             store.append(
                 append,
-                Box::new(move |outcome| told.send((number, outcome)).expect("the test waits")),
+                Box::new(move |outcome| sender.send((number, outcome)).expect("the test waits")),
             );
         }
-        drop(told);
+        drop(sender);
         let at_once: Vec<_> = answers.try_iter().collect();
         drop(release);
         let later = answers.iter().filter(|(_, outcome)| outcome.is_ok()).count();
@@ -427,7 +428,7 @@ fn closing_writes_queued_requests_and_may_happen_in_a_completion() {
     let store = Arc::new(open(&directory.file()));
     assert_eq!(seqs(&*store, direct(ann, bob)).len(), 500);
     let last = Arc::clone(&store);
-    let (told, wait) = channel();
+    let (sender, wait) = channel();
     let (go, gone) = channel::<()>();
     store.users(
         forum,
@@ -435,7 +436,7 @@ fn closing_writes_queued_requests_and_may_happen_in_a_completion() {
         Box::new(move |_| {
             _ = gone.recv();
             drop(last); // the last owner
-            told.send(()).expect("the test waits");
+            sender.send(()).expect("the test waits");
         }),
     );
     drop(store);

@@ -138,7 +138,7 @@ fn rank(role: Role) -> u8 {
     }
 }
 
-fn keeps_order(role: Role) -> bool {
+fn moderates(role: Role) -> bool {
     rank(role) >= 2
 }
 
@@ -183,7 +183,7 @@ impl Room {
 
     fn may_invite(&self, by: usize) -> Answer {
         let role = self.as_member(by)?;
-        let may = keeps_order(role) || role == Role::Member && self.kind == RoomKind::Public;
+        let may = moderates(role) || role == Role::Member && self.kind == RoomKind::Public;
         when(!may, Refusal::NotAllowed)
     }
 
@@ -313,7 +313,7 @@ impl Model {
         let of = self.room(room)?;
         let role = of.as_member(by)?;
         when(of.is_banned(user), Refusal::RoomBanned)?;
-        let may = keeps_order(role) || role == Role::Member && of.kind == RoomKind::Public;
+        let may = moderates(role) || role == Role::Member && of.kind == RoomKind::Public;
         when(!may, Refusal::NotAllowed)?;
         if of.role(user).is_some() {
             return Ok(());
@@ -366,8 +366,8 @@ impl Model {
         let target = of.role(user);
         let is_above = target.is_none_or(|target| rank(target) < rank(role) && target != Role::Owner);
         let may = match action {
-            MemberAction::Remove | MemberAction::Ban => keeps_order(role) && is_above,
-            MemberAction::Unban => keeps_order(role),
+            MemberAction::Remove | MemberAction::Ban => moderates(role) && is_above,
+            MemberAction::Unban => moderates(role),
             MemberAction::SetRole(to) => {
                 let Some(target) = target else { return Err(Refusal::NoSuchUser) };
                 role == Role::Owner || role == Role::Moderator && rank(target) <= 1 && rank(to) <= 1
@@ -407,7 +407,7 @@ impl Model {
         let of = self.room(room)?;
         let role = of.as_member(by)?;
         when(change.kind.is_some() && role != Role::Owner, Refusal::NotAllowed)?;
-        when(!keeps_order(role), Refusal::NotAllowed)?;
+        when(!moderates(role), Refusal::NotAllowed)?;
         let of = &mut self.rooms[room];
         of.kind = change.kind.unwrap_or(of.kind);
         of.frozen = change.frozen.unwrap_or(of.frozen);
@@ -432,7 +432,7 @@ impl Model {
             "@bob look" => vec![Some(1)],
             "@ann, @carl!" => vec![Some(0), Some(2)],
             // A mention may follow any `@`, also in an address.
-            "@room all of you" | "mail@room.example" if keeps_order(role) => vec![None],
+            "@room all of you" | "mail@room.example" if moderates(role) => vec![None],
             _ => Vec::new(),
         };
         let of = &mut self.rooms[room];
@@ -468,7 +468,7 @@ impl Model {
         });
         let of_room = self.links.values().filter(|other| other.room == room);
         let own = of_room.filter(|other| other.by == link.by).count();
-        when(!keeps_order(role) && own >= 10, Refusal::TooManyInvitations)?;
+        when(!moderates(role) && own >= 10, Refusal::TooManyInvitations)?;
         self.links.insert(code, link);
         Ok(())
     }
@@ -476,7 +476,7 @@ impl Model {
     fn take_back(&mut self, room: usize, by: usize, code: u64) -> Answer {
         let role = self.room(room)?.as_member(by)?;
         self.links
-            .retain(|known, link| *known != code || link.room != room || link.by != by && !keeps_order(role));
+            .retain(|known, link| *known != code || link.room != room || link.by != by && !moderates(role));
         Ok(())
     }
 
@@ -728,9 +728,10 @@ impl Run {
         let links = links.map(|links| links.iter().map(|link| link.code.bytes()).collect::<BTreeSet<_>>());
         let wanted = of.and_then(|of| {
             let role = of.as_member(user)?;
-            let stands = |link: &Link| self.now < link.until && link.uses.is_none_or(|uses| link.used < uses);
+            let is_usable =
+                |link: &Link| self.now < link.until && link.uses.is_none_or(|uses| link.used < uses);
             let links = self.model.links.iter().filter(|(_, link)| {
-                link.room == room && stands(link) && (keeps_order(role) || link.by == user)
+                link.room == room && is_usable(link) && (moderates(role) || link.by == user)
             });
             Ok(links.map(|(code, _)| code_of(*code).bytes()).collect())
         });

@@ -79,7 +79,7 @@ impl Default for WebConfig {
 
 impl WebConfig {
     /// The limits for a welcome, ours and the domain's.
-    pub(crate) fn told(&self, limits: &chat::Limits) -> web_proto::Limits {
+    pub(crate) fn limits_in_welcome(&self, limits: &chat::Limits) -> web_proto::Limits {
         let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
         web_proto::Limits {
             body_bytes: limits.body_bytes,

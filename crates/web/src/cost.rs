@@ -281,16 +281,16 @@ impl Room {
             self.now += 100;
             self.node.tick(Timestamp(self.now));
         }
-        let heard = self.members[1..].iter().map(|member| {
+        let received = self.members[1..].iter().map(|member| {
             let mut bytes = Vec::new();
             for event in self.take(member.handle) {
                 wire::write(&event, &self.links, &mut bytes);
             }
             bytes.len()
         });
-        let mut heard: Vec<usize> = heard.collect();
-        heard.sort_unstable();
-        [heard[heard.len() - 1], heard[heard.len() - 2]]
+        let mut received: Vec<usize> = received.collect();
+        received.sort_unstable();
+        [received[received.len() - 1], received[received.len() - 2]]
     }
 }
 
@@ -336,14 +336,14 @@ fn no_command_costs_a_room_more_than_its_words_times_a_bound() {
             );
             assert!(!refused || reach == Reach::NoRoom || name == "preview", "{name}: {answer:?}");
             let [first, second] = room.most_heard();
-            let (heard, most) = match reach {
+            let (received, most) = match reach {
                 // The one whom it is about may hear more.
                 Reach::NoRoom => (second, FRAME_BYTES),
                 Reach::Words => (first, FACTOR * (SMALLEST_FRAME + words) + FRAME_BYTES),
                 Reach::Whole => (first, MESSAGE_BYTES),
             };
-            assert!(heard <= most, "{name} in a room of {members}: {heard} of at most {most} bytes");
-            heard_in_all += heard;
+            assert!(received <= most, "{name} in a room of {members}: {received} of at most {most} bytes");
+            heard_in_all += received;
             most_in_all += most;
         }
         let all: BTreeSet<&str> = COMMANDS.iter().copied().collect();
@@ -581,7 +581,7 @@ fn edits_forwards_and_pins_of_a_room_are_bounded_in_bytes() {
     let long = room.send(0, &"x".repeat(BODY_BYTES as usize), None);
     let own: Vec<Seq> = (0..10).map(|who| room.send(who, "short", None)).collect();
     room.most_heard();
-    let mut heard = 0;
+    let mut received = 0;
     for round in 0..60 {
         for (who, seq) in own.iter().enumerate() {
             let body = format!("{round}{}", "y".repeat(BODY_BYTES as usize - 8)).into();
@@ -595,12 +595,12 @@ fn edits_forwards_and_pins_of_a_room_are_bounded_in_bytes() {
         }
         room.say(0, room.change(long, MessageChange::Pin(round % 2 == 0)));
         let now = room.now;
-        heard += room.most_heard()[0];
+        received += room.most_heard()[0];
         room.now = now + 1_000;
     }
     let most = 2 * (256 + 60 * 32) * 1_024;
-    assert!(heard <= most, "{heard} of at most {most} bytes in a minute");
-    assert!(heard >= most / 8, "{heard}: something is let through");
+    assert!(received <= most, "{received} of at most {most} bytes in a minute");
+    assert!(received >= most / 8, "{received}: something is let through");
 }
 
 #[test]

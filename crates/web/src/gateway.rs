@@ -169,7 +169,13 @@ impl WebOutbox {
         clock: fn() -> Timestamp,
     ) -> WebOutbox {
         let missed = (0..mailboxes.workers()).map(|_| Arc::default()).collect();
-        WebOutbox { mailboxes, limits: config.told(limits), links: config.links.clone(), clock, missed }
+        WebOutbox {
+            mailboxes,
+            limits: config.limits_in_welcome(limits),
+            links: config.links.clone(),
+            clock,
+            missed,
+        }
     }
 
     /// Sends an event. At the bound of the mailbox it is dropped, and its sessions are behind from then on.

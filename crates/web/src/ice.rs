@@ -54,8 +54,8 @@ async fn answer(ice: &Ice, credentials: &Credentials, body: &[u8]) -> Response {
     let Credentials { token: Some(token), address } = credentials else {
         return refused_by(Refusal::BadToken);
     };
-    let (told, answer) = oneshot::channel();
-    let then = move |outcome| drop(told.send(outcome));
+    let (sender, answer) = oneshot::channel();
+    let then = move |outcome| drop(sender.send(outcome));
     ice.node.ice(&question.site, token, *address, (ice.clock)(), then);
     match answer.await {
         Ok(Ok(ice)) => {

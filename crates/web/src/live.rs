@@ -36,7 +36,7 @@ pub(crate) struct Socket {
 
 enum Phase {
     /// Waits for the hello. A thin pointer keeps every connection small.
-    Door(Option<Box<Visitor>>),
+    BeforeHello(Option<Box<Visitor>>),
     /// Has sent its hello. The gateway reads nothing until the answer.
     SigningIn,
     Live(Live),
@@ -53,7 +53,7 @@ pub(crate) struct Down {
 pub(crate) struct Live {
     pub(crate) user: UserId,
     /// Second (of the Unix epoch, low bits) at which the client was heard last.
-    heard: u32,
+    received: u32,
     strikes: u16,
     pub(crate) lag: Lag,
     /// It did not get all of presence while it read slowly.
@@ -80,7 +80,7 @@ pub(crate) enum Reply {
 
 impl Live {
     pub(crate) fn new(user: UserId, now: Now) -> Live {
-        Live { user, heard: seconds(now), strikes: 0, lag: Lag::None, presence_missed: false }
+        Live { user, received: seconds(now), strikes: 0, lag: Lag::None, presence_missed: false }
     }
 
     /// Whether an event is delivered now. The changes end the lag.
@@ -105,7 +105,7 @@ impl Live {
 
     /// Counts a refused frame. True: the session must end.
     fn strike(&mut self, now: Now) -> bool {
-        if seconds(now).wrapping_sub(self.heard) >= STRIKES_END_AFTER_SECONDS {
+        if seconds(now).wrapping_sub(self.received) >= STRIKES_END_AFTER_SECONDS {
             self.strikes = 0;
         }
         self.strikes = self.strikes.saturating_add(1);
@@ -188,7 +188,7 @@ impl Gateway {
         };
         if self.upgrade(state, head, protocol, io) {
             let visitor = Visitor::of(head, &self.shared, io);
-            let phase = Phase::Door((!visitor.is_plain()).then(|| Box::new(visitor)));
+            let phase = Phase::BeforeHello((!visitor.is_plain()).then(|| Box::new(visitor)));
             *state = State::Socket(Socket { reader: Reader::default(), phase });
             io.set_timer(Some(self.shared.config.hello));
         }
@@ -251,7 +251,7 @@ impl Gateway {
         }
         let frame_bytes = self.shared.config.frame_bytes as usize;
         let limit = match socket.phase {
-            Phase::Door(_) => HELLO_BYTES.min(frame_bytes),
+            Phase::BeforeHello(_) => HELLO_BYTES.min(frame_bytes),
             Phase::SigningIn | Phase::Live(_) => frame_bytes,
         };
         let (used, message) = match socket.reader.read(input, limit) {
@@ -292,7 +292,7 @@ impl Gateway {
         let State::Socket(socket) = state else { return };
         match &mut socket.phase {
             Phase::SigningIn => {}
-            Phase::Door(visitor) => match read_hello(frame) {
+            Phase::BeforeHello(visitor) => match read_hello(frame) {
                 Ok(hello) => {
                     let visitor = visitor.take().map(|visitor| *visitor).unwrap_or_default();
                     socket.phase = Phase::SigningIn;
@@ -304,7 +304,7 @@ impl Gateway {
             Phase::Live(live) => {
                 let session = SessionId { user: live.user, handle: SessionHandle(io.handle().to_bits()) };
                 let reply = self.carry_out(session, live, frame, io.now());
-                live.heard = seconds(io.now());
+                live.received = seconds(io.now());
                 match reply {
                     Reply::Nothing => {}
                     Reply::Event(event) => self.send_frame(&event, Framing::WebSocket, io),
@@ -368,7 +368,7 @@ impl Gateway {
             }
             self.shared.counters.frames_in.add(1);
             let reply = self.carry_out(session, &mut down.live, line, io.now());
-            down.live.heard = seconds(io.now());
+            down.live.received = seconds(io.now());
             let framing = down.framing;
             match reply {
                 Reply::Nothing => {}
@@ -586,10 +586,10 @@ impl Gateway {
     pub(crate) fn socket_is_silent(&mut self, state: &mut State, io: &mut Io<'_>) {
         let State::Socket(socket) = state else { return };
         let code = match &socket.phase {
-            Phase::Door(_) => Code::Slow,
+            Phase::BeforeHello(_) => Code::Slow,
             Phase::SigningIn => Code::Unavailable,
             Phase::Live(live) => {
-                let silent = Duration::from_secs(seconds(io.now()).wrapping_sub(live.heard).into());
+                let silent = Duration::from_secs(seconds(io.now()).wrapping_sub(live.received).into());
                 match self.shared.config.idle.checked_sub(silent) {
                     Some(left) if !left.is_zero() => return io.set_timer(Some(left)),
                     _ => Code::Idle,
@@ -611,7 +611,7 @@ impl Gateway {
 
 fn hear(socket: &mut Socket, now: Now) {
     if let Phase::Live(live) = &mut socket.phase {
-        live.heard = seconds(now);
+        live.received = seconds(now);
     }
 }
 

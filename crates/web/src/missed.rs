@@ -16,9 +16,9 @@ impl Missed {
     /// True: the caller must notify the worker. False: an earlier notice is pending.
     pub(crate) fn add(&self, sessions: impl IntoIterator<Item = SessionHandle>) -> bool {
         let mut missed = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let tell = missed.is_empty();
+        let is_first = missed.is_empty();
         missed.extend(sessions);
-        tell && !missed.is_empty()
+        is_first && !missed.is_empty()
     }
 
     pub(crate) fn sessions(&self) -> HashSet<SessionHandle> {

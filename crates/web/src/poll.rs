@@ -37,7 +37,7 @@ struct PollSession {
 
 enum Phase {
     /// No welcome yet.
-    Door,
+    BeforeHello,
     Live(Live),
     /// The domain has ended it; it goes with the next poll.
     Over(UserId),
@@ -65,7 +65,7 @@ impl Polls {
     /// A session whose hello came on this connection.
     pub(crate) fn open(&mut self, waiting: Handle, now: Now) -> SessionHandle {
         let session = PollSession {
-            phase: Phase::Door,
+            phase: Phase::BeforeHello,
             waiting: Waiter::of(waiting),
             polled: now.unix_ms as u32,
             queue: None,
@@ -124,7 +124,7 @@ impl Polls {
 impl PollSession {
     fn user(&self) -> Option<UserId> {
         match self.phase {
-            Phase::Door => None,
+            Phase::BeforeHello => None,
             Phase::Live(live) => Some(live.user),
             Phase::Over(user) => Some(user),
         }
@@ -200,7 +200,7 @@ impl Gateway {
     pub(crate) fn poll_missed(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) -> bool {
         let Some(session) = self.polls.get(to) else { return true };
         let live = match &mut session.phase {
-            Phase::Door => return false,
+            Phase::BeforeHello => return false,
             Phase::Over(_) => return true,
             Phase::Live(live) => live,
         };

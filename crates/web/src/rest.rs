@@ -128,8 +128,9 @@ impl Answer {
     }
 
     fn of(head: &Parts, body: Bytes) -> Answer {
-        let told = head.headers.get(header::CONTENT_LENGTH).and_then(|told| told.to_str().ok()?.parse().ok());
-        let length = told.filter(|_| body.is_empty()).unwrap_or(body.len());
+        let announced =
+            head.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let length = announced.filter(|_| body.is_empty()).unwrap_or(body.len());
         let mut fields = String::new();
         for (name, value) in &head.headers {
             // The gateway frames, dates and ends answers by itself.

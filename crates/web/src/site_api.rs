@@ -20,7 +20,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use chat::{Caller, Node, NotSet, PageOf, Refusal, RequestKind, Timestamp, Told};
+use chat::{Caller, Node, NotSet, PageOf, Refusal, RequestKind, Respond, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use web_proto::{Code, Moderate, ReportState};
@@ -98,14 +98,14 @@ impl Api {
             return Err(Refused(Code::BadToken, text, None));
         };
         let now = (self.clock)();
-        self.ask(|node, told| node.caller(site, token, *address, now, told)).await
+        self.ask(|node, respond| node.caller(site, token, *address, now, respond)).await
     }
 
     /// Waits for the domain without holding a thread.
-    async fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&Node, Told<T>)) -> Result<T, Refused> {
-        let (tell, told) = oneshot::channel();
+    async fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&Node, Respond<T>)) -> Result<T, Refused> {
+        let (tell, respond) = oneshot::channel();
         ask(&self.node, Box::new(move |outcome| drop(tell.send(outcome))));
-        Ok(told.await.unwrap_or(Err(Refusal::Unavailable))?)
+        Ok(respond.await.unwrap_or(Err(Refusal::Unavailable))?)
     }
 }
 
@@ -180,7 +180,7 @@ async fn do_moderate(api: Api, site: &str, credentials: &Credentials, body: &[u8
     let act = moderation::act(caller.site(), &asked)
         .map_err(|code| Refused(code, code.meaning().trim().to_owned(), None))?;
     let now = (api.clock)();
-    let report = api.ask(|node, told| node.moderate(&caller, act, now, told)).await?;
+    let report = api.ask(|node, respond| node.moderate(&caller, act, now, respond)).await?;
     Ok(json!({ "report": report.as_deref().map(moderation::report) }))
 }
 
@@ -198,7 +198,7 @@ async fn list_reports(api: Api, site: &str, credentials: &Credentials, uri: &Uri
     let state = field(uri, "state").map(|state| serde_json::from_value::<ReportState>(json!(state)));
     let state = state.transpose().map_err(Refused::value)?.map(crate::wire::ToChat::to_chat);
     let page = page(uri)?;
-    let page = api.ask(|node, told| node.reports(&caller, state, page, told)).await?;
+    let page = api.ask(|node, respond| node.reports(&caller, state, page, respond)).await?;
     let rows: Vec<_> = page.rows.iter().map(moderation::report).collect();
     Ok(json!({ "reports": rows, "next": page.next }))
 }
@@ -215,7 +215,7 @@ async fn audit(
 async fn list_audit(api: Api, site: &str, credentials: &Credentials, uri: &Uri) -> Answer {
     let caller = api.caller(site, credentials).await?;
     let page = page(uri)?;
-    let page = api.ask(|node, told| node.audit(&caller, page, told)).await?;
+    let page = api.ask(|node, respond| node.audit(&caller, page, respond)).await?;
     let rows: Vec<_> = page.rows.iter().map(moderation::audit_entry).collect();
     Ok(json!({ "entries": rows, "next": page.next }))
 }

@@ -25,13 +25,14 @@ impl Said {
         let frame = request.to_string();
         let kinds = Command::parse(frame.as_bytes()).unwrap().answered_by();
         client.say(&mut self.scene, &frame);
-        let heard = client.hear(&mut self.scene);
+        let received = client.hear(&mut self.scene);
         let answers = |event: &&Value| match &request {
             request if request.get("rid").is_some() => event["re"] == request["rid"],
             request if request.get("id").is_some() => event["id"] == request["id"],
             _ => true,
         };
-        let answer = heard.iter().find(answers).unwrap_or_else(|| panic!("no answer to {frame}: {heard:?}"));
+        let answer =
+            received.iter().find(answers).unwrap_or_else(|| panic!("no answer to {frame}: {received:?}"));
         assert!(kinds.contains(&answer["t"].as_str().unwrap()), "{frame} is answered by {answer}");
         self.commands.insert(request["t"].as_str().unwrap().to_owned());
         answer.clone()

@@ -93,8 +93,8 @@ fn a_hello_is_at_most_10_kib_on_every_transport() {
             json!({"t": "hello", "v": 1, "site": "forum", "token": "x".repeat(10_240), "device": "d"});
         let mut client = Client::open(&mut scene, carrier, &hello.to_string());
         if carrier == Carrier::WebSocket {
-            let heard = client.hear(&mut scene);
-            assert_eq!((&heard[0]["code"], &heard[1]["code"]), (&json!("too_large"), &json!(1009)));
+            let received = client.hear(&mut scene);
+            assert_eq!((&received[0]["code"], &received[1]["code"]), (&json!("too_large"), &json!(1009)));
         } else {
             let (status, _, bye) = answer(&mut scene, client.down);
             assert_eq!((status, &bye["t"], &bye["code"]), (413, &json!("bye"), &json!("too_large")));
@@ -189,8 +189,8 @@ fn the_bye_of_a_poll_session_comes_with_the_poll_after_it() {
     assert!(anna.hear_waiting(&mut scene).is_empty());
     anna.up = scene.connect(1);
     anna.say(&mut scene, r#"{"t":"bye"}"#);
-    let heard = anna.hear(&mut scene);
-    assert_eq!((&heard[0]["t"], &heard[0]["code"]), (&json!("bye"), &json!("done")), "{heard:?}");
+    let received = anna.hear(&mut scene);
+    assert_eq!((&received[0]["t"], &received[0]["code"]), (&json!("bye"), &json!("done")), "{received:?}");
     let after = anna.hear(&mut scene);
     assert_eq!(after[0]["code"], "no_session", "{after:?}");
     assert_eq!(scene.shared.counters.sessions(web::Transport::Poll), 0);

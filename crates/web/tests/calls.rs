@@ -20,8 +20,8 @@ fn call(scene: &mut Scene, client: &mut Client, mut frame: Value) -> Value {
     frame["t"] = "call".into();
     frame["rid"] = 7.into();
     client.say(scene, &frame.to_string());
-    let heard = client.hear(scene);
-    heard.into_iter().find(|event| event["re"] == 7).unwrap()
+    let received = client.hear(scene);
+    received.into_iter().find(|event| event["re"] == 7).unwrap()
 }
 
 fn hear(scene: &mut Scene, client: &mut Client) -> Vec<Value> {
@@ -66,9 +66,9 @@ fn a_call_over_any_pair_of_transports() {
             assert_eq!(hear(&mut scene, &mut ben)[0]["candidate"], "c");
             let over = call(&mut scene, &mut ben, json!({"action": "hang_up", "call": id}));
             assert_eq!((&over["news"], &over["outcome"]), (&json!("over"), &json!("ended")));
-            let heard = anna.hear(&mut scene);
-            assert_eq!(heard[0]["outcome"], "ended");
-            let entry = heard.iter().find(|event| event["t"] == "message").unwrap();
+            let received = anna.hear(&mut scene);
+            assert_eq!(received[0]["outcome"], "ended");
+            let entry = received.iter().find(|event| event["t"] == "message").unwrap();
             assert_eq!((&entry["from"], &entry["call"]["outcome"]), (&json!("anna"), &json!("ended")));
             assert_eq!(entry["call"]["media"], "video");
         }

@@ -23,8 +23,8 @@ fn two_members_talk_over_any_pair_of_transports() {
             let acks = anna.hear(&mut scene);
             let ack = of_kind(&acks, "ack")[0];
             assert_eq!((&ack["id"], &ack["seq"]), (&json!("a-1"), &json!(1)), "{one:?} {other:?}");
-            let heard = ben.hear(&mut scene);
-            let message = of_kind(&heard, "message")[0];
+            let received = ben.hear(&mut scene);
+            let message = of_kind(&received, "message")[0];
             assert_eq!(message["body"], "Hi \u{1f44b} \"Ben\"\n");
             assert_eq!((&message["from"], &message["id"]), (&json!("anna"), &json!("a-1")));
             assert_eq!(message["conversation"], ack["conversation"]);
@@ -37,9 +37,9 @@ fn two_members_talk_over_any_pair_of_transports() {
                 "reply_to": 1});
             ben.say(&mut scene, &reply.to_string());
             assert_eq!(of_kind(&ben.hear(&mut scene), "ack")[0]["seq"], 2);
-            let heard = anna.hear(&mut scene);
-            assert_eq!(of_kind(&heard, "marker")[0]["read"], 1);
-            let message = of_kind(&heard, "message")[0];
+            let received = anna.hear(&mut scene);
+            assert_eq!(of_kind(&received, "marker")[0]["read"], 1);
+            let message = of_kind(&received, "message")[0];
             assert_eq!((&message["seq"], &message["reply_to"]), (&json!(2), &json!(1)));
         }
     }
@@ -52,9 +52,9 @@ fn the_same_id_is_stored_once_whatever_carries_it() {
     let mut clients: Vec<_> = CARRIERS.map(|carrier| scene.enter(carrier, "anna")).into();
     for client in &mut clients {
         client.send(&mut scene, "ben", "a-1", "once");
-        let heard = client.hear(&mut scene);
-        let acks = of_kind(&heard, "ack");
-        assert_eq!(acks.len(), 1, "{heard:?}");
+        let received = client.hear(&mut scene);
+        let acks = of_kind(&received, "ack");
+        assert_eq!(acks.len(), 1, "{received:?}");
         assert_eq!(acks[0]["seq"], 1);
     }
 }
@@ -101,9 +101,9 @@ fn several_commands_in_one_post_keep_their_order() {
             })
             .collect();
         anna.say(&mut scene, &frames.join("\n"));
-        let heard = anna.hear(&mut scene);
+        let received = anna.hear(&mut scene);
         let ids: Vec<_> =
-            of_kind(&heard, "ack").iter().map(|ack| ack["id"].as_str().unwrap().to_owned()).collect();
+            of_kind(&received, "ack").iter().map(|ack| ack["id"].as_str().unwrap().to_owned()).collect();
         assert_eq!(ids, (1..=20).map(|n| format!("a-{n}")).collect::<Vec<_>>(), "{carrier:?}");
     }
 }
@@ -120,9 +120,9 @@ fn typing_and_presence_reach_every_transport() {
         let first = anna.hear(&mut scene);
         ben.say(&mut scene, r#"{"t":"presence","set":"away"}"#);
         scene.wait(Duration::from_secs(1));
-        let heard = [first, anna.hear(&mut scene)].concat();
-        assert_eq!(of_kind(&heard, "typing")[0]["user"], "ben", "{carrier:?}");
-        let presence = of_kind(&heard, "presence");
+        let received = [first, anna.hear(&mut scene)].concat();
+        assert_eq!(of_kind(&received, "typing")[0]["user"], "ben", "{carrier:?}");
+        let presence = of_kind(&received, "presence");
         assert_eq!(presence.last().unwrap()["presence"], "away", "{carrier:?}");
     }
 }
@@ -145,8 +145,8 @@ fn contacts_are_watched_on_every_transport() {
         );
         ben.say(&mut scene, r#"{"t":"presence","set":"busy"}"#);
         scene.wait(Duration::from_secs(1));
-        let heard = anna.hear(&mut scene);
-        assert_eq!(of_kind(&heard, "presence")[0]["presence"], "busy", "{carrier:?}");
+        let received = anna.hear(&mut scene);
+        assert_eq!(of_kind(&received, "presence")[0]["presence"], "busy", "{carrier:?}");
     }
 }
 
@@ -159,16 +159,16 @@ fn messages_change_over_any_pair_of_transports() {
             let mut ben = scene.enter(other, "ben");
             anna.send(&mut scene, "ben", "a-1", "helo");
             let conversation = of_kind(&anna.hear(&mut scene), "ack")[0]["conversation"].clone();
-            let heard = ben.hear(&mut scene);
-            assert_eq!(of_kind(&heard, "message")[0].get("version"), None, "as it was posted");
+            let received = ben.hear(&mut scene);
+            assert_eq!(of_kind(&received, "message")[0].get("version"), None, "as it was posted");
 
             let edit =
                 json!({"t": "edit", "rid": 1, "conversation": conversation, "seq": 1, "body": "hello"});
             anna.say(&mut scene, &edit.to_string());
             let answer = of_kind(&anna.hear(&mut scene), "update")[0].clone();
-            let heard = of_kind(&ben.hear(&mut scene), "update")[0].clone();
-            assert_eq!((&answer["re"], heard.get("re")), (&json!(1), None), "{one:?} {other:?}");
-            for update in [&answer, &heard] {
+            let received = of_kind(&ben.hear(&mut scene), "update")[0].clone();
+            assert_eq!((&answer["re"], received.get("re")), (&json!(1), None), "{one:?} {other:?}");
+            for update in [&answer, &received] {
                 assert_eq!((&update["message"]["body"], &update["by"]), (&json!("hello"), &json!("anna")));
                 assert!(update["message"]["edited"].is_u64() && update["message"]["version"].is_u64());
             }
@@ -231,8 +231,8 @@ fn changes_that_cannot_be_are_refused_with_their_codes() {
         (frame("edit", "nonsense", 1, json!({"body": "x"})), "no_such_conversation"),
     ] {
         ben.say(&mut scene, &said);
-        let heard = ben.hear(&mut scene);
-        let error = of_kind(&heard, "error").pop().unwrap_or_else(|| panic!("{said}: {heard:?}"));
+        let received = ben.hear(&mut scene);
+        let error = of_kind(&received, "error").pop().unwrap_or_else(|| panic!("{said}: {received:?}"));
         assert_eq!((&error["code"], &error["re"]), (&json!(code), &json!(9)), "{said}");
         assert_eq!(error.get("retry_after"), None);
     }

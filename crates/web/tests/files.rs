@@ -71,9 +71,9 @@ fn files_are_heard_with_their_links_on_every_transport() {
     let mut listeners = CARRIERS.map(|carrier| scene.enter(carrier, "ben"));
     assert_eq!(say(&mut anna, &mut scene, "a-1", &json!(["000000000000001f"]))["t"], "ack");
     for ben in &mut listeners {
-        let heard = ben.hear(&mut scene);
+        let received = ben.hear(&mut scene);
         let message =
-            heard.iter().find(|event| event["t"] == "message").unwrap_or_else(|| panic!("{heard:?}"));
+            received.iter().find(|event| event["t"] == "message").unwrap_or_else(|| panic!("{received:?}"));
         let shown = &message["files"][0];
         let url = shown["url"].as_str().unwrap();
         assert!(url.starts_with("https://files.example/v1/files/1/000000000000001f/a%20cat.png?e="), "{url}");

@@ -35,10 +35,10 @@ fn every_session_of_a_full_mailbox_is_behind_and_catches_up_without_loss() {
     assert_eq!(scene.shared.counters.behind.read(), 5, "anna missed that her messages were sent");
     assert_eq!(anna.hear(&mut scene).last().unwrap()["t"], "behind");
     for (client, user) in &mut receivers {
-        let heard = client.hear(&mut scene);
-        assert_eq!(heard.last().unwrap(), &json!({"t": "behind"}), "{user} {heard:?}");
-        let mut bodies = bodies(heard.iter());
-        assert!(bodies.len() < MESSAGES, "{user} {heard:?}");
+        let received = client.hear(&mut scene);
+        assert_eq!(received.last().unwrap(), &json!({"t": "behind"}), "{user} {received:?}");
+        let mut bodies = bodies(received.iter());
+        assert!(bodies.len() < MESSAGES, "{user} {received:?}");
         bodies.extend(missed_bodies(&mut scene, client));
         assert_eq!(bodies, expected, "{user}");
     }
@@ -84,8 +84,8 @@ fn the_end_of_a_session_is_not_refused() {
         }
         scene.node.goodbye(5_000);
         scene.let_mail_go();
-        let heard = ben.hear(&mut scene);
-        assert!(heard.iter().any(|event| event["code"] == "going_away"), "{carrier:?} {heard:?}");
+        let received = ben.hear(&mut scene);
+        assert!(received.iter().any(|event| event["code"] == "going_away"), "{carrier:?} {received:?}");
     }
 }
 

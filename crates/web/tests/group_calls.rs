@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 fn ask(scene: &mut Scene, client: &mut Client, mut request: Value) -> Value {
     request["rid"] = 7.into();
     client.say(scene, &request.to_string());
-    let heard = client.hear(scene);
-    heard.into_iter().find(|event| event["re"] == 7).unwrap()
+    let received = client.hear(scene);
+    received.into_iter().find(|event| event["re"] == 7).unwrap()
 }
 
 fn group(scene: &mut Scene, client: &mut Client, room: &Value, mut action: Value) -> Value {

@@ -7,7 +7,7 @@ use scene::{Carrier, Client, Scene};
 use serde_json::{Value, json};
 
 /// The events of this kind that a client heard since it was asked last.
-fn heard(client: &mut Client, scene: &mut Scene, kind: &str) -> Vec<Value> {
+fn received(client: &mut Client, scene: &mut Scene, kind: &str) -> Vec<Value> {
     client.hear(scene).into_iter().filter(|event| event["t"] == kind).collect()
 }
 
@@ -18,7 +18,7 @@ fn begun() -> (Scene, Client, Client, Client, String) {
     let mut phone = scene.enter(Carrier::Poll, "ben");
     let mut laptop = scene.enter(Carrier::Stream, "ben");
     anna.send(&mut scene, "ben", "a-1", "Hello @ben!");
-    let acks = heard(&mut anna, &mut scene, "ack");
+    let acks = received(&mut anna, &mut scene, "ack");
     let conversation = acks[0]["conversation"].as_str().unwrap().to_owned();
     phone.hear(&mut scene);
     laptop.hear(&mut scene);
@@ -31,21 +31,21 @@ fn a_draft_and_a_mark_reach_the_other_device_and_nobody_else() {
     let change = json!({"t": "conversation", "rid": 1, "conversation": conversation, "draft": "half a",
         "marked_unread": true});
     phone.say(&mut scene, &change.to_string());
-    let answer = &heard(&mut phone, &mut scene, "conversation")[0];
+    let answer = &received(&mut phone, &mut scene, "conversation")[0];
     assert_eq!((&answer["re"], &answer["conversation"]["draft"]), (&json!(1), &json!("half a")));
-    let told = &heard(&mut laptop, &mut scene, "conversation")[0];
+    let told = &received(&mut laptop, &mut scene, "conversation")[0];
     assert_eq!((told.get("re"), &told["conversation"]["draft"]), (None, &json!("half a")));
     assert_eq!(told["conversation"]["marked_unread"], true);
-    assert!(heard(&mut anna, &mut scene, "conversation").is_empty());
+    assert!(received(&mut anna, &mut scene, "conversation").is_empty());
     let read = json!({"t": "marker", "conversation": conversation, "read": 1});
     laptop.say(&mut scene, &read.to_string());
     let page = json!({"t": "conversations", "rid": 2});
     laptop.say(&mut scene, &page.to_string());
-    let list = &heard(&mut laptop, &mut scene, "conversations")[0]["conversations"];
+    let list = &received(&mut laptop, &mut scene, "conversations")[0]["conversations"];
     assert_eq!((list[0].get("marked_unread"), &list[0]["draft"]), (None, &json!("half a")));
     let cleared = json!({"t": "conversation", "rid": 3, "conversation": conversation, "draft": ""});
     laptop.say(&mut scene, &cleared.to_string());
-    assert_eq!(heard(&mut phone, &mut scene, "conversation")[0]["conversation"].get("draft"), None);
+    assert_eq!(received(&mut phone, &mut scene, "conversation")[0]["conversation"].get("draft"), None);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_draft_that_is_no_text_of_a_message_is_refused() {
     for draft in ["x".repeat(9_000), "a\0b".to_owned()] {
         let change = json!({"t": "conversation", "rid": 1, "conversation": conversation, "draft": draft});
         phone.say(&mut scene, &change.to_string());
-        let refused = &heard(&mut phone, &mut scene, "error")[0];
+        let refused = &received(&mut phone, &mut scene, "error")[0];
         assert_eq!((&refused["re"], &refused["code"]), (&json!(1), &json!("bad_body")));
     }
 }
@@ -97,11 +97,11 @@ fn one_pins_only_so_many() {
         let user = format!("u{number}");
         scene.enter(Carrier::Poll, &user);
         anna.send(&mut scene, &user, &format!("a-{number}"), "Hello!");
-        let acks = heard(&mut anna, &mut scene, "ack");
+        let acks = received(&mut anna, &mut scene, "ack");
         let pin =
             json!({"t": "conversation", "rid": 1, "conversation": acks[0]["conversation"], "pinned": true});
         anna.say(&mut scene, &pin.to_string());
-        refused.extend(heard(&mut anna, &mut scene, "error"));
+        refused.extend(received(&mut anna, &mut scene, "error"));
     }
     let codes: Vec<_> = refused.iter().map(|event| &event["code"]).collect();
     assert_eq!(codes, ["too_many_pinned"]);
@@ -112,16 +112,16 @@ fn what_one_pins_both_have_at_hand() {
     let (mut scene, mut anna, mut phone, mut laptop, conversation) = begun();
     let pin = json!({"t": "pin", "rid": 1, "conversation": conversation, "seq": 1, "on": true});
     phone.say(&mut scene, &pin.to_string());
-    let answer = &heard(&mut phone, &mut scene, "update")[0];
+    let answer = &received(&mut phone, &mut scene, "update")[0];
     assert_eq!((&answer["re"], &answer["message"]["pinned"]), (&json!(1), &json!(true)));
     for client in [&mut anna, &mut laptop] {
-        assert_eq!(heard(client, &mut scene, "update")[0]["message"]["pinned"], true);
+        assert_eq!(received(client, &mut scene, "update")[0]["message"]["pinned"], true);
     }
     let pins = json!({"t": "pins", "rid": 2, "conversation": conversation});
     anna.say(&mut scene, &pins.to_string());
-    let listed = &heard(&mut anna, &mut scene, "pins")[0];
+    let listed = &received(&mut anna, &mut scene, "pins")[0];
     assert_eq!((&listed["re"], &listed["messages"][0]["body"]), (&json!(2), &json!("Hello @ben!")));
     let mut eve = scene.enter(Carrier::WebSocket, "eve");
     eve.say(&mut scene, &pins.to_string());
-    assert_eq!(heard(&mut eve, &mut scene, "error")[0]["code"], "no_such_conversation");
+    assert_eq!(received(&mut eve, &mut scene, "error")[0]["code"], "no_such_conversation");
 }

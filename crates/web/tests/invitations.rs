@@ -16,9 +16,9 @@ const NONE: &str = "AAAAAAAAAAAAAAAAAAAAAA";
 #[allow(clippy::needless_pass_by_value, reason = "a request is said once")]
 fn ask(client: &mut Client, scene: &mut Scene, request: Value) -> Value {
     client.say(scene, &request.to_string());
-    let heard = client.hear(scene);
-    let answer = heard.iter().find(|event| event["re"] == request["rid"]);
-    answer.unwrap_or_else(|| panic!("no answer to {request}: {heard:?}")).clone()
+    let received = client.hear(scene);
+    let answer = received.iter().find(|event| event["re"] == request["rid"]);
+    answer.unwrap_or_else(|| panic!("no answer to {request}: {received:?}")).clone()
 }
 
 fn code(answer: &Value) -> &str {

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 #[allow(clippy::needless_pass_by_value, reason = "a request is said once")]
 fn ask(client: &mut Client, scene: &mut Scene, request: Value) -> Value {
     client.say(scene, &request.to_string());
-    let heard = client.hear(scene);
+    let received = client.hear(scene);
     let (number, as_answered) = if request["rid"].is_null() { ("id", "id") } else { ("rid", "re") };
-    let answer = heard.iter().find(|event| event[as_answered] == request[number]);
-    answer.unwrap_or_else(|| panic!("no answer to {request}: {heard:?}")).clone()
+    let answer = received.iter().find(|event| event[as_answered] == request[number]);
+    answer.unwrap_or_else(|| panic!("no answer to {request}: {received:?}")).clone()
 }
 
 fn users(page: &Value) -> Vec<&str> {

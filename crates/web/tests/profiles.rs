@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 #[allow(clippy::needless_pass_by_value, reason = "a request is said once")]
 fn ask(client: &mut Client, scene: &mut Scene, request: Value) -> Value {
     client.say(scene, &request.to_string());
-    let heard = client.hear(scene);
+    let received = client.hear(scene);
     let (number, as_answered) = if request["rid"].is_null() { ("id", "id") } else { ("rid", "re") };
-    let answer = heard.iter().find(|event| event[as_answered] == request[number]);
-    answer.unwrap_or_else(|| panic!("no answer to {request}: {heard:?}")).clone()
+    let answer = received.iter().find(|event| event[as_answered] == request[number]);
+    answer.unwrap_or_else(|| panic!("no answer to {request}: {received:?}")).clone()
 }
 
 #[test]
@@ -99,10 +99,10 @@ fn a_member_removes_their_account_on_every_transport() {
         let own = ask(&mut anna, &mut scene, json!({"t": "profile", "rid": 1}));
         assert_eq!(own["profile"]["own"]["may_remove"], true);
         anna.say(&mut scene, r#"{"t":"remove_account","rid":2,"messages":true}"#);
-        let heard = anna.hear_waiting(&mut scene);
-        let heard = if heard.is_empty() { anna.hear(&mut scene) } else { heard };
-        let bye = heard.iter().find(|event| event["t"] == "bye");
-        let bye = bye.unwrap_or_else(|| panic!("{carrier:?}: {heard:?}"));
+        let received = anna.hear_waiting(&mut scene);
+        let received = if received.is_empty() { anna.hear(&mut scene) } else { received };
+        let bye = received.iter().find(|event| event["t"] == "bye");
+        let bye = bye.unwrap_or_else(|| panic!("{carrier:?}: {received:?}"));
         assert_eq!((&bye["code"], bye.get("retry_after")), (&json!("removed"), None));
     }
 }
@@ -119,12 +119,16 @@ fn the_site_erases_a_user_once() {
     assert_eq!(rest(&mut scene, path, r#"{"messages":true}"#), (200, json!({"erased": true})));
     assert!(anna.hear(&mut scene).iter().any(|event| event["code"] == "removed"));
     scene.wait(std::time::Duration::from_secs(1));
-    let heard = tom.hear(&mut scene);
-    let told = heard.iter().find(|event| event["t"] == "renamed").unwrap();
+    let received = tom.hear(&mut scene);
+    let told = received.iter().find(|event| event["t"] == "renamed").unwrap();
     let renamed = &told["renamed"];
     assert_eq!((&renamed["was"], &renamed["erased"]), (&json!("anna"), &json!(true)));
-    assert_eq!(heard.iter().filter(|event| event["t"] == "update").count(), 0, "one event for all messages");
-    let chat = heard.iter().find(|event| event["t"] == "conversation").unwrap();
+    assert_eq!(
+        received.iter().filter(|event| event["t"] == "update").count(),
+        0,
+        "one event for all messages"
+    );
+    let chat = received.iter().find(|event| event["t"] == "conversation").unwrap();
     assert_eq!(chat["conversation"]["conversation"], ack["conversation"]);
     assert_eq!(chat["conversation"]["with"]["name"], "Deleted user");
     let (status, again) = rest(&mut scene, path, "");
@@ -167,9 +171,12 @@ fn a_device_is_known_by_its_browser_and_signed_out() {
     let left =
         ask(&mut anna, &mut scene, json!({"t": "sign_out", "rid": 4, "device": other["device"].clone()}));
     assert_eq!(left["devices"].as_array().unwrap().len(), 1);
-    let heard = phone.hear_waiting(&mut scene);
-    let heard = if heard.is_empty() { phone.hear(&mut scene) } else { heard };
-    assert!(heard.iter().any(|event| event["t"] == "bye" && event["code"] == "signed_out"), "{heard:?}");
+    let received = phone.hear_waiting(&mut scene);
+    let received = if received.is_empty() { phone.hear(&mut scene) } else { received };
+    assert!(
+        received.iter().any(|event| event["t"] == "bye" && event["code"] == "signed_out"),
+        "{received:?}"
+    );
     for device in ["x", "ffff", ""] {
         let answer = ask(&mut anna, &mut scene, json!({"t": "sign_out", "rid": 5, "device": device}));
         assert_eq!(answer["code"], "no_such_device", "{device}");
@@ -235,11 +242,15 @@ fn a_guest_becomes_a_member_once() {
     for _ in 0..2 {
         assert_eq!(rest(&mut scene, path, &wanted), (200, json!({"merged": true})));
     }
-    let heard = guest.hear(&mut scene);
-    assert!(heard.iter().any(|event| event["code"] == "token_expired"), "{heard:?}");
+    let received = guest.hear(&mut scene);
+    assert!(received.iter().any(|event| event["code"] == "token_expired"), "{received:?}");
     let mut late = Client::open(&mut scene, Carrier::WebSocket, &hello.to_string());
-    let heard = late.hear(&mut scene);
-    assert_eq!((&heard[0]["t"], &heard[0]["code"]), (&json!("bye"), &json!("token_expired")), "{heard:?}");
+    let received = late.hear(&mut scene);
+    assert_eq!(
+        (&received[0]["t"], &received[0]["code"]),
+        (&json!("bye"), &json!("token_expired")),
+        "{received:?}"
+    );
     let gina = scene.enter(Carrier::WebSocket, "gina");
     assert_eq!(gina.welcome["conversations"][0]["with"]["user"], "tom");
     for (user, status, code) in [("gina-2", 404, "no_such_user"), ("tom", 404, "no_such_user")] {

@@ -303,8 +303,8 @@ fn realtime_frames_over_the_limit_are_refused() {
     let mut scene = Scene::new();
     let mut anna = scene.enter(Carrier::WebSocket, "anna");
     anna.say(&mut scene, &format!(r#"{{"t":"ping","x":"{}"}}"#, "x".repeat(70_000)));
-    let heard = anna.hear(&mut scene);
-    assert_eq!((heard[0]["code"].as_str(), heard[1]["code"].as_u64()), (Some("too_large"), Some(1009)));
+    let received = anna.hear(&mut scene);
+    assert_eq!((received[0]["code"].as_str(), received[1]["code"].as_u64()), (Some("too_large"), Some(1009)));
 }
 
 proptest! {

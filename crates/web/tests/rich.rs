@@ -34,9 +34,9 @@ fn a_poll_from_the_question_to_its_end() {
     let vote = |choices: Value| json!({"t": "vote", "rid": 1, "conversation": conversation, "seq": 1, "choices": choices});
     let counts = one(say(&mut scene, &mut ben, vote(json!([0, 1]))), "counts");
     assert_eq!(counts["re"], 1);
-    let heard = one(anna.hear(&mut scene), "counts");
-    assert_eq!(heard.get("re"), None);
-    for counts in [counts, heard] {
+    let received = one(anna.hear(&mut scene), "counts");
+    assert_eq!(received.get("re"), None);
+    for counts in [counts, received] {
         assert_eq!(counts["poll"], json!({"votes": [1, 1], "voters": 1}));
         assert_eq!((&counts["by"], &counts["chose"]), (&json!("ben"), &json!([0, 1])));
     }
@@ -64,9 +64,9 @@ fn a_message_is_forwarded() {
     let forward = |id: &str, to: Value| json!({"t": "forward", "id": id, "to": to, "conversation": message["conversation"], "seq": 1});
     let ack = one(say(&mut scene, &mut ben, forward("f-1", json!({"user": "carla"}))), "ack");
     assert_eq!(ack["id"], "f-1");
-    let heard = one(carla.hear(&mut scene), "message");
-    assert_eq!((&heard["body"], &heard["from"]), (&json!("Look at this"), &json!("ben")));
-    assert_eq!(heard["forwarded"], json!({"from": "anna"}));
+    let received = one(carla.hear(&mut scene), "message");
+    assert_eq!((&received["body"], &received["from"]), (&json!("Look at this"), &json!("ben")));
+    assert_eq!(received["forwarded"], json!({"from": "anna"}));
     let eve = json!({"t": "forward", "id": "f-2", "to": {"user": "ben"}, "conversation": message["conversation"], "seq": 1});
     assert_eq!(one(say(&mut scene, &mut carla, eve), "error")["code"], "no_such_conversation");
     let nowhere = json!({"t": "forward", "id": "f-3", "to": {"user": "ben"}, "conversation": "?", "seq": 1});
@@ -91,8 +91,8 @@ fn a_thread_in_a_room() {
     ben.hear(&mut scene);
     let reply = json!({"t": "send", "id": "b-1", "to": to, "body": "Where?", "thread": 1});
     assert_eq!(one(say(&mut scene, &mut ben, reply), "ack")["seq"], 2);
-    let heard = one(anna.hear(&mut scene), "message");
-    assert_eq!((&heard["thread"], &heard["number"]), (&json!(1), &json!(1)));
+    let received = one(anna.hear(&mut scene), "message");
+    assert_eq!((&received["thread"], &received["number"]), (&json!(1), &json!(1)));
     let threads =
         one(say(&mut scene, &mut anna, json!({"t": "threads", "rid": 2, "conversation": room})), "threads");
     let thread = &threads["threads"][0];

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 #[allow(clippy::needless_pass_by_value, reason = "a request is said once")]
 fn ask(client: &mut Client, scene: &mut Scene, request: Value) -> Value {
     client.say(scene, &request.to_string());
-    let heard = client.hear(scene);
+    let received = client.hear(scene);
     let (number, as_answered) = if request["rid"].is_null() { ("id", "id") } else { ("rid", "re") };
-    let answer = heard.iter().find(|event| event[as_answered] == request[number]);
-    answer.unwrap_or_else(|| panic!("no answer to {request}: {heard:?}")).clone()
+    let answer = received.iter().find(|event| event[as_answered] == request[number]);
+    answer.unwrap_or_else(|| panic!("no answer to {request}: {received:?}")).clone()
 }
 
 fn code(answer: &Value) -> &str {
@@ -83,8 +83,8 @@ fn three_members_live_through_a_room() {
     let ack = send(&mut anna, &mut scene, &room, "a-1", "Hello @ben");
     assert_eq!((&ack["t"], &ack["seq"]), (&json!("ack"), &json!(1)));
     for client in [&mut ben, &mut carla] {
-        let heard = client.hear(&mut scene);
-        let [message] = &heard[..] else { panic!("{heard:?}") };
+        let received = client.hear(&mut scene);
+        let [message] = &received[..] else { panic!("{received:?}") };
         assert_eq!((&message["body"], &message["from"]), (&json!("Hello @ben"), &json!("anna")));
         assert_eq!(message["position"], ack["position"]);
     }
@@ -109,8 +109,8 @@ fn three_members_live_through_a_room() {
     // He reads; his other device hears of it, nobody else does.
     let mut phone = scene.enter(Carrier::Sse, "ben");
     ben.say(&mut scene, &json!({"t": "marker", "conversation": room, "read": 3}).to_string());
-    let heard = phone.hear(&mut scene);
-    assert_eq!((&heard[0]["t"], &heard[0]["unread"]), (&json!("marker"), &json!(0)));
+    let received = phone.hear(&mut scene);
+    assert_eq!((&received[0]["t"], &received[0]["unread"]), (&json!("marker"), &json!(0)));
     assert!(anna.hear(&mut scene).is_empty());
 
     let left = ask(&mut carla, &mut scene, json!({"t": "leave", "rid": 5, "conversation": room}));
@@ -132,8 +132,8 @@ fn who_keeps_order_is_obeyed_at_once() {
 
     assert_eq!(code(&set_role(&mut ben, &mut scene, &room, "carla", "muted")), "not_allowed");
     assert_eq!(set_role(&mut anna, &mut scene, &room, "ben", "moderator")["member"]["role"], "moderator");
-    let heard = ben.hear(&mut scene);
-    assert_eq!(heard[0]["conversation"]["room"]["role"], "moderator", "{heard:?}");
+    let received = ben.hear(&mut scene);
+    assert_eq!(received[0]["conversation"]["room"]["role"], "moderator", "{received:?}");
     assert_eq!(set_role(&mut ben, &mut scene, &room, "carla", "muted")["member"]["role"], "muted");
     assert_eq!(code(&send(&mut carla, &mut scene, &room, "c-1", "x")), "muted");
     set_role(&mut ben, &mut scene, &room, "carla", "member");
@@ -150,8 +150,8 @@ fn who_keeps_order_is_obeyed_at_once() {
     let refused = send(&mut carla, &mut scene, &room, "c-3", "x");
     assert_eq!((code(&refused), &refused["retry_after"]), ("slow_mode", &json!(60_000)));
     ask(&mut ben, &mut scene, change(json!({"slow_ms": 0, "frozen": true})));
-    let heard = carla.hear(&mut scene);
-    let told = of_kind(&heard, "room");
+    let received = carla.hear(&mut scene);
+    let told = of_kind(&received, "room");
     assert_eq!(told[0]["room"], json!({"name": "Bikers", "kind": "public", "members": 3, "frozen": true}));
     assert_eq!(code(&send(&mut carla, &mut scene, &room, "c-3", "x")), "frozen");
     assert_eq!(code(&ask(&mut ben, &mut scene, change(json!({"name": "Mine"})))), "not_allowed");
@@ -161,8 +161,8 @@ fn who_keeps_order_is_obeyed_at_once() {
     carla.hear(&mut scene);
 
     assert_eq!(member(&mut ben, &mut scene, &room, "carla", "remove")["t"], "member");
-    let heard = carla.hear(&mut scene);
-    assert_eq!((&heard[0]["t"], &heard[0]["reason"]), (&json!("left"), &json!("removed")));
+    let received = carla.hear(&mut scene);
+    assert_eq!((&received[0]["t"], &received[0]["reason"]), (&json!("left"), &json!("removed")));
     assert_eq!(join(&mut carla, &mut scene, &room)["t"], "conversation");
     scene.reset(carla.down);
     assert_eq!(member(&mut anna, &mut scene, &room, "carla", "ban")["member"]["banned"], true);
@@ -188,8 +188,8 @@ fn a_private_room_is_seen_by_its_members_only() {
     let history = json!({"t": "history", "rid": 9, "to": {"conversation": room}});
     assert_eq!(code(&ask(&mut ben, &mut scene, history.clone())), "no_such_conversation");
     assert_eq!(member(&mut anna, &mut scene, &room, "ben", "invite")["member"]["role"], "member");
-    let heard = ben.hear(&mut scene);
-    assert_eq!(heard[0]["conversation"]["conversation"], *room, "he is told");
+    let received = ben.hear(&mut scene);
+    assert_eq!(received[0]["conversation"]["conversation"], *room, "he is told");
     assert_eq!(code(&member(&mut ben, &mut scene, &room, "carla", "invite")), "not_allowed");
     assert_eq!(ask(&mut ben, &mut scene, history)["messages"], json!([]));
     // A user who blocked somebody is not added to a room by them.
@@ -211,7 +211,7 @@ fn a_page_has_a_room_once_somebody_writes() {
     anna.say(&mut scene, &json!({"t": "send", "id": "a-1", "to": page, "body": "one"}).to_string());
     ben.say(&mut scene, &json!({"t": "send", "id": "b-1", "to": page, "body": "two"}).to_string());
     let (annas, bens) = (anna.hear(&mut scene), ben.hear(&mut scene));
-    let ack = |heard: &[Value]| of_kind(heard, "ack")[0].clone();
+    let ack = |received: &[Value]| of_kind(received, "ack")[0].clone();
     assert_eq!(ack(&annas)["conversation"], ack(&bens)["conversation"]);
     assert_eq!((&ack(&annas)["seq"], &ack(&bens)["seq"]), (&json!(1), &json!(2)));
     let kinds: Vec<_> = annas.iter().map(|event| event["t"].as_str().unwrap()).collect();
@@ -234,8 +234,8 @@ fn typing_is_told_in_a_small_room() {
     join(&mut ben, &mut scene, &room);
     let typing = json!({"t": "typing", "to": {"conversation": room}, "on": true}).to_string();
     ben.say(&mut scene, &typing);
-    let heard = anna.hear(&mut scene);
-    assert_eq!((&heard[0]["t"], &heard[0]["user"]), (&json!("typing"), &json!("ben")));
+    let received = anna.hear(&mut scene);
+    assert_eq!((&received[0]["t"], &received[0]["user"]), (&json!("typing"), &json!("ben")));
     carla.say(&mut scene, &typing);
     assert!(anna.hear(&mut scene).is_empty() && ben.hear(&mut scene).is_empty(), "she is no member");
 }

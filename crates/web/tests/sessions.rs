@@ -15,9 +15,9 @@ const SECOND: Duration = Duration::from_secs(1);
 fn refused(scene: &mut Scene, carrier: Carrier, hello: &str) -> (String, Option<u64>) {
     let mut client = Client::open(scene, carrier, hello);
     if carrier == Carrier::WebSocket {
-        let heard = client.hear(scene);
-        assert_eq!((&heard[0]["t"], &heard[1]["t"]), (&json!("bye"), &json!("closed")), "{heard:?}");
-        return (heard[0]["code"].as_str().unwrap().into(), heard[1]["code"].as_u64());
+        let received = client.hear(scene);
+        assert_eq!((&received[0]["t"], &received[1]["t"]), (&json!("bye"), &json!("closed")), "{received:?}");
+        return (received[0]["code"].as_str().unwrap().into(), received[1]["code"].as_u64());
     }
     let output = scene.output(client.down);
     let (status, head, body, _) = response(&output).unwrap();
@@ -50,8 +50,8 @@ fn a_hello_is_refused_with_its_code() {
     for carrier in CARRIERS {
         for (hello, code, status, close) in &table {
             let expected = if carrier == Carrier::WebSocket { *close } else { *status };
-            let heard = refused(&mut scene, carrier, hello);
-            assert_eq!(heard, ((*code).to_owned(), Some(expected)), "{carrier:?} {hello}");
+            let received = refused(&mut scene, carrier, hello);
+            assert_eq!(received, ((*code).to_owned(), Some(expected)), "{carrier:?} {hello}");
         }
     }
 }
@@ -72,9 +72,9 @@ fn a_page_of_a_stranger_is_refused_and_one_of_the_site_or_our_own_is_not() {
         client.carrier = Carrier::WebSocket;
         client.upgrade(&mut scene, &format!("Origin: {origin}\r\n"));
         client.say(&mut scene, &hello);
-        let heard = client.hear(&mut scene);
+        let received = client.hear(&mut scene);
         let expected = if allowed { "welcome" } else { "bye" };
-        assert_eq!(heard[0]["t"], expected, "WebSocket {origin}");
+        assert_eq!(received[0]["t"], expected, "WebSocket {origin}");
 
         let line = scene.connect(0);
         scene.feed(line, post("/v1/poll", &format!("Origin: {origin}\r\n"), &hello));
@@ -116,8 +116,8 @@ fn frames_that_cannot_be_read_are_answered_and_the_session_goes_on() {
         let mut anna = scene.enter(carrier, "anna");
         for (frame, code, re, id) in &table {
             anna.say(&mut scene, frame);
-            let heard = anna.hear(&mut scene);
-            let error = &heard[0];
+            let received = anna.hear(&mut scene);
+            let error = &received[0];
             assert_eq!((&error["t"], &error["code"]), (&json!("error"), &json!(code)), "{carrier:?} {frame}");
             assert_eq!((error["re"].as_u64(), error["id"].as_str()), (*re, *id), "{carrier:?} {frame}");
         }
@@ -132,8 +132,8 @@ fn bye_ends_the_session_at_once() {
         let mut scene = Scene::new();
         let mut anna = scene.enter(carrier, "anna");
         anna.say(&mut scene, r#"{"t":"bye"}"#);
-        let heard = anna.hear(&mut scene);
-        assert_eq!((&heard[0]["t"], &heard[0]["code"]), (&json!("bye"), &json!("done")), "{carrier:?}");
+        let received = anna.hear(&mut scene);
+        assert_eq!((&received[0]["t"], &received[0]["code"]), (&json!("bye"), &json!("done")), "{carrier:?}");
         if carrier == Carrier::Poll {
             let over = anna.hear(&mut scene);
             assert_eq!(over[1]["status"], 404, "{over:?}");
@@ -149,8 +149,12 @@ fn a_newer_session_of_the_device_replaces_the_older() {
         let mut scene = Scene::new();
         let mut older = scene.enter(carrier, "anna");
         scene.enter(carrier, "anna");
-        let heard = older.hear(&mut scene);
-        assert_eq!((&heard[0]["t"], &heard[0]["code"]), (&json!("bye"), &json!("replaced")), "{carrier:?}");
+        let received = older.hear(&mut scene);
+        assert_eq!(
+            (&received[0]["t"], &received[0]["code"]),
+            (&json!("bye"), &json!("replaced")),
+            "{carrier:?}"
+        );
     }
 }
 
@@ -164,8 +168,8 @@ fn a_newcomer_that_says_nothing_is_sent_away() {
     scene.wait(9 * SECOND);
     assert!(client.hear(&mut scene).is_empty());
     scene.wait(2 * SECOND);
-    let heard = client.hear(&mut scene);
-    assert_eq!((&heard[0]["code"], &heard[1]["code"]), (&json!("slow"), &json!(4014)));
+    let received = client.hear(&mut scene);
+    assert_eq!((&received[0]["code"], &received[1]["code"]), (&json!("slow"), &json!(4014)));
 }
 
 #[test]
@@ -178,8 +182,8 @@ fn a_silent_socket_ends_and_one_that_pings_stays() {
         scene.wait(10 * SECOND);
         lively.say(&mut scene, r#"{"t":"ping"}"#);
     }
-    let heard = silent.hear(&mut scene);
-    assert_eq!((&heard[0]["code"], &heard[1]["code"]), (&json!("idle"), &json!(4013)));
+    let received = silent.hear(&mut scene);
+    assert_eq!((&received[0]["code"], &received[1]["code"]), (&json!("idle"), &json!(4013)));
     assert_eq!(lively.kinds(&mut scene), ["pong"; 4]);
 }
 
@@ -254,8 +258,8 @@ fn an_event_answers_the_poll_that_waits() {
     anna.poll(&mut scene);
     let mut ben = scene.enter(Carrier::Stream, "ben");
     ben.send(&mut scene, "anna", "b-1", "Hi");
-    let heard = anna.hear_waiting(&mut scene);
-    assert_eq!(heard[0]["body"], "Hi");
+    let received = anna.hear_waiting(&mut scene);
+    assert_eq!(received[0]["body"], "Hi");
 }
 
 #[test]
@@ -296,8 +300,8 @@ fn a_session_that_nobody_polls_is_over() {
     anna.hear_waiting(&mut scene);
     scene.wait(70 * SECOND);
     anna.down = scene.connect(0);
-    let heard = anna.hear(&mut scene);
-    assert_eq!((&heard[0]["code"], &heard[1]["status"]), (&json!("no_session"), &json!(404)));
+    let received = anna.hear(&mut scene);
+    assert_eq!((&received[0]["code"], &received[1]["status"]), (&json!("no_session"), &json!(404)));
     assert_eq!(scene.shared.counters.sessions(web::Transport::Poll), 0);
 }
 
@@ -367,8 +371,8 @@ fn a_slow_reader_costs_bounded_memory_and_catches_up() {
         assert_eq!(anna.hear(&mut scene).len(), 100, "the sender never waits");
         assert_eq!(scene.shared.counters.behind.read(), 1, "{carrier:?}");
         scene.set_room(ben.down, None);
-        let heard = ben.hear(&mut scene);
-        assert_eq!(heard.last().unwrap(), &json!({"t": "behind"}), "{carrier:?}");
+        let received = ben.hear(&mut scene);
+        assert_eq!(received.last().unwrap(), &json!({"t": "behind"}), "{carrier:?}");
         // Nothing new comes before the client says where it is.
         anna.send(&mut scene, "ben", "a-100", "the newest");
         assert!(ben.hear(&mut scene).is_empty(), "{carrier:?}");
@@ -403,11 +407,11 @@ fn presence_waits_for_a_slow_reader_and_is_told_once_as_it_is_then() {
         assert_eq!(scene.pending(ben.down), full, "{carrier:?}");
         assert_eq!(scene.shared.counters.presence_coalesced.read(), 6, "{carrier:?}");
         scene.set_room(ben.down, None);
-        let heard = ben.hear(&mut scene);
-        let seen: Vec<&Value> = heard.iter().filter(|event| event["t"] == "presence").collect();
+        let received = ben.hear(&mut scene);
+        let seen: Vec<&Value> = received.iter().filter(|event| event["t"] == "presence").collect();
         assert_eq!(seen.len(), 1, "{carrier:?} {seen:?}");
         assert_eq!(seen[0]["presence"], "busy", "{carrier:?}");
-        assert_eq!(heard.iter().filter(|event| event["t"] == "message").count(), 10, "{carrier:?}");
+        assert_eq!(received.iter().filter(|event| event["t"] == "message").count(), 10, "{carrier:?}");
     }
 }
 
@@ -438,9 +442,9 @@ fn a_goodbye_reaches_everybody_with_a_moment_to_come_back() {
     scene.node.goodbye(5_000);
     scene.settle();
     for client in &mut clients {
-        let heard = client.hear(&mut scene);
-        assert_eq!(heard[0]["code"], "going_away", "{:?}", client.carrier);
-        assert!(heard[0]["retry_after"].as_u64().unwrap() <= 5_000);
+        let received = client.hear(&mut scene);
+        assert_eq!(received[0]["code"], "going_away", "{:?}", client.carrier);
+        assert!(received[0]["retry_after"].as_u64().unwrap() <= 5_000);
     }
     let hello = scene.hello("ben", "d", None);
     assert_eq!(refused(&mut scene, Carrier::Stream, &hello), ("going_away".into(), Some(503)));

@@ -110,8 +110,8 @@ fn a_site_brings_a_sticker_and_members_send_it() {
     assert_eq!((&listed["re"], &listed["stickers"]), (&json!(1), &json!([wave])));
     let send = |id: &str| json!({"t": "sticker", "id": id, "to": {"user": "ben"}, "sticker": wave["id"]});
     assert_eq!(one(say(&mut scene, &mut anna, &send("s-1")), "ack")["seq"], 1);
-    let heard = one(ben.hear(&mut scene), "message");
-    assert_eq!((&heard["body"], &heard["sticker"]), (&json!("👋 Hello"), &wave));
+    let received = one(ben.hear(&mut scene), "message");
+    assert_eq!((&received["body"], &received["sticker"]), (&json!("👋 Hello"), &wave));
     let again = one(say(&mut scene, &mut anna, &send("s-1")), "ack");
     assert_eq!(again["seq"], 1, "said twice, sent once");
     assert!(ben.hear(&mut scene).is_empty());

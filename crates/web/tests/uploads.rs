@@ -163,9 +163,9 @@ fn a_voice_message_with_malformed_peaks_has_none() {
 
 fn ask(client: &mut Client, scene: &mut Scene, request: &Value) -> Value {
     client.say(scene, &request.to_string());
-    let heard = client.hear(scene);
-    let answer = heard.iter().find(|event| event["re"] == request["rid"]);
-    answer.unwrap_or_else(|| panic!("no answer to {request}: {heard:?}")).clone()
+    let received = client.hear(scene);
+    let answer = received.iter().find(|event| event["re"] == request["rid"]);
+    answer.unwrap_or_else(|| panic!("no answer to {request}: {received:?}")).clone()
 }
 
 /// Writes what it was given.

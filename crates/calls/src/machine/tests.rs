@@ -17,8 +17,8 @@ fn a_binding_request_gets_its_source_address() {
     for from in ["198.51.100.4:4000", "[2001:db8::4]:4000"] {
         let mut asking = At { from: addr(from), ..anna(4_000) };
         let request = asking.caller.request(method::BINDING, |_| {});
-        let heard = scene.ask(&mut asking, &request);
-        assert_eq!(heard, Heard::Success { relayed: None, mapped: Some(addr(from)), lifetime: None });
+        let received = scene.ask(&mut asking, &request);
+        assert_eq!(received, Heard::Success { relayed: None, mapped: Some(addr(from)), lifetime: None });
     }
     assert_eq!(scene.machine.shared.counters.bindings.read(), 2);
 }
@@ -173,8 +173,8 @@ fn lifetimes_have_bounds_and_zero_ends_the_relay() {
     let mut anna = scene.with_peer(addr(PEER));
     for (asked, expected) in [(1, 600), (600, 600), (1_000, 1_000), (u32::MAX, 3_600), (0, 0), (0, 0)] {
         let refresh = anna.caller.refresh(asked);
-        let heard = Heard::Success { relayed: None, mapped: None, lifetime: Some(expected) };
-        assert_eq!(scene.ask(&mut anna, &refresh), heard, "{asked}");
+        let received = Heard::Success { relayed: None, mapped: None, lifetime: Some(expected) };
+        assert_eq!(scene.ask(&mut anna, &refresh), received, "{asked}");
     }
     assert!(scene.open.is_empty());
     let refresh = anna.caller.refresh(600);

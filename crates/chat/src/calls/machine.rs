@@ -85,13 +85,13 @@ enum Role {
 pub(crate) struct Effects {
     /// For the session that sent the command.
     pub(crate) answer: Option<CallNews>,
-    pub(crate) told: SmallVec<[(Hearer, CallNews); 2]>,
+    pub(crate) events: SmallVec<[(Recipient, CallNews); 2]>,
     pub(crate) over: Option<Over>,
 }
 
 /// The receivers of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hearer {
+pub(crate) enum Recipient {
     Session(SessionHandle),
     /// All sessions of the callee except this one.
     Callee {
@@ -225,7 +225,7 @@ impl Call {
     fn pass_on(&self, from: Role, news: CallNews) -> Effects {
         let mut effects = Effects { answer: Some(CallNews::Done), ..Effects::default() };
         if let Seat::Taken(other) = self.party(from.other()).seat {
-            effects.told.push((Hearer::Session(other), news));
+            effects.events.push((Recipient::Session(other), news));
         }
         effects
     }
@@ -243,17 +243,17 @@ impl Call {
         self.callee.seat = Seat::Taken(by);
         self.callee.ticket = ticket;
         self.stage = Stage::Up { since: now };
-        let mut told = smallvec![(Hearer::Callee { except: Some(by) }, CallNews::Elsewhere)];
+        let mut events = smallvec![(Recipient::Callee { except: Some(by) }, CallNews::Elsewhere)];
         match self.caller.seat {
             Seat::Taken(caller) => {
-                told.push((Hearer::Session(caller), CallNews::Accepted { answer }));
+                events.push((Recipient::Session(caller), CallNews::Accepted { answer }));
                 let of_caller = candidates.into_iter().map(CallNews::Candidate);
-                told.extend(of_caller.map(|candidate| (Hearer::Session(by), candidate)));
+                events.extend(of_caller.map(|candidate| (Recipient::Session(by), candidate)));
             }
             // The other party returns with a new offer, or never.
-            _ => told.push((Hearer::Session(by), CallNews::Away)),
+            _ => events.push((Recipient::Session(by), CallNews::Away)),
         }
-        Ok(Effects { answer: Some(CallNews::Joined { ticket }), told, over: None })
+        Ok(Effects { answer: Some(CallNews::Joined { ticket }), events, over: None })
     }
 
     /// Gives the place to any session of the user with the ticket, even if the end of the old session was not
@@ -277,7 +277,7 @@ impl Call {
         if let Seat::Taken(before) = before
             && before != by
         {
-            effects.told.push((Hearer::Session(before), CallNews::Elsewhere));
+            effects.events.push((Recipient::Session(before), CallNews::Elsewhere));
         }
         let other = self.party(role.other());
         let (hold, away) = (other.holds, matches!(other.seat, Seat::Away(_)));
@@ -292,10 +292,10 @@ impl Call {
                 ringing.offer = offer;
                 ringing.candidates.clear();
                 let again = self.ring(false).expect("it rings");
-                effects.told.push((Hearer::Callee { except: None }, again));
+                effects.events.push((Recipient::Callee { except: None }, again));
             }
             (Stage::Up { .. }, Seat::Taken(other)) => {
-                effects.told.push((Hearer::Session(other), CallNews::Back { offer }));
+                effects.events.push((Recipient::Session(other), CallNews::Back { offer }));
             }
             (Stage::Up { .. }, _) => {}
         }
@@ -343,18 +343,18 @@ impl Call {
             Stage::Up { since } => now.since(since),
         };
         let news = CallNews::Over { outcome, ms };
-        let mut told = SmallVec::new();
+        let mut events = SmallVec::new();
         if self.rings() {
-            told.push((Hearer::Callee { except: asker }, news.clone()));
+            events.push((Recipient::Callee { except: asker }, news.clone()));
         }
         for party in [&self.caller, &self.callee] {
             if let Seat::Taken(session) = party.seat
                 && asker != Some(session)
             {
-                told.push((Hearer::Session(session), news.clone()));
+                events.push((Recipient::Session(session), news.clone()));
             }
         }
-        Effects { answer: asker.map(|_| news), told, over: Some(Over { outcome, ms }) }
+        Effects { answer: asker.map(|_| news), events, over: Some(Over { outcome, ms }) }
     }
 
     fn role_of(&self, user: UserId) -> Option<Role> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use crate::calls::machine::{Hearer, check_description};
+use crate::calls::machine::{Recipient, check_description};
 use crate::calls::store::NewCallEntry;
 use crate::calls::table::{Invitation, Invited, Moved, Shard};
 use crate::calls::{
@@ -228,15 +228,15 @@ impl Calls {
                 self.send_call_event(session, re, id, answer, now);
             }
         }
-        for (hearer, news) in effects.told {
+        for (recipient, news) in effects.events {
             let is_accepted = matches!(news, CallNews::Accepted { .. });
             self.counters.calls_accepted.add(is_accepted.into());
-            match hearer {
-                Hearer::Session(handle) => {
+            match recipient {
+                Recipient::Session(handle) => {
                     let event = CallEvent { call: id, news, ice: None };
                     self.sessions.send(handle, Event::Call(Arc::new(event)));
                 }
-                Hearer::Callee { except } => self.send_to_devices(callee, except, id, news, now),
+                Recipient::Callee { except } => self.send_to_devices(callee, except, id, news, now),
             }
         }
         let left = effects.over.map(|over| {

@@ -7,7 +7,7 @@ use crate::presence::shown::Other;
 use crate::session::{Asker, Completion};
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{Caller, Done, Mode, PageOf, PeoplePage, Person, Refusal, Sub, Told, UserRow};
+use crate::{Caller, Done, Mode, PageOf, PeoplePage, Person, Refusal, Respond, Sub, UserRow};
 use std::sync::Arc;
 
 /// Longest query, in bytes.
@@ -20,13 +20,13 @@ impl Contacts {
         caller: &Caller,
         query: Option<String>,
         page: PageOf,
-        told: Told<PeoplePage>,
+        respond: Respond<PeoplePage>,
     ) {
         if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
-            return told(Err(Refusal::BadValue));
+            return respond(Err(Refusal::BadValue));
         }
         let limit = self.sessions.page_limit(page.limit);
-        let done: Done<PeoplePage> = Box::new(move |page| told(page.map_err(unavailable)));
+        let done: Done<PeoplePage> = Box::new(move |page| respond(page.map_err(unavailable)));
         self.store.people(caller.site(), query, page.after, limit, done);
     }
 

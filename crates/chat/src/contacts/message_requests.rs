@@ -120,14 +120,14 @@ pub struct Requested {
     pub appended: Appended,
     /// The request waits for an answer.
     pub pending: bool,
-    pub told: RequestTold,
+    pub notice: RequestNotice,
     /// Files of the forwarded message.
     pub files: Vec<File>,
 }
 
 /// The notification of the other user about a message between strangers.
 #[derive(Debug, Clone)]
-pub enum RequestTold {
+pub enum RequestNotice {
     /// Like any message.
     Message,
     /// A new request: the conversation as the other user sees it.
@@ -207,7 +207,7 @@ impl Contacts {
                 let RequestAnswered { row, position, theirs, changed } = answered;
                 let seen = |row: ConversationRow, of| {
                     let (mode, relation) = (asker.site.site.mode, peer.relation);
-                    let viewer = Viewer { mode, relation, told: this.presences.told(of) };
+                    let viewer = Viewer { mode, relation, published: this.presences.published(of) };
                     let shown = row.of.other().map(|other| viewer.shown(other)).unwrap_or_default();
                     Box::new(crate::presence::shown::conversation(row, shown))
                 };

@@ -237,7 +237,7 @@ impl Contacts {
         let mode = asker.site.site.mode;
         self.users.recent().relation_is(me.id, other.id, after);
         let event = |of: &UserRow, state| {
-            let presence = presence_shown(mode, after, self.presences.told(of.id));
+            let presence = presence_shown(mode, after, self.presences.published(of.id));
             Event::Contact(Box::new(Contact { person: person(of, presence), state }))
         };
         self.sessions.reply(asker.session, Some(change.re), position, event(other, after.of_a));

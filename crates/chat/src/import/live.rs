@@ -12,7 +12,7 @@ use crate::site::live::Sites;
 use crate::store::unavailable;
 use crate::users::Users;
 use crate::{
-    NodeConfig, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, Timestamp, Told, UserId,
+    NodeConfig, Position, Refusal, Relation, Respond, SessionHandle, SessionId, SiteId, Timestamp, UserId,
 };
 
 /// Connected members are notified when an import has paused for this time,
@@ -241,9 +241,9 @@ impl Import {
         items: Vec<ImportItem>,
         late: Late,
         now: Timestamp,
-        told: Told<Vec<ImportOutcome>>,
+        respond: Respond<Vec<ImportOutcome>>,
     ) {
-        let Some(live) = self.sites.by_id(site) else { return told(Err(Refusal::NoSuchSite)) };
+        let Some(live) = self.sites.by_id(site) else { return respond(Err(Refusal::NoSuchSite)) };
         let limits = &self.config.limits;
         let rules = ImportRules {
             late,
@@ -261,7 +261,7 @@ impl Import {
                 }
                 this.importing.imported(site, imported, now);
             }
-            told(imported.map(|imported| imported.outcomes));
+            respond(imported.map(|imported| imported.outcomes));
         });
         self.store.import(ImportJob { site, items, rules }, done);
     }

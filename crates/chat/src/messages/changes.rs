@@ -387,9 +387,9 @@ impl Messages {
         user: UserId,
         by: &Sub,
         to: Option<UserId>,
-        told: ChangedMessage,
+        changed: ChangedMessage,
     ) {
-        let ChangedMessage { message: stored, position, members, .. } = told;
+        let ChangedMessage { message: stored, position, members, .. } = changed;
         let mine = message(stored);
         let event = |message| Event::Update { message, by: by.clone() };
         // That member first: what their devices got at this position is not delivered again with the other

@@ -128,7 +128,7 @@ impl Messages {
         let shown = Viewer {
             mode: asker.site.site.mode,
             relation: peer.relation,
-            told: self.presences.told(peer.id),
+            published: self.presences.published(peer.id),
         };
         self.change_view(asker.session, re, id, Some(shown), change);
     }

@@ -69,8 +69,8 @@ pub fn has_room(limits: FileLimits, of_user: u64, of_site: u64, bytes: u64) -> R
 const MAX_NAME_BYTES: usize = 200;
 
 /// The safe part of a file name: its last part, without characters that mislead readers or file systems.
-pub fn file_name(told: &str) -> Box<str> {
-    let last = told.rsplit(['/', '\\']).next().unwrap_or_default();
+pub fn file_name(given: &str) -> Box<str> {
+    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let misleading = |c: char| {
         c.is_control()
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn file_names_contain_no_path() {
-        for (told, name) in [
+        for (given, name) in [
             ("cat.jpg", "cat.jpg"),
             ("../../etc/passwd", "passwd"),
             (r"C:\Windows\win.ini", "win.ini"),
@@ -145,15 +145,15 @@ mod tests {
             ("Sonnenuntergang am See.png", "Sonnenuntergang am See.png"),
             ("日本.png", "日本.png"),
         ] {
-            assert_eq!(&*file_name(told), name, "{told:?}");
+            assert_eq!(&*file_name(given), name, "{given:?}");
         }
         assert!(file_name(&"ä".repeat(500)).len() <= MAX_NAME_BYTES);
     }
 
     proptest! {
         #[test]
-        fn no_name_leads_anywhere(told in any::<String>()) {
-            let name = file_name(&told);
+        fn no_name_leads_anywhere(given in any::<String>()) {
+            let name = file_name(&given);
             prop_assert!(!name.is_empty() && name.len() <= MAX_NAME_BYTES);
             prop_assert!(!name.contains(['/', '\\', '\0', '\n', '\r', '"']) && &*name != "." && &*name != "..");
             prop_assert_eq!(&file_name(&name), &name, "what is clean stays");

@@ -24,7 +24,7 @@ pub fn markers_after(
 impl MarkerRow {
     /// The answer if the conversation has no messages.
     pub fn nothing(position: Position) -> MarkerRow {
-        MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position }
+        MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, notifies_other: false, position }
     }
 }
 
@@ -58,13 +58,13 @@ impl Messages {
             if !row.moved {
                 return;
             }
-            let MarkerRow { received, read, unread, position, told, .. } = row;
+            let MarkerRow { received, read, unread, position, notifies_other, .. } = row;
             let event = |unread| Event::Marker { conversation, user: user.clone(), received, read, unread };
             this.sessions.publish(session.user, position, Some(session.handle), event(Some(unread)));
             if unread == 0 {
                 this.notifications.notify_read(session.user, conversation);
             }
-            if let Some(other) = other.filter(|_| told) {
+            if let Some(other) = other.filter(|_| notifies_other) {
                 this.sessions.publish(other, position, None, event(None));
             }
         });

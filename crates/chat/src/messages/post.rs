@@ -108,7 +108,7 @@ impl Messages {
         }
         self.counters.messages.add(1);
         let reply_to = reply_to.filter(|to| *to < seq);
-        let rich = rich.and_then(|rich| rich.told(thread));
+        let rich = rich.and_then(|rich| rich.published(thread));
         let fresh = Message::fresh(conversation, from, client_id, body, time);
         let message = Arc::new(Message { seq, reply_to, files, rich, ..fresh });
         let event = Event::Message(Arc::clone(&message));

@@ -86,7 +86,7 @@ impl NewRich {
     }
 
     /// The parts of a message that was just posted. `thread`: its place in the thread, assigned by the store.
-    pub(crate) fn told(self, thread: Option<InThread>) -> Option<Box<Rich>> {
+    pub(crate) fn published(self, thread: Option<InThread>) -> Option<Box<Rich>> {
         let rich = Rich {
             poll: self.poll.map(NewPoll::begun),
             forwarded: self.forwarded.map(|forward| Forwarded { from: forward.author }),

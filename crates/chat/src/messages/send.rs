@@ -4,7 +4,7 @@ use crate::messages::Event;
 use std::sync::Arc;
 
 use crate::command::AnswerTo;
-use crate::contacts::message_requests::{RequestAnswer, RequestTold, Requested, request_rules};
+use crate::contacts::message_requests::{RequestAnswer, RequestNotice, Requested, request_rules};
 use crate::limits::Rate;
 use crate::messages::Messages;
 use crate::messages::held::HeldPlace;
@@ -125,7 +125,7 @@ impl Messages {
                         );
                     }
                 };
-                let rich = rich.and_then(|rich| rich.told(None));
+                let rich = rich.and_then(|rich| rich.published(None));
                 this.appended(session, to, Message { files, rich, ..message }, &Ok(appended));
                 this.flag_all(appended, flagged);
             });
@@ -138,7 +138,7 @@ impl Messages {
                     Ok(requested) => {
                         let appended = requested.appended;
                         let files = requested.files.clone();
-                        let rich = rich.and_then(|rich| rich.told(None));
+                        let rich = rich.and_then(|rich| rich.published(None));
                         this.requested(session, to, Message { files, rich, ..message }, requested);
                         this.flag_all(appended, flagged);
                     }
@@ -206,12 +206,12 @@ impl Messages {
 
     /// Delivers a message between strangers.
     pub(crate) fn requested(&self, session: SessionId, to: UserId, message: Message, requested: Requested) {
-        let Requested { appended, pending, told, .. } = requested;
+        let Requested { appended, pending, notice, .. } = requested;
         let position = appended.position;
         let Some(message) = self.acknowledge(session, message, appended, pending) else { return };
         let event = Event::Message(Arc::clone(&message));
-        match told {
-            RequestTold::Message => {
+        match notice {
+            RequestNotice::Message => {
                 if !pending {
                     let by = (session.user, &message.from);
                     self.want_preview(message.conversation, message.seq, by, &message.body);
@@ -219,10 +219,10 @@ impl Messages {
                 self.sessions.publish_to_both(session, to, position, event);
                 self.notifications.notify_away(to, appended.conversation, appended.time);
             }
-            RequestTold::Nothing => {
+            RequestNotice::Nothing => {
                 self.sessions.publish(session.user, position, Some(session.handle), event)
             }
-            RequestTold::Request(row) => {
+            RequestNotice::Request(row) => {
                 self.sessions.publish(session.user, position, Some(session.handle), event);
                 // The author sees the presence of everybody; the receiver sees it on opening the request.
                 let conversation = Box::new(crate::presence::shown::conversation(*row, Shown::default()));

@@ -6,12 +6,13 @@ use crate::messages::Messages;
 use crate::session::Completion;
 use crate::store::unavailable;
 use crate::{
-    Caller, Done, FileType, ModeratorAct, NewSticker, NoSticker, Refusal, Sticker, StickerId, Timestamp, Told,
+    Caller, Done, FileType, ModeratorAct, NewSticker, NoSticker, Refusal, Respond, Sticker, StickerId,
+    Timestamp,
 };
 
 impl Messages {
-    pub(crate) fn stickers(&self, caller: &Caller, told: Told<Vec<Sticker>>) {
-        self.store.stickers(caller.site(), Box::new(move |all| told(all.map_err(unavailable))));
+    pub(crate) fn stickers(&self, caller: &Caller, respond: Respond<Vec<Sticker>>) {
+        self.store.stickers(caller.site(), Box::new(move |all| respond(all.map_err(unavailable))));
     }
 
     /// Adds a sticker that [`NewSticker::check`] accepted to the caller's site, and records it.
@@ -19,7 +20,7 @@ impl Messages {
         self: &Arc<Self>,
         caller: &Caller,
         new: NewSticker,
-        told: Told<Result<(), NoSticker>>,
+        respond: Respond<Result<(), NoSticker>>,
     ) {
         let id = StickerId { site: caller.site(), ..new.sticker.id };
         let now = new.added;
@@ -27,11 +28,11 @@ impl Messages {
         let by = caller.by();
         let done = self.then(move |this, added| match added {
             Ok(true) => {
-                let recorded = move |outcome: Result<(), Refusal>| told(outcome.map(Ok));
+                let recorded = move |outcome: Result<(), Refusal>| respond(outcome.map(Ok));
                 this.moderation.record(id.site, by, ModeratorAct::StickerAdded(id.number), now, recorded);
             }
-            Ok(false) => told(Ok(Err(NoSticker::TooMany))),
-            Err(error) => told(Err(unavailable(error))),
+            Ok(false) => respond(Ok(Err(NoSticker::TooMany))),
+            Err(error) => respond(Err(unavailable(error))),
         });
         self.store.add_sticker(new, done);
     }
@@ -42,23 +43,25 @@ impl Messages {
         caller: &Caller,
         number: u64,
         now: Timestamp,
-        told: Told<()>,
+        respond: Respond<()>,
     ) {
         let id = StickerId { site: caller.site(), number };
         let by = caller.by();
         let done = self.then(move |this, removed| match removed {
-            Ok(true) => this.moderation.record(id.site, by, ModeratorAct::StickerRemoved(number), now, told),
-            Ok(false) => told(Err(Refusal::NoSuchSticker)),
-            Err(error) => told(Err(unavailable(error))),
+            Ok(true) => {
+                this.moderation.record(id.site, by, ModeratorAct::StickerRemoved(number), now, respond)
+            }
+            Ok(false) => respond(Err(Refusal::NoSuchSticker)),
+            Err(error) => respond(Err(unavailable(error))),
         });
         self.store.remove_sticker(id, done);
     }
 
     /// The picture of a sticker, for everybody who knows its id.
-    pub(crate) fn sticker_picture(&self, id: StickerId, told: Told<(FileType, Vec<u8>)>) {
+    pub(crate) fn sticker_picture(&self, id: StickerId, respond: Respond<(FileType, Vec<u8>)>) {
         let done: Done<Option<(FileType, Vec<u8>)>> = Box::new(move |found| {
             let found = found.map_err(unavailable);
-            told(found.and_then(|picture| picture.ok_or(Refusal::NoSuchSticker)));
+            respond(found.and_then(|picture| picture.ok_or(Refusal::NoSuchSticker)));
         });
         self.store.sticker_picture(id, done);
     }

@@ -202,7 +202,7 @@ pub struct MarkerRow {
     pub moved: bool,
     /// The other member is notified, too. False for message requests: their sender does not learn whether
     /// they were read.
-    pub told: bool,
+    pub notifies_other: bool,
     pub position: Position,
 }
 

@@ -148,7 +148,7 @@ impl Moderate {
                     kind,
                     until: until.min(Timestamp::MAX),
                     reason,
-                    told: true,
+                    notified: true,
                 })
             }
             Moderate::BanWithDevices { until, reason, .. } => ModeratorAct::Sanction(Sanction {
@@ -157,7 +157,7 @@ impl Moderate {
                 kind: SanctionKind::Ban,
                 until,
                 reason: reason.into(),
-                told: true,
+                notified: true,
             }),
             Moderate::Lift { room, kind, .. } => ModeratorAct::Lift { user: user?, room, kind },
             Moderate::SetLevel { level, .. } => ModeratorAct::SetLevel(user?, level),
@@ -185,7 +185,7 @@ impl ModeratorAct {
     /// The entry in the record: a word, the affected user and conversation, and details. For stores.
     pub fn recorded(&self) -> (&'static str, Option<UserId>, Option<ConversationId>, String) {
         match self {
-            ModeratorAct::Sanction(Sanction { user, room, kind, until, reason, told: _ }) => {
+            ModeratorAct::Sanction(Sanction { user, room, kind, until, reason, notified: _ }) => {
                 (kind.word(), Some(*user), *room, until_and_reason(*until, reason))
             }
             ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),

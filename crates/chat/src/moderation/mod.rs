@@ -99,9 +99,9 @@ impl Moderation {
         self.device_bans.has(site, device, now)
     }
 
-    fn observe(&self, tell: impl FnOnce(Arc<dyn ActObserver>)) {
+    fn observe(&self, notify: impl FnOnce(Arc<dyn ActObserver>)) {
         if let Some(observer) = self.observer.get() {
-            tell(observer);
+            notify(observer);
         }
     }
 }

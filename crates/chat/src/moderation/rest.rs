@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::moderation::{AuditPage, FilterTest, Moderate, Moderation, ReportRow, ReportState, ReportsPage};
 use crate::store::unavailable;
-use crate::{Caller, Done, NotSet, PageOf, Refusal, Settings, Timestamp, Told};
+use crate::{Caller, Done, NotSet, PageOf, Refusal, Respond, Settings, Timestamp};
 
 impl Moderation {
     pub(crate) fn settings_over_rest(&self, caller: &Caller) -> Result<Settings, Refusal> {
@@ -26,11 +26,11 @@ impl Moderation {
         let live = self.sites.by_id(caller.site()).ok_or(NotSet::Refused(Refusal::NoSuchSite))?;
         live.take_change(now).map_err(NotSet::Refused)?;
         live.site.settings.patched(patch)?;
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, outcome) = std::sync::mpsc::channel();
         let wanted = Moderate::Configure { patch: Box::new(patch.clone()) };
-        let then = move |outcome: Result<_, Refusal>| drop(tell.send(outcome));
+        let then = move |result: Result<_, Refusal>| drop(sender.send(result));
         self.moderate_as(caller.site(), caller.by(), caller.sub(), wanted, now, Box::new(then));
-        told.recv().unwrap_or(Err(Refusal::Unavailable)).map_err(NotSet::Refused)?;
+        outcome.recv().unwrap_or(Err(Refusal::Unavailable)).map_err(NotSet::Refused)?;
         self.settings_over_rest(caller).map_err(NotSet::Refused)
     }
 
@@ -52,9 +52,9 @@ impl Moderation {
         caller: &Caller,
         wanted: Moderate,
         now: Timestamp,
-        told: Told<Option<Box<ReportRow>>>,
+        respond: Respond<Option<Box<ReportRow>>>,
     ) {
-        self.moderate_as(caller.site(), caller.by(), caller.sub(), wanted, now, told);
+        self.moderate_as(caller.site(), caller.by(), caller.sub(), wanted, now, respond);
     }
 
     pub(crate) fn reports_over_rest(
@@ -62,18 +62,18 @@ impl Moderation {
         caller: &Caller,
         state: Option<ReportState>,
         page: PageOf,
-        told: Told<ReportsPage>,
+        respond: Respond<ReportsPage>,
     ) {
         let limit = self.sessions.page_limit(page.limit);
         let done: Done<Result<ReportsPage, Refusal>> =
-            Box::new(move |outcome| told(outcome.map_err(unavailable).flatten()));
+            Box::new(move |outcome| respond(outcome.map_err(unavailable).flatten()));
         self.store.reports(caller.site(), caller.by(), state, page.after, limit, done);
     }
 
-    pub(crate) fn audit_over_rest(&self, caller: &Caller, page: PageOf, told: Told<AuditPage>) {
+    pub(crate) fn audit_over_rest(&self, caller: &Caller, page: PageOf, respond: Respond<AuditPage>) {
         let limit = self.sessions.page_limit(page.limit);
         let done: Done<Result<AuditPage, Refusal>> =
-            Box::new(move |outcome| told(outcome.map_err(unavailable).flatten()));
+            Box::new(move |outcome| respond(outcome.map_err(unavailable).flatten()));
         self.store.audit(caller.site(), caller.by(), page.after, limit, done);
     }
 }

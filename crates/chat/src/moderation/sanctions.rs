@@ -10,7 +10,7 @@ pub struct HeldSanction {
     pub kind: SanctionKind,
     /// False: the sanction is for the whole site.
     pub in_room: bool,
-    pub told: bool,
+    pub notified: bool,
 }
 
 impl HeldSanction {
@@ -22,7 +22,7 @@ impl HeldSanction {
             SanctionKind::Ban => self.in_room,
             SanctionKind::Shadow => false,
         };
-        self.told && is_news
+        self.notified && is_news
     }
 }
 
@@ -66,8 +66,8 @@ mod tests {
     use super::*;
     use crate::{SiteId, SiteRole};
 
-    fn held(kind: SanctionKind, in_room: bool, told: bool) -> HeldSanction {
-        HeldSanction { kind, in_room, told }
+    fn held(kind: SanctionKind, in_room: bool, notified: bool) -> HeldSanction {
+        HeldSanction { kind, in_room, notified }
     }
 
     #[test]

@@ -113,12 +113,12 @@ impl Moderation {
     pub(crate) fn settings_are(self: &Arc<Self>, site: SiteId, settings: Settings) {
         if let Some([before, after]) = self.sites.set(site, settings) {
             self.end_closed();
-            self.tell_site(&before, &after);
+            self.send_site_changes(&before, &after);
         }
     }
 
     /// Notifies all connected users of the site whose view has changed.
-    pub(crate) fn tell_site(&self, before: &LiveSite, after: &LiveSite) {
+    pub(crate) fn send_site_changes(&self, before: &LiveSite, after: &LiveSite) {
         let site = after.site.id;
         let state = |live: &LiveSite, role| SiteState::of(&live.site.settings, role);
         let changed = |role| state(before, role) != state(after, role);

@@ -208,7 +208,7 @@ pub struct Sanction {
     /// Whether the user gets a notice.
     pub reason: Box<str>,
     /// False: the user gets no notice.
-    pub told: bool,
+    pub notified: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -331,15 +331,15 @@ impl Sanction {
     /// sign-in itself.
     pub fn is_noticed(&self) -> bool {
         match self.kind {
-            SanctionKind::Warning | SanctionKind::Mute => self.told,
-            SanctionKind::Ban => self.told && self.room.is_some(),
+            SanctionKind::Warning | SanctionKind::Mute => self.notified,
+            SanctionKind::Ban => self.notified && self.room.is_some(),
             SanctionKind::Shadow => false,
         }
     }
 
     /// The notice for the user, if any.
     pub fn notice(&self) -> Option<Notice> {
-        if !self.told {
+        if !self.notified {
             return None;
         }
         let has_end = self.kind != SanctionKind::Warning && self.until < Timestamp::MAX;

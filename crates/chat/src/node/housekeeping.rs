@@ -23,7 +23,7 @@ impl Node {
         self.inner.account.erase_what_is_left(now);
         self.inner.messages.trim_what_is_old(now);
         self.inner.import.publish_imports(now);
-        self.inner.presences.tell_due(now);
+        self.inner.presences.publish_due(now);
         self.inner.sign_in.repeat_presence(now);
     }
 
@@ -58,7 +58,7 @@ impl Node {
         for before in before {
             if let Some(after) = self.inner.sites.by_id(before.site.id) {
                 self.inner.sign_in.end_keys(&before, &after);
-                self.inner.moderation.tell_site(&before, &after);
+                self.inner.moderation.send_site_changes(&before, &after);
             }
         }
         // Last: if a step above fails, the next call repeats everything.

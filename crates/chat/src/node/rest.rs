@@ -9,8 +9,8 @@ use crate::account::guest_merge::Merge;
 use crate::store::unavailable;
 use crate::{
     AuditPage, Caller, FilterTest, GuestProof, ImportItem, ImportOutcome, Late, Moderate, NewSticker,
-    NoSticker, Node, NotSet, PageOf, PeoplePage, Refusal, ReportRow, ReportState, ReportsPage, Settings,
-    Site, SiteAuthor, SiteChange, SiteNotSet, Sticker, Sub, Timestamp, Told,
+    NoSticker, Node, NotSet, PageOf, PeoplePage, Refusal, ReportRow, ReportState, ReportsPage, Respond,
+    Settings, Site, SiteAuthor, SiteChange, SiteNotSet, Sticker, Sub, Timestamp,
 };
 
 impl Node {
@@ -23,9 +23,9 @@ impl Node {
         token: &str,
         address: Option<IpAddr>,
         now: Timestamp,
-        told: Told<Caller>,
+        respond: Respond<Caller>,
     ) {
-        self.inner.sign_in.caller(site_key, token, address, now, told);
+        self.inner.sign_in.caller(site_key, token, address, now, respond);
     }
 
     pub fn settings(&self, caller: &Caller) -> Result<Settings, Refusal> {
@@ -76,14 +76,14 @@ impl Node {
         caller: &Caller,
         wanted: Moderate,
         now: Timestamp,
-        told: Told<Option<Box<ReportRow>>>,
+        respond: Respond<Option<Box<ReportRow>>>,
     ) {
-        self.inner.moderation.moderate_over_rest(caller, wanted, now, told);
+        self.inner.moderation.moderate_over_rest(caller, wanted, now, respond);
     }
 
     /// A page of all members by name, including banned ones, in every mode of the site.
-    pub fn users(&self, caller: &Caller, query: Option<String>, page: PageOf, told: Told<PeoplePage>) {
-        self.inner.contacts.users_over_rest(caller, query, page, told);
+    pub fn users(&self, caller: &Caller, query: Option<String>, page: PageOf, respond: Respond<PeoplePage>) {
+        self.inner.contacts.users_over_rest(caller, query, page, respond);
     }
 
     pub fn reports(
@@ -91,13 +91,13 @@ impl Node {
         caller: &Caller,
         state: Option<ReportState>,
         page: PageOf,
-        told: Told<ReportsPage>,
+        respond: Respond<ReportsPage>,
     ) {
-        self.inner.moderation.reports_over_rest(caller, state, page, told);
+        self.inner.moderation.reports_over_rest(caller, state, page, respond);
     }
 
-    pub fn audit(&self, caller: &Caller, page: PageOf, told: Told<AuditPage>) {
-        self.inner.moderation.audit_over_rest(caller, page, told);
+    pub fn audit(&self, caller: &Caller, page: PageOf, respond: Respond<AuditPage>) {
+        self.inner.moderation.audit_over_rest(caller, page, respond);
     }
 
     /// Erases a user. The user is anonymous at once; their messages follow in slices. The id is free for a
@@ -108,9 +108,9 @@ impl Node {
         user: Sub,
         messages: MessagesAfterErasure,
         now: Timestamp,
-        told: Told<()>,
+        respond: Respond<()>,
     ) {
-        self.inner.account.erase(caller, user, messages, now, told);
+        self.inner.account.erase(caller, user, messages, now, respond);
     }
 
     /// The guest of a token that the caller was shown. See [`GuestProof::verify`].
@@ -120,26 +120,33 @@ impl Node {
     }
 
     /// Lets a guest continue under the id of an account. A repetition changes nothing.
-    pub fn merge_guest(&self, caller: &Caller, guest: GuestProof, user: Sub, now: Timestamp, told: Told<()>) {
+    pub fn merge_guest(
+        &self,
+        caller: &Caller,
+        guest: GuestProof,
+        user: Sub,
+        now: Timestamp,
+        respond: Respond<()>,
+    ) {
         if guest.site() != caller.site() {
-            return told(Err(Refusal::NotAllowed));
+            return respond(Err(Refusal::NotAllowed));
         }
         let merge = Merge { guest, user, by: caller.by(), time: now };
-        self.inner.account.merge_guest(merge, told);
+        self.inner.account.merge_guest(merge, respond);
     }
 
-    pub fn stickers(&self, caller: &Caller, told: Told<Vec<Sticker>>) {
-        self.inner.messages.stickers(caller, told);
+    pub fn stickers(&self, caller: &Caller, respond: Respond<Vec<Sticker>>) {
+        self.inner.messages.stickers(caller, respond);
     }
 
     /// Adds a sticker that [`NewSticker::check`] accepted to the caller's site, and records it.
-    pub fn add_sticker(&self, caller: &Caller, new: NewSticker, told: Told<Result<(), NoSticker>>) {
-        self.inner.messages.add_sticker(caller, new, told);
+    pub fn add_sticker(&self, caller: &Caller, new: NewSticker, respond: Respond<Result<(), NoSticker>>) {
+        self.inner.messages.add_sticker(caller, new, respond);
     }
 
     /// Removes a sticker, and records it.
-    pub fn remove_sticker(&self, caller: &Caller, number: u64, now: Timestamp, told: Told<()>) {
-        self.inner.messages.remove_sticker(caller, number, now, told);
+    pub fn remove_sticker(&self, caller: &Caller, number: u64, now: Timestamp, respond: Respond<()>) {
+        self.inner.messages.remove_sticker(caller, number, now, respond);
     }
 
     /// Counts the bytes of an import request, before they are parsed. Only the site itself may import.
@@ -158,11 +165,11 @@ impl Node {
         items: Vec<ImportItem>,
         late: Late,
         now: Timestamp,
-        told: Told<Vec<ImportOutcome>>,
+        respond: Respond<Vec<ImportOutcome>>,
     ) {
         match caller {
-            Caller::Site(site) => self.inner.import.import(*site, items, late, now, told),
-            Caller::User(..) => told(Err(Refusal::NotAllowed)),
+            Caller::Site(site) => self.inner.import.import(*site, items, late, now, respond),
+            Caller::User(..) => respond(Err(Refusal::NotAllowed)),
         }
     }
 }

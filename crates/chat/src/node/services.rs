@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::{
     CallId, FileFound, FileId, FileLimits, FileRow, FileType, Ice, Identified, Mailer, NewPreview, Node,
-    Notifier, PreviewWanted, Previewer, Refusal, SignInLog, SiteId, Stats, StickerId, StoreError, Timestamp,
-    Told, UserId, Wish,
+    Notifier, PreviewWanted, Previewer, Refusal, Respond, SignInLog, SiteId, Stats, StickerId, StoreError,
+    Timestamp, UserId, Wish,
 };
 
 impl Node {
@@ -110,8 +110,8 @@ impl Node {
     }
 
     /// The picture of a sticker, for everybody who knows its id.
-    pub fn sticker_picture(&self, id: StickerId, told: Told<(FileType, Vec<u8>)>) {
-        self.inner.messages.sticker_picture(id, told);
+    pub fn sticker_picture(&self, id: StickerId, respond: Respond<(FileType, Vec<u8>)>) {
+        self.inner.messages.sticker_picture(id, respond);
     }
 
     /// Whether the site exists.

@@ -158,9 +158,9 @@ mod tests {
     #[test]
     fn unread_messages_of_others_are_notified() {
         let settings = NotifySettings::default();
-        let told = news(&talk(ConversationOf::Direct(ann())), ME, &settings, NOW).expect("it is news");
-        assert_eq!((&*told.name, told.unread, told.mentioned), ("Ann", 2, false));
-        assert_eq!(told.body.expect("words").len(), 600);
+        let shown = news(&talk(ConversationOf::Direct(ann())), ME, &settings, NOW).expect("it is news");
+        assert_eq!((&*shown.name, shown.unread, shown.mentioned), ("Ann", 2, false));
+        assert_eq!(shown.body.expect("words").len(), 600);
         let quiet = NotifySettings { bodies: false, ..settings };
         assert_eq!(
             news(&talk(ConversationOf::Direct(ann())), ME, &quiet, NOW).expect("still news").body,
@@ -174,9 +174,9 @@ mod tests {
         let entry = CallEntry { call: CallId(7), media: Media::Audio, outcome: Outcome::Missed, ms: 0 };
         let last = talk.row.last.as_mut().expect("a message");
         (last.kind, last.client_id) = (MessageKind::Call, entry.client_id());
-        let told = |settings: &NotifySettings| news(&talk, ME, settings, NOW).expect("it is news").call;
-        assert_eq!(told(&NotifySettings::default()), Some(entry));
-        assert_eq!(told(&NotifySettings { bodies: false, ..NotifySettings::default() }), Some(entry));
+        let shown = |settings: &NotifySettings| news(&talk, ME, settings, NOW).expect("it is news").call;
+        assert_eq!(shown(&NotifySettings::default()), Some(entry));
+        assert_eq!(shown(&NotifySettings { bodies: false, ..NotifySettings::default() }), Some(entry));
     }
 
     #[test]
@@ -195,8 +195,8 @@ mod tests {
         };
         last.body = "".into();
         last.files = vec![file("plan.pdf", false), file("voice.webm", true)];
-        let told = news(&talk, ME, &NotifySettings::default(), NOW).expect("it is news");
-        assert_eq!(told.body.as_deref(), Some("📎 plan.pdf, 🎤"));
+        let shown = news(&talk, ME, &NotifySettings::default(), NOW).expect("it is news");
+        assert_eq!(shown.body.as_deref(), Some("📎 plan.pdf, 🎤"));
     }
 
     #[test]
@@ -224,9 +224,9 @@ mod tests {
         for (members, mentions, expected) in [(20, 0, true), (21, 0, false), (10_000, 1, true)] {
             let mut talk = talk(room(members));
             talk.row.mentions = mentions;
-            let told = news(&talk, ME, &settings, NOW);
-            assert_eq!(told.is_some(), expected, "{members} members, {mentions} mentions");
-            assert!(told.is_none_or(|told| told.room.as_deref() == Some("Bikers")));
+            let shown = news(&talk, ME, &settings, NOW);
+            assert_eq!(shown.is_some(), expected, "{members} members, {mentions} mentions");
+            assert!(shown.is_none_or(|shown| shown.room.as_deref() == Some("Bikers")));
         }
     }
 

@@ -54,31 +54,31 @@ const GRACE_IN_LINE_MS: u64 = 300_000;
 const READ_TOGETHER: usize = 64;
 /// Most presence events per second for all sessions together. Above it, changes are collected for longer, so that a
 /// session gets many in one event when a crowd comes.
-const HEARD_PER_SECOND: u64 = 20_000;
+const DELIVERIES_PER_SECOND: u64 = 20_000;
 /// The upper limit of that time.
 const LONGEST_PAUSE_MS: u64 = 5_000;
 /// Up to this number of sessions, one round is published at once, because it takes no noticeable time.
 const MANY_SESSIONS: u64 = 1_000;
 /// If a round reaches at least this part of all sessions, it is published at once: each session then gets one packet.
-const HEARING_PART: u64 = 4;
+const REACHED_PART: u64 = 4;
 /// Changes that wait while the store does not answer. Further changes are published only to sessions that
 /// watch the user by name.
-const MAX_UNTOLD: usize = 100_000;
+const MAX_UNPUBLISHED: usize = 100_000;
 
 /// Presence changes that are not published yet.
 #[derive(Default)]
-pub(crate) struct NewsDesk {
+pub(crate) struct PresenceQueue {
     /// Number of published rounds. A thread that publishes earlier reads checks it first: the rows may have changed
     /// since.
-    tellings: AtomicU64,
+    rounds: AtomicU64,
     /// Presence changes handed to sessions in this round.
-    heard: AtomicU64,
-    desk: Mutex<Desk>,
+    deliveries: AtomicU64,
+    queued: Mutex<Queued>,
 }
 
 #[derive(Default)]
-struct Desk {
-    untold: Vec<News>,
+struct Queued {
+    unpublished: Vec<News>,
     /// Reads of contacts that are under way.
     readings: usize,
     /// Pairs (watched user, watcher) whose watcher must not be notified any more, since the oldest of these
@@ -86,65 +86,65 @@ struct Desk {
     parted: HashSet<(UserId, UserId)>,
 }
 
-impl NewsDesk {
+impl PresenceQueue {
     /// Call when the changes to publish have changed, before anybody is notified.
-    fn begin_telling(&self) {
-        self.tellings.fetch_add(1, Ordering::AcqRel);
+    fn begin_round(&self) {
+        self.rounds.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(crate) fn tellings(&self) -> u64 {
-        self.tellings.load(Ordering::Acquire)
+    pub(crate) fn rounds(&self) -> u64 {
+        self.rounds.load(Ordering::Acquire)
     }
 
     /// Call before notifying the user who must not get presence any more.
     pub(crate) fn part(&self, of: UserId, who: UserId) {
-        let mut desk = self.desk();
-        if desk.readings > 0 {
-            desk.parted.insert((of, who));
+        let mut queued = self.lock();
+        if queued.readings > 0 {
+            queued.parted.insert((of, who));
         }
     }
 
     fn begin_reading(&self) {
-        self.desk().readings += 1;
+        self.lock().readings += 1;
     }
 
     fn end_reading(&self) {
-        let mut desk = self.desk();
-        desk.readings -= 1;
-        if desk.readings == 0 {
-            desk.parted = HashSet::new();
+        let mut queued = self.lock();
+        queued.readings -= 1;
+        if queued.readings == 0 {
+            queued.parted = HashSet::new();
         }
     }
 
     fn parted<'a>(&self, of: UserId, contacts: &'a [UserId]) -> SmallVec<[&'a UserId; 1]> {
-        let desk = self.desk();
-        let parted = |who: &&UserId| !desk.parted.is_empty() && desk.parted.contains(&(of, **who));
+        let queued = self.lock();
+        let parted = |who: &&UserId| !queued.parted.is_empty() && queued.parted.contains(&(of, **who));
         contacts.iter().filter(parted).collect()
     }
 
-    fn keep_untold(&self, mut news: Vec<News>) {
-        let mut desk = self.desk();
-        news.truncate(MAX_UNTOLD.saturating_sub(desk.untold.len()));
-        desk.untold.append(&mut news);
+    fn keep_unpublished(&self, mut news: Vec<News>) {
+        let mut queued = self.lock();
+        news.truncate(MAX_UNPUBLISHED.saturating_sub(queued.unpublished.len()));
+        queued.unpublished.append(&mut news);
     }
 
     /// Keeps a change for the next round. False at the bound. Called under the lock of the user's shard, so
     /// that no round comes in between.
     fn keep_one(&self, news: News) -> bool {
-        let mut desk = self.desk();
-        let has_room = desk.untold.len() < MAX_UNTOLD;
+        let mut queued = self.lock();
+        let has_room = queued.unpublished.len() < MAX_UNPUBLISHED;
         if has_room {
-            desk.untold.push(news);
+            queued.unpublished.push(news);
         }
         has_room
     }
 
-    fn take_untold(&self) -> Vec<News> {
-        std::mem::take(&mut self.desk().untold)
+    fn take_unpublished(&self) -> Vec<News> {
+        std::mem::take(&mut self.lock().unpublished)
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Queued> {
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -155,7 +155,7 @@ impl NewsDesk {
 pub(crate) struct Round {
     began: Timestamp,
     /// Shards published in this round.
-    told: usize,
+    published: usize,
     in_turn: bool,
 }
 
@@ -169,29 +169,29 @@ impl Round {
             false if elapsed == length_ms => SHARDS,
             false => 0,
         };
-        self.told..until.max(self.told)
+        self.published..until.max(self.published)
     }
 
     /// After the last shard, the next round begins.
-    fn told(&mut self, shards: &Range<usize>, heard: &AtomicU64, sessions: u64, now: Timestamp) {
-        self.told = shards.end;
-        if self.told == SHARDS {
-            let heard = heard.swap(0, Ordering::Relaxed);
-            let in_turn = sessions >= MANY_SESSIONS && heard < sessions / HEARING_PART;
-            *self = Round { began: now, told: 0, in_turn };
+    fn published(&mut self, shards: &Range<usize>, deliveries: &AtomicU64, sessions: u64, now: Timestamp) {
+        self.published = shards.end;
+        if self.published == SHARDS {
+            let deliveries = deliveries.swap(0, Ordering::Relaxed);
+            let in_turn = sessions >= MANY_SESSIONS && deliveries < sessions / REACHED_PART;
+            *self = Round { began: now, published: 0, in_turn };
         }
     }
 }
 
 /// The last published presence of a user, with the user's privacy choices.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Told {
+pub(crate) struct Published {
     pub(crate) presence: Presence,
     pub(crate) privacy: Privacy,
 }
 
-impl Told {
-    pub(crate) const OFFLINE: Told = Told {
+impl Published {
+    pub(crate) const OFFLINE: Published = Published {
         presence: Presence::Offline,
         privacy: Privacy {
             write: Audience::Everybody,
@@ -210,7 +210,7 @@ pub(crate) struct News {
 
 /// Presence that waits to be published, and the watches of all sessions.
 pub(crate) struct Presences {
-    news: NewsDesk,
+    news: PresenceQueue,
     watches: Watches,
     users: Arc<Users>,
     sessions: Arc<Sessions>,
@@ -231,7 +231,7 @@ impl Presences {
         counters: Arc<Counters>,
     ) -> Presences {
         Presences {
-            news: NewsDesk::default(),
+            news: PresenceQueue::default(),
             watches: Watches::new(),
             users,
             sessions,
@@ -288,15 +288,15 @@ impl Presences {
 
     /// The published presence of a user, but never *offline* for a user who has connected since. The next
     /// round publishes such a user, so that all watchers are notified when they leave again.
-    pub(crate) fn told(&self, id: UserId) -> Told {
+    pub(crate) fn published(&self, id: UserId) -> Published {
         let mut shard = self.sessions.lock(id);
-        let Some(user) = shard.user(id) else { return Told::OFFLINE };
+        let Some(user) = shard.user(id) else { return Published::OFFLINE };
         if let Some(arrival) = user.unpublished_arrival(self.sessions.last_tick())
             && self.news.keep_one(arrival)
         {
-            user.told = user.shown();
+            user.published = user.shown();
         }
-        Told { presence: user.told, privacy: user.privacy }
+        Published { presence: user.published, privacy: user.privacy }
     }
 
     pub(crate) fn end_grace(&self, now: Timestamp) {
@@ -328,29 +328,29 @@ impl Presences {
     }
 
     /// Publishes the changes of the shards that are due in this round.
-    pub(crate) fn tell_due(self: &Arc<Self>, now: Timestamp) {
+    pub(crate) fn publish_due(self: &Arc<Self>, now: Timestamp) {
         let mut round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         let shards = round.due(self.round_ms(), now);
         if !shards.is_empty() {
-            round.told(&shards, &self.news.heard, self.counters.sessions.read(), now);
-            self.tell_presence(shards, now);
+            round.published(&shards, &self.news.deliveries, self.counters.sessions.read(), now);
+            self.publish_shards(shards, now);
         }
     }
 
     /// How long changes are collected before they are published. The time grows with the number of watchers.
     fn round_ms(&self) -> u64 {
-        let pause = self.news.heard.load(Ordering::Relaxed) * 1000 / HEARD_PER_SECOND;
+        let pause = self.news.deliveries.load(Ordering::Relaxed) * 1000 / DELIVERIES_PER_SECOND;
         self.config.presence_coalesce_ms.max(pause.min(LONGEST_PAUSE_MS))
     }
 
-    fn tell_presence(self: &Arc<Self>, shards: Range<usize>, now: Timestamp) {
-        let mut news = self.news.take_untold();
+    fn publish_shards(self: &Arc<Self>, shards: Range<usize>, now: Timestamp) {
+        let mut news = self.news.take_unpublished();
         for mut shard in self.sessions.some(shards) {
             if !shard.changed.is_empty() {
                 news.append(&mut shard.take_news(now));
             }
         }
-        self.news.begin_telling();
+        self.news.begin_round();
         if news.is_empty() {
             return;
         }
@@ -365,7 +365,7 @@ impl Presences {
                 None => unknown.push(news),
             }
         }
-        self.tell_known(&known);
+        self.publish_to_watchers(&known);
         self.news.end_reading();
         while !unknown.is_empty() {
             let rest = unknown.split_off(unknown.len().min(READ_TOGETHER));
@@ -381,10 +381,10 @@ impl Presences {
             let is_read = contacts.is_ok();
             let contacts = contacts.unwrap_or_else(|_| vec![[].into(); news.len()]);
             let known: Vec<(News, ContactIds)> = news.into_iter().zip(contacts).collect();
-            this.tell_known(&known);
+            this.publish_to_watchers(&known);
             // Retry in the next round; sessions that watch a user by name need not wait for it.
             if !is_read {
-                this.news.keep_untold(known.into_iter().map(|(news, _)| news).collect());
+                this.news.keep_unpublished(known.into_iter().map(|(news, _)| news).collect());
             }
             this.news.end_reading();
         });
@@ -392,32 +392,35 @@ impl Presences {
 
     /// Contacts are mutual: a user on a contact's list has the contact on theirs. A session gets all its events in
     /// one packet.
-    fn tell_known(&self, news: &[(News, ContactIds)]) {
+    fn publish_to_watchers(&self, news: &[(News, ContactIds)]) {
         let gone: Vec<_> =
             news.iter().map(|(news, contacts)| self.news.parted(news.user, contacts)).collect();
-        let mut hear: Vec<(SessionHandle, usize)> = Vec::new();
+        let mut recipients: Vec<(SessionHandle, usize)> = Vec::new();
         for (at, (news, contacts)) in news.iter().enumerate() {
             let mut handles = self.live_of(&self.watches.watchers_of(news.user));
             for contact in self.sessions.of(contacts).filter(|contact| !gone[at].contains(&contact)) {
                 self.sessions.lock(contact).contact_watchers(contact, &mut handles);
             }
-            hear.extend(handles.into_iter().map(|handle| (handle, at)));
+            recipients.extend(handles.into_iter().map(|handle| (handle, at)));
         }
-        hear.sort_unstable();
-        hear.dedup();
-        self.news.heard.fetch_add(hear.len() as u64, Ordering::Relaxed);
+        recipients.sort_unstable();
+        recipients.dedup();
+        self.news.deliveries.fetch_add(recipients.len() as u64, Ordering::Relaxed);
         // During the read of the contacts, a newer change may have been published and may have overtaken this
         // one.
-        let mut said: Option<Vec<Presence>> = None;
+        let mut last_sent: Option<Vec<Presence>> = None;
         loop {
-            let told: Vec<_> = news.iter().map(|(news, _)| self.told(news.user).presence).collect();
-            hear.retain(|(_, at)| said.as_ref().is_none_or(|said| said[*at] != told[*at]));
-            if hear.is_empty() {
+            let published: Vec<_> = news.iter().map(|(news, _)| self.published(news.user).presence).collect();
+            recipients.retain(|(_, at)| {
+                last_sent.as_ref().is_none_or(|last_sent| last_sent[*at] != published[*at])
+            });
+            if recipients.is_empty() {
                 break;
             }
-            let events = news.iter().zip(&told).map(|((news, _), told)| news.event(*told).into());
-            self.sessions.send_each(&hear, events);
-            said = Some(told);
+            let events =
+                news.iter().zip(&published).map(|((news, _), published)| news.event(*published).into());
+            self.sessions.send_each(&recipients, events);
+            last_sent = Some(published);
         }
         // This change may arrive after the notice to a user who parted meanwhile, so the notice is repeated.
         for ((news, contacts), gone) in news.iter().zip(&gone) {
@@ -478,7 +481,7 @@ impl Shard {
             let Some(user) = self.user(id) else { continue };
             user.is_changed = false;
             let presence = user.shown();
-            if std::mem::replace(&mut user.told, presence) != presence {
+            if std::mem::replace(&mut user.published, presence) != presence {
                 news.push(user.news(presence, now));
             }
             if !user.has_left {
@@ -498,7 +501,7 @@ impl Shard {
 impl UserHere {
     /// Watchers already have the user's current presence.
     pub(crate) fn is_published(&mut self) {
-        self.told = self.shown();
+        self.published = self.shown();
     }
 
     /// The presence for viewers with permission. Hiding from everybody counts as invisible.
@@ -507,19 +510,19 @@ impl UserHere {
         shown(self.chosen, is_here)
     }
 
-    /// An answer before the next round needs this change. The round compares with `told`, so the change is
+    /// An answer before the next round needs this change. The round compares with `published`, so the change is
     /// kept separately.
     fn unpublished_arrival(&self, now: Timestamp) -> Option<News> {
         let presence = self.shown();
-        let is_unpublished = self.told == Presence::Offline && presence != Presence::Offline;
+        let is_unpublished = self.published == Presence::Offline && presence != Presence::Offline;
         is_unpublished.then(|| self.news(presence, now))
     }
 
     fn news(&self, presence: Presence, now: Timestamp) -> News {
         // Some watchers may not see this; viewers with permission get it from the answer to `watch` and from the
         // profile.
-        let is_told = presence == Presence::Offline && self.privacy.last_seen == Audience::Everybody;
-        let last_seen = is_told.then(|| self.last_seen(now));
+        let has_last_seen = presence == Presence::Offline && self.privacy.last_seen == Audience::Everybody;
+        let last_seen = has_last_seen.then(|| self.last_seen(now));
         News { user: self.id, sub: self.sub.clone(), last_seen }
     }
 
@@ -535,26 +538,26 @@ mod tests {
 
     #[test]
     fn shards_are_published_in_turn_for_few_receivers() {
-        let heard = AtomicU64::new(250);
+        let deliveries = AtomicU64::new(250);
         let mut round = Round::default();
-        let mut told_at = |sessions, ms| {
+        let mut published_at = |sessions, ms| {
             let due = round.due(500, Timestamp(ms));
-            round.told(&due, &heard, sessions, Timestamp(ms));
+            round.published(&due, &deliveries, sessions, Timestamp(ms));
             due
         };
-        assert_eq!(told_at(1_001, 500), 0..64, "the first round is told at once");
-        heard.store(249, Ordering::Relaxed);
-        assert_eq!(told_at(1_001, 999), 0..0);
-        assert_eq!(told_at(1_001, 1_000), 0..64, "a quarter had heard of it");
-        assert_eq!(told_at(1_001, 1_025), 0..3);
-        assert_eq!(told_at(1_001, 1_050), 3..6);
-        assert_eq!(told_at(1_001, 1_400), 6..51);
-        heard.store(250, Ordering::Relaxed);
-        assert_eq!(told_at(1_001, 1_900), 51..64, "late, and each shard once");
-        assert_eq!(told_at(1_001, 1_950), 0..0, "many hear something again");
-        assert_eq!(told_at(999, 2_400), 0..64);
-        assert_eq!(told_at(999, 2_500), 0..0, "and a few are told at once");
-        assert_eq!(told_at(999, 2_000), 0..64, "a clock that went back ends the round");
+        assert_eq!(published_at(1_001, 500), 0..64, "the first round is told at once");
+        deliveries.store(249, Ordering::Relaxed);
+        assert_eq!(published_at(1_001, 999), 0..0);
+        assert_eq!(published_at(1_001, 1_000), 0..64, "a quarter had heard of it");
+        assert_eq!(published_at(1_001, 1_025), 0..3);
+        assert_eq!(published_at(1_001, 1_050), 3..6);
+        assert_eq!(published_at(1_001, 1_400), 6..51);
+        deliveries.store(250, Ordering::Relaxed);
+        assert_eq!(published_at(1_001, 1_900), 51..64, "late, and each shard once");
+        assert_eq!(published_at(1_001, 1_950), 0..0, "many hear something again");
+        assert_eq!(published_at(999, 2_400), 0..64);
+        assert_eq!(published_at(999, 2_500), 0..0, "and a few are told at once");
+        assert_eq!(published_at(999, 2_000), 0..64, "a clock that went back ends the round");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Users as one viewer sees them: presence and markers, by the relation of the two.
 
 use crate::event::message;
-use crate::presence::{Presences, Told};
+use crate::presence::{Presences, Published};
 use crate::users::peer::may_see;
 use crate::users::{person, visibility};
 use crate::{
@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// The presence of another user as one viewer sees it. In mode *open* a blocked viewer sees *offline*, and so
 /// does a viewer from whom the user hides. So the viewer cannot distinguish both from a real absence.
-pub(crate) fn presence_shown(mode: Mode, relation: Relation, told: Told) -> Option<Presence> {
-    let of = Visibility { privacy: told.privacy, ..Visibility::default() };
+pub(crate) fn presence_shown(mode: Mode, relation: Relation, published: Published) -> Option<Presence> {
+    let of = Visibility { privacy: published.privacy, ..Visibility::default() };
     match (of.sends(Signal::Presence, mode, relation), may_see(mode, relation), mode) {
-        (true, ..) => Some(told.presence),
+        (true, ..) => Some(published.presence),
         (false, true, _) | (false, false, Mode::Open) => Some(Presence::Offline),
         (false, false, Mode::Contacts) => None,
     }
@@ -46,14 +46,14 @@ pub(crate) struct Shown {
 pub(crate) struct Viewer {
     pub(crate) mode: Mode,
     pub(crate) relation: Relation,
-    pub(crate) told: Told,
+    pub(crate) published: Published,
 }
 
 impl Viewer {
     pub(crate) fn shown(self, other: &UserRow) -> Shown {
-        let Viewer { mode, relation, told } = self;
+        let Viewer { mode, relation, published } = self;
         Shown {
-            presence: presence_shown(mode, relation, told),
+            presence: presence_shown(mode, relation, published),
             markers: visibility(other).sends(Signal::Marker, mode, relation),
         }
     }
@@ -145,18 +145,18 @@ impl Presences {
     ) {
         let mut asked = Vec::new();
         let which = self.sessions.which(others.iter().map(|other| other.id));
-        let told: Vec<(Told, Option<Visibility>, Sight)> = others
+        let published: Vec<(Published, Option<Visibility>, Sight)> = others
             .iter()
             .zip(which)
             .map(|(other, is_here)| {
-                let told = if is_here { self.told(other.id) } else { Told::OFFLINE };
+                let published = if is_here { self.published(other.id) } else { Published::OFFLINE };
                 // The relation does not matter if the user shows this to all, or to none.
                 let same_for_all = other.visibility.is_none_or(|of| {
                     of.chosen == SetPresence::Invisible || of.privacy.presence != Audience::Contacts
                 });
                 let sight = match other.state {
                     Some(ContactState::Contact) => Sight::Known(Relation::CONTACTS),
-                    _ if mode == Mode::Open && told.presence == Presence::Offline && same_for_all => {
+                    _ if mode == Mode::Open && published.presence == Presence::Offline && same_for_all => {
                         Sight::Known(if other.blocked { Relation::BLOCKED } else { Relation::NONE })
                     }
                     _ => Sight::Asked,
@@ -164,19 +164,19 @@ impl Presences {
                 if sight == Sight::Asked {
                     asked.push(other.id);
                 }
-                (told, other.visibility, sight)
+                (published, other.visibility, sight)
             })
             .collect();
         self.users.with_relations(user, &asked, move |relations| {
             // Unknown after a failed read: show nothing.
             let mut relations = relations.unwrap_or_default().into_iter();
-            let shown = told.into_iter().map(|(told, of, sight)| {
+            let shown = published.into_iter().map(|(published, of, sight)| {
                 let relation = match sight {
                     Sight::Known(relation) => Some(relation),
                     Sight::Asked => relations.next(),
                 };
                 relation.map_or(Shown::default(), |relation| Shown {
-                    presence: presence_shown(mode, relation, told),
+                    presence: presence_shown(mode, relation, published),
                     markers: of.is_some_and(|of| of.sends(Signal::Marker, mode, relation)),
                 })
             });

@@ -217,7 +217,7 @@ impl Presences {
             if now.presence != was_read {
                 self.watches.set_may_see(session.user, user, now.presence);
             }
-            self.tell_sight(mode, session.handle, row, now);
+            self.send_sight(mode, session.handle, row, now);
         }
     }
 
@@ -278,7 +278,7 @@ impl Presences {
                 let presence = this.watches.watchers_of(row.id).contains(&session);
                 // The relation is not cached: show only what everybody may see.
                 let last_seen = presence && this.users.privacy_of(&row).last_seen == Audience::Everybody;
-                this.tell_sight(mode, session.handle, &row, Sight { presence, last_seen });
+                this.send_sight(mode, session.handle, &row, Sight { presence, last_seen });
             }
         });
         self.store.users_by_id(watched.into_vec(), done);
@@ -318,7 +318,7 @@ impl Presences {
                 let user = watched.profile.sub.clone();
                 let offline = Event::Presence { user, presence: Presence::Offline, last_seen: None };
                 match sight.presence {
-                    true => self.tell_sight(mode, handle, watched, sight),
+                    true => self.send_sight(mode, handle, watched, sight),
                     false => self.sessions.send(handle, offline),
                 }
             }
@@ -327,7 +327,7 @@ impl Presences {
 
     /// Sends one watcher the published presence. A round on another thread may overtake it, so it is repeated
     /// until nothing has changed meanwhile.
-    fn tell_sight(&self, mode: Mode, to: SessionHandle, row: &UserRow, sight: Sight) {
+    fn send_sight(&self, mode: Mode, to: SessionHandle, row: &UserRow, sight: Sight) {
         let say = |presence, last_seen| {
             let user = row.profile.sub.clone();
             self.sessions.send(to, Event::Presence { user, presence, last_seen });
@@ -338,15 +338,16 @@ impl Presences {
             }
             return;
         }
-        let mut said = None;
+        let mut last_sent = None;
         loop {
-            let told = self.told(row.id).presence;
-            if said == Some(told) {
+            let published = self.published(row.id).presence;
+            if last_sent == Some(published) {
                 return;
             }
-            said = Some(told);
-            let is_told = told == Presence::Offline && sight.last_seen && row.last_seen > Timestamp(0);
-            say(told, is_told.then_some(row.last_seen));
+            last_sent = Some(published);
+            let has_last_seen =
+                published == Presence::Offline && sight.last_seen && row.last_seen > Timestamp(0);
+            say(published, has_last_seen.then_some(row.last_seen));
         }
     }
 
@@ -362,7 +363,7 @@ impl Presences {
                     .get(at)
                     .map_or(Sight::NOTHING, |relation| sight(mode, *relation, this.users.privacy_of(&row)));
                 for handle in this.watches.set_may_see(*watcher, row.id, sight.presence) {
-                    this.tell_sight(mode, handle, &row, sight);
+                    this.send_sight(mode, handle, &row, sight);
                 }
             }
         });

@@ -61,24 +61,24 @@ impl Presences {
     /// Another thread may publish a change at the same time. So the answer is checked afterwards and repeated
     /// if it is outdated.
     fn say_who_is_here(self: &Arc<Self>, session: SessionId, contacts: &[UserId]) {
-        let mut said = None;
+        let mut last_sent = None;
         loop {
-            let tellings = self.news.tellings();
+            let rounds = self.news.rounds();
             let mut here: Vec<(Sub, Presence)> =
                 self.sessions.of(contacts).filter_map(|id| self.seen_here(id)).collect();
             let more = here.len() > MOST_NAMED;
             here.truncate(MOST_NAMED);
-            if said.as_ref() != Some(&here) {
+            if last_sent.as_ref() != Some(&here) {
                 if self.contact_watch(session).is_none() {
                     return;
                 }
-                said = Some(here.clone());
+                last_sent = Some(here.clone());
                 self.sessions.send(session.handle, Event::Watching { here, more });
             }
             if self.contact_watch(session) == Some(Known::Changed) {
                 return self.answer_contacts(session);
             }
-            if self.news.tellings() == tellings {
+            if self.news.rounds() == rounds {
                 return;
             }
         }
@@ -97,7 +97,8 @@ impl Presences {
 
     /// The published presence of a user, if they are here.
     fn seen_here(&self, user: UserId) -> Option<(Sub, Presence)> {
-        let presence = Some(self.told(user).presence).filter(|told| *told != Presence::Offline)?;
+        let presence =
+            Some(self.published(user).presence).filter(|published| *published != Presence::Offline)?;
         let sub = self.sessions.lock(user).user(user)?.sub.clone();
         Some((sub, presence))
     }

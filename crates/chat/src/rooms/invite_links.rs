@@ -81,7 +81,7 @@ pub struct RoomLink {
 
 impl RoomLink {
     /// Whether a user outside the room may join by it now.
-    pub fn stands(&self, now: Timestamp) -> bool {
+    pub fn is_usable(&self, now: Timestamp) -> bool {
         !self.is_over(now) && self.uses.is_none_or(|most| self.used < most)
     }
 
@@ -91,9 +91,9 @@ impl RoomLink {
 
     /// Whether this user may open the link. Members may open a used-up link, too: a client that took the last
     /// place may repeat its request.
-    pub fn lets_in(&self, who: Standing, room: Rules, now: Timestamp) -> Result<(), Refusal> {
+    pub fn admits(&self, who: Standing, room: Rules, now: Timestamp) -> Result<(), Refusal> {
         let is_in = who.role().is_some();
-        if self.is_over(now) || (!is_in && !self.stands(now)) {
+        if self.is_over(now) || (!is_in && !self.is_usable(now)) {
             return Err(Refusal::BadInvitation);
         }
         may(who, Act::JoinByLink, room)
@@ -109,7 +109,7 @@ pub fn may_make_link(who: Standing, room: &Room, of_site: Invitations) -> Result
 
 /// Whether a room with `of_room` valid links, `own` of them by this member, may get one more.
 pub fn takes_link(who: Standing, of_room: u32, own: u32) -> Result<(), Refusal> {
-    let is_full = of_room >= MOST_LINKS || (!keeps_order(who) && own >= MOST_LINKS_EACH);
+    let is_full = of_room >= MOST_LINKS || (!moderates(who) && own >= MOST_LINKS_EACH);
     if is_full { Err(Refusal::TooManyInvitations) } else { Ok(()) }
 }
 
@@ -121,11 +121,11 @@ pub fn keeps_links(who: Standing, room: Rules, of_site: Invitations) -> bool {
 
 fn may_invite(who: Standing, room: Rules, of_site: Invitations) -> Result<(), Refusal> {
     may(who, Act::Invite(Standing::Out), room)?;
-    if of_site.moderators_only && !keeps_order(who) { Err(Refusal::NotAllowed) } else { Ok(()) }
+    if of_site.moderators_only && !moderates(who) { Err(Refusal::NotAllowed) } else { Ok(()) }
 }
 
-fn keeps_order(who: Standing) -> bool {
-    who.role().is_some_and(Role::keeps_order)
+fn moderates(who: Standing) -> bool {
+    who.role().is_some_and(Role::moderates)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +203,7 @@ pub trait LinkStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<Vec<RoomLink>, Refusal>>,
     );
-    /// The room of a link, if [`RoomLink::lets_in`] allows it. A code of another site is unknown.
+    /// The room of a link, if [`RoomLink::admits`] allows it. A code of another site is unknown.
     fn open_link(
         &self,
         code: LinkCode,
@@ -405,12 +405,12 @@ mod tests {
                 (link(Some(2), 2), 999, format!("yes yes yes yes {bad} {bad}")),
                 (link(None, 0), 1_000, [bad; 6].join(" ")),
             ] {
-                check(&row, |who| link.lets_in(who, rules, Timestamp(now)));
+                check(&row, |who| link.admits(who, rules, Timestamp(now)));
             }
         }
-        let stands = |link: RoomLink, now| link.stands(Timestamp(now));
-        assert!(stands(link(Some(2), 1), 999) && stands(link(None, u32::MAX), 999));
-        assert!(!stands(link(Some(2), 2), 999) && !stands(link(Some(2), 0), 1_000));
+        let is_usable = |link: RoomLink, now| link.is_usable(Timestamp(now));
+        assert!(is_usable(link(Some(2), 1), 999) && is_usable(link(None, u32::MAX), 999));
+        assert!(!is_usable(link(Some(2), 2), 999) && !is_usable(link(Some(2), 0), 1_000));
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Joins {
     }
 
     /// Notes an event to this number of members.
-    fn told(&self, room: ConversationId, members: usize, now: Timestamp) {
+    fn published(&self, room: ConversationId, members: usize, now: Timestamp) {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(of_room) = rooms.by_id.get_mut(&room) {
             let quiet_ms = INTERVAL_MS.max(members as u64 / MEMBERS_PER_MS);
@@ -131,7 +131,7 @@ impl Rooms {
         for (room, joined) in self.joins.take_due(now) {
             let done = self.then::<RoomMembers>(move |this, outcome| {
                 if let Ok(found) = outcome {
-                    this.joins.told(room, found.members.len(), now);
+                    this.joins.published(room, found.members.len(), now);
                     this.publish_members(room, found);
                 }
             });
@@ -193,7 +193,7 @@ mod tests {
         let joins = Joins::default();
         joins.add(ROOM, Some(user(1)), Timestamp(0));
         assert_eq!(joins.take_due(Timestamp(500)).len(), 1);
-        joins.told(ROOM, 100_000, Timestamp(500));
+        joins.published(ROOM, 100_000, Timestamp(500));
         joins.add(ROOM, Some(user(2)), Timestamp(600));
         assert!(joins.take_due(Timestamp(20_499)).is_empty());
         assert_eq!(joins.take_due(Timestamp(20_500)).len(), 1);

@@ -80,8 +80,8 @@ pub fn kept_sanction(
         let until = terms.map_or(Timestamp::MAX, |terms| terms.until);
         let shown = terms.filter(|terms| terms.shows_reason && was_in);
         let reason = shown.map_or_else(Box::default, |terms| terms.reason.clone());
-        let told = terms.is_some() && was_in;
-        KeptSanction::Put(Sanction { user, room: Some(room), kind, until, reason, told })
+        let notified = terms.is_some() && was_in;
+        KeptSanction::Put(Sanction { user, room: Some(room), kind, until, reason, notified })
     };
     match action {
         MemberAction::Invite | MemberAction::Remove => None,
@@ -168,7 +168,7 @@ mod tests {
         };
         let put = |kept| match kept {
             Some(KeptSanction::Put(sanction)) => {
-                (sanction.kind, sanction.until.0, sanction.reason, sanction.told)
+                (sanction.kind, sanction.until.0, sanction.reason, sanction.notified)
             }
             other => panic!("{other:?}"),
         };

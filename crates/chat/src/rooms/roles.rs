@@ -16,7 +16,7 @@ pub enum Role {
 
 impl Role {
     /// Whether the role may moderate the room: moderators and owners.
-    pub fn keeps_order(self) -> bool {
+    pub fn moderates(self) -> bool {
         self >= Role::Moderator
     }
 }
@@ -66,7 +66,7 @@ pub enum Act {
 impl Act {
     /// Whether moderators of the site may do this in rooms, too, members or not. Such acts are recorded if
     /// they concern another user.
-    pub fn keeps_order(self) -> bool {
+    pub fn is_moderation(self) -> bool {
         matches!(
             self,
             Act::List
@@ -94,7 +94,7 @@ pub struct Rules {
 pub fn may_as_site_moderator(act: Act, room: Rules) -> Result<(), Refusal> {
     match room.kind {
         RoomKind::Private => Err(Refusal::NoSuchConversation),
-        _ if act.keeps_order() => member_may(Role::Moderator, act, room),
+        _ if act.is_moderation() => member_may(Role::Moderator, act, room),
         _ => Err(Refusal::NotAMember),
     }
 }
@@ -124,17 +124,17 @@ pub fn may(who: Standing, act: Act, room: Rules) -> Result<(), Refusal> {
 }
 
 fn member_may(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
-    let keeps_order = role.keeps_order();
+    let moderates = role.moderates();
     let allowed = match act {
         Act::Read | Act::Join | Act::JoinByLink | Act::Leave | Act::List | Act::TakeBack => true,
         Act::Post | Act::React => return member_may_write(role, act, room),
-        Act::CallAll | Act::Tidy | Act::Configure => keeps_order,
+        Act::CallAll | Act::Tidy | Act::Configure => moderates,
         // A banned user needs an `unban` before an invitation. So a moderator cannot undo another's ban by
         // mistake.
         Act::Invite(Standing::Banned) => return Err(Refusal::RoomBanned),
-        Act::Invite(_) => keeps_order || role == Role::Member && room.kind == RoomKind::Public,
-        Act::Remove(of) | Act::Ban(of) => keeps_order && stands_below(of, role),
-        Act::Unban(_) => keeps_order,
+        Act::Invite(_) => moderates || role == Role::Member && room.kind == RoomKind::Public,
+        Act::Remove(of) | Act::Ban(of) => moderates && ranks_below(of, role),
+        Act::Unban(_) => moderates,
         Act::SetRole { of: Standing::In(of), to } => match role {
             Role::Owner => true,
             Role::Moderator => of <= Role::Member && to <= Role::Member,
@@ -160,7 +160,7 @@ fn member_may_write(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
 }
 
 /// Owners cannot be removed; they step down or leave.
-fn stands_below(of: Standing, role: Role) -> bool {
+fn ranks_below(of: Standing, role: Role) -> bool {
     match of {
         Standing::In(of) => of < role && of < Role::Owner,
         Standing::Out | Standing::Banned => true,

@@ -26,9 +26,9 @@ impl Sessions {
         self.observer.set(observer);
     }
 
-    pub(super) fn observe(&self, tell: impl FnOnce(Arc<dyn SessionObserver>)) {
+    pub(super) fn observe(&self, notify: impl FnOnce(Arc<dyn SessionObserver>)) {
         if let Some(observer) = self.observer.get() {
-            tell(observer);
+            notify(observer);
         }
     }
 
@@ -156,7 +156,7 @@ impl Shard {
             commands: Due::default(),
             seen: 0,
             chosen: row.presence,
-            told: Presence::Offline,
+            published: Presence::Offline,
             is_changed: false,
             has_left: false,
             guest: row.profile.guest,

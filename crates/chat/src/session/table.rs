@@ -69,7 +69,7 @@ pub(crate) struct UserHere {
     pub(crate) seen: u32,
     pub(crate) chosen: SetPresence,
     /// The last published presence.
-    pub(crate) told: Presence,
+    pub(crate) published: Presence,
     /// The user is in `Shard::changed`.
     pub(crate) is_changed: bool,
     /// The user has no sessions, and the grace time is over.
@@ -564,7 +564,7 @@ mod tests {
             commands: Due::default(),
             seen: 0,
             chosen: SetPresence::Online,
-            told: Presence::Offline,
+            published: Presence::Offline,
             is_changed: false,
             has_left: false,
             guest: false,

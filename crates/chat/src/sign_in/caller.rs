@@ -8,7 +8,7 @@ use crate::sign_in::SignIn;
 use crate::sign_in::log::SignInAttempt;
 use crate::site::token::{self, Bearer};
 use crate::store::unavailable;
-use crate::{Caller, Door, Refusal, RequestKind, SiteId, SiteRole, Timestamp, Told, UserRow};
+use crate::{Caller, Door, Refusal, RequestKind, Respond, SiteId, SiteRole, Timestamp, UserRow};
 
 impl SignIn {
     /// The author of a request with this token: the site itself (role `service`), or an admin. Of an admin's
@@ -20,17 +20,17 @@ impl SignIn {
         token: &str,
         address: Option<IpAddr>,
         now: Timestamp,
-        told: Told<Caller>,
+        respond: Respond<Caller>,
     ) {
         let shown = SignInAttempt { door: Door::Rest, site: None, user: None, address };
         let (site, sub) = match self.bearer(site_key, token, now) {
-            Ok((site, Bearer::Service)) => return told(Ok(Caller::Site(site))),
+            Ok((site, Bearer::Service)) => return respond(Ok(Caller::Site(site))),
             Ok((site, Bearer::Admin(sub))) => (site, sub),
             Err(refusal) => {
                 let known = self.sites.by_key(site_key);
                 let site = known.as_ref().map(|live| &*live.site.key);
                 self.records.record_refused(SignInAttempt { site, ..shown }, refusal, now);
-                return told(Err(refusal));
+                return respond(Err(refusal));
             }
         };
         let user = sub.clone();
@@ -48,7 +48,7 @@ impl SignIn {
                     now,
                 );
             }
-            told(caller);
+            respond(caller);
         });
         self.store.user(site, sub, found);
     }

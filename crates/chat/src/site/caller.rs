@@ -38,7 +38,7 @@ impl Caller {
 }
 
 /// Called once, perhaps on a thread of the store.
-pub type Told<T> = Box<dyn FnOnce(Result<T, Refusal>) + Send>;
+pub type Respond<T> = Box<dyn FnOnce(Result<T, Refusal>) + Send>;
 
 /// The reason why settings were not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

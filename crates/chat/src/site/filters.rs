@@ -337,9 +337,9 @@ mod tests {
         filters.words_act = FilterAct::Reject;
         assert_eq!(filters.verdict(&compiled, "Hello, viagra"), Some(FilterAct::Reject));
         let hits = filters.hits(&compiled, "Hello hello, viagra");
-        let told: Vec<_> = hits.iter().map(|hit| (hit.kind, &*hit.what, hit.act)).collect();
+        let found: Vec<_> = hits.iter().map(|hit| (hit.kind, &*hit.what, hit.act)).collect();
         assert_eq!(
-            told,
+            found,
             [(HitKind::Word, "hello", FilterAct::Reject), (HitKind::Pattern, "vi[a4]gra", FilterAct::Hold)]
         );
     }

@@ -111,9 +111,9 @@ fn clients(plan: &TurnPlan, server: &TurnServer) -> io::Result<Vec<Client>> {
 fn allocate(plan: &TurnPlan, clients: &mut [Client]) -> u64 {
     let mut failed = 0;
     for group in clients.chunks_mut(plan.window.max(1) as usize) {
-        let heard = ask_all(group, |caller| caller.allocate(false));
-        for (client, heard) in group.iter_mut().zip(heard) {
-            match heard {
+        let received = ask_all(group, |caller| caller.allocate(false));
+        for (client, received) in group.iter_mut().zip(received) {
+            match received {
                 Some(Heard::Success { relayed: Some(relayed), .. }) => client.relayed = Some(relayed),
                 _ => failed += 1,
             }
@@ -124,19 +124,19 @@ fn allocate(plan: &TurnPlan, clients: &mut [Client]) -> u64 {
 
 /// Sends one request of each client, all at once, and repeats it if the server requires credentials.
 fn ask_all(group: &mut [Client], request: impl Fn(&mut Caller) -> Vec<u8>) -> Vec<Option<Heard>> {
-    let mut heard = vec![Some(Heard::Again); group.len()];
+    let mut received = vec![Some(Heard::Again); group.len()];
     for _ in 0..3 {
-        let open = |heard: &Option<Heard>| *heard == Some(Heard::Again);
-        for (client, _) in group.iter_mut().zip(&heard).filter(|(_, heard)| open(heard)) {
+        let open = |received: &Option<Heard>| *received == Some(Heard::Again);
+        for (client, _) in group.iter_mut().zip(&received).filter(|(_, received)| open(received)) {
             let _ = client.socket.send(&request(&mut client.caller));
         }
-        for (client, heard) in group.iter_mut().zip(&mut heard).filter(|(_, heard)| open(heard)) {
+        for (client, received) in group.iter_mut().zip(&mut received).filter(|(_, received)| open(received)) {
             let mut buffer = [0; 2_048];
             let answer = client.socket.recv(&mut buffer).ok();
-            *heard = answer.and_then(|length| client.caller.hear(&buffer[..length]));
+            *received = answer.and_then(|length| client.caller.hear(&buffer[..length]));
         }
     }
-    heard
+    received
 }
 
 /// A client, its relay and a peer.

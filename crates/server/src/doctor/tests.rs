@@ -336,7 +336,7 @@ fn harmful_settings_are_found_in_force_and_in_files_and_refused_when_asked_for()
         line("net.core.somaxconn", "65535"),
     ];
     let findings = of_machine(&machine, &lines, &plan);
-    let told = |topic: &str| -> Vec<&str> {
+    let findings = |topic: &str| -> Vec<&str> {
         findings
             .iter()
             .filter(|finding| finding.topic == topic)
@@ -344,11 +344,11 @@ fn harmful_settings_are_found_in_force_and_in_files_and_refused_when_asked_for()
             .collect()
     };
     assert_eq!(
-        told("tcp settings"),
+        findings("tcp settings"),
         ["net.ipv4.tcp_tw_recycle = 1", "net.ipv4.tcp_tw_reuse = 1", "net.ipv4.tcp_timestamps = 0"]
     );
     assert_eq!(
-        told("sysctl files"),
+        findings("sysctl files"),
         [
             "/etc/sysctl.conf says net.ipv4.tcp_tw_recycle = 1",
             "/etc/sysctl.conf says net.ipv4.tcp_mem = 50576 64768 98152"

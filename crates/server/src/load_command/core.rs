@@ -164,7 +164,7 @@ impl Outbox for Sessions {
 
 impl Sessions {
     fn receive(&self, to: SessionHandle, event: &Event) {
-        let heard = match event {
+        let received = match event {
             Event::Session(session::Event::Welcome(welcome)) => {
                 if let Some(place) = self.by_member.get(to.0 as usize) {
                     let _ = place.set(welcome.session);
@@ -189,6 +189,6 @@ impl Sessions {
             _ => return,
         };
         // Handles are the numbers from `sign_in`.
-        self.sink.deliver(to.0 as u32, heard);
+        self.sink.deliver(to.0 as u32, received);
     }
 }

@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn missed_calls_are_counted_apart_from_messages() {
-        let told = |language: &str, unread, missed| {
+        let letter = |language: &str, unread, missed| {
             let mut digest = digest(language);
             digest.talks.truncate(1);
             let news = &mut digest.talks[0].2;
@@ -273,10 +273,10 @@ mod tests {
             let words = words(language);
             (plain(&digest, words, "https://im.example/end"), subject(&digest, words))
         };
-        let (plain, subject) = told("en", 2, 2);
+        let (plain, subject) = letter("en", 2, 2);
         assert!(plain.contains("- <b>Ben</b> (2 missed calls)\n"), "{plain}");
         assert_eq!(subject, "Garden Bcc: x@example.com: 2 missed calls");
-        let (plain, subject) = told("de", 3, 1);
+        let (plain, subject) = letter("de", 3, 1);
         assert!(plain.contains("- <b>Ben</b> (2 ungelesen, 1 verpasster Anruf)\n"), "{plain}");
         assert_eq!(subject, "3 ungelesene Nachrichten auf Garden Bcc: x@example.com");
     }

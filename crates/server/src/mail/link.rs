@@ -42,9 +42,9 @@ impl Links {
 
     /// Derived from the site's secret for push services, with the purpose in the derivation (RFC 5869 §3.2).
     async fn key(&self, site: SiteId) -> Option<hmac::Key> {
-        let (tell, told) = tokio::sync::oneshot::channel();
-        self.store.push_key(site, Vapid::generate().ok()?, Box::new(move |pair| drop(tell.send(pair))));
-        let pair = told.await.ok()?.ok()?;
+        let (sender, outcome) = tokio::sync::oneshot::channel();
+        self.store.push_key(site, Vapid::generate().ok()?, Box::new(move |pair| drop(sender.send(pair))));
+        let pair = outcome.await.ok()?.ok()?;
         let secret = hkdf::Salt::new(hkdf::HKDF_SHA256, b"kith").extract(&pair);
         let purpose: [&[u8]; 1] = [b"end of mail"];
         let key = secret.expand(&purpose, hmac::HMAC_SHA256).ok()?;

@@ -14,35 +14,35 @@ use super::link::{Links, PATH};
 use crate::wording::{Words, words};
 
 #[derive(Clone)]
-struct Door {
+struct PageState {
     node: Arc<std::sync::OnceLock<std::sync::Weak<Node>>>,
     links: Links,
 }
 
 /// `node` is set once it exists; until then requests are refused.
 pub(crate) fn routes(node: Arc<std::sync::OnceLock<std::sync::Weak<Node>>>, store: Arc<dyn Store>) -> Router {
-    Router::new().route(PATH, get(ask).post(end)).with_state(Door { node, links: Links::new(store) })
+    Router::new().route(PATH, get(ask).post(end)).with_state(PageState { node, links: Links::new(store) })
 }
 
-async fn ask(State(door): State<Door>, RawQuery(query): RawQuery, head: HeaderMap) -> Response {
+async fn ask(State(state): State<PageState>, RawQuery(query): RawQuery, head: HeaderMap) -> Response {
     let words = wanted(&head);
-    match door.whose(query).await {
+    match state.whose(query).await {
         Some(_) => page(StatusCode::OK, &words.mail.end_ask, Some(&words.mail.end_button), words),
         None => page(StatusCode::NOT_FOUND, &words.mail.end_wrong, None, words),
     }
 }
 
-async fn end(State(door): State<Door>, RawQuery(query): RawQuery, head: HeaderMap) -> Response {
+async fn end(State(state): State<PageState>, RawQuery(query): RawQuery, head: HeaderMap) -> Response {
     let words = wanted(&head);
-    let node = door.node.get().and_then(std::sync::Weak::upgrade);
-    let (Some(user), Some(node)) = (door.whose(query).await, node) else {
+    let node = state.node.get().and_then(std::sync::Weak::upgrade);
+    let (Some(user), Some(node)) = (state.whose(query).await, node) else {
         return page(StatusCode::NOT_FOUND, &words.mail.end_wrong, None, words);
     };
     node.end_mail(user);
     page(StatusCode::OK, &words.mail.end_done, None, words)
 }
 
-impl Door {
+impl PageState {
     /// Our own links need no decoding.
     async fn whose(&self, query: Option<String>) -> Option<chat::UserId> {
         let text = query?.strip_prefix("m=")?.to_owned();

@@ -121,10 +121,10 @@ mod tests {
 
     #[test]
     fn a_notification_has_author_text_and_conversation() {
-        let told = message(&push(PushNotice::Show(Arc::new(news())), "en"), Timestamp(5));
-        let told: Value = serde_json::from_slice(&told).expect("JSON");
+        let sent = message(&push(PushNotice::Show(Arc::new(news())), "en"), Timestamp(5));
+        let sent: Value = serde_json::from_slice(&sent).expect("JSON");
         let expected = json!({ "kith": "@anna", "title": "Anna", "body": "Hi!", "count": 1, "time": 5, "icon": "/anna.webp" });
-        assert_eq!(told, expected);
+        assert_eq!(sent, expected);
         let cleared = message(&push(PushNotice::Clear, "en"), Timestamp(5));
         assert_eq!(cleared, br#"{"kith":"@anna"}"#);
     }
@@ -166,13 +166,13 @@ mod tests {
             media: Media::Video,
             until: Timestamp(45_000),
         });
-        let told = |notice, language| -> Value {
+        let sent = |notice, language| -> Value {
             serde_json::from_slice(&message(&push(notice, language), Timestamp(5))).expect("JSON")
         };
         let about = |call: &str, body: &str| json!({ "kith": "@anna", "call": call, "title": "Anna", "body": body, "time": 5, "icon": "/anna.webp" });
-        let ringing = told(PushNotice::Ring(Arc::clone(&call)), "de");
+        let ringing = sent(PushNotice::Ring(Arc::clone(&call)), "de");
         assert_eq!(ringing, about("ringing", "Eingehender Videoanruf"));
-        assert_eq!(told(PushNotice::RingOver(call), "en"), about("over", "No longer ringing"));
+        assert_eq!(sent(PushNotice::RingOver(call), "en"), about("over", "No longer ringing"));
     }
 
     #[test]
@@ -184,8 +184,8 @@ mod tests {
             body: Some("\u{1}".repeat(600).into()),
             ..news()
         };
-        let told = message(&push(PushNotice::Show(Arc::new(worst)), "en"), Timestamp(5));
-        assert!(told.len() <= push::MESSAGE_BYTES, "{}", told.len());
-        serde_json::from_slice::<Value>(&told).expect("JSON");
+        let sent = message(&push(PushNotice::Show(Arc::new(worst)), "en"), Timestamp(5));
+        assert!(sent.len() <= push::MESSAGE_BYTES, "{}", sent.len());
+        serde_json::from_slice::<Value>(&sent).expect("JSON");
     }
 }

@@ -25,11 +25,11 @@ fn edits_deletions_and_reactions_reach_the_other_and_survive_a_kill() {
     let edited = change(&mut anna, 1, "edit", 1, json!({ "body": "hello" }));
     assert_eq!((&edited["t"], &edited["message"]["body"]), (&json!("update"), &json!("hello")));
     change(&mut anna, 2, "delete", 2, json!({}));
-    let heard = |who: &mut Client, seq: u64| {
+    let received = |who: &mut Client, seq: u64| {
         who.expect("an update", |event| event["t"] == "update" && event["message"]["seq"] == seq)
     };
-    assert_eq!(heard(&mut ben, 1)["message"], edited["message"]);
-    assert_eq!(heard(&mut ben, 2)["message"]["deleted"], true);
+    assert_eq!(received(&mut ben, 1)["message"], edited["message"]);
+    assert_eq!(received(&mut ben, 2)["message"]["deleted"], true);
     let reacted = change(&mut ben, 3, "react", 1, json!({ "reaction": "\u{2764}\u{fe0f}", "on": true }));
     assert_eq!((&reacted["t"], &reacted["reactions"][0]["count"]), (&json!("counts"), &json!(1)));
     let counts = anna.expect("counts", |event| event["t"] == "counts" && event["seq"] == 1);

@@ -53,14 +53,14 @@ impl Asker<'_> {
         let mut stream = TcpStream::connect(self.node.http).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(self.request("POST", address, &[], body).as_bytes()).unwrap();
-        let mut heard = Vec::new();
-        while !text(&heard).contains(until) {
+        let mut received = Vec::new();
+        while !text(&received).contains(until) {
             let mut part = [0; 4_096];
             let bytes = stream.read(&mut part).unwrap();
-            assert!(bytes > 0, "{address} ended: {}", text(&heard));
-            heard.extend_from_slice(&part[..bytes]);
+            assert!(bytes > 0, "{address} ended: {}", text(&received));
+            received.extend_from_slice(&part[..bytes]);
         }
-        text(&heard)
+        text(&received)
     }
 }
 
@@ -104,8 +104,8 @@ fn sessions(scratch: &Scratch, asker: &mut Asker<'_>) {
             .to_string()
     };
     for address in ["/v1/stream", "/v1/sse"] {
-        let heard = asker.hear(address, &hello(&address[4..]), r#""t":"welcome""#);
-        assert!(heard.contains(r#""t":"welcome""#), "{heard}");
+        let received = asker.hear(address, &hello(&address[4..]), r#""t":"welcome""#);
+        assert!(received.contains(r#""t":"welcome""#), "{received}");
     }
     let welcome = asker.ask("POST", "/v1/poll", "/v1/poll", &[], &hello("poll"));
     let events: Value = serde_json::from_str(&welcome.body).unwrap_or_else(|_| panic!("{}", welcome.body));

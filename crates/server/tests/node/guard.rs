@@ -37,8 +37,8 @@ fn filters_are_set_and_tried() {
     poll("the filter", || {
         number += 1;
         tom.send(&format!("t-{number}"), "anna", "casino").unwrap();
-        let heard = tom.expect("an answer", |event| event["t"] == "held" || event["t"] == "ack");
-        (heard["held"]["state"] == "waiting").then_some(())
+        let received = tom.expect("an answer", |event| event["t"] == "held" || event["t"] == "ack");
+        (received["held"]["state"] == "waiting").then_some(())
     });
 }
 

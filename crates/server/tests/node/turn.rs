@@ -155,7 +155,7 @@ impl Relay {
             let length = self.socket.recv(&mut buffer).expect("the server answers");
             match self.caller.hear(&buffer[..length]) {
                 Some(Heard::Again) | None => {}
-                Some(heard) => return heard,
+                Some(received) => return received,
             }
         }
     }

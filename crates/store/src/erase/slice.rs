@@ -262,7 +262,7 @@ impl Left {
             "SELECT room FROM membership WHERE site = $1 AND user = $2 AND room > $3 ORDER BY room LIMIT $4"
         );
         let keys = numbers(batch.db, sql, params![user.site.0, user.num, self.after(), limit])?;
-        let mut told = 0;
+        let mut recipients = 0;
         for key in &keys {
             self.at = *key;
             let id = ConversationId { site: user.site, key: *key as u64 };
@@ -280,14 +280,14 @@ impl Left {
                 member::put(batch, &room, user, mine, MemberState::Out(LeftReason::Left))?;
             }
             let members = batch.state.members.of(batch.db, id)?;
-            told += members.len();
+            recipients += members.len();
             if self.kind == Kind::ErasedWithMessages
                 && let Some(now) = room::change::remove_picture_of(batch, &room, user)?
             {
                 slice.rooms.push((id, now, members.clone()));
             }
             slice.audience.push(members);
-            if told >= MOST_RECIPIENTS {
+            if recipients >= MOST_RECIPIENTS {
                 break;
             }
         }

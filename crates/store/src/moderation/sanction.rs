@@ -25,7 +25,7 @@ pub(super) fn put(
 }
 
 fn save(db: &Connection, sanction: &Sanction, now: Timestamp) -> Outcome<()> {
-    let Sanction { user, room, kind, until, reason, told } = sanction;
+    let Sanction { user, room, kind, until, reason, notified } = sanction;
     let sql = sql!(
         "INSERT INTO sanction (site, user, room, kind, until, reason, created, told) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
@@ -40,7 +40,7 @@ fn save(db: &Connection, sanction: &Sanction, now: Timestamp) -> Outcome<()> {
         until.0 as i64,
         &**reason,
         now.0 as i64,
-        told,
+        notified,
     ])?;
     Ok(())
 }
@@ -162,7 +162,7 @@ pub(crate) fn update_standing(db: &Connection, user: UserId) -> Outcome<()> {
     let mut statement = db.prepare_cached(sql)?;
     let sanctions = statement.query_map([user.site.0, user.num], |row| {
         let in_room = row.get::<_, i64>(1)? != 0;
-        Ok(HeldSanction { kind: kind_of(row.get(0)?), in_room, told: row.get(2)? })
+        Ok(HeldSanction { kind: kind_of(row.get(0)?), in_room, notified: row.get(2)? })
     })?;
     let sanctions = sanctions.collect::<Result<Vec<_>, _>>()?;
     let standing = standing_under(row.on_site, &sanctions, held::any(db, user)?);
@@ -265,7 +265,7 @@ pub(super) fn notices(db: &Connection, user: UserId) -> Outcome<Vec<Notice>> {
             kind: kind_of(row.get(1)?),
             until: Timestamp(row.get::<_, i64>(2)? as u64),
             reason: row.get(3)?,
-            told: row.get(4)?,
+            notified: row.get(4)?,
         };
         Ok(sanction.notice())
     })?;

@@ -235,7 +235,7 @@ pub(crate) fn mark(
     let position = batch.position();
     let unread = super::unread(batch.db, &room, read, &mut Blocked::by(user))?;
     let (received, read) = (Seq(received), Seq(read));
-    Ok(MarkerRow { received, read, unread, moved, told: false, position })
+    Ok(MarkerRow { received, read, unread, moved, notifies_other: false, position })
 }
 
 /// Changes a member's view of the room.

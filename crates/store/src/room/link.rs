@@ -134,7 +134,7 @@ fn list(
     let values = params![id.site.0, id.key as i64, only_of];
     let mut statement = db.prepare_cached(sql)?;
     let links = statement.query_map(values, row)?.collect::<Result<Vec<_>, _>>()?;
-    Ok(Ok(links.into_iter().filter(|link| link.stands(now)).collect()))
+    Ok(Ok(links.into_iter().filter(|link| link.is_usable(now)).collect()))
 }
 
 /// The member whose links the asker may see and revoke, by number. None: those of all members.
@@ -142,8 +142,8 @@ fn only_of(db: &Connection, id: ConversationId, asker: UserId) -> Outcome<Result
     if let Err(refusal) = allowed(db, id, asker, Act::List)? {
         return Ok(Err(refusal));
     }
-    let keeps_order = allowed(db, id, asker, Act::Tidy)?.is_ok();
-    Ok(Ok((!keeps_order).then_some(asker.num)))
+    let moderates = allowed(db, id, asker, Act::Tidy)?.is_ok();
+    Ok(Ok((!moderates).then_some(asker.num)))
 }
 
 fn take_back(
@@ -196,7 +196,7 @@ fn find(db: &Connection, code: LinkCode, user: UserId, now: Timestamp) -> Outcom
     let Some((link, id, by)) = found else { return Ok(Err(Refusal::BadInvitation)) };
     let Some(room) = load(db, id)? else { return Ok(Err(Refusal::BadInvitation)) };
     let who = member::standing_at(db, id, user, membership(db, id, user)?.as_ref(), now)?;
-    Ok(link.lets_in(who, room.rules(), now).map(|()| Found { room, who, by, link }))
+    Ok(link.admits(who, room.rules(), now).map(|()| Found { room, who, by, link }))
 }
 
 fn open(

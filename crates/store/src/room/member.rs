@@ -243,7 +243,7 @@ pub(crate) fn change(
     let (mut seen, mut left) = (None, None);
     if let Some(after) = after {
         put(batch, &room, user, before, after)?;
-        if terms.is_none() && act.keeps_order() && by != user {
+        if terms.is_none() && act.is_moderation() && by != user {
             record(batch.db, id, by, user, action, now)?;
         }
         match after {

@@ -18,8 +18,8 @@ pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 /// Sends a request and waits. A database in memory answers before the request returns, one on disk on its own threads.
 pub(crate) fn try_ask<T: Send + 'static>(request: impl FnOnce(Done<T>)) -> Result<T, StoreError> {
-    let (told, wait) = mpsc::channel();
-    request(Box::new(move |outcome| told.send(outcome).expect("the test waits")));
+    let (sender, wait) = mpsc::channel();
+    request(Box::new(move |outcome| sender.send(outcome).expect("the test waits")));
     wait.recv_timeout(PATIENCE).expect("the store answers each request")
 }
 

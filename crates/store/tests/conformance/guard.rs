@@ -110,7 +110,7 @@ pub(crate) fn the_shadow_keeps_the_newest(store: &dyn Store) {
         kind: SanctionKind::Shadow,
         until: Timestamp(NOW.0 + 1_000),
         reason: "Spam".into(),
-        told: true,
+        notified: true,
     };
     act(store, site, By::Site, ModeratorAct::Sanction(shadow)).expect("the site may everything");
     assert!(user(store, ann).on_site.shadowed && !user(store, ann).on_site.noticed);

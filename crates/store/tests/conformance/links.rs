@@ -194,7 +194,7 @@ pub(crate) fn a_link_ends_when_its_author_loses_the_right(store: &dyn Store) {
     act(store, id, ann, bob, Invite);
     let sanction = |kind| {
         let (room, until, reason) = (Some(id), Timestamp(NOW.0 + 5), "".into());
-        let act = ModeratorAct::Sanction(Sanction { user: bob, room, kind, until, reason, told: true });
+        let act = ModeratorAct::Sanction(Sanction { user: bob, room, kind, until, reason, notified: true });
         ask(|done| store.moderate(site, By::Site, act, NOW, done)).expect("the site may");
     };
     make(store, id, bob, 2).expect("a member may");

@@ -13,18 +13,18 @@ pub(crate) fn seqs_are_gap_free_when_many_write_at_once(store: &dyn Store) {
         for writer in 0..8 {
             scope.spawn(move || {
                 let (from, to) = if writer % 2 == 0 { (ann, bob) } else { (bob, ann) };
-                let (told, answers) = channel();
+                let (sender, answers) = channel();
                 for number in 0..50 {
-                    let told = told.clone();
+                    let sender = sender.clone();
                     let append = message(from, to, &format!("{writer}-{number}"), "x");
                     store.append(
                         append,
                         Box::new(move |outcome| {
-                            told.send(outcome.expect("the store works").seq).expect("the test waits");
+                            sender.send(outcome.expect("the store works").seq).expect("the test waits");
                         }),
                     );
                 }
-                drop(told);
+                drop(sender);
                 let seqs: Vec<Seq> = answers.iter().collect();
                 assert_eq!(seqs.len(), 50);
                 assert!(seqs.is_sorted(), "one writer's messages keep their order");
@@ -37,9 +37,9 @@ pub(crate) fn seqs_are_gap_free_when_many_write_at_once(store: &dyn Store) {
 pub(crate) fn completions_come_in_the_order_of_their_positions(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
-    let (told, answers) = channel();
+    let (sender, answers) = channel();
     for number in 0..300u64 {
-        let told = told.clone();
+        let sender = sender.clone();
         let to = if number % 2 == 0 { bob } else { carl };
         match number % 3 {
             0 => store.mark(
@@ -48,18 +48,18 @@ pub(crate) fn completions_come_in_the_order_of_their_positions(store: &dyn Store
                 Seq(number),
                 Seq(number),
                 Box::new(move |outcome| {
-                    told.send(outcome.expect("the store works").position).expect("the test waits");
+                    sender.send(outcome.expect("the store works").position).expect("the test waits");
                 }),
             ),
             _ => store.append(
                 message(ann, to, &number.to_string(), "x"),
                 Box::new(move |outcome| {
-                    told.send(outcome.expect("the store works").position).expect("the test waits");
+                    sender.send(outcome.expect("the store works").position).expect("the test waits");
                 }),
             ),
         }
     }
-    drop(told);
+    drop(sender);
     let positions: Vec<Position> = answers.iter().collect();
     assert_eq!(positions.len(), 300);
     assert!(positions.is_sorted());
@@ -78,13 +78,13 @@ pub(crate) fn a_repeated_client_id_changes_nothing_and_answers_as_then(store: &d
     assert_eq!(&*page.messages[0].body, "hello");
     assert!(seqs(store, direct(ann, carl)).is_empty());
     // Both in one batch.
-    let (told, answers) = channel();
+    let (sender, answers) = channel();
     for _ in 0..2 {
-        let told = told.clone();
+        let sender = sender.clone();
         store.append(
             message(ann, bob, "twin", "x"),
             Box::new(move |outcome| {
-                told.send(outcome.expect("the store works")).expect("the test waits");
+                sender.send(outcome.expect("the store works")).expect("the test waits");
             }),
         );
     }
@@ -102,17 +102,17 @@ pub(crate) fn a_client_id_is_known_for_as_long_as_its_message(store: &dyn Store)
             format!("{:x}", number * 7919 % 65_537)
         }
     };
-    let (told, answers) = channel();
+    let (sender, answers) = channel();
     for number in 0..30_000 {
-        let told = told.clone();
+        let sender = sender.clone();
         store.append(
             message(ann, bob, &id(number), "x"),
             Box::new(move |outcome| {
-                told.send(outcome.expect("the store works")).expect("the test waits");
+                sender.send(outcome.expect("the store works")).expect("the test waits");
             }),
         );
     }
-    drop(told);
+    drop(sender);
     let first: Vec<_> = answers.iter().collect();
     assert_eq!(first.len(), 30_000);
     assert!(first.iter().all(|answer| !answer.repeated));

@@ -29,20 +29,20 @@ pub(crate) fn people_are_found_by_the_start_of_any_word(store: &dyn Store) {
 /// With so many users a store may search in another way.
 pub(crate) fn people_are_found_among_many(store: &dyn Store) {
     let site = add_site(store, "forum");
-    let (told, answers) = channel();
+    let (sender, answers) = channel();
     for number in 0..2_500 {
-        let told = told.clone();
+        let sender = sender.clone();
         let name = if number % 2 == 0 { format!("Max {number:04}") } else { format!("{number:04} Max") };
         store.put_user(
             site,
             profile(&number.to_string(), &name),
             NOW,
             Box::new(move |row| {
-                told.send(row.is_ok()).expect("the test waits");
+                sender.send(row.is_ok()).expect("the test waits");
             }),
         );
     }
-    drop(told);
+    drop(sender);
     assert!(answers.iter().all(|ok| ok));
     let names = found_by(store, site, "max", 300);
     assert_eq!(names.len(), 2_500);

@@ -367,7 +367,7 @@ pub(crate) fn a_gap_brings_the_replies_of_threads(store: &dyn Store) {
     assert_eq!(threads(from), (vec![], vec![true]), "more than a page: the device reads anew");
 }
 
-fn stands(store: &dyn Store, user: UserId, room: ConversationId, change: ThreadChange) -> Option<u64> {
+fn is_usable(store: &dyn Store, user: UserId, room: ConversationId, change: ThreadChange) -> Option<u64> {
     let row: Result<ThreadRow, Refusal> = ask(|done| store.change_thread(user, room, Seq(1), change, done));
     row.expect("one may read it").read
 }
@@ -393,10 +393,10 @@ pub(crate) fn a_reply_is_a_message_of_the_room(store: &dyn Store) {
     let reply = read(store, dora, room, Seq(4)).rich.and_then(|rich| rich.thread).expect("it is in one");
     assert_eq!((reply.root, reply.number), (Seq(1), 2), "who may read the room may read it");
     let none = ThreadChange::default();
-    assert_eq!(stands(store, ann, room, none), Some(0), "it is below her message");
-    assert_eq!(stands(store, bob, room, none), Some(2), "he has written it");
-    assert_eq!(stands(store, carl, room, none), Some(0), "he is named");
-    assert_eq!(stands(store, dora, room, none), None);
+    assert_eq!(is_usable(store, ann, room, none), Some(0), "it is below her message");
+    assert_eq!(is_usable(store, bob, room, none), Some(2), "he has written it");
+    assert_eq!(is_usable(store, carl, room, none), Some(0), "he is named");
+    assert_eq!(is_usable(store, dora, room, none), None);
     for (root, id) in [(2, "b-3"), (9, "b-4"), (0, "b-5"), (u64::MAX >> 1, "b-6")] {
         let refused = post(store, room, bob, id, "x", Some(root));
         assert_eq!(refused.err(), Some(Refusal::NoSuchMessage), "{root}");
@@ -455,16 +455,16 @@ pub(crate) fn a_follower_of_a_thread_sees_unread_replies(store: &dyn Store) {
     assert_eq!(followed(bob), [(2, Some(1)), (1, Some(2))]);
     assert_eq!(followed(dora), []);
     let read = |read| ThreadChange { read: Some(read), ..ThreadChange::default() };
-    assert_eq!(stands(store, ann, room, read(9)), Some(2), "clipped");
-    assert_eq!(stands(store, ann, room, read(1)), Some(2), "never back");
+    assert_eq!(is_usable(store, ann, room, read(9)), Some(2), "clipped");
+    assert_eq!(is_usable(store, ann, room, read(1)), Some(2), "never back");
     let follow = |on| ThreadChange { follow: Some(on), ..ThreadChange::default() };
-    assert_eq!(stands(store, ann, room, follow(false)), None);
+    assert_eq!(is_usable(store, ann, room, follow(false)), None);
     assert_eq!(followed(ann), [(2, Some(0))]);
-    assert_eq!(stands(store, ann, room, follow(true)), Some(2), "all of before is read");
+    assert_eq!(is_usable(store, ann, room, follow(true)), Some(2), "all of before is read");
     let outside = ask(|done| store.change_thread(dora, room, Seq(1), follow(true), done));
     assert_eq!(outside.err(), Some(Refusal::NotAMember));
     let position = snapshot(store, ann, None).position;
-    stands(store, ann, room, follow(false));
+    is_usable(store, ann, room, follow(false));
     assert_eq!(snapshot(store, ann, None).position, position, "it concerns nobody else");
 }
 

@@ -426,7 +426,7 @@ pub(crate) fn a_mute_outlasts_leaving(store: &dyn Store) {
         kind: chat::SanctionKind::Mute,
         until: later(1_000),
         reason: "Spam".into(),
-        told: true,
+        notified: true,
     };
     let muted =
         ask(|done| store.moderate(site, chat::By::Site, chat::ModeratorAct::Sanction(mute), NOW, done));

@@ -3,7 +3,7 @@
 use chat::{
     Append, By, ContactState, LeftReason, LinkRule, MessageRequest, MessagesAfterErasure, Moderated,
     ModeratorAct, NewErasure, NewReport, NewRoom, NoticeKind, Post, Refusal, Relation, ReportAbout,
-    ReportReason, ReportState, RequestAnswer, RequestRules, RequestTold, Requested, Role, RoleClaim,
+    ReportReason, ReportState, RequestAnswer, RequestNotice, RequestRules, Requested, Role, RoleClaim,
     RoomKind, RoomLimits, RoomName, Sanction, SanctionKind, Seq, Settings, SiteId, SiteRole, Standing, Store,
     Timestamp, TokenUser, UserId, UserRow,
 };
@@ -58,7 +58,14 @@ fn moderator(store: &dyn Store, site: SiteId, id: &str, role: SiteRole) -> UserI
 }
 
 fn sanction(user: UserId, kind: SanctionKind, until: Timestamp) -> ModeratorAct {
-    ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason: "Insults".into(), told: true })
+    ModeratorAct::Sanction(Sanction {
+        user,
+        room: None,
+        kind,
+        until,
+        reason: "Insults".into(),
+        notified: true,
+    })
 }
 
 fn room(store: &dyn Store, owner: UserId, kind: RoomKind) -> chat::ConversationId {
@@ -89,18 +96,18 @@ pub(crate) fn a_stranger_asks_until_the_other_one_answers(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     let first = write(store, ann, bob, "1", "Hello @bob").expect("a stranger may ask");
     assert!(first.pending && first.appended.seq == Seq(1));
-    let RequestTold::Request(told) = first.told else { panic!("it is new") };
+    let RequestNotice::Request(told) = first.notice else { panic!("it is new") };
     assert_eq!((told.request, told.unread, told.mentions), (Some(MessageRequest::Received), 1, 1));
     assert_eq!(told, Box::new(seen(store, bob, ann)));
     let again = write(store, ann, bob, "1", "Hello @bob").expect("it was stored");
     assert!(again.appended.repeated && again.pending && again.appended.seq == Seq(1));
     let second = write(store, ann, bob, "2", "It is about the bike").expect("two are allowed");
-    assert!(matches!(second.told, RequestTold::Message) && second.pending);
+    assert!(matches!(second.notice, RequestNotice::Message) && second.pending);
     assert_eq!(write(store, ann, bob, "3", "?").err(), Some(Refusal::RequestPending));
     assert_eq!(seen(store, ann, bob).request, Some(MessageRequest::Sent));
     let reply = write(store, bob, ann, "1", "Which one? See www.bikes.example")
         .expect("who was asked may everything");
-    assert!(!reply.pending && matches!(reply.told, RequestTold::Message));
+    assert!(!reply.pending && matches!(reply.notice, RequestNotice::Message));
     assert_eq!((seen(store, ann, bob).request, seen(store, bob, ann).request), (None, None));
     let on = write(store, ann, bob, "3", "www.bikes.example/3").expect("they know each other");
     assert!(!on.pending && on.appended.seq == Seq(4));
@@ -131,7 +138,7 @@ pub(crate) fn a_request_does_not_show_whether_it_was_read(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     write(store, ann, bob, "1", "Hello").expect("a stranger may ask");
     let read = ask(|done| store.mark(direct(ann, bob), bob, Seq(1), Seq(1), done));
-    assert!(read.moved && !read.told);
+    assert!(read.moved && !read.notifies_other);
     let row = seen(store, ann, bob);
     assert_eq!((row.their_received, row.their_read), (Seq(0), Seq(0)));
     assert_eq!(answer(store, bob, ann, RequestAnswer::Accept), Ok(true));
@@ -150,7 +157,7 @@ pub(crate) fn a_dismissed_asker_reaches_nobody(store: &dyn Store) {
     let of_ann = snapshot(store, ann, Some(position));
     assert!(of_ann.conversations.rows.is_empty(), "nothing has changed for who has asked");
     let second = write(store, ann, bob, "2", "Are you there?").expect("she does not know");
-    assert!(matches!(second.told, RequestTold::Nothing) && second.pending);
+    assert!(matches!(second.notice, RequestNotice::Nothing) && second.pending);
     let row = seen(store, bob, ann);
     assert!(row.archived && row.request == Some(MessageRequest::Received), "{row:?}");
     write(store, bob, ann, "1", "Yes").expect("he may change his mind");
@@ -356,7 +363,7 @@ pub(crate) fn sanctions_hold_for_the_next_user_with_the_same_id(store: &dyn Stor
         kind: SanctionKind::Ban,
         until: day,
         reason: "".into(),
-        told: true,
+        notified: true,
     };
     site_act(ModeratorAct::Sanction(of_room));
     erase(store, bob, "deleted-1");
@@ -560,7 +567,7 @@ pub(crate) fn moderators_of_the_site_keep_order_in_its_rooms(store: &dyn Store) 
 
     let in_room = |kind| {
         let (user, room, reason) = (bob, Some(open), "Enough".into());
-        ModeratorAct::Sanction(Sanction { user, room, kind, until: later(HOUR), reason, told: true })
+        ModeratorAct::Sanction(Sanction { user, room, kind, until: later(HOUR), reason, notified: true })
     };
     let muted =
         act(store, site, by, in_room(SanctionKind::Mute)).expect("she may").member.expect("he is in it");

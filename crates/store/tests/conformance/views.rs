@@ -26,8 +26,8 @@ pub(crate) fn a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs(sto
 pub(crate) fn a_rejected_sign_in_gets_no_answer(store: &dyn Store) {
     let (site, ..) = two_users(store);
     for id in ["ann", "newcomer"] {
-        let (told, wait) = channel::<()>();
-        let done = Box::new(move |_| told.send(()).expect("the test waits"));
+        let (sender, wait) = channel::<()>();
+        let done = Box::new(move |_| sender.send(()).expect("the test waits"));
         store.sign_in(site, profile(id, id).into(), since(None), NOW, Box::new(|_| false), done);
         assert!(wait.recv().is_err(), "dropped uncalled");
         assert!(ask(|done| store.user(site, sub(id), done)).is_some());
@@ -39,11 +39,11 @@ pub(crate) fn later_commits_come_after_met(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     for number in 0..20 {
         let written = Arc::new(Mutex::new(None));
-        let (told, wait) = channel();
+        let (sender, wait) = channel();
         let met = {
-            let (written, told) = (Arc::clone(&written), told.clone());
+            let (written, sender) = (Arc::clone(&written), sender.clone());
             move |_: &chat::UserRow| {
-                *written.lock().expect("no panic") = Some(told);
+                *written.lock().expect("no panic") = Some(sender);
                 true
             }
         };
@@ -55,7 +55,7 @@ pub(crate) fn later_commits_come_after_met(store: &dyn Store) {
         store.append(
             message(bob, ann, &number.to_string(), "hi"),
             Box::new(move |outcome| {
-                told.send(outcome.expect("the store works").position).expect("the test waits");
+                sender.send(outcome.expect("the store works").position).expect("the test waits");
             }),
         );
         assert!(wait.recv().expect("the store answers") > view.position);

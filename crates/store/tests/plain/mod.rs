@@ -250,7 +250,7 @@ impl Plain {
             read: Seq(read),
             unread: newest - read,
             moved,
-            told: true,
+            notifies_other: true,
             position: self.position(),
         }
     }

@@ -80,9 +80,9 @@ impl From<std::io::Error> for Refused {
 pub(super) async fn answer<T: Send + 'static>(
     ask: impl FnOnce(Box<dyn FnOnce(Result<T, Refusal>) + Send>),
 ) -> Result<T, Refused> {
-    let (tell, told) = oneshot::channel();
-    ask(Box::new(move |outcome| _ = tell.send(outcome)));
-    Ok(told.await.unwrap_or(Err(Refusal::Unavailable))?)
+    let (sender, outcome) = oneshot::channel();
+    ask(Box::new(move |found| _ = sender.send(found)));
+    Ok(outcome.await.unwrap_or(Err(Refusal::Unavailable))?)
 }
 
 /// Runs blocking work on a thread that may block.

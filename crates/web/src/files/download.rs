@@ -21,22 +21,25 @@ use web_proto::Code;
 
 use super::asked::{Refused, answer, blocking};
 use super::link::push_escaped;
-use super::{Desk, ROOM_PICTURES, id_text, named, named_after};
+use super::{FilesState, ROOM_PICTURES, id_text, named, named_after};
 use crate::assets::{Range, range_of};
 use crate::pieces::Streamed;
 
 /// So much is read at once; more than the connection layer's soft limit, see [`Streamed`].
 const PIECE_BYTES: u64 = 128 * 1024;
 
-pub(super) async fn download(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn download(State(state): State<Arc<FilesState>>, request: Request<Body>) -> Response<Body> {
     let (head, _) = request.into_parts();
-    shown(find(&desk, &head.method, head.uri.path(), head.uri.query(), &head.headers).await)
+    shown(find(&state, &head.method, head.uri.path(), head.uri.query(), &head.headers).await)
 }
 
 /// The picture of a room, no larger than a thumbnail. Everybody who knows its id may read it.
-pub(super) async fn room_picture(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn room_picture(
+    State(state): State<Arc<FilesState>>,
+    request: Request<Body>,
+) -> Response<Body> {
     let (head, _) = request.into_parts();
-    let mut response = shown(find_room_picture(&desk, &head.method, head.uri.path(), &head.headers).await);
+    let mut response = shown(find_room_picture(&state, &head.method, head.uri.path(), &head.headers).await);
     if response.status() == StatusCode::OK {
         // The bytes of an id never change. A picture that was replaced leaves caches within a day.
         let public = HeaderValue::from_static("public, max-age=86400, immutable");
@@ -46,18 +49,18 @@ pub(super) async fn room_picture(State(desk): State<Arc<Desk>>, request: Request
 }
 
 async fn find_room_picture(
-    desk: &Desk,
+    state: &FilesState,
     method: &Method,
     path: &str,
     fields: &HeaderMap,
 ) -> Result<Response<Body>, Refused> {
     let id = named_after(ROOM_PICTURES, path).ok_or(Refused::of(Code::NoSuchFile))?;
-    let row = answer(|then| desk.files.node.file(id, then)).await?;
+    let row = answer(|then| state.files.node.file(id, then)).await?;
     let Some(picture) = row.file.picture.as_ref().filter(|_| row.is_room_picture) else {
         return Err(Refused::of(Code::NoSuchFile));
     };
     let rendition = if picture.has_thumbnail { Rendition::Thumbnail } else { Rendition::Picture };
-    let blobs = Arc::clone(&desk.files.blobs);
+    let blobs = Arc::clone(&state.files.blobs);
     let blob = blocking(move || open(&*blobs, id, rendition)).await?;
     Ok(part(method, fields, &row, &format!("\"{}-room\"", id_text(id)), blob))
 }
@@ -76,7 +79,7 @@ fn shown(outcome: Result<Response<Body>, Refused>) -> Response<Body> {
 }
 
 async fn find(
-    desk: &Desk,
+    state: &FilesState,
     method: &Method,
     path: &str,
     query: Option<&str>,
@@ -87,10 +90,10 @@ async fn find(
         let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
         pairs.into_iter().find(|(name, _)| *name == key).map(|(_, value)| value)
     };
-    if !desk.files.links.open(id, asked("e").unwrap_or_default(), asked("s").unwrap_or_default()) {
+    if !state.files.links.open(id, asked("e").unwrap_or_default(), asked("s").unwrap_or_default()) {
         return Err(Refused::of(Code::BadLink));
     }
-    let row = answer(|then| desk.files.node.file(id, then)).await?;
+    let row = answer(|then| state.files.node.file(id, then)).await?;
     if !row.is_complete {
         return Err(Refused::of(Code::NoSuchFile));
     }
@@ -111,7 +114,7 @@ async fn find(
             Body::empty(),
         ));
     }
-    let blobs = Arc::clone(&desk.files.blobs);
+    let blobs = Arc::clone(&state.files.blobs);
     let blob = blocking(move || open(&*blobs, id, rendition)).await?;
     Ok(part(method, fields, &row, &tag, blob))
 }

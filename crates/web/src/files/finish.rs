@@ -9,7 +9,7 @@ use chat::{Blobs, FileFound, FileId, FileRow, FileType, Picture, Refusal, Rendit
 use web_proto::Code;
 
 use super::asked::{Refused, answer, blocking};
-use super::{Desk, PictureBy};
+use super::{FilesState, PictureBy};
 
 /// Encodes pictures anew in a place where a flaw in a decoder can do no harm.
 pub trait Pictures: Send + Sync + 'static {
@@ -51,7 +51,7 @@ pub enum PictureFault {
     Failed(io::Error),
 }
 
-impl Desk {
+impl FilesState {
     /// Finds out the type of a complete upload and stores it. Safe to repeat after an interruption.
     pub(super) async fn finish(&self, row: &FileRow, by: PictureBy) -> Result<(), Refused> {
         let (id, voice, bytes) = (row.file.id, row.file.voice, row.file.bytes);

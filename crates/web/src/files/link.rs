@@ -50,11 +50,11 @@ impl Links {
     /// Does a link with this end and signature open the file now?
     pub(crate) fn open(&self, file: FileId, end: &str, signature: &str) -> bool {
         let Some(making) = &self.0 else { return false };
-        let mut told = [0; MAC_BYTES + 2];
-        let decoded = URL_SAFE_NO_PAD.decode_slice(signature, &mut told);
+        let mut decoded_bytes = [0; MAC_BYTES + 2];
+        let decoded = URL_SAFE_NO_PAD.decode_slice(signature, &mut decoded_bytes);
         let end: Option<u64> = end.parse().ok().filter(|_| end.bytes().all(|byte| byte.is_ascii_digit()));
         let (Ok(MAC_BYTES), Some(end)) = (decoded, end) else { return false };
-        let is_ours = crate::key::is_same(&making.sign(file, end), &told[..MAC_BYTES]);
+        let is_ours = crate::key::is_same(&making.sign(file, end), &decoded_bytes[..MAC_BYTES]);
         is_ours && (making.clock)().0 / 1000 < end
     }
 }

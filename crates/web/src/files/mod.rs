@@ -35,7 +35,7 @@ pub struct Files {
 }
 
 /// State that the handlers share.
-struct Desk {
+struct FilesState {
     files: Files,
     writers: writers::Writers,
 }
@@ -43,7 +43,7 @@ struct Desk {
 /// The routes of files, to be merged into those of the node.
 pub fn routes(files: Files) -> Router {
     let (node, clock) = (Arc::clone(&files.node), files.clock);
-    let desk = Arc::new(Desk { files, writers: writers::Writers::default() });
+    let state = Arc::new(FilesState { files, writers: writers::Writers::default() });
     let uploads = Router::new()
         .route("/v1/files", any(upload::collection))
         .route("/v1/files/{site}/{id}", any(upload::one));
@@ -51,7 +51,7 @@ pub fn routes(files: Files) -> Router {
     limited(uploads, RequestKind::Files, &node, clock)
         .route("/v1/files/{site}/{id}/{name}", get(download::download))
         .route("/v1/room-pictures/{site}/{id}", get(download::room_picture))
-        .with_state(desk)
+        .with_state(state)
 }
 
 /// An id as it is on the wire, where its site stands beside it.

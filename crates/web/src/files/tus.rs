@@ -48,10 +48,10 @@ pub(super) fn metadata(fields: &HeaderMap) -> Result<HashMap<String, String>, Re
 }
 
 /// An answer without a body.
-pub(super) fn answer(status: StatusCode, told: &[(HeaderName, String)]) -> Response<Body> {
+pub(super) fn answer(status: StatusCode, fields: &[(HeaderName, String)]) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
-    for (name, value) in told {
+    for (name, value) in fields {
         if let Ok(value) = HeaderValue::from_str(value) {
             response.headers_mut().insert(name, value);
         }

@@ -18,43 +18,46 @@ use web_proto::Code;
 
 use super::asked::{Refused, answer, blocking, identify, origin};
 use super::writers::Turn;
-use super::{Desk, PictureBy, id_text, named, tus};
+use super::{FilesState, PictureBy, id_text, named, tus};
 use crate::request_limit;
 
 /// `/v1/files`.
-pub(super) async fn collection(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn collection(
+    State(state): State<Arc<FilesState>>,
+    request: Request<Body>,
+) -> Response<Body> {
     let (head, _) = request.into_parts();
     let outcome = match head.method {
-        Method::POST => create(&desk, &head).await,
-        Method::OPTIONS => Ok(abilities(&desk)),
+        Method::POST => create(&state, &head).await,
+        Method::OPTIONS => Ok(abilities(&state)),
         _ => Ok(tus::answer(StatusCode::METHOD_NOT_ALLOWED, &[])),
     };
-    told(&desk, &head.headers, outcome)
+    with_common_fields(&state, &head.headers, outcome)
 }
 
 /// `/v1/files/SITE/ID`.
-pub(super) async fn one(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
+pub(super) async fn one(State(state): State<Arc<FilesState>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let outcome = match head.method {
-        Method::OPTIONS => Ok(abilities(&desk)),
+        Method::OPTIONS => Ok(abilities(&state)),
         Method::HEAD | Method::GET | Method::PATCH | Method::DELETE => match named(head.uri.path()) {
-            Some(id) => go_on(&desk, &head, id, body).await,
+            Some(id) => go_on(&state, &head, id, body).await,
             None => Err(Refused::of(Code::NoSuchFile)),
         },
         _ => Ok(tus::answer(StatusCode::METHOD_NOT_ALLOWED, &[])),
     };
-    told(&desk, &head.headers, outcome)
+    with_common_fields(&state, &head.headers, outcome)
 }
 
-async fn create(desk: &Desk, head: &Parts) -> Result<Response<Body>, Refused> {
+async fn create(state: &FilesState, head: &Parts) -> Result<Response<Body>, Refused> {
     let fields = &head.headers;
     tus::check_version(fields)?;
-    let node = &desk.files.node;
-    let now = (desk.files.clock)();
-    let told = tus::metadata(fields)?;
-    let site = told.get("site").and_then(|key| node.site_id(key)).ok_or(Refused::of(Code::NoSuchSite))?;
+    let node = &state.files.node;
+    let now = (state.files.clock)();
+    let metadata = tus::metadata(fields)?;
+    let site = metadata.get("site").and_then(|key| node.site_id(key)).ok_or(Refused::of(Code::NoSuchSite))?;
     let bytes = tus::number(fields, &tus::LENGTH)?;
-    let place = (told.get("user"), told.get("conversation"), told.get("page"));
+    let place = (metadata.get("user"), metadata.get("conversation"), metadata.get("page"));
     let to = match place {
         (Some(user), None, None) => To::User(Sub::parse(user).ok_or(Refused::of(Code::NoSuchUser))?),
         (None, Some(id), None) => {
@@ -69,84 +72,84 @@ async fn create(desk: &Desk, head: &Parts) -> Result<Response<Body>, Refused> {
     };
     let wish = Wish {
         to,
-        name: told.get("filename").cloned().unwrap_or_default(),
+        name: metadata.get("filename").cloned().unwrap_or_default(),
         bytes,
-        voice: told.contains_key("voice"),
-        duration_ms: told.get("duration").and_then(|ms| ms.parse().ok()),
-        peaks: told.get("peaks").and_then(|text| Peaks::parse(text)),
+        voice: metadata.contains_key("voice"),
+        duration_ms: metadata.get("duration").and_then(|ms| ms.parse().ok()),
+        peaks: metadata.get("peaks").and_then(|text| Peaks::parse(text)),
     };
     let who = identify(node, site, head, now).await?;
-    let id = answer(|then| node.create_file(&who, wish, desk.files.limits, now, then)).await?;
+    let id = answer(|then| node.create_file(&who, wish, state.files.limits, now, then)).await?;
     let location = format!("/v1/files/{}/{}", site.0, id_text(id));
     Ok(tus::answer(StatusCode::CREATED, &[(LOCATION, location), (tus::OFFSET, "0".into())]))
 }
 
 /// Works on an upload of the user who asks.
-async fn go_on(desk: &Desk, head: &Parts, id: FileId, body: Body) -> Result<Response<Body>, Refused> {
+async fn go_on(state: &FilesState, head: &Parts, id: FileId, body: Body) -> Result<Response<Body>, Refused> {
     let (method, fields) = (&head.method, &head.headers);
     tus::check_version(fields)?;
-    let node = &desk.files.node;
-    let who = identify(node, id.site, head, (desk.files.clock)()).await?;
+    let node = &state.files.node;
+    let who = identify(node, id.site, head, (state.files.clock)()).await?;
     let row = answer(|then| node.file(id, then)).await?;
     if *method == Method::GET {
         answer(|then| node.may_see_file(&who, &row, then)).await?;
-        return described(desk, &row);
+        return described(state, &row);
     }
     // Only the owner may know that it exists.
     if row.owner != who.user() {
         return Err(Refused::of(Code::NoSuchFile));
     }
-    let turn = desk.writers.take(id).await;
+    let turn = state.writers.take(id).await;
     // Somebody else may have completed or removed it while this request waited for its turn.
     let row = answer(|then| node.file(id, then)).await?;
     match *method {
         Method::DELETE => {
             answer(|then| node.remove_file(id, then)).await?;
-            let blobs = Arc::clone(&desk.files.blobs);
+            let blobs = Arc::clone(&state.files.blobs);
             blocking(move || Ok(blobs.remove(id)?)).await?;
             Ok(tus::answer(StatusCode::NO_CONTENT, &[]))
         }
         Method::HEAD => {
-            let (offset, length) = standing(desk, &row, by(&who)).await?;
-            let told = [(tus::OFFSET, offset.to_string()), (tus::LENGTH, length.to_string())];
-            Ok(tus::answer(StatusCode::OK, &told))
+            let (offset, length) = standing(state, &row, by(&who)).await?;
+            let more = [(tus::OFFSET, offset.to_string()), (tus::LENGTH, length.to_string())];
+            Ok(tus::answer(StatusCode::OK, &more))
         }
         _ => {
             let address = request_limit::address(&head.extensions);
-            let offset = append(Writing { desk, who, address, row, turn }, fields, body).await?;
+            let offset = append(Writing { state, who, address, row, turn }, fields, body).await?;
             Ok(tus::answer(StatusCode::NO_CONTENT, &[(tus::OFFSET, offset.to_string())]))
         }
     }
 }
 
 /// A file that is complete, as messages will show it.
-fn described(desk: &Desk, row: &FileRow) -> Result<Response<Body>, Refused> {
+fn described(state: &FilesState, row: &FileRow) -> Result<Response<Body>, Refused> {
     if !row.is_complete {
         return Err(Refused::of(Code::NoSuchFile));
     }
     let mut json = Vec::new();
-    crate::wire::file(&row.file, &desk.files.links).write(&mut json);
+    crate::wire::file(&row.file, &state.files.links).write(&mut json);
     let mut response = Response::new(Body::from(json));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
 }
 
 /// How far it came, of how much. Where all is there and a crash or a lost connection came in between, it is finished now.
-async fn standing(desk: &Desk, row: &FileRow, by: PictureBy) -> Result<(u64, u64), Refused> {
+async fn standing(state: &FilesState, row: &FileRow, by: PictureBy) -> Result<(u64, u64), Refused> {
     if row.is_complete {
         return Ok((row.file.bytes, row.file.bytes));
     }
-    let (blobs, id) = (Arc::clone(&desk.files.blobs), row.file.id);
+    let (blobs, id) = (Arc::clone(&state.files.blobs), row.file.id);
     let arrived = blocking(move || Ok(blobs.arrived(id)?)).await?;
     if arrived == row.file.bytes {
-        desk.finish(row, by).await?;
+        state.finish(row, by).await?;
     }
     Ok((arrived, row.file.bytes))
 }
 
 /// A piece of an upload that is being written.
 struct Writing<'a> {
-    desk: &'a Desk,
+    state: &'a FilesState,
     who: Identified,
     address: Option<IpAddr>,
     row: FileRow,
@@ -159,7 +162,7 @@ const UNCOUNTED_BYTES: u64 = 256 * 1024;
 impl Writing<'_> {
     /// All bytes up to `offset` are on the disk; `new` of them are not counted yet.
     async fn count(&self, offset: u64, new: u64) -> Result<(), Refused> {
-        let Desk { files, .. } = self.desk;
+        let FilesState { files, .. } = self.state;
         files.node.uploaded(&self.who, self.address, new, (files.clock)());
         answer(|then| files.node.grow_file(&self.who, self.row.file.id, offset, files.limits, then)).await
     }
@@ -167,24 +170,24 @@ impl Writing<'_> {
 
 /// Writes the arriving bytes. Returns the new offset.
 async fn append(mut writing: Writing<'_>, fields: &HeaderMap, mut body: Body) -> Result<u64, Refused> {
-    let desk = writing.desk;
+    let state = writing.state;
     if fields.get(CONTENT_TYPE).is_none_or(|kind| kind != "application/offset+octet-stream") {
         let text = "content-type: application/offset+octet-stream is needed";
         return Err(Refused::because(Code::BadValue, text).with_status(415));
     }
     let wanted = tus::number(fields, &tus::OFFSET)?;
-    let (mut offset, length) = standing(desk, &writing.row, by(&writing.who)).await?;
+    let (mut offset, length) = standing(state, &writing.row, by(&writing.who)).await?;
     if wanted != offset {
         return Err(Refused::because(Code::WrongOffset, &format!("this upload stands at {offset}")));
     }
     if offset == length {
         return Ok(offset);
     }
-    desk.files.node.may_upload(&writing.who, writing.address, (desk.files.clock)())?;
+    state.files.node.may_upload(&writing.who, writing.address, (state.files.clock)())?;
     // Of a request that was cut off, something may not be counted yet.
     writing.count(offset, 0).await?;
     let mut counted = offset;
-    let (blobs, id) = (Arc::clone(&desk.files.blobs), writing.row.file.id);
+    let (blobs, id) = (Arc::clone(&state.files.blobs), writing.row.file.id);
     let mut file = blocking(move || Ok(blobs.upload(id)?)).await?;
     loop {
         let piece = tokio::select! {
@@ -214,7 +217,7 @@ async fn append(mut writing: Writing<'_>, fields: &HeaderMap, mut body: Body) ->
     writing.count(offset, offset - counted).await?;
     if offset == length {
         blocking(move || Ok(file.sync_all()?)).await?;
-        desk.finish(&writing.row, by(&writing.who)).await?;
+        state.finish(&writing.row, by(&writing.who)).await?;
     }
     Ok(offset)
 }
@@ -230,14 +233,14 @@ async fn next_piece(body: &mut Body) -> Option<Bytes> {
 }
 
 /// The answer to `OPTIONS`, which a page needs before requests from another origin.
-fn abilities(desk: &Desk) -> Response<Body> {
+fn abilities(state: &FilesState) -> Response<Body> {
     let name = HeaderName::from_static;
     tus::answer(
         StatusCode::NO_CONTENT,
         &[
             (name("tus-version"), tus::VERSION.into()),
             (name("tus-extension"), "creation,termination".into()),
-            (name("tus-max-size"), desk.files.limits.file_bytes.to_string()),
+            (name("tus-max-size"), state.files.limits.file_bytes.to_string()),
             (name("access-control-allow-methods"), "POST, GET, HEAD, PATCH, DELETE".into()),
             (
                 name("access-control-allow-headers"),
@@ -250,7 +253,11 @@ fn abilities(desk: &Desk) -> Response<Body> {
 }
 
 /// The fields that all answers have.
-fn told(desk: &Desk, asked: &HeaderMap, outcome: Result<Response<Body>, Refused>) -> Response<Body> {
+fn with_common_fields(
+    state: &FilesState,
+    asked: &HeaderMap,
+    outcome: Result<Response<Body>, Refused>,
+) -> Response<Body> {
     let mut response = outcome.unwrap_or_else(|refused| refused.response());
     let fields = response.headers_mut();
     fields.insert(tus::RESUMABLE, HeaderValue::from_static(tus::VERSION));
@@ -258,7 +265,7 @@ fn told(desk: &Desk, asked: &HeaderMap, outcome: Result<Response<Body>, Refused>
     fields.insert(VARY, HeaderValue::from_static("origin"));
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // Pages of an origin that some site allows may read the answer. The token decides the rest.
-    if let Some(origin) = origin(asked).filter(|origin| desk.files.node.origin_known(origin))
+    if let Some(origin) = origin(asked).filter(|origin| state.files.node.origin_known(origin))
         && let Ok(origin) = HeaderValue::from_str(origin)
     {
         let name = HeaderName::from_static;

@@ -176,7 +176,7 @@ async fn import_part(
     let turn = lane.job.acquire().await.map_err(|_| Refusal::Unavailable)?;
     let begin = Instant::now();
     let now = (api.clock)();
-    let stored = api.ask(|node, told| node.import(caller, items, late, now, told)).await;
+    let stored = api.ask(|node, respond| node.import(caller, items, late, now, respond)).await;
     sleep((begin.elapsed() * REST).min(LONGEST_REST)).await;
     drop(turn);
     for (number, outcome) in numbers.into_iter().zip(stored?) {

@@ -66,7 +66,7 @@ async fn list(
 
 async fn do_list(api: &Api, site: &str, credentials: &Credentials) -> Answer {
     let caller = api.caller(site, credentials).await?;
-    let all = api.ask(|node, told| node.stickers(&caller, told)).await?;
+    let all = api.ask(|node, respond| node.stickers(&caller, respond)).await?;
     Ok(json!({ "stickers": all.iter().map(rich::sticker).collect::<Vec<_>>() }))
 }
 
@@ -91,7 +91,11 @@ async fn do_add(counter: &Counter, site: &str, credentials: &Credentials, body: 
         .run(PictureBy::site(site), move |pictures| new_sticker(pictures, site, &set, &words, &bytes, now));
     let new = made.await??;
     let answer = json!(rich::sticker(&new.sticker));
-    counter.api.ask(|node, told| node.add_sticker(&caller, new, told)).await?.map_err(Refused::value)?;
+    counter
+        .api
+        .ask(|node, respond| node.add_sticker(&caller, new, respond))
+        .await?
+        .map_err(Refused::value)?;
     Ok(answer)
 }
 
@@ -107,7 +111,7 @@ async fn do_remove(api: &Api, site: &str, sticker: &str, credentials: &Credentia
     let caller = api.caller(site, credentials).await?;
     let number = rich::parse_sticker(sticker).ok_or(Refusal::NoSuchSticker)?;
     let now = (api.clock)();
-    api.ask(|node, told| node.remove_sticker(&caller, number, now, told)).await?;
+    api.ask(|node, respond| node.remove_sticker(&caller, number, now, respond)).await?;
     Ok(json!({ "removed": true }))
 }
 
@@ -135,7 +139,7 @@ async fn find(api: &Api, site: &str, sticker: &str) -> Result<(FileType, Vec<u8>
     let site = site.parse::<u32>().map_err(|_| Refusal::NoSuchSticker)?;
     let number = rich::parse_sticker(sticker).ok_or(Refusal::NoSuchSticker)?;
     let id = StickerId { site: SiteId(site), number };
-    api.ask(|node, told| node.sticker_picture(id, told)).await
+    api.ask(|node, respond| node.sticker_picture(id, respond)).await
 }
 
 /// Why no sticker was made.

@@ -85,7 +85,7 @@ pub(super) async fn list(
 async fn do_list(api: &Api, site: &str, credentials: &Credentials, uri: &Uri) -> Answer {
     let caller = api.caller(site, credentials).await?;
     let (query, page) = (field(uri, "query").map(Cow::into_owned), page(uri)?);
-    let page = api.ask(|node, told| node.users(&caller, query, page, told)).await?;
+    let page = api.ask(|node, respond| node.users(&caller, query, page, respond)).await?;
     let users: Vec<_> = page.rows.iter().map(User::of).collect();
     Ok(json!({ "users": users, "next": page.next }))
 }
@@ -109,7 +109,7 @@ async fn do_erase(api: &Api, site: &str, user: &str, credentials: &Credentials, 
     let user = Sub::parse(user).ok_or(Refusal::NoSuchUser)?;
     let messages = if asked.messages { MessagesAfterErasure::Erased } else { MessagesAfterErasure::Kept };
     let now = (api.clock)();
-    api.ask(|node, told| node.erase(&caller, user, messages, now, told)).await?;
+    api.ask(|node, respond| node.erase(&caller, user, messages, now, respond)).await?;
     Ok(json!({ "erased": true }))
 }
 
@@ -130,6 +130,6 @@ async fn do_merge(api: &Api, site: &str, credentials: &Credentials, body: &[u8])
     // Not 401: that would be about the token of the request.
     let guest = api.node.guest_proof(&caller, &asked.guest_token, now);
     let guest = guest.map_err(|refusal| Refused::value(format!("guest_token: {refusal}")))?;
-    api.ask(|node, told| node.merge_guest(&caller, guest, user, now, told)).await?;
+    api.ask(|node, respond| node.merge_guest(&caller, guest, user, now, respond)).await?;
     Ok(json!({ "merged": true }))
 }

@@ -231,7 +231,7 @@ mod tests {
 
     /// Feeds the bytes cut at `cuts`, as a connection would.
     fn hear(input: &[u8], cuts: &[usize]) -> (Vec<Heard>, Option<u16>) {
-        let (mut reader, mut heard, mut kept) = (Reader::default(), Vec::new(), Vec::new());
+        let (mut reader, mut received, mut kept) = (Reader::default(), Vec::new(), Vec::new());
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (input.len() + 1)).collect();
         cuts.sort_unstable();
         let mut at = 0;
@@ -240,10 +240,10 @@ mod tests {
             at = cut;
             loop {
                 match reader.read(&mut kept, LIMIT) {
-                    Err(violation) => return (heard, Some(violation.code)),
+                    Err(violation) => return (received, Some(violation.code)),
                     Ok((used, message)) => {
                         let more = message.is_some();
-                        heard.extend(message.map(|message| match message {
+                        received.extend(message.map(|message| match message {
                             Message::Text(payload) => Heard::Text(payload.to_vec()),
                             Message::Binary(payload) => Heard::Binary(payload.to_vec()),
                             Message::Ping(payload) => Heard::Ping(payload.to_vec()),
@@ -258,7 +258,7 @@ mod tests {
                 }
             }
         }
-        (heard, None)
+        (received, None)
     }
 
     fn text(text: &str) -> Heard {

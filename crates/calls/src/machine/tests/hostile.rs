@@ -91,10 +91,10 @@ fn a_channel_cannot_be_taken_over_or_bound_twice() {
         (0x7fff, addr("8.8.4.4:7002"), None),
     ] {
         let bind = anna.caller.bind(channel, to);
-        let heard = scene.ask(&mut anna, &bind);
+        let received = scene.ask(&mut anna, &bind);
         match expected {
-            None => assert!(matches!(heard, Heard::Success { .. }), "{channel:x} {to} {heard:?}"),
-            Some(code) => assert_eq!(refused(heard), code, "{channel:x} {to}"),
+            None => assert!(matches!(received, Heard::Success { .. }), "{channel:x} {to} {received:?}"),
+            Some(code) => assert_eq!(refused(received), code, "{channel:x} {to}"),
         }
     }
 }

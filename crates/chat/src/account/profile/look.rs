@@ -41,8 +41,9 @@ impl Account {
         let ProfileView { row, status, relation } = view;
         let mode = asker.site.site.mode;
         let is_me = row.id == asker.session.user;
-        let told = self.presences.told(row.id);
-        let presence = if is_me { Some(told.presence) } else { presence_shown(mode, relation, told) };
+        let published = self.presences.published(row.id);
+        let presence =
+            if is_me { Some(published.presence) } else { presence_shown(mode, relation, published) };
         let sees = is_me || crate::users::peer::may_see(mode, relation);
         let is_away = sees && presence == Some(Presence::Offline) && !is_me;
         let of = Visibility { privacy: row.privacy, ..Visibility::default() };

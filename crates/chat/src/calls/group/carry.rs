@@ -4,7 +4,7 @@ use crate::calls::Event;
 use std::sync::Arc;
 
 use crate::calls::group::machine::{GroupEffects, Joining};
-use crate::calls::group::seats::{Came, GroupLeft, GroupMoved};
+use crate::calls::group::seats::{GroupLeft, GroupMoved, JoinOutcome};
 use crate::calls::group::{
     GroupAction, GroupCall, GroupEvent, GroupNews, GroupStanding, MOST_MEMBERS_CALLED, Place,
 };
@@ -142,15 +142,15 @@ impl Calls {
         let call = (id, room, comer.media);
         let came = shard.come(call, joining, &comer.known, pace, config.most, is_here, now);
         match came {
-            Ok(Came::In(moved)) => {
+            Ok(JoinOutcome::In(moved)) => {
                 self.carry_group(&mut shard, *moved, Some((session, re)));
             }
-            Ok(Came::Unknown(_)) if comer.tries >= MOST_TRIES => {
+            Ok(JoinOutcome::Unknown(_)) if comer.tries >= MOST_TRIES => {
                 drop(shard);
                 let refusal = Refusal::Overloaded { retry_after_ms: 1_000 };
                 self.sessions.refuse(session.handle, answer_to(re), refusal);
             }
-            Ok(Came::Unknown(others)) => {
+            Ok(JoinOutcome::Unknown(others)) => {
                 drop(shard);
                 self.ask_who_is_apart(comer, &others, now);
             }
@@ -268,7 +268,7 @@ impl Calls {
                 self.send_group_event(session, re, room, call, answer);
             }
         }
-        for (handle, news) in moved.effects.told {
+        for (handle, news) in moved.effects.events {
             let event = GroupEvent { room, news, ice: None };
             self.sessions.send(handle, Event::GroupCall(Arc::new(event)));
         }

@@ -87,7 +87,7 @@ pub(crate) struct Joining {
 pub(crate) struct GroupEffects {
     /// For the session that sent the command.
     pub(crate) answer: Option<GroupNews>,
-    pub(crate) told: SmallVec<[(SessionHandle, GroupNews); 2]>,
+    pub(crate) events: SmallVec<[(SessionHandle, GroupNews); 2]>,
     /// Users who lost their place.
     pub(crate) gone: SmallVec<[UserId; 1]>,
     /// The set of participants changed: the members receive the new state.
@@ -168,7 +168,7 @@ impl<T: Topology> GroupCall<T> {
                 if let At::Here(before) = std::mem::replace(&mut seat.at, at)
                     && before != session.handle
                 {
-                    effects.told.push((before, GroupNews::Elsewhere));
+                    effects.events.push((before, GroupNews::Elsewhere));
                 }
                 seat.place = place;
             }
@@ -188,7 +188,7 @@ impl<T: Topology> GroupCall<T> {
         let (media, since) = (self.media, self.since);
         effects.answer = Some(GroupNews::Joined { place, media, since, most, here });
         for (other, handle) in others().filter_map(|seat| Some((seat, seat.handle()?))) {
-            effects.told.push((handle, GroupNews::Came(self.participant(me, other))));
+            effects.events.push((handle, GroupNews::Came(self.participant(me, other))));
         }
         Ok(effects)
     }
@@ -202,7 +202,7 @@ impl<T: Topology> GroupCall<T> {
     pub(crate) fn take_out(&mut self, user: UserId) -> Option<GroupEffects> {
         let handle = self.seat_of(user)?.handle();
         let mut effects = self.remove(user);
-        effects.told.extend(handle.map(|handle| (handle, GroupNews::Left)));
+        effects.events.extend(handle.map(|handle| (handle, GroupNews::Left)));
         Some(effects)
     }
 
@@ -227,7 +227,7 @@ impl<T: Topology> GroupCall<T> {
         let me = self.seat_at(by).expect("found above");
         let other = self.seats.iter().find(|seat| seat.place == to && self.pairs(me, seat));
         if let Some(handle) = other.and_then(Seat::handle) {
-            effects.told.push((handle, GroupNews::Signal { from: me.place, signal }));
+            effects.events.push((handle, GroupNews::Signal { from: me.place, signal }));
         }
         Ok(effects)
     }
@@ -246,7 +246,7 @@ impl<T: Topology> GroupCall<T> {
             return Some(self.remove(user));
         }
         seat.at = At::Away(now);
-        Some(GroupEffects { told: self.to_others(user, &GroupNews::Away { place }), ..Default::default() })
+        Some(GroupEffects { events: self.to_others(user, &GroupNews::Away { place }), ..Default::default() })
     }
 
     /// Removes participants who were away for too long.
@@ -261,12 +261,12 @@ impl<T: Topology> GroupCall<T> {
     pub(crate) fn blocked(&mut self, one: UserId, other: UserId) -> Option<GroupEffects> {
         let (a, b) = (self.seat_of(one)?, self.seat_of(other)?);
         let news = |place| GroupNews::Apart { place };
-        let told = [(a.handle(), news(b.place)), (b.handle(), news(a.place))];
-        let told = told.into_iter().filter_map(|(handle, news)| Some((handle?, news))).collect();
+        let events = [(a.handle(), news(b.place)), (b.handle(), news(a.place))];
+        let events = events.into_iter().filter_map(|(handle, news)| Some((handle?, news))).collect();
         if !self.apart.contains(&pair(one, other)) {
             self.apart.push(pair(one, other));
         }
-        Some(GroupEffects { told, ..GroupEffects::default() })
+        Some(GroupEffects { events, ..GroupEffects::default() })
     }
 
     fn remove(&mut self, user: UserId) -> GroupEffects {
@@ -278,8 +278,8 @@ impl<T: Topology> GroupCall<T> {
         if let Some(longest) = self.seats.first().filter(|_| self.host.0 == user) {
             self.host = (longest.user, longest.sub.clone());
         }
-        let told = self.to_others(user, &GroupNews::Went { place: seat.place });
-        GroupEffects { answer: None, told, gone: smallvec![user], changed: true }
+        let events = self.to_others(user, &GroupNews::Went { place: seat.place });
+        GroupEffects { answer: None, events, gone: smallvec![user], changed: true }
     }
 
     fn to_others(&self, user: UserId, news: &GroupNews) -> SmallVec<[(SessionHandle, GroupNews); 2]> {

@@ -41,7 +41,7 @@ pub(crate) struct GroupLeft {
 }
 
 /// The outcome of a join.
-pub(crate) enum Came {
+pub(crate) enum JoinOutcome {
     In(Box<GroupMoved>),
     /// Relations to these participants must be read before the join.
     Unknown(Vec<UserId>),
@@ -66,7 +66,7 @@ impl Shard {
         most: u32,
         is_here: impl FnOnce() -> bool,
         now: Timestamp,
-    ) -> Result<Came, Refusal> {
+    ) -> Result<JoinOutcome, Refusal> {
         let user = joining.session.user;
         let there = self.group_of_room(room).map(|call| call.id);
         if self.by_user.get(&user).is_some_and(|id| Some(*id) != there) {
@@ -75,7 +75,7 @@ impl Shard {
         if let Some(call) = self.group_of_room(room) {
             let others: Vec<UserId> = call.users().filter(|other| *other != user).collect();
             if others.iter().any(|other| !known.contains(other)) {
-                return Ok(Came::Unknown(others));
+                return Ok(JoinOutcome::Unknown(others));
             }
         }
         self.take_pace(user, pace, now)?;
@@ -102,7 +102,7 @@ impl Shard {
         match came {
             Ok(moved) => {
                 self.by_user.insert(user, id);
-                Ok(Came::In(Box::new(moved)))
+                Ok(JoinOutcome::In(Box::new(moved)))
             }
             Err(refusal) => {
                 self.totals.groups.fetch_sub(u64::from(there.is_none()), Ordering::Relaxed);

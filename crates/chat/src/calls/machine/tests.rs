@@ -52,17 +52,17 @@ fn said(outcome: &Result<Effects, Refusal>) -> String {
         Err(refusal) => return format!("{refusal:?}"),
     };
     let mut all: Vec<String> = effects.answer.iter().map(|news| format!("answer {news:?}")).collect();
-    all.extend(effects.told.iter().map(|(hearer, news)| match hearer {
-        Hearer::Session(handle) => format!("{}: {news:?}", handle.0),
-        Hearer::Callee { except: None } => format!("bob: {news:?}"),
-        Hearer::Callee { except: Some(handle) } => format!("bob but {}: {news:?}", handle.0),
+    all.extend(effects.events.iter().map(|(recipient, news)| match recipient {
+        Recipient::Session(handle) => format!("{}: {news:?}", handle.0),
+        Recipient::Callee { except: None } => format!("bob: {news:?}"),
+        Recipient::Callee { except: Some(handle) } => format!("bob but {}: {news:?}", handle.0),
     }));
     all.join(", ")
 }
 
 fn check(mut call: Call, by: SessionId, step: CallStep, expected: &str) {
-    let told = format!("{step:?} by {}", by.handle.0);
-    assert_eq!(said(&call.step(by, step, CallTicket::of(9), now(61_000))), expected, "{told}");
+    let events = format!("{step:?} by {}", by.handle.0);
+    assert_eq!(said(&call.step(by, step, CallTicket::of(9), now(61_000))), expected, "{events}");
 }
 
 fn text(length: usize) -> Arc<str> {
@@ -342,14 +342,14 @@ proptest! {
             if let (Some(device), Some(answer)) = (asker, &effects.answer) {
                 hear(device, answer);
             }
-            for (hearer, news) in &effects.told {
-                match hearer {
-                    Hearer::Session(handle) => {
+            for (recipient, news) in &effects.events {
+                match recipient {
+                    Recipient::Session(handle) => {
                         if let Some(device) = sessions.iter().position(|session| *session == handle.0) {
                             hear(device, news);
                         }
                     }
-                    Hearer::Callee { except } => {
+                    Recipient::Callee { except } => {
                         let of_bob = sessions.iter().enumerate().skip(2);
                         for (device, _) in of_bob.filter(|(_, session)| Some(SessionHandle(**session)) != *except) {
                             hear(device, news);
@@ -368,7 +368,7 @@ proptest! {
         let Some(ended) = ended else { return Err(TestCaseError::fail("a call that nobody is in any more goes on")) };
         for device in &seen {
             prop_assert!(device.over.len() <= 1);
-            prop_assert!(device.over.iter().all(|heard| *heard == ended));
+            prop_assert!(device.over.iter().all(|received| *received == ended));
             prop_assert!(!(device.has_place || device.rings) || device.over.len() == 1, "left behind");
         }
         let outcomes: HashSet<_> = seen.iter().flat_map(|device| &device.over).collect();

@@ -51,7 +51,7 @@ fn said(outcome: Result<GroupEffects, Refusal>) -> String {
         Err(refusal) => return format!("{refusal:?}"),
     };
     let mut all: Vec<String> = effects.answer.iter().map(|news| format!("answer {news:?}")).collect();
-    all.extend(effects.told.iter().map(|(handle, news)| format!("{}: {news:?}", handle.0)));
+    all.extend(effects.events.iter().map(|(handle, news)| format!("{}: {news:?}", handle.0)));
     if effects.changed {
         all.push("changed".into());
     }
@@ -96,7 +96,7 @@ fn signals_reach_only_the_named_place() {
     }
     assert_eq!(signal(&mut call, 3, 1), "NoSuchCall", "from who is not there");
     let from = call.signal(SessionHandle(0), Place(2), offer(), now(0)).expect("she is there");
-    assert!(matches!(from.told[0].1, GroupNews::Signal { from: Place(1), .. }));
+    assert!(matches!(from.events[0].1, GroupNews::Signal { from: Place(1), .. }));
 }
 
 #[test]
@@ -201,11 +201,11 @@ fn the_topology_decides_the_pairs() {
     for num in 0..3 {
         call.join(joining(session(num), num + 1, 6)).expect("there is room");
     }
-    let mut told = |by, to| {
+    let mut events = |by, to| {
         let effects = call.signal(SessionHandle(by), Place(to), offer(), now(0)).expect("they are there");
-        effects.told.len()
+        effects.events.len()
     };
-    assert_eq!([told(1, 1), told(0, 2), told(0, 3), told(1, 3), told(2, 2)], [1, 1, 1, 0, 0]);
+    assert_eq!([events(1, 1), events(0, 2), events(0, 3), events(1, 3), events(2, 2)], [1, 1, 1, 0, 0]);
 }
 
 #[derive(Debug, Clone)]
@@ -272,8 +272,8 @@ proptest! {
             prop_assert!(call.seats.len() <= usize::from(most));
             prop_assert!(call.apart.len() <= 6 * 5 / 2, "{:?}", call.apart);
             let Ok(effects) = outcome else { continue };
-            prop_assert!(effects.told.len() <= 6);
-            for (handle, news) in &effects.told {
+            prop_assert!(effects.events.len() <= 6);
+            for (handle, news) in &effects.events {
                 match news {
                     GroupNews::Came(who) => {
                         seen.entry(*handle).or_default().insert(who.place);
