@@ -1,4 +1,4 @@
-// A client without a server: for looking at the interface and for tests of its components.
+// A client without a server, for the preview page and for tests of components.
 
 import {
   type Answer,
@@ -161,7 +161,7 @@ function roomOf(i: number): RoomView {
   };
 }
 
-/** Pictures the state that a test or the page wants; `change` redraws a topic. */
+/** Holds the state that a test or the preview page sets; `change` notifies the listeners of a topic. */
 export class FakeClient implements Client {
   readonly server = '';
   readonly calls: string[] = [];
@@ -223,7 +223,7 @@ export class FakeClient implements Client {
     for (let i = 0; i < rooms; i++) this.addRoom(room(`r${i}`), roomOf(i), i);
   }
 
-  /** Three are one's own; all that are not private are listed. */
+  /** The member is in the first three rooms. The directory lists all rooms that are not private. */
   private addRoom(key: ConversationKey, view: RoomView, i: number) {
     const face = { user: key, name: view.name, guest: false };
     const { role: _, ...strange } = view;
@@ -330,13 +330,13 @@ export class FakeClient implements Client {
     });
   }
 
-  /** Something changed: what was handed out is forgotten, listeners are called. */
+  /** Clears the cached snapshots and calls the topic's listeners. */
   change(topic: Topic) {
     this.cache.clear();
     for (const listener of Array.from(this.listeners.get(topic) ?? [])) listener();
   }
 
-  /** Somebody writes. */
+  /** Simulates a message from another user. */
   arrive(user: string, body: string) {
     const key = direct(user);
     const before = this.timeline(key);
@@ -360,7 +360,7 @@ export class FakeClient implements Client {
     this.happen('message', { key, message, first: true });
   }
 
-  /** A guest becomes a member: the chat with them has another key. */
+  /** Simulates a guest who becomes a member: the chat with them gets another key. */
   rename(user: string, to: string) {
     const [from, key] = [direct(user), direct(to)];
     const person = { ...this.person(user), user: to };
@@ -672,9 +672,9 @@ export class FakeClient implements Client {
     this.change('unread');
     return Promise.resolve();
   }
-  /** The lists that could not be loaded. */
+  /** The lists that are not loaded because a load failed. */
   readonly missing = new Set<ListName | 'contacts'>();
-  /** Loads of lists fail. */
+  /** Makes loads of lists fail. */
   fails = false;
   private loadList(list: ListName | 'contacts') {
     this.note(`load ${list}`);
@@ -705,7 +705,7 @@ export class FakeClient implements Client {
 
   prepare() {}
 
-  /** Answers for lazy parts: profiles. */
+  /** Answers the requests of lazy parts, for example for profiles. */
   ask<R extends Unnumbered>(request: R): Promise<Answer<R['t']>> {
     return this.answer(request) as Promise<Answer<R['t']>>;
   }
@@ -783,7 +783,7 @@ export class FakeClient implements Client {
     this.setRoom(key, { role: this.conversation(key).room?.role ?? 'member' });
     return Promise.resolve();
   }
-  /** Links into rooms, and what a code leads to; a refusal where none is invited. */
+  /** Invite links, and the room that a code opens. A code of type `Code` is the refusal instead. */
   links: readonly Link[] = [];
   invited: Invited | Code = 'bad_invitation';
   invitations(): Promise<Invitations> {
@@ -820,7 +820,7 @@ export class FakeClient implements Client {
     return Promise.resolve();
   }
   inFront = () => true;
-  /** Actions of calls, and the server's answers: none, unless a test has some. */
+  /** The actions of calls that components sent. Without a test's own function, each one fails as offline. */
   readonly callActions: CallAction[] = [];
   answerCall: (action: CallAction) => Promise<CallEvent> = () => Promise.reject(new Error('offline'));
   call(action: CallAction) {

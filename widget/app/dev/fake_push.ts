@@ -1,9 +1,9 @@
-// Notifications without a browser that could show them.
+// A fake of web push that needs no browser.
 
 import type { Push, PushState } from '@kith/loader/stage';
 
 export class FakePush implements Pick<Push, 'state' | 'turnOn' | 'turnOff'> {
-  /** Why the next try fails. */
+  /** The error code of the next attempt; undefined: it succeeds. */
   failing: string | undefined;
   #state: PushState;
 

@@ -1,4 +1,4 @@
-// The interface on a fake client, for looking at it.
+// The preview page: the interface on a fake client.
 
 import type { Push, Stage } from '@kith/loader/stage';
 import mount from '../src/main.ts';

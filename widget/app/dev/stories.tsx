@@ -1,4 +1,4 @@
-// Every shared part in each of its states: `?part=menu` shows one part, `?theme=dark`, `?lang=ar`.
+// Shows every shared part in each of its states. Parameters: `?part=menu` for one part, `?theme=dark`, `?lang=ar`.
 
 import { render } from 'preact';
 import { AppContext, type AppContextValue } from '../src/app_context.tsx';
@@ -9,7 +9,7 @@ import css from './stories.css?inline';
 import type { Stories } from './story.ts';
 
 const FILES = import.meta.glob<{ stories: Stories }>('../src/ui/**/*.stories.tsx', { eager: true });
-/** They cover what they stand in, or scroll. */
+/** Parts that cover their container or scroll, so they need a tall frame. */
 const TALL = ['confirm_dialog', 'menu', 'sheet', 'skeleton', 'virtual_list'];
 
 const query = new URLSearchParams(location.search);

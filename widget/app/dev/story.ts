@@ -1,6 +1,6 @@
-// What a `NAME.stories.tsx` beside a shared part exports as `stories`.
+// The type of the export `stories` of a `NAME.stories.tsx` file beside a shared part.
 
 import type { VNode } from 'preact';
 
-/** By name: how the part looks in one state. Drawn as a component, so that it may use hooks. */
+/** Maps a state's name to a component that shows the part in that state. A component may use hooks. */
 export type Stories = Record<string, () => VNode>;

@@ -19,27 +19,27 @@ import type { Wording } from './wording/wording.ts';
 export interface AppContextValue {
   client: Client;
   wording: Wording;
-  /** Where styles go; undefined in a test without a browser. */
+  /** The shadow root that receives the styles; undefined in a test without a browser. */
   root?: ShadowRoot;
-  /** Says something to screen readers, politely. */
+  /** Announces a text in the polite live region for screen readers. */
   announce(text: string): void;
-  /** `at`: with this message on the screen. */
+  /** `at`: the seq of the message to scroll to. */
   openChat(key: ConversationKey, at?: number): void;
-  /** Notices while the site is closed; undefined where there is no page around this. */
+  /** Loads web push for notifications while the site is closed; undefined if there is no surrounding page. */
   push?: Stage['push'];
-  /** Shows a menu over the panel, once it is there; one at a time. */
+  /** Shows a menu over the panel when its request resolves. A later menu replaces an earlier one. */
   openMenu(request: MenuRequest | Promise<MenuRequest>): void;
-  /** Lets the member choose an emoji; it is fetched when it is used first. */
+  /** Opens the emoji picker; its code is fetched on first use. */
   pickEmoji(request: EmojiRequest): void;
-  /** An embedded widget takes no focus until somebody has moved it there. */
+  /** False until the member moves the focus into an embedded widget or a reopened panel. */
   takesFocus(): boolean;
-  /** Of calls; what does it comes with the first of it. */
+  /** Starts or opens a call; the code for calls is fetched on first use. */
   call(request: CallRequest): void;
-  /** Menu items of the window that a chat stands in; a chat's bar has no room for them. */
+  /** Items that the surrounding window adds to a chat's menu, because the chat's bar has no room for buttons. */
   windowItems?(): MenuItem[];
-  /** Asks before something that hurts; the answer is the button. */
+  /** Asks for confirmation before a destructive action; `onYes` runs the action. */
   confirm(question: Question): void;
-  /** Covers the panel with a part that comes late. */
+  /** Covers the panel with a lazy part. */
   show<P extends object>(part: Part<P & Closable>, props: P): void;
 }
 
@@ -51,7 +51,7 @@ export interface EmojiRequest {
   /** The element that the menu is attached to. Focus returns to it. */
   anchor: HTMLElement;
   onPick(emoji: string): void;
-  /** Left out where one cannot send something by itself. */
+  /** Undefined if the caller cannot send a sticker as a message. */
   onSticker?(sticker: Sticker): void;
 }
 
@@ -59,7 +59,7 @@ export interface Question {
   title: string;
   text: string;
   action: string;
-  /** Where the focus was, and goes back to. */
+  /** The element that gets the focus back when the dialog closes. */
   from?: HTMLElement;
   onYes(): void;
 }
@@ -77,12 +77,12 @@ export function useAppContext(): AppContextValue {
 export const useClient = (): Client => useAppContext().client;
 export const useWording = (): Wording => useAppContext().wording;
 
-/** Reads from the store and draws again when the topic changes to another value. */
+/** Reads a value from the client and renders again when an event of the topic changes this value. */
 export function useTopic<T>(topic: Topic, read: (client: Client) => T): T {
   return useSource(useClient(), topic, read);
 }
 
-/** As `useTopic`, from another store than the client. */
+/** Like `useTopic`, but for another store than the client. */
 export function useSource<S extends { subscribe(topic: never, listener: () => void): () => void }, T>(
   source: S,
   topic: Parameters<S['subscribe']>[0],
@@ -99,21 +99,21 @@ export function useSource<S extends { subscribe(topic: never, listener: () => vo
       if (reader.current(source) !== drawn.current) redraw(undefined);
     };
     const leave = source.subscribe(topic as never, look);
-    // It may have changed between drawing and subscribing.
+    // The value may have changed between rendering and subscribing.
     look();
     return leave;
   }, [source, topic]);
   return value;
 }
 
-/** Name and picture of whom one talks to: a person, or a room. */
+/** Name and picture of the conversation's other user or room. */
 export function useFace(conversation: Conversation): KnownPerson {
   const { key, with: face } = conversation;
   const person = useTopic(`person:${face.user}`, one => (isRoom(key) ? undefined : one.person(face.user)));
   return person ?? face;
 }
 
-/** The time, again every `every` milliseconds, so that "5 min. ago" moves on. */
+/** The current time, updated every `every` milliseconds, so that texts such as "5 min. ago" stay correct. */
 export function useNow(every = 30_000): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -123,7 +123,7 @@ export function useNow(every = 30_000): number {
   return now;
 }
 
-/** Wants the presence of these users once they have stayed on the screen for a moment. */
+/** Subscribes to the presence of these users if they stay on the screen for `WATCH_DELAY`. */
 export function useWatch(users: readonly string[], what: 'presence' | 'last_seen' = 'presence'): void {
   const client = useClient();
   const leave = useRef<() => void>(undefined);
@@ -139,5 +139,5 @@ export function useWatch(users: readonly string[], what: 'presence' | 'last_seen
   useEffect(() => () => leave.current?.(), []);
 }
 
-/** Somebody who only scrolls past costs the server nothing. */
+/** Milliseconds. Rows that only scroll past cause no request to the server. */
 const WATCH_DELAY = 200;

@@ -1,4 +1,4 @@
-// The interface's entrance: mounts it on the loader's stage.
+// The entry point of the interface: mounts it on the loader's stage.
 
 import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
@@ -12,7 +12,7 @@ import { sheets } from './shell/styles.ts';
 import { fetchPart } from './ui/lazy/lazy.tsx';
 import { fetchWording, type Wording } from './wording/wording.ts';
 
-/** All widgets of a page have its language, and share the texts that come late. */
+/** All widgets of a page have the same language and share the lazy texts. */
 let coming: Promise<Wording> | undefined;
 
 export default async function mount(stage: Stage): Promise<App> {
@@ -22,11 +22,11 @@ export default async function mount(stage: Stage): Promise<App> {
     throw error;
   });
   const wording = await coming;
-  // Small, and asked for at the same time; but nobody waits for it long.
+  // The formatting code is small and fetched at the same time. The mount waits `MARKS_MS` for it at most.
   const read = Promise.allSettled([marks, fetchPart(formattedPart, wording)]);
   await Promise.race([read, new Promise(done => setTimeout(done, MARKS_MS))]);
   const place = document.createElement('div');
-  // This element does not inherit what a page's rules do to the host element.
+  // The class has `all: initial`, so that no style of the page's rules for the host element is inherited.
   place.className = 'kith';
   stage.root.adoptedStyleSheets = [...stage.root.adoptedStyleSheets, ...sheets()];
   stage.root.append(place);
@@ -54,5 +54,5 @@ export default async function mount(stage: Stage): Promise<App> {
   };
 }
 
-/** Texts are shown as they were written where it takes longer. */
+/** Milliseconds. If the formatting code takes longer, texts are shown without formatting first. */
 const MARKS_MS = 150;

@@ -1,4 +1,4 @@
-// Draws a component on a fake client in a document without a browser.
+// Renders a component with a fake client in a simulated document.
 
 import type { CallRequest, Push } from '@kith/loader/stage';
 import { h, render, type VNode } from 'preact';
@@ -17,9 +17,9 @@ import { fetchWording } from '../src/wording/wording.ts';
 import { plain } from './plain.ts';
 
 export const NOW = Date.UTC(2026, 2, 12, 12);
-/** Fetch the texts of lazy parts for it: `beforeAll(() => lateWords.fetch(WORDING))`. */
+/** A test of a lazy part must fetch its texts: `beforeAll(() => lateWords.fetch(WORDING))`. */
 export const WORDING = await fetchWording(['en-GB'], 'UTC');
-// As they are a moment after the interface came.
+// The interface fetches these parts shortly after it has started.
 await Promise.all([
   fetchReader(),
   fetchPart(formattedPart, WORDING),
@@ -32,7 +32,7 @@ export class Drawing {
   readonly push = new FakePush(undefined);
   readonly said: string[] = [];
   readonly opened: string[] = [];
-  /** Of what was to cover the panel: with what. */
+  /** The props of the parts that a component showed over the panel. */
   readonly covers: object[] = [];
   readonly calls: CallRequest[] = [];
   menu: MenuRequest | undefined;
@@ -69,13 +69,13 @@ export class Drawing {
     return this;
   }
 
-  /** Something happens; afterwards all of it is drawn. */
+  /** Runs an action and renders all its effects. */
   do(action: () => void): this {
     act(action);
     return this;
   }
 
-  /** The menu that was opened; its items come late. */
+  /** Waits for the opened menu, because its items are fetched lazily. */
   async shownMenu(): Promise<MenuRequest> {
     return vi.waitFor(() => {
       if (this.menu === undefined) throw new Error('no menu');

@@ -1,4 +1,4 @@
-/** A text as a reader sees it: without the marks around inserted names, which keep their direction apart. */
+/** A text without the invisible direction marks (U+2068, U+2069) around inserted names. */
 export function plain(text: string): string {
   return text.replace(/[\u2068\u2069]/g, '');
 }

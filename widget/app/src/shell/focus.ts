@@ -1,5 +1,5 @@
-// Where the focus may go: from the page into the widget and back, and around in a sheet that covers the page. Fetched with
-// the first panel.
+// Moves the focus between the page and the widget, and keeps it in a panel that covers the page. Fetched with the
+// first panel.
 
 import type { OpenShell } from './open_shell.ts';
 
@@ -12,12 +12,12 @@ export function focusables(within: HTMLElement): HTMLElement[] {
   );
 }
 
-/** The panels of all widgets of the page. */
+/** The panels of all widgets on the page. */
 const shells = new Map<HTMLElement, OpenShell>();
 let pageFocus: HTMLElement | null = null;
 const rootOf = (panel: HTMLElement) => panel.getRootNode() as ShadowRoot;
 
-/** F6 or Alt+C: from the page into each of its open widgets in turn, and back to where one was. */
+/** F6 or Alt+C moves the focus from the page to each open widget in turn, and back to its place in the page. */
 export function cycle(panel: HTMLElement, shell: OpenShell): () => void {
   const onKeyDown = (event: KeyboardEvent) => {
     const altC = event.altKey && !event.ctrlKey && !event.metaKey && event.code === 'KeyC';
@@ -30,7 +30,7 @@ export function cycle(panel: HTMLElement, shell: OpenShell): () => void {
     const at = open.findIndex(one => one.contains(rootOf(one).activeElement));
     const [here, next] = [open[at], open[at + 1]];
     if (here === undefined) pageFocus = document.activeElement as HTMLElement | null;
-    // The page may have had it nowhere, which is its body.
+    // The page's last focus may have been its body, which cannot take the focus back. So remove it here.
     else (rootOf(here).activeElement as HTMLElement).blur();
     if (next) (next.querySelector<HTMLElement>('.pane-chat textarea') ?? focusables(next)[0])?.focus();
     else {
@@ -48,7 +48,7 @@ export function cycle(panel: HTMLElement, shell: OpenShell): () => void {
   };
 }
 
-/** A phone's sheet covers the page, so Tab stays in it. */
+/** Keeps Tab in the panel. On a phone the panel covers the page. */
 export function keepInside(event: KeyboardEvent, panel: HTMLElement): void {
   const all = focusables(panel);
   const active = rootOf(panel).activeElement;

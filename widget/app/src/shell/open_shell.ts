@@ -1,4 +1,5 @@
-// The open and visible parts, as a value that the page, the phone's Back and the components change.
+// The state of the panel: whether it is open, its tab and its chat. The page, the browser's Back button and the
+// components change it.
 
 import { type ConversationKey, direct, pageRoom, room } from '@kith/client';
 import type { OpenPanel, Stage } from '@kith/loader/stage';
@@ -11,53 +12,53 @@ export interface ShellState {
   tab: Tab;
   /** The conversation on the screen. */
   chat: ConversationKey | undefined;
-  /** The message that it was opened at; another object each time. */
+  /** The message to scroll to. Each request is a new object. */
   at: { seq: number } | undefined;
-  /** How many chats were asked for by now: with each, what lies over the panel gives way. */
+  /** Counts requests to open a chat. Each one closes the overlays of the panel. */
   asked: number;
-  /** The fragment of a link that is followed. */
+  /** The fragment of the message link or invite link that is being opened. */
   link?: string;
-  /** It was opened by a key on the button: Tab then stays in the panel, until F6 or Escape. */
+  /** The member opened the panel with the keyboard: Tab stays in the panel until F6 or Escape. */
   byKey: boolean;
-  /** The panel stands as on the page before, and nobody has used it on this one: it takes no focus. */
+  /** The panel was open on the previous page, and the member has not used it on this one. It takes no focus. */
   reopened: boolean;
-  /** A bubble that the member has made as large as the page. */
+  /** The member has expanded the panel to the size of the page. */
   expanded: boolean;
-  /** Chats stand side by side at the bottom, where there is room: as the member chose, else as the tag says. */
+  /** Chats open side by side above a bar if they fit. The member's choice overrides the site's tag. */
   bar: boolean;
 }
 
-/** Where chats are opened instead of in the panel. */
+/** The windows of the bar, which open chats instead of the panel. */
 export interface Windows {
   open(key: ConversationKey, at?: number): void;
   shows(key: ConversationKey): boolean;
 }
 
 export interface OpenShell {
-  /** It stands in a corner of the page, and can be closed. */
+  /** The panel is in a corner of the page and can be closed. */
   readonly corner: boolean;
   state(): ShellState;
   subscribe(listener: () => void): () => void;
   show(): void;
   hide(): void;
-  /** Shows what `Stage.remember` was given on the page before. */
+  /** Restores the panel that the previous page passed to `Stage.remember`. */
   reopen(panel: OpenPanel): void;
   toggleExpanded(): void;
   goTo(tab: Tab): void;
   openChat(key: ConversationKey, at?: number): void;
   openWith(user: string, at?: number): void;
-  /** Leads to what a link names, a message or an invitation; without one, it was. */
+  /** Opens the message or invitation of a link. Without a link, it closes the one that is open. */
   follow(link?: string): void;
-  /** The chat is before the member's eyes, or the list with its row. */
+  /** Whether the chat, or the list with its row, is on the screen. */
   shows(key: ConversationKey): boolean;
-  /** From a chat to the list. */
+  /** Returns from a chat to the list. */
   back(): void;
   chooseBar(on: boolean): void;
   divert(windows: Windows | undefined): void;
   destroy(): void;
 }
 
-/** Where the member is on a phone is an entry of the history, so that Back leads where they expect. */
+/** On a phone each level of the panel is an entry of the history, so that the browser's Back closes one level. */
 const HISTORY_KEY = 'kithDepth';
 
 export function openShell(
@@ -83,7 +84,7 @@ export function openShell(
   const change = (next: Partial<ShellState>) => {
     const before = state;
     state = { ...state, reopened: false, ...next };
-    // Closing it ends the display of a link's target.
+    // Closing the panel also closes the card of a message link or invite link.
     if (!state.open) state.link = '';
     if (state.open !== before.open) {
       stage.setOpen(state.open);
@@ -98,7 +99,7 @@ export function openShell(
   const depth = () => (state.open ? (state.chat === undefined ? 1 : 2) : 0);
   const usesHistory = () => corner && isPhone();
 
-  /** Changes, and on a phone writes down how deep we are; going up is the browser's Back, so that no entry is left. */
+  /** Changes the state. On a phone it adds history entries for new levels, and goes back to remove closed ones. */
   const go = (next: Partial<ShellState>) => {
     const before = depth();
     change(next);
@@ -114,7 +115,7 @@ export function openShell(
   };
   const onPopState = (event: PopStateEvent) => {
     const wanted = depthOf(event.state);
-    // Only a widget in a corner writes entries.
+    // Only a widget in a corner adds entries to the history.
     if (!corner || wanted >= depth()) return;
     change(wanted === 0 ? { open: false, chat: undefined } : { chat: undefined });
     if (wanted === 0) stage.launcher.focus();
@@ -135,7 +136,7 @@ export function openShell(
       stage.launcher.focus();
     },
     reopen(panel) {
-      // A sheet that covers the page comes back only in the entry of the history that it was open in.
+      // On a phone the panel covers the page, so it reopens only in the history entry in which it was open.
       const most = usesHistory() ? depthOf(history.state) : 2;
       if (state.open || !corner || most === 0) return;
       change({
@@ -157,9 +158,8 @@ export function openShell(
     openWith: (user, at) => shell.openChat(direct(user), at),
     follow(link) {
       if (!link) return change({ link: '' });
-      // Everybody with the link can join, so it does not stay in the address, where the page and people
-      // nearby can read it. It goes before the address gets into entries of the history, or the phone's Back
-      // would open it again.
+      // Everybody with the link can join. Remove it from the address, where the page and people nearby can read it.
+      // Remove it before `go` adds history entries, or the browser's Back would open it again.
       if (link.startsWith(INVITES) && location.hash === link)
         history.replaceState(history.state, '', location.pathname + location.search);
       go({ open: true, link });
@@ -177,7 +177,7 @@ export function openShell(
       try {
         localStorage.setItem(LAYOUT, on ? 'bar' : 'bubble');
       } catch {
-        // A browser may refuse storage; the choice then lasts as long as the page.
+        // The browser may refuse storage. The choice is then lost when the page unloads.
       }
     },
     divert(to) {
@@ -193,7 +193,7 @@ export function openShell(
   return shell;
 }
 
-/** As the page names it: an id, or the path of a page of the site. */
+/** `name`: the name that the page uses for a room, either an id or the path of a page of the site. */
 export function keyOfRoom(name: string): ConversationKey {
   return name.startsWith('/') ? pageRoom(name) : room(name);
 }
@@ -203,7 +203,7 @@ export function homeOf({ room = '', person }: Stage['settings']): ConversationKe
   return person ? direct(person) : keyOfRoom(room);
 }
 
-/** Written only when the member chooses; the loader reads it too. */
+/** The key in local storage, written only when the member makes a choice. The loader reads it too. */
 const LAYOUT = 'kith.layout';
 
 function storedLayout(): string | null {
@@ -214,17 +214,17 @@ function storedLayout(): string | null {
   }
 }
 
-/** From this width on, chats stand side by side in the bar. */
+/** From this width on, chats open side by side above the bar. */
 export const BAR = '(min-width: 1100px)';
 export const PHONE = '(max-width: 639px)';
-/** From this width on, the list and the chat stand side by side on a full page. */
+/** From this width on, a panel of the page's size shows the list and the chat side by side. */
 export const TWO_COLUMNS = '(min-width: 768px)';
 
 function isPhone(): boolean {
   return matchMedia(PHONE).matches;
 }
 
-/** Later: a page that unmounts the widget and leads elsewhere at once has an entry of its own on top, and ours stay below. */
+/** Runs in a later task: a page that unmounts the widget and navigates at once has its own entry on top by then. */
 function dropEntries(): void {
   const depth = depthOf(history.state);
   if (depth > 0) history.go(-depth);

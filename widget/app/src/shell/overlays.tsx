@@ -1,4 +1,4 @@
-// Overlays of a panel or window: a menu, a question, the emoji picker, a covering part.
+// The overlays of a panel or window: a menu, a confirmation, the emoji picker, or a part that covers it.
 
 import type { ComponentChildren } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
@@ -6,12 +6,12 @@ import type { AppContextValue, Closable, EmojiRequest, Question } from '../app_c
 import { Lazy, lazy, type Part } from '../ui/lazy/lazy.tsx';
 import type { MenuRequest } from '../ui/menu/menu.tsx';
 
-/** The surroundings that are equal in all places. */
+/** The part of the context that does not depend on the overlays. */
 export type Below = Omit<AppContextValue, 'openMenu' | 'pickEmoji' | 'confirm' | 'show'>;
 
 export interface Overlays {
   context: AppContextValue;
-  /** Something lies over it. */
+  /** Whether an overlay covers the panel or window. */
   covered: boolean;
   layer: ComponentChildren;
   close(): void;

@@ -1,4 +1,4 @@
-// The panel: list on one side, chat on the other, or one over the other where there is room for one.
+// The panel: the list and the chat side by side, or only one of them if both do not fit.
 
 import { type ConversationKey, direct } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
@@ -45,7 +45,7 @@ export function Shell({ stage, shell, alerts, dispatcher, wording }: Props) {
   const announcement = useRef<(text: string) => void>(() => {});
   const theme = useTheme(stage.settings.theme, stage.root.host);
   const embedded = stage.settings.mode === 'embed';
-  // An embedded widget is a part of the page, on any screen.
+  // An embedded widget is a part of the page on every screen, so it has no phone layout.
   const phone = useMedia(PHONE) && !embedded;
   const wide = useMedia(TWO_COLUMNS);
   const full = stage.settings.mode === 'inbox' || (state.expanded && !phone);
@@ -70,10 +70,10 @@ export function Shell({ stage, shell, alerts, dispatcher, wording }: Props) {
     [stage, wording, shell, full, phone],
   );
   const { context, covered, layer, close } = useOverlays(below, phone);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each chat that is asked for uncovers the panel
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each request to open a chat closes the overlays
   useLayoutEffect(close, [state.asked]);
 
-  // Effects of what is inside run before: the live region listens.
+  // Effects of child components run first, so the live region already listens.
   useEffect(() => alerts.readOut(), [alerts]);
   const notices = alerts.notices();
   const toast = notices && (
@@ -146,7 +146,7 @@ const callPart = lazy(() => import('../features/calls/call_root.tsx'), 'CallRoot
 const emptyPart = lazy(() => import('../ui/empty_state/empty_state.tsx'), 'Empty');
 const ignored = () => undefined;
 
-/** One touch away. */
+/** The parts that one click opens. They are fetched ahead of time. */
 const PARTS = [
   menuPart,
   confirm,
@@ -170,9 +170,9 @@ interface PanelProps {
   full: boolean;
   twoColumns: boolean;
   closable: boolean;
-  /** The one chat that is embedded in a page; there is no list. */
+  /** The chat that is embedded in the page. An embedded widget has no list. */
   home?: ConversationKey;
-  /** A menu or a question lies over the panel. */
+  /** An overlay covers the panel. */
   overlay: boolean;
   theme: ThemeChoice;
   children: ComponentChildren;
@@ -195,7 +195,7 @@ function Panel({
   const panel = useRef<HTMLElement>(null);
   useEffect(() => client.watchContacts(), [client]);
   const site = useTopic('me', one => one.me())?.site;
-  // Two widgets of a page are told apart.
+  // The name of the chat distinguishes two widgets of a page.
   const name = useTopic(
     `conversation:${home ?? direct('')}`,
     one => home && one.conversation(home).with.name,
@@ -327,7 +327,7 @@ function ListPane({
     announce(words.loadFailed);
     shell.goTo('chats');
   };
-  // The first chat comes first; then there is time to fetch what is one touch away.
+  // The first chat loads first. After `FETCH_DELAY`, fetch the parts that one click opens.
   useEffect(() => {
     const timer = setTimeout(() => {
       client.prepare();
@@ -363,8 +363,8 @@ function ListPane({
 }
 
 /**
- * Focus goes into the panel when it opens, and back to the row when a chat is left. Before anything is painted: a
- * second Escape may follow at once, and must not fall on the page.
+ * Moves the focus into the panel when it opens, and to the row of a chat when the member leaves the chat. A layout
+ * effect runs before the paint, so that a second Escape right after the first one does not reach the page.
  */
 function useFirstFocus(
   panel: { current: HTMLElement | null },
@@ -378,20 +378,20 @@ function useFirstFocus(
     const element = panel.current;
     if (element === null || !takesFocus()) return;
     if (chat === undefined) {
-      // The one row in the tab order is the one that was used last; at first, the newest chat. Where there are no rows, a search.
+      // The row in the tab order is the last used one, at first the newest chat. Without rows, focus the selected tab.
       const list = element.querySelector('.pane-list');
       const row = list?.querySelector<HTMLElement>('[data-stop][tabindex="0"]');
       const tab = list?.querySelector<HTMLElement>('[role=tab][aria-selected=true]');
       (row ?? tab)?.focus({ preventScroll: true });
     } else if (!twoColumns && before.current === undefined) {
-      // The composer takes the focus itself where that opens no keyboard on the screen.
+      // The composer takes the focus itself if that opens no on-screen keyboard.
       if (!element.contains((element.getRootNode() as ShadowRoot).activeElement)) element.focus();
     }
     before.current = chat;
   }, [panel, chat, twoColumns]);
 }
 
-/** The keys that move the focus: they come a moment after the panel. */
+/** Loads the handlers of the focus keys, shortly after the panel. */
 function useFocusKeys(panel: { current: HTMLElement | null }, shell: OpenShell) {
   const keys = useRef<typeof import('./focus.ts')>(undefined);
   useEffect(() => {
@@ -412,7 +412,7 @@ function useFocusKeys(panel: { current: HTMLElement | null }, shell: OpenShell) 
   return keys;
 }
 
-/** The page under a sheet stays where it is. */
+/** Stops the page from scrolling below a panel that covers it. */
 function useScrollLock(locked: boolean): void {
   useEffect(() => {
     if (!locked) return;

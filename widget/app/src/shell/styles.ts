@@ -1,4 +1,4 @@
-// The styles that are needed at once, as one constructed sheet.
+// The styles that the shell needs at once, as constructed style sheets.
 
 import chat from '../features/chat/chat.css?inline';
 import chatsTab from '../features/chats/chats_tab.css?inline';

@@ -1,4 +1,4 @@
-// Chats, Contacts, Rooms, Me.
+// The tab bar: Chats, Contacts, Rooms, Me.
 
 import { useTopic, useWording } from '../app_context.tsx';
 import { Icon, type IconName } from '../ui/icon/icon.tsx';
@@ -22,7 +22,7 @@ interface Props {
 export function TabBar({ tab, panelId, titles, onChange }: Props) {
   const words = useWording();
   const totals = useTopic('totals', client => client.totals());
-  // The request of a stranger waits among the chats.
+  // Message requests of strangers are in the list of chats.
   const { unread, strangers } = totals;
   const counts: Record<Tab, number> = {
     chats: unread + strangers,

@@ -1,4 +1,4 @@
-// The direction in which an element is written.
+// The writing direction of an element.
 
 export function isRtl(element: HTMLElement): boolean {
   return getComputedStyle(element).direction === 'rtl';

@@ -1,10 +1,10 @@
-// Texts of the parts that come late: one request for all of them, in the language of the user.
+// The texts of lazy parts in the member's language. One request fetches all of them.
 
 import type { LateMessages, LateNamespace, Messages } from 'virtual:messages';
 import { useWording } from '../app_context.tsx';
 import type { Wording } from './wording.ts';
 
-/** What a module exports as `words` if it needs more texts than the shell's: `fetchLazy` fetches them before the module is used. */
+/** The type of a lazy module's export `words`. `fetchLazy` fetches these texts before the module is used. */
 export interface Fetchable {
   fetch(wording: Wording): Promise<unknown>;
 }

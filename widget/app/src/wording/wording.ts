@@ -1,4 +1,4 @@
-/** All words, numbers and times that a member reads, in their language. */
+/** All texts, numbers and times that a member reads, in the member's language. */
 
 import { LANGUAGES, type LateMessages, type Messages } from 'virtual:messages';
 import { pluralOf } from 'virtual:messages/plural';
@@ -8,7 +8,7 @@ export interface Wording extends ShellTexts {
   /** BCP 47 tag, for `lang`. */
   language: string;
   direction: 'ltr' | 'rtl';
-  /** All other texts. */
+  /** Fetches the texts of lazy parts. */
   fetchLazy(): Promise<LateMessages>;
   /** Clock time of a message: "10:02". */
   clock(time: number): string;
@@ -21,7 +21,7 @@ export interface Wording extends ShellTexts {
   /** Time in a sentence: "5 min ago", "yesterday". */
   ago(time: number, now: number): string;
   number(n: number): string;
-  /** "Ana, Tom and Mei". */
+  /** A list in a sentence: "Ana, Tom and Mei". */
   list(names: readonly string[]): string;
 }
 
@@ -33,9 +33,9 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * The wording of the first wanted language that we speak, English without one. Dates follow the wanted region
- * (`de-CH`); the direction follows the first wanted language even where its texts are missing, because the
- * page around the widget runs that way.
+ * The wording of the first wanted language that has texts, else English. Dates follow the wanted region (`de-CH`).
+ * The direction follows the first wanted language even if it has no texts, because the page around the widget has
+ * that direction.
  */
 export async function fetchWording(wanted: readonly string[], timeZone?: string): Promise<Wording> {
   const tags = wanted.filter(isLanguageTag);
@@ -56,7 +56,7 @@ export async function fetchWording(wanted: readonly string[], timeZone?: string)
     year: '2-digit',
     ...zone,
   });
-  // Short: it stands beside a face, where "51 minutes" would be cut.
+  // The style is `short`, because the text is next to a picture, where "51 minutes" would be cut.
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const relativeShort = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'narrow' });
   const list = new Intl.ListFormat(language, { style: 'long', type: 'conjunction' });
@@ -117,7 +117,7 @@ function base(tag: string): string {
   return tag.toLowerCase().split('-', 1)[0] ?? '';
 }
 
-/** A page may say anything in `lang`, and Intl throws on what is no tag. */
+/** The `lang` of a page may contain any text, and Intl throws on an invalid tag. */
 function isLanguageTag(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1;

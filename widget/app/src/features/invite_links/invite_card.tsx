@@ -1,4 +1,4 @@
-// The room of an invitation link, and the button to join it.
+// The card of an invite link: the room, and the button to join it.
 
 import { type Client, type ConversationKey, type Invited, RequestError } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
@@ -24,14 +24,14 @@ interface Props {
   onDone(): void;
 }
 
-/** Comes once there is an answer. Whoever is a member already is led to the room. */
+/** Renders nothing until the server answers. If the user is a member already, it opens the room instead. */
 export function InviteCard({ hash, onDone }: Props) {
   useStyles(roomCss);
   useStyles(css);
   const { client, openChat, announce } = useAppContext();
   const words = useWords('inviteLinks');
   const aboutRooms = useWords('rooms');
-  // A page may let a visitor sign in without leaving it: after a failure it is loaded again with the next connection.
+  // A visitor may sign in without leaving the page. `useRequest` repeats a failed load with the next connection.
   const load = useCallback(() => lookAt(client, hash), [client, hash]);
   const request = useRequest(load);
   const { data: invited } = request;

@@ -1,4 +1,4 @@
-// The links that invite into a room: making one, and those that hold.
+// The invite links of a room: the form for a new link, and the list of active links.
 
 import { type Conversation, type Link, RequestError } from '@kith/client';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ import { addressOf } from './invite_url.ts';
 export { lateWords as words } from '../../wording/late_words.ts';
 
 const DAYS = [1, 7, 30, 365] as const;
-/** 0: as many as the room takes. */
+/** 0 means no limit other than the size of the room. */
 const PEOPLE = [0, 1, 10, 100] as const;
 
 export function InviteLinkList({ conversation }: { conversation: Conversation }) {
@@ -149,7 +149,7 @@ export function InviteLinkList({ conversation }: { conversation: Conversation })
 interface LinkProps {
   link: Link;
   room: string;
-  /** It was made a moment ago: what one does next is to copy it. */
+  /** The member has just created the link, so its copy button gets the focus. */
   isNew: boolean;
   onTakeBack(): void;
 }
@@ -172,7 +172,7 @@ function StandingLink({ link: { code, by, until, uses, used }, room, isNew, onTa
       setCopied(true);
       announce(words.linkCopied);
     } catch {
-      // Browsers keep the clipboard from pages that came without TLS.
+      // Browsers offer no clipboard to pages without TLS.
       field.current?.select();
       announce(words.somethingFailed);
     }

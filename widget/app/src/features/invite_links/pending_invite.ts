@@ -1,13 +1,14 @@
-// An invitation that was opened before anybody was signed in: it waits in this tab, for people sign in on a page of their own.
+// Keeps an invitation that a visitor opened before signing in. It stays in this tab, because signing in may
+// load another page.
 
-/** The loader takes it from there once somebody is connected. */
+/** The loader reads this key after a member has connected. */
 export const WAITING = 'kith:invitation';
 
-/** A browser may refuse storage: then the link is opened once more by hand. */
+/** If the browser refuses storage, the visitor must open the link again after signing in. */
 export function letWait(hash: string): void {
   try {
     sessionStorage.setItem(WAITING, hash);
   } catch {
-    // As said above.
+    // The invitation is not kept.
   }
 }

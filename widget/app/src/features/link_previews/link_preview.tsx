@@ -1,4 +1,4 @@
-// The preview of a link, below the text.
+// The preview of a link, shown below the message's text.
 
 import type { Preview } from '@kith/client';
 import { useState } from 'preact/hooks';
@@ -22,7 +22,7 @@ export function PreviewCard({ preview }: { preview: Preview }) {
   );
 }
 
-/** As it is read, where the page does not say what it is called. */
+/** The host of a page without `www.`, shown if the preview contains no name of the site. */
 export function hostOf(url: string): string {
   try {
     return new URL(url).hostname.replace(/^www\./, '');

@@ -1,4 +1,4 @@
-// Oneself: how one is seen, and how this looks and sounds.
+// The "Me" tab: the member's presence and account, and the theme, layout and sounds of the widget.
 
 import type { SetPresence } from '@kith/client';
 import { useMemo, useState } from 'preact/hooks';
@@ -28,7 +28,7 @@ const moderationPart = lazy(() => import('../moderation/report_queue.tsx'), 'Mod
 
 const CHOICES: readonly SetPresence[] = ['online', 'away', 'busy', 'invisible'];
 
-/** `shell`: left out where there is nothing to choose about it. */
+/** `shell`: undefined if the member cannot choose a layout. */
 export function MeTab({ theme, shell }: { theme: ThemeChoice; shell?: OpenShell }) {
   useStyles(choicesCss);
   useStyles(css);
@@ -145,7 +145,7 @@ function SoundSwitch() {
   const turn = () => {
     chooseSound(!on);
     setOn(!on);
-    // So that one knows what it is that one has turned on.
+    // Play the sound once as a preview.
     if (!on) chime();
   };
   return (

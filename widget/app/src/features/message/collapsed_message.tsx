@@ -1,4 +1,4 @@
-// In the place of a message in a room whose author the member has blocked.
+// Replaces a message in a room if the member has blocked its author.
 
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';

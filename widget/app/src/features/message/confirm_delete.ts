@@ -1,4 +1,4 @@
-// Asks before a message is deleted; the question itself comes when it is asked first.
+// Asks for confirmation before a message is deleted. The dialog's code and texts are fetched on first use.
 
 import type { AppContextValue } from '../../app_context.tsx';
 import { fetchLazy } from '../../ui/lazy/lazy.tsx';

@@ -1,4 +1,4 @@
-// Puts the text of a message into the clipboard.
+// Copies the text of a message to the clipboard.
 
 import type { Message } from '@kith/client';
 import type { AppContextValue } from '../../app_context.tsx';

@@ -1,4 +1,4 @@
-// The question before a message is deleted for all.
+// The confirmation before a message is deleted for everyone.
 
 import type { AppContextValue } from '../../app_context.tsx';
 import { wordsOf } from '../../wording/late_words.ts';

@@ -1,4 +1,4 @@
-// Beside a bubble under a mouse; all of it is in the menu too, which fingers and keys open.
+// Buttons beside a message under the mouse pointer. Touch and keyboard reach the same actions in the menu.
 
 import type { Message } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';

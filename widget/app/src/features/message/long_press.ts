@@ -1,14 +1,14 @@
-// A right click, or a finger that stays: iOS tells of that in no other way.
+// Detects a right click or a long press. A timer detects the press, because iOS sends no `contextmenu` event.
 
 const PRESS_MS = 480;
-/** A finger that moves further scrolls. */
+/** Pixels. If the finger moves further, the member scrolls and does not press. */
 const MOVES = 10;
 
-/** Handlers for an element whose long press or right click opens something. */
+/** Event handlers for an element; a long press or a right click calls `open`. */
 export function longPress(open: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let from = { x: 0, y: 0 };
-  /** Text was selected before the click; macOS selects a word by the click itself. */
+  /** Whether text was selected before the click. A right click on macOS itself selects a word. */
   let selected = false;
   const end = () => {
     clearTimeout(timer);
@@ -30,10 +30,10 @@ export function longPress(open: () => void) {
     },
     onPointerUp: end,
     onPointerCancel: end,
-    /** Android opens its own menu for the same press. */
+    /** Android sends this event for a long press and would open its own menu. */
     onContextMenu(event: Event) {
       if (matchMedia('(hover: hover)').matches) {
-        // The browser's own menu copies what is selected, and opens and saves links and media.
+        // The browser's own menu copies selected text, and opens and saves links and media.
         if (selected || (event.target as Element).closest('a, img, video, audio')) return;
         event.preventDefault();
         return open();

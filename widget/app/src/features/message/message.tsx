@@ -1,4 +1,4 @@
-// One message as a bubble.
+// One message in a timeline.
 
 import type { KnownPerson, Message } from '@kith/client';
 import { Component } from 'preact';
@@ -18,13 +18,13 @@ import { StateIcon } from './state_icon.tsx';
 export interface MessageProps {
   message: Message;
   name: string;
-  /** The author, in chats of more than two; then name and picture stand beside the message. */
+  /** The author, in a room: the message then shows a name and a picture. */
   sender: KnownPerson | undefined;
-  /** The message that this one answers, where it is loaded. */
+  /** The message that this one answers, if it is loaded. */
   quoted: { name: string; body: string } | undefined;
   first: boolean;
   last: boolean;
-  /** The newest own one says its state in words. */
+  /** Shows the delivery state as text, for the member's newest message. */
   sayState: boolean;
   linksInert: boolean;
   tabIndex: 0 | -1;
@@ -33,7 +33,7 @@ export interface MessageProps {
   onFocus(id: string): void;
 }
 
-/** Draws again only when something of its own changed: a chat holds hundreds. */
+/** Renders again only if one of its own props changed, because a chat holds hundreds of messages. */
 export class MessageView extends Component<MessageProps> {
   override shouldComponentUpdate(next: MessageProps): boolean {
     const now: MessageProps = this.props;
@@ -56,7 +56,7 @@ function Bubble(props: MessageProps) {
   const [opened, open] = useState(false);
   const collapsed = blocked && !opened;
   const row = useRef<HTMLElement>(null);
-  // The tools are half of a row's elements, and most rows are only scrolled past.
+  // The tools are half of a row's elements, and most rows only scroll past. Render them on hover or focus.
   const [near, setNear] = useState(false);
   const comesNear = () => setNear(true);
   const showMenu = () => {

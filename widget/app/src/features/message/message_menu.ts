@@ -1,4 +1,4 @@
-// The menu of a message. Loaded when the first one is opened.
+// The menu of a message. Its code is fetched on first use.
 
 import type { Client, ConversationKey, Message } from '@kith/client';
 import '../../ui/icon/lazy_shapes.ts';
@@ -25,23 +25,23 @@ export interface MessageActions {
   edit(message: Message): void;
   remove(message: Message): void;
   react(message: Message, reaction: string, on: boolean): void;
-  /** To the message that this one answers. */
+  /** Scrolls to the message that this one answers. */
   showOriginal(seq: number): void;
-  /** All that are loaded in the conversation. */
+  /** All loaded messages of the conversation. */
   messages?(): readonly Message[];
-  /** Others' messages may be deleted by those who keep order. */
+  /** Whether the member may delete another user's message, as a moderator or owner. */
   mayRemove(message: Message): boolean;
   pin(message: Message, on: boolean): void;
   mayPin: boolean;
-  /** One may not write here, and so not react either. */
+  /** The member may not write here, and therefore not react. */
   readOnly: boolean;
-  /** Shows the thread below this seq. */
+  /** Shows the thread whose root message has this seq. */
   openThread(root: number): void;
-  /** It is a room: messages may have threads. */
+  /** The conversation is a room, so its messages may have threads. */
   hasThreads: boolean;
-  /** It is drawn in its thread. */
+  /** The message is shown in the view of its thread. */
   inThread?: boolean;
-  /** Pictures of the other one are shown when they are asked for: they are a stranger. */
+  /** The other user is a stranger, so their pictures are shown only on request. */
   veiled: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Reactions to a message: one chip each. Pressing a chip adds or removes one's own reaction.
+// Reactions to a message, one chip each. A click on a chip adds or removes the member's own reaction.
 
 import type { Message, Reaction } from '@kith/client';
 import { useAppContext } from '../../app_context.tsx';
@@ -11,7 +11,7 @@ interface Props {
   onReact(reaction: string, on: boolean): void;
 }
 
-/** So many are named before the others are counted. */
+/** Maximum number of users with their names; the others are only counted. */
 const NAMED = 8;
 
 export function Reactions({ message, tabIndex, onReact }: Props) {

@@ -1,10 +1,11 @@
-// Whether a message that was refused can be sent again as it is.
+// Whether a refused message can be sent again unchanged.
 
 import type { Code } from '@kith/client';
 
 /**
- * `retry`: a condition that ends, as slow mode, a mute or a request that waits for its answer. `final`: the same message is
- * refused each time, because of its content, its size, or who it is for. A new code does not compile without its line here.
+ * `retry`: the cause ends, for example slow mode, a mute or an unanswered message request. `final`: the server
+ * refuses the same message each time, because of its content, size or recipient. A new code without a line
+ * here does not compile.
  */
 const REFUSALS: Record<Code, 'retry' | 'final'> = {
   going_away: 'retry',
@@ -85,7 +86,7 @@ const REFUSALS: Record<Code, 'retry' | 'final'> = {
   internal: 'retry',
 };
 
-/** Without a code nothing was refused: the message was not answered. */
+/** A failure without a code is no refusal: the server did not answer. */
 export function mayRetry(code: Code | undefined): boolean {
   return code === undefined || REFUSALS[code] === 'retry';
 }

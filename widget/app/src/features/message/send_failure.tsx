@@ -1,4 +1,4 @@
-// Why a message was not sent, and what can be done about it.
+// The note below a failed or held message: the reason, and buttons to retry, copy or discard it.
 
 import type { Messages } from 'virtual:messages';
 import type { Code, Message } from '@kith/client';

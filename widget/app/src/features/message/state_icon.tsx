@@ -1,4 +1,4 @@
-// How far an own message came: one icon, its words beside it for those who do not see or know it.
+// The delivery state of the member's own message: an icon, with a tooltip and a text for screen readers.
 
 import type { Message } from '@kith/client';
 import { useTopic, useWording } from '../../app_context.tsx';
@@ -16,7 +16,7 @@ const ICONS: Record<Message['state'], IconName> = {
 export function StateIcon({ state }: { state: Message['state'] }) {
   const words = useWording();
   const online = useTopic('status', client => client.status()).state === 'online';
-  // The reason for waiting stands below the message.
+  // `SendFailure` shows the reason for `held` below the message.
   const text = state === 'sending' && !online ? words.queued : words[state === 'held' ? 'sending' : state];
   return (
     <span class={`state state-${state}`} title={text} data-state={state}>

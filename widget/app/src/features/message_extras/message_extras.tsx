@@ -1,4 +1,4 @@
-// The rich parts of a message's bubble: the origin above the text, poll and thread below it.
+// Optional parts of a message: the origin of a forwarded message above the text, poll and thread below it.
 
 import type { Message } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';

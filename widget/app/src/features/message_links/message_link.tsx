@@ -1,4 +1,4 @@
-// A link to a message: made from it, and followed when a page is opened by one.
+// Links to messages: creates a link, and opens its message when the address of a page contains one.
 
 import { type Client, type ConversationKey, RequestError } from '@kith/client';
 import { useCallback, useEffect } from 'preact/hooks';
@@ -13,7 +13,7 @@ export { lateWords as words } from '../../wording/late_words.ts';
 
 const MARK = '#kith=';
 
-/** `conversation`: its id on the wire. */
+/** `conversation`: the conversation's id in the wire protocol. */
 export function linkTo(page: string, conversation: string, seq: number): string {
   return `${page.split('#', 1)[0]}${MARK}${conversation}.${seq}`;
 }
@@ -29,7 +29,7 @@ interface Props {
   onDone(): void;
 }
 
-/** Opens the message as soon as there is a connection, or says why it does not. */
+/** Opens the message after the client has connected, or shows the error. */
 export function Follow({ hash, onDone }: Props) {
   const { client, openChat } = useAppContext();
   const words = useWords('messageLinks');

@@ -23,7 +23,7 @@ test('an invitation into a room names who invites, and is accepted, declined or 
       onGone={undefined}
     />,
   );
-  // Each name in its own direction, whatever that of the sentence is.
+  // Each name has a writing direction of its own, independent of the sentence.
   expect(drawing.root.textContent).toContain('\u2068Tom Costa\u2069 invites you to “\u2068Bikers\u2069”');
   drawing.do(() => drawing.button('Decline').click());
   drawing.do(() => drawing.button('Accept').click());

@@ -1,4 +1,4 @@
-// A conversation that waits for an answer: a stranger's first message, or an invitation into a room.
+// The bar of a pending message request or room invitation: accept, decline or block.
 
 import { type Conversation, direct } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';

@@ -1,4 +1,4 @@
-// First contact: what can be done about somebody one does not know, and what was done.
+// The banner of a chat with a user who is no contact: answer or send a contact request, or unblock the user.
 
 import type { ContactState, Conversation } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';

@@ -1,4 +1,5 @@
-// A message's text, drawn from its tree: elements of this list and no others, with attributes of ours alone.
+// Renders the tree of a message's text. It creates only the elements in this file, and takes no attribute names
+// from the text.
 
 import { type ComponentChildren, h } from 'preact';
 import { useMemo } from 'preact/hooks';

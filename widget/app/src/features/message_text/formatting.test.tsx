@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// No text makes an element outside of the subset, an attribute that is not ours, or a link that leads elsewhere.
+// No text may create an element outside of the subset, an unlisted attribute, or a link with a misleading text.
 
 import { expect, test } from 'vitest';
 import { Drawing } from '../../../test/draw.ts';
@@ -147,7 +147,7 @@ const PARTS = [
   '||',
 ] as const;
 
-/** A small generator, so that a failure can be repeated by its seed. */
+/** A small pseudo-random generator, so that a seed reproduces a failure. */
 function chance(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** A message's text as a tree: a small subset of Markdown (docs/formatting.md). Nothing here makes markup. */
+/** Parses a message's text into a tree: a small subset of Markdown (docs/formatting.md). It creates no markup. */
 
 import { addressAt, hrefOf } from './links.ts';
 
@@ -15,13 +15,13 @@ export type Block =
   | { kind: 'quote'; inside: Inline[] }
   | { kind: 'list'; start: number | undefined; items: Inline[][] };
 
-/** Is this the id of somebody who can be named here? Answers the name. */
+/** Returns the name of the user with this id; undefined if a message here cannot mention that user. */
 export type NameOf = (user: string) => string | undefined;
 
-/** A message is bounded by the server; these bound the elements that one message may become. */
+/** The server bounds the length of a message. These constants bound the elements that one message may produce. */
 const MOST_MARKS = 400;
 const MOST_LINKS = 50;
-/** Most mentions of one message whose names are requested, each with several spellings. */
+/** Maximum number of `@` mentions of one message that are looked up, and of ids that are tried for each. */
 const MOST_MENTIONS = 20;
 const MOST_READINGS = 3;
 const DEEPEST = 6;
@@ -36,7 +36,7 @@ export function blocksOf(body: string, nameOf: NameOf = () => undefined): Block[
   const lines = body.split('\n');
   const blocks: Block[] = [];
   let plain: string[] = [];
-  /** Blank lines beside a block are its margin. */
+  /** Drops blank lines next to a block, because a block has a margin of its own. */
   const flush = (beforeBlock: boolean) => {
     if (blocks.length > 0) while (plain[0]?.trim() === '') plain.shift();
     if (beforeBlock) while (plain.at(-1)?.trim() === '') plain.pop();
@@ -55,7 +55,7 @@ export function blocksOf(body: string, nameOf: NameOf = () => undefined): Block[
   return blocks;
 }
 
-/** The text without its marks, for one line in a list, a toast or a screen reader. */
+/** The text without formatting marks, for list rows, toasts and screen readers. */
 export function plainOf(body: string, nameOf?: NameOf): string {
   return blocksOf(body, nameOf)
     .map(block => {
@@ -74,7 +74,7 @@ function blockAt(lines: readonly string[], at: number, reader: Reader): { block?
   const line = lines[at] as string;
   if (FENCE.test(line)) {
     const end = lines.indexOf('```', at + 1);
-    // A fence that nobody closes is no fence: what follows it would vanish into code while it is written.
+    // An unclosed fence is plain text. Otherwise the rest would become code while the author still writes.
     if (end !== -1)
       return { block: { kind: 'code_block', text: lines.slice(at + 1, end).join('\n') }, next: end + 1 };
   }
@@ -110,10 +110,10 @@ const PAIRS = [
 ] as const;
 const ESCAPABLE = '\\`*_~[]()>#-.!@:';
 const WORD = /[\p{L}\p{N}_]/u;
-/** A link is text that says what it is. What looks like an address must be the one that it leads to. */
+/** A link's text that looks like an address must be the link's own address, so that it cannot mislead. */
 const LOOKS_LIKE_ADDRESS = /:\/\/|^\s*www\.|^\s*[\w-]+(\.[\w-]+)+(\/|\s*$)/i;
 
-/** Reads the text of one message; counts over all of it. */
+/** Parses the text of one message. Its counters apply to the whole message. */
 class Reader {
   #marks = 0;
   #links = 0;
@@ -121,7 +121,7 @@ class Reader {
 
   constructor(private readonly nameOf: NameOf) {}
 
-  /** No mark reaches over an empty line. */
+  /** Formatting does not extend over an empty line. */
   read(text: string): Inline[] {
     const paragraphs = text.split('\n\n').map(one => this.#paragraph(one, 0, false));
     return paragraphs.flatMap((one, i) =>
@@ -131,7 +131,7 @@ class Reader {
 
   #paragraph(text: string, depth: number, inLink: boolean): Inline[] {
     const found: Inline[] = [];
-    /** Marks that have no end from here on: looked for once, so that a flood of them costs one pass. */
+    /** Marks without an end in the rest of the text. The search runs once, so a flood of marks costs one pass. */
     const endless = new Set<string>();
     let plain = '';
     let at = 0;
@@ -201,7 +201,7 @@ class Reader {
     return undefined;
   }
 
-  /** `[text](address)`. */
+  /** Parses a link: `[text](address)`. */
   #linkAt(text: string, at: number, depth: number) {
     if (text[at] !== '[' || this.#links >= MOST_LINKS || depth >= DEEPEST) return undefined;
     const match = LINK.exec(text.slice(at, at + LONGEST_LINK));
@@ -224,7 +224,7 @@ class Reader {
     return { found: { kind: 'link', href: found.href, inside } as const, next: at + found.text.length };
   }
 
-  /** `@id` of somebody, as the server finds it: followed by no letter, digit, `_` or `-`. The longest id counts. */
+  /** Parses `@id` by the server's rule: no letter, digit, `_` or `-` follows, and the longest known id counts. */
   #mentionAt(text: string, at: number) {
     if (text[at] !== '@' || this.#mentions >= MOST_MENTIONS || (at > 0 && WORD.test(text[at - 1] as string)))
       return undefined;
@@ -246,19 +246,19 @@ const LONGEST_LINK = 2_200;
 const LINK =
   /^\[([^[\]\n]{1,200})\]\(((?:https?:\/\/|mailto:)[^\s()<>"]{1,1900}(?:\([^\s()<>"]{0,100}\)[^\s()<>"]{0,100})?)\)/i;
 
-/** `2*3*4` and `snake_case_name` are no emphasis: a mark stands at the edge of a word. */
+/** An opening mark must be at the start of a word, so `2*3*4` and `snake_case_name` are no emphasis. */
 function opens(text: string, at: number, mark: string): boolean {
   const before = text[at - 1] ?? ' ';
   const after = text[at + mark.length] ?? ' ';
   return !/\s/.test(after) && !WORD.test(before) && after !== mark[0];
 }
 
-/** Where the mark ends. */
+/** The position of the closing mark, or -1. */
 function closing(text: string, from: number, mark: string): number {
   for (let at = text.indexOf(mark, from); at !== -1; at = text.indexOf(mark, at + 1)) {
     if (at === from || text[at - 1] === '\\' || /\s/.test(text[at - 1] as string)) continue;
     const single = mark.length === 1;
-    // One of two stars is not the one star that is looked for.
+    // A double mark does not close a single one.
     if (single && text[at + 1] === mark) {
       at += 1;
       continue;

@@ -1,12 +1,12 @@
-/** Finds addresses in a message. The text stays text: nothing here makes markup. */
+/** Finds addresses in a message. This module creates no markup. */
 
-/** Only these schemes become links, and only written out: a bare `example.com` may be a file name. */
+/** Only addresses with one of these schemes become links, because a bare `example.com` may be a file name. */
 const SCHEME = /(?:https?:\/\/|mailto:)/iy;
 const REST = /[^\s<>"'`\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/uy;
 const OPENERS: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
 const LETTER = /[\p{L}\p{N}_]/u;
 
-/** The address that begins here. */
+/** The address that starts at position `at`, if there is one. */
 export function addressAt(body: string, at: number): { text: string; href: string } | undefined {
   if (at > 0 && LETTER.test(body.charAt(at - 1))) return undefined;
   SCHEME.lastIndex = at;
@@ -17,7 +17,7 @@ export function addressAt(body: string, at: number): { text: string; href: strin
   return href === undefined ? undefined : { text, href };
 }
 
-/** Where an address leads, if it may lead anywhere. */
+/** The normalized address for `href`; undefined if it must not become a link. */
 export function hrefOf(address: string): string | undefined {
   try {
     const url = new URL(address);
@@ -30,7 +30,7 @@ export function hrefOf(address: string): string | undefined {
   }
 }
 
-/** One receiver, and nothing that writes the letter: `?bcc=` and `?body=` are other people's words. */
+/** Allows one recipient and drops parameters, so that `?bcc=` and `?body=` cannot fill in the reader's mail. */
 function mailOf({ pathname }: URL): string | undefined {
   return /^[^\s@,;?&<>"']+@[^\s@,;?&<>"']+$/.test(pathname) ? `mailto:${pathname}` : undefined;
 }

@@ -1,17 +1,17 @@
-// A message's text. What has marks in it is drawn by another part, which comes with the first such message.
+// A message's text. A lazy part renders formatted text; it is fetched with the first formatted message.
 
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { NameOf } from './formatting.ts';
 
 export interface BodyProps {
   body: string;
-  /** From a stranger; addresses are shown but lead nowhere. */
+  /** The author is a stranger: addresses are shown as plain text. */
   inert: boolean;
-  /** Whom `@id` may name here. */
+  /** The users whom `@id` can mention here. */
   nameOf?: NameOf | undefined;
 }
 
-/** Where none of these stands, the text is what it says. */
+/** A text without a match needs no formatting. */
 const MARKS = /[*_~`[\\>@]|:\/\/|mailto:|^[-•\d]/im;
 export const formattedPart = lazy(() => import('./formatted.tsx'), 'Formatted');
 
@@ -29,7 +29,7 @@ export function MessageText(props: BodyProps) {
   );
 }
 
-/** Up to three emoji and nothing else are drawn large. */
+/** A message of one to three emoji and no other text is shown large. */
 export function isOnlyEmoji(body: string): boolean {
   return body.length < 60 && ONLY_EMOJI.test(body);
 }

@@ -1,4 +1,4 @@
-// The text of a message in one line, without its marks.
+// The text of a message without formatting marks, for a single line.
 
 import type { CallEntry, Message } from '@kith/client';
 import { clock } from '../files/sound_duration.ts';
@@ -8,7 +8,7 @@ type PlainOf = (body: string, nameOf?: NameOf) => string;
 
 let read: PlainOf = body => body;
 
-/** As it was written, until the reader of marks has come. */
+/** Returns the text unchanged until `fetchReader` has loaded the parser. */
 export function plainOf(body: string, nameOf?: NameOf): string {
   return read(body, nameOf);
 }
@@ -29,7 +29,7 @@ export function gistOf(
 
 let readCall: ((call: CallEntry, mine: boolean) => string) | undefined;
 
-/** Until then the server's English stands there. */
+/** Sets the function that describes calls. Before that, a call shows the server's English text. */
 export function readCallsWith(read: typeof readCall): void {
   readCall = read;
 }

@@ -1,4 +1,4 @@
-// Errors of moderation, as texts.
+// The texts for errors of moderation requests.
 
 import type { Messages } from 'virtual:messages';
 import { RequestError } from '@kith/client';

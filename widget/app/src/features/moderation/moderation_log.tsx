@@ -1,4 +1,4 @@
-// The record of moderators' acts, newest first.
+// The log of moderators' acts, newest first.
 
 import type { AuditEntry } from '@kith/client';
 import { useCallback } from 'preact/hooks';
@@ -61,13 +61,13 @@ function Entry({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** The record has ends as milliseconds, and settings as a merge patch. */
+/** Formats a log entry's detail: an end time in milliseconds, or changed settings as a JSON merge patch. */
 function detailOf(detail: string, full: (time: number) => string): string {
   if (detail.startsWith('{')) {
     try {
       return settingsOf(JSON.parse(detail)).join(', ');
     } catch {
-      // As it is.
+      // The detail is no JSON, so show it unchanged.
     }
   }
   return detail.replace(/^until (\d+)/, (_, time) => `→ ${full(Number(time))}`);

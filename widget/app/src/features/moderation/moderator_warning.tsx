@@ -14,7 +14,7 @@ export function ModeratorWarning() {
   useStyles(css);
   const { client, announce } = useAppContext();
   const words = useWords('moderation');
-  // Those of a room stand in the room.
+  // The room's view shows the notices of that room.
   const notices = useTopic('notices', one => one.notices()).filter(one => one.conversation === undefined);
   const guarding = useWords('siteSettings');
   const site = useTopic('me', one => one.me())?.site;

@@ -1,4 +1,4 @@
-// Opens the report of something; the form itself comes when it is opened first.
+// Opens the report form; its code is fetched on first use.
 
 import type { ReportTarget } from '@kith/client';
 import type { AppContextValue } from '../../app_context.tsx';

@@ -1,4 +1,4 @@
-// Tells the site's moderators of a message, a person or a room.
+// The form that reports a message, a user or a room to the site's moderators.
 
 import type { ReportReason, ReportTarget } from '@kith/client';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// For moderators: what members have reported, what can be done about it, and what was done.
+// The moderators' queue of reports, with the possible acts and the log of past acts.
 
 import { direct, type Report, type ReportState, room } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
@@ -263,7 +263,7 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
   );
 }
 
-/** The matches of a filter as the node noted them (`word: casino, link: spam.example`), in the moderator's language. */
+/** Translates the kinds in a filter's note, such as `word: casino, link: spam.example`. */
 function whatFits(note: string, kinds: Record<string, string>): string {
   return note
     .replace(/^unreadable: $/, kinds.unreadable ?? '')

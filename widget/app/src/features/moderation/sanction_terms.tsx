@@ -4,7 +4,7 @@ import { useWords } from '../../wording/late_words.ts';
 
 const HOUR = 3_600_000;
 
-/** Hours as text; empty: no end. */
+/** The duration in hours, as text. An empty string means no end. */
 export const INITIAL_HOURS = '24';
 
 /** The fields of a command for a chosen end and a written reason. */

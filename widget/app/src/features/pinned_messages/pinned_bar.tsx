@@ -1,4 +1,4 @@
-// The messages that somebody has pinned, one at a time, above those of the chat.
+// The bar above a chat that shows its pinned messages, one at a time.
 
 import { type ConversationKey, type Message, RequestError } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
@@ -29,7 +29,7 @@ export function PinnedBar({ conversation: key, onJump }: Props) {
   const [at, setAt] = useState(0);
   const index = Math.min(at, pins.length - 1);
   const pin = pins[index];
-  // The banner above says that there is no connection; with the next one the pins are loaded again.
+  // If the client is offline, the banner already shows that. The pins load again with the next connection.
   const isOffline = error instanceof RequestError && error.code === 'offline';
   if (failed && !isOffline && pin === undefined) return <LoadFailed onRetry={retry} />;
   if (pin === undefined) return null;
@@ -41,7 +41,7 @@ export function PinnedBar({ conversation: key, onJump }: Props) {
       title={words.showPinned}
       onClick={() => {
         if (pin.seq !== undefined) onJump(pin.seq);
-        // The next time leads to the one before.
+        // The next click shows the next older pinned message.
         setAt((index + 1) % pins.length);
       }}
     >
@@ -56,11 +56,11 @@ export function PinnedBar({ conversation: key, onJump }: Props) {
 
 const NONE: readonly Message[] = [];
 
-/** Newest first. */
+/** The pinned messages, newest first. */
 function usePins(key: ConversationKey): Request<readonly Message[]> {
   const client = useClient();
   const load = useCallback(() => client.pins(key), [client, key]);
-  // An answer includes the changes before it; those after it are events.
+  // A response includes all earlier changes; later changes arrive as events.
   const request = useRequest(load, { refresh: true });
   const { update } = request;
   useEffect(() => {
@@ -78,7 +78,7 @@ function usePins(key: ConversationKey): Request<readonly Message[]> {
   return request;
 }
 
-/** `message`: absent where it is known only that it is not pinned. */
+/** `message`: undefined if the caller knows only that the message is no longer pinned. */
 function put(pins: readonly Message[], seq: number | undefined, message?: Message): readonly Message[] {
   const others = pins.filter(one => one.seq !== seq);
   if (!message?.pinned) return others.length === pins.length ? pins : others;

@@ -1,4 +1,4 @@
-// A poll in its message: one presses a choice to vote for it, and once more to take that back.
+// A poll in its message. A click on a choice votes for it; a second click takes the vote back.
 
 import { type Message, type Poll, RequestError } from '@kith/client';
 import { useState } from 'preact/hooks';
@@ -14,7 +14,7 @@ interface Props {
   actions: MessageActions;
 }
 
-/** So many are named before the others are counted. */
+/** Maximum number of voters with their names; the others are only counted. */
 const NAMED = 8;
 
 export function PollView({ message, poll, actions }: Props) {

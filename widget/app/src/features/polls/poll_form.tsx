@@ -1,4 +1,4 @@
-// Asking a question: what to choose from, and by which rules.
+// The form for a new poll: the question, its choices and its options.
 
 import type { ConversationKey } from '@kith/client';
 import { useRef, useState } from 'preact/hooks';

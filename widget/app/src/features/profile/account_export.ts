@@ -1,12 +1,12 @@
-// Everything there is of a member, as lines of JSON: who they are, whom they know, where they talk, and what was said.
+// Exports all data of a member as lines of JSON: profile, contacts, conversations and messages.
 
 import { type Answer, type Ask, RequestError, type Unnumbered } from '@kith/client';
 
-/** How often a page is asked for again where the server is busy or the connection breaks. */
+/** Maximum number of retries for one page if the server is busy or the connection breaks. */
 const TRIES = 5;
 const WAIT_MS = 2_000;
 
-/** Page by page, and no faster than the server lets one. */
+/** Requests one page after the other, and waits as long as a refusal's `retryAfter` demands. */
 export async function* exportLines(
   ask: Ask,
   pause: (ms: number) => Promise<void>,

@@ -1,4 +1,4 @@
-// On the tab about oneself: what one says, who may see one, and whom one has blocked.
+// The account section of the "Me" tab: status, privacy, blocked users, devices and the member's data.
 
 import type { Profile } from '@kith/client';
 import { useCallback } from 'preact/hooks';

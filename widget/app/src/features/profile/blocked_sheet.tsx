@@ -1,4 +1,4 @@
-// Whom the member has blocked, and the way to take it back.
+// The users whom the member has blocked, each with a button to unblock.
 
 import { useEffect } from 'preact/hooks';
 import { useAppContext, useTopic } from '../../app_context.tsx';
@@ -22,7 +22,7 @@ export function BlockedSheet({ onClose }: { onClose: () => void }) {
   const words = useWords('profile');
   const people = useWords('contacts');
   const list = useTopic('contacts', one => one.contacts());
-  // It is by name, so the blocked ones may stand on any page of it.
+  // The contact list is sorted by name, so blocked users may be on any page. Load all pages.
   useEffect(() => {
     if (list.more && !list.loading && !list.failed) client.loadContacts();
   }, [client, list]);

@@ -31,7 +31,7 @@ export function DataSheet({ mayRemove, onClose }: Props) {
   );
 }
 
-/** `failed`: it stopped half-way, and nothing was saved. */
+/** `failed`: the export stopped before its end, and no file was saved. */
 type Progress = { lines: number } | 'done' | 'failed';
 
 function Copy() {
@@ -93,7 +93,7 @@ function save(parts: string[], name: string) {
   link.href = url;
   link.download = name;
   link.click();
-  // Browsers begin to read it a moment later.
+  // Browsers start to read the URL some time after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
@@ -105,7 +105,7 @@ function Removal() {
     client.ask({ t: 'remove_account', messages }).catch((error: unknown) => {
       const refused = error instanceof RequestError && error.code === 'not_allowed';
       if (refused) announce(words.profileFailed.other ?? '');
-      // The session is over before there is an answer: nothing of the member stays in this browser.
+      // The server ends the session before it answers. Delete the member's data in this browser.
       else if (client.status().code === 'removed') client.forget();
     });
   };

@@ -1,4 +1,4 @@
-// In which browsers and apps the member is signed in, and the way to sign one out from here.
+// The browsers and apps in which the member is signed in, each with a button to sign it out.
 
 import type { Client, Device, Unnumbered } from '@kith/client';
 import { useCallback, useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Opens the profile of somebody; what shows it comes when it is opened first.
+// Opens the profile of a user; its code is fetched on first use.
 
 import type { AppContextValue } from '../../app_context.tsx';
 import { lazy } from '../../ui/lazy/lazy.tsx';

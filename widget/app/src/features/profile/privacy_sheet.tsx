@@ -1,4 +1,4 @@
-// Privacy: who may begin a conversation, and who sees presence and last visit. A choice applies at once.
+// The privacy settings for new conversations, presence and last visit. A choice applies at once.
 
 import type { Audience, OwnProfile, Profile } from '@kith/client';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// The profile of somebody: who they are, how they are, and what can be done with them.
+// The profile of a user: name, status, presence and the possible actions.
 
 import { type KnownPerson, type Presence, RequestError } from '@kith/client';
 import { useCallback, useEffect } from 'preact/hooks';
@@ -84,10 +84,10 @@ function LabeledText({ status, until }: { status: string; until: number | undefi
   );
 }
 
-/** These change only how one stands to the other. */
+/** Icons of the actions that change only the contact relation. The card stays open after them. */
 const STAYS: ReadonlySet<string> = new Set(['add', 'remove', 'check']);
 
-/** The actions of the lists' menus, without the one that leads here. */
+/** The actions of the contact list's menu, without the one that opens this card. */
 function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) {
   const context = useAppContext();
   const words = useWords('profile');
@@ -101,7 +101,7 @@ function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) 
           type="button"
           class={item.danger ? 'choice profile-danger' : 'choice'}
           onClick={() => {
-            // The card would cover the part that opens.
+            // The open card would cover the part that this action opens.
             if (!STAYS.has(item.icon)) onClose();
             item.run();
           }}

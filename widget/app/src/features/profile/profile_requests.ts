@@ -1,10 +1,10 @@
-// Asks for a profile, and changes one's own.
+// Requests a user's profile, and changes the member's own.
 
 import type { Client, Profile } from '@kith/client';
 
 export type ProfileChange = Omit<Extract<Parameters<Client['ask']>[0], { t: 'change_profile' }>, 't'>;
 
-/** Without a user one's own. */
+/** Without `user`: the member's own profile. */
 export async function askProfile(client: Client, user?: string): Promise<Profile> {
   return (await client.ask({ t: 'profile', ...(user !== undefined && { user }) })).profile;
 }

@@ -1,4 +1,4 @@
-// The member's status, its end, and the name.
+// The form for the member's status, the end of the status, and the member's name.
 
 import { type Profile, RequestError } from '@kith/client';
 import { useState } from 'preact/hooks';
@@ -126,7 +126,7 @@ export function StatusSheet({ profile, onChanged, onClose }: Props) {
   );
 }
 
-/** By the member's own clock; undefined: it has no end. */
+/** The end of the status in the browser's time zone; undefined: it has no end. */
 export function endOf(end: Exclude<End, 'as_now'>, now: number): number | undefined {
   const midnight = new Date(now);
   midnight.setHours(24, 0, 0, 0);

@@ -12,7 +12,7 @@ beforeAll(() => lateWords.fetch(WORDING));
 
 const settle = () => new Promise<void>(resolve => setTimeout(resolve, 0));
 
-/** Drawn, and what is fetched has arrived. */
+/** Renders the settings and waits for their requests. */
 async function drawn(prepare: (drawing: Drawing) => void = () => undefined) {
   const drawing = new Drawing();
   prepare(drawing);

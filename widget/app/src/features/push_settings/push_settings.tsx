@@ -1,4 +1,4 @@
-// Notifications while the site is closed: in this browser, with or without message text, and quiet hours.
+// The settings for notifications while the site is closed: this browser, message text, quiet hours and mail.
 
 import type { Messages } from 'virtual:messages';
 import type { NotificationSettings, NotificationsChange, QuietHours } from '@kith/client';
@@ -17,7 +17,7 @@ import css from './push_settings.css?inline';
 /** The initial quiet hours. */
 const NIGHT = { from: 22 * 60, to: 7 * 60 };
 
-/** Where no page is around the widget. */
+/** The result if no page surrounds the widget. */
 const NO_PUSH: Promise<Push | undefined> = Promise.resolve(undefined);
 
 type Failure = keyof Messages['pushSettings']['notifyFailed'];
@@ -32,7 +32,7 @@ export function PushSettings() {
   const loadPush = useCallback(() => fetchPush?.() ?? NO_PUSH, [fetchPush]);
   const pushRequest = useRequest(loadPush);
   const { data: push } = pushRequest;
-  /** Undefined until it was switched here. */
+  /** The state after the member used the switch; undefined before. */
   const [switched, setSwitched] = useState<PushState>();
   const state = switched ?? push?.state();
   const [failed, setFailed] = useState<Failure>();
@@ -51,7 +51,7 @@ export function PushSettings() {
   );
   useEffect(() => {
     const { quiet } = settings ?? {};
-    // Quiet hours follow the clock of the member, also on journeys and when the clock changes.
+    // Quiet hours use the member's local time. Update the offset after travel and after a change of summer time.
     if (quiet && quiet.offset !== offsetNow()) void change({ quiet: { ...quiet, offset: offsetNow() } });
   }, [settings, change]);
   const turn = () => {
@@ -69,7 +69,7 @@ export function PushSettings() {
   };
   const canPush = settings === undefined || settings.key !== undefined;
 
-  // The switch needs both: either may be tried again by itself.
+  // The switch needs both requests. The Retry button repeats only a failed one.
   const failedToLoad = [request, pushRequest].find(one => one.failed && one.data === undefined);
   return (
     <>
@@ -109,7 +109,7 @@ interface DetailsProps {
   onChange(what: NotificationsChange): void;
 }
 
-/** For all browsers of the member. */
+/** Settings that apply to all browsers of the member. */
 function Details({ words, settings: { bodies, quiet }, onChange }: DetailsProps) {
   const turnQuiet = () => {
     const none: QuietHours = { from: 0, to: 0, offset: 0 };
@@ -117,7 +117,7 @@ function Details({ words, settings: { bodies, quiet }, onChange }: DetailsProps)
   };
   const setTime = (which: 'from' | 'to', time: string) => {
     const minutes = minutesOf(time);
-    // Equal minutes would mean no quiet hours.
+    // Equal times would turn off the quiet hours.
     if (quiet === undefined || minutes === undefined || minutes === quiet[which === 'from' ? 'to' : 'from'])
       return;
     onChange({ quiet: { ...quiet, [which]: minutes, offset: offsetNow() } });
@@ -166,7 +166,7 @@ function Details({ words, settings: { bodies, quiet }, onChange }: DetailsProps)
   );
 }
 
-/** Minutes that can be chosen; another one that holds is among them. */
+/** The delays to choose from, in minutes. `Mail` adds the current value if it is another one. */
 const AFTER = [0, 30, 60, 240, 1_440];
 
 interface MailProps {

@@ -2,12 +2,12 @@
 
 import type { Client, ConversationKey, Member } from '@kith/client';
 
-/** In larger rooms the server tells of nobody. */
+/** In larger rooms the server sends no read positions. */
 const MOST_MEMBERS = 50;
 
 export interface SeenBy {
   seen: readonly Member[];
-  /** Those who have received it and not seen it. */
+  /** The members who received the message but have not read it. */
   delivered: readonly Member[];
 }
 
@@ -16,7 +16,7 @@ export function hasSeenBy(client: Pick<Client, 'conversation'>, key: Conversatio
   return room?.role !== undefined && room.members <= MOST_MEMBERS;
 }
 
-/** The others, as far as they show it. */
+/** Excludes the member `me`, and members without a read position (they may hide it). */
 export function seenBy(members: readonly Member[], seq: number, me: string | undefined): SeenBy {
   const others = members.filter(one => one.user !== me);
   return {
@@ -25,7 +25,7 @@ export function seenBy(members: readonly Member[], seq: number, me: string | und
   };
 }
 
-/** Some pages, where the site has short ones. */
+/** Loads several pages if the site's pages are shorter than a small room. */
 export async function allMembers(
   client: Pick<Client, 'members'>,
   key: ConversationKey,

@@ -1,4 +1,4 @@
-// The members who have seen a message of one's own, and those to whom it was delivered.
+// The members who have read the member's own message, and those who have only received it.
 
 import type { ConversationKey, Member } from '@kith/client';
 import { useCallback } from 'preact/hooks';
@@ -20,7 +20,7 @@ interface Props {
   onClose(): void;
 }
 
-/** As it is when it is opened. */
+/** Loads the lists when the sheet opens, and does not update them. */
 export function SeenBySheet({ conversation, seq, onClose }: Props) {
   useStyles(css);
   const { client } = useAppContext();

@@ -1,4 +1,4 @@
-// Making a room: what it is called, what it is about, who may come in.
+// The form for a new room: name, topic and kind.
 
 import type { ConversationKey, RoomKind } from '@kith/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';

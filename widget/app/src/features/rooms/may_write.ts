@@ -6,7 +6,7 @@ export function keepsOrder(room: RoomView | undefined): boolean {
   return room?.role === 'owner' || room?.role === 'moderator';
 }
 
-/** Why one may not write; undefined where one may. */
+/** The reason why the member may not write; undefined if the member may. */
 export function silenced(room: RoomView): 'stranger' | 'announcement' | 'muted' | 'frozen' | undefined {
   if (room.role === undefined) return 'stranger';
   if (keepsOrder(room)) return undefined;

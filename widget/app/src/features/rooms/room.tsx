@@ -1,5 +1,5 @@
-// The parts of a chat that only rooms have: the head, and the bar in place of the composer for members who
-// may not write.
+// The parts of a chat that only rooms have: the header, and the bar that replaces the composer for members
+// who may not write.
 
 import type { Conversation, ConversationKey, LeftReason, Notice, RoomView } from '@kith/client';
 import type { ComponentChildren } from 'preact';
@@ -43,7 +43,7 @@ export function RoomHeader({ conversation, onBack, onAbout, onSearch, onThreads,
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
   const member = room?.role !== undefined;
   const [picksDate, setPicksDate] = useState(false);
-  // Joins and leaves cause no event here. A member who joins again gets the number of members.
+  // Joins and leaves cause no event here. Joining again returns the current number of members.
   useEffect(() => {
     if (member) client.join(key).catch(() => undefined);
   }, [client, key, member]);
@@ -128,7 +128,7 @@ export function RoomFooter({ conversation, composer }: FootProps) {
   const { client, announce } = useAppContext();
   const words = useWords('rooms');
   const { key, room, with: face } = conversation;
-  /** Somebody has shown one the door, while one looked. */
+  /** The reason why the membership ended while the member viewed this room. */
   const [out, setOut] = useState<LeftReason>();
   useEffect(
     () =>
@@ -142,7 +142,7 @@ export function RoomFooter({ conversation, composer }: FootProps) {
   const noticeOf = useNotice(key);
   const mute = noticeOf('mute');
   const ban = noticeOf('ban');
-  // The banner above answers a room request.
+  // The request bar above has the buttons that answer this invitation.
   if (conversation.requestedBy !== undefined) return null;
   if (room === undefined && out === undefined) return <>{composer}</>;
   const why = room ? silenced(room) : 'stranger';
@@ -175,13 +175,13 @@ export function RoomFooter({ conversation, composer }: FootProps) {
   );
 }
 
-/** The notice of this room for this member, while it holds. */
+/** Returns a function that finds the active notice of a kind in this room. */
 function useNotice(key: ConversationKey): (kind: Notice['kind']) => Notice | undefined {
   const { client } = useAppContext();
   const notices = useTopic('notices', one => one.notices());
   const ofRooms = notices.filter(one => one.conversation !== undefined);
   const [id, setId] = useState<string>();
-  // A notice names its room as the wire does.
+  // A notice contains the room's id of the wire protocol, so convert the key.
   useEffect(() => {
     setId(undefined);
     if (ofRooms.length === 0) return;
@@ -199,7 +199,7 @@ function useNotice(key: ConversationKey): (kind: Notice['kind']) => Notice | und
 const MOST_JOINED = 3;
 const JOINED_SHOWN_MS = 20_000;
 
-/** New members, one line each. */
+/** The members who have just joined, one line each. */
 function Joined({ room }: { room: ConversationKey }) {
   const { client } = useAppContext();
   const words = useWords('rooms');
@@ -262,7 +262,7 @@ function Join({ conversation, name, out, ban }: JoinProps) {
   );
 }
 
-/** Until when one waits follows from one's own last message; the server has the last word. */
+/** Computes the wait from the member's own last message. The server enforces it. */
 function SlowMode({ conversation: { key }, room }: { conversation: Conversation; room: RoomView }) {
   const words = useWords('rooms');
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));

@@ -1,4 +1,4 @@
-// Errors of rooms, as texts.
+// The texts for errors of room requests.
 
 import type { Messages } from 'virtual:messages';
 import { RequestError } from '@kith/client';

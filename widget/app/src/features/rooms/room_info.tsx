@@ -1,4 +1,4 @@
-// A room's members, and for those who keep order in it, its settings.
+// A room's members; for owners and moderators also its settings.
 
 import {
   type Conversation,
@@ -41,7 +41,7 @@ const sanctionPart = lazy(() => import('./sanction_form.tsx'), 'SanctionForm');
 const sanctionedPart = lazy(() => import('./sanction_list.tsx'), 'SanctionList');
 const linksPart = lazy(() => import('../invite_links/invite_link_list.tsx'), 'InviteLinkList');
 
-/** Typing goes faster than asking. */
+/** Milliseconds. Members type faster than the server answers. */
 const SEARCH_DELAY = 200;
 const ROW = 60;
 const heightOf = () => ROW;
@@ -61,7 +61,7 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
   const words = useWords('rooms');
   const [part, setPart] = useState<'members' | 'settings' | 'invite' | 'links' | 'sanctioned'>('members');
   const back = useRef<HTMLButtonElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus goes to the way back of each part
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each part focuses its Back button
   useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
   const { room, with: face } = conversation;
   if (room === undefined) return null;
@@ -137,7 +137,7 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
                 <Icon name="add" />
                 {words.invite}
               </button>
-              {/* That of a page is found by its page. */}
+              {/* The room of a page needs no link, because the page leads to it. */}
               {room.page === undefined && (
                 <button type="button" class="button" onClick={() => setPart('links')}>
                   <Icon name="link" />
@@ -173,7 +173,7 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
   );
 }
 
-/** Pages of the list, as far as it is looked at; begins anew with each query. */
+/** Loads the list page by page as the member scrolls. A new query starts with the first page. */
 function useMembers({ key }: Conversation, query: string) {
   const { client } = useAppContext();
   const load = useCallback(
@@ -204,7 +204,7 @@ function Members({ conversation, room }: { conversation: Conversation; room: Roo
   const [visible, setVisible] = useState<readonly Member[]>([]);
   const wanted = query.trim();
   const { pages, changed } = useMembers(conversation, wanted);
-  // Of ten thousand only those on the screen are asked for.
+  // A room can have ten thousand members, so watch only the visible ones.
   useWatch(visible.map(one => one.user));
   return (
     <>
@@ -312,7 +312,7 @@ function memberActions(
     { icon: 'chat', text: words.message, run: () => openChat(direct(member.user)) },
     { icon: 'person', text: aboutPeople.profile, run: () => openProfile(context, member.user) },
   ];
-  // A moderator keeps order among members; an owner among all.
+  // A moderator may act on plain and muted members, an owner on everyone.
   const owner = room.role === 'owner';
   const below = owner || (room.role === 'moderator' && (member.role === 'member' || member.role === 'muted'));
   if (!below) return items;

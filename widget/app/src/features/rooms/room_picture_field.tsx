@@ -1,4 +1,4 @@
-// The picture of a room: an owner chooses one, looks at it and uploads it; everyone who keeps order may remove it.
+// The picture of a room: an owner chooses, previews and uploads it; owners and moderators may remove it.
 
 import type { Messages } from 'virtual:messages';
 import type { Code, Conversation } from '@kith/client';
@@ -12,7 +12,7 @@ import { smallPicture } from '../files/prepare_upload.ts';
 import { uploadHost } from '../files/upload_host.ts';
 import { failureOf } from './room_errors.ts';
 
-/** Longest side of what is uploaded: the server keeps no more of it. */
+/** Longest side of the uploaded picture in pixels. The server stores no larger one. */
 const SIDE = 480;
 const TYPES = 'image/jpeg,image/png,image/webp,image/gif';
 
@@ -75,7 +75,7 @@ export function PictureField({
     setBusy(true);
     setFailed(undefined);
     upload.current?.cancel();
-    // The name is shown to nobody.
+    // No user sees this file name.
     const of = { to: key, name: 'picture', bytes: chosen.bytes };
     const made = new Upload(uploadHost(client), of, () => {
       if (upload.current !== made) return;
@@ -158,7 +158,7 @@ function uploadFailure(code: Code, words: Wording & Messages['rooms']): string {
   }
 }
 
-/** As it will look: the middle of it, in the shape of a room's picture. */
+/** A preview of the result: the middle square, in the shape of a room's picture. */
 function Preview({ bitmap }: { bitmap: ImageBitmap }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {

@@ -9,7 +9,7 @@ import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';
 import { PictureField } from './room_picture_field.tsx';
 
-/** Seconds. */
+/** The choices for slow mode, in seconds. */
 const SLOW = [0, 5, 10, 30, 60, 300, 900];
 
 export function RoomSettings({ conversation, room }: { conversation: Conversation; room: RoomView }) {
@@ -38,7 +38,7 @@ export function RoomSettings({ conversation, room }: { conversation: Conversatio
       }}
     >
       <PictureField conversation={conversation} mayChoose={owner} />
-      {/* The name is the owner's to give. */}
+      {/* Only an owner may rename the room. */}
       {owner && (
         <label>
           {words.roomName}

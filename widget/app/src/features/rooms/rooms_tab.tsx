@@ -1,4 +1,4 @@
-// One's own rooms, the directory of the site's, and making a new one.
+// The member's rooms, the site's directory of rooms, and the form for a new room.
 
 import { type ConversationKey, isRoom, type KnownPerson, type ListedRoom, type RoomView } from '@kith/client';
 import { useCallback, useMemo, useState } from 'preact/hooks';
@@ -28,7 +28,7 @@ type Row =
 const heightOf = (row: Row) => (row.kind === 'heading' ? 38 : 68);
 const keyOf = (row: Row) => row.id;
 const stopsAt = (row: Row) => row.kind === 'room';
-/** Typing goes faster than asking. */
+/** Milliseconds. Members type faster than the server answers. */
 const SEARCH_DELAY = 200;
 
 export function RoomsTab() {
@@ -134,7 +134,7 @@ function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
   );
 }
 
-/** Pages of the directory as far as they are looked at; begins anew with each query and with each connection. */
+/** Loads the directory page by page. Each new query and each reconnect starts with the first page. */
 function useRooms(query: string): Pages<ListedRoom> {
   const client = useClient();
   const load = useCallback(

@@ -1,4 +1,4 @@
-// Mutes a member in a room, or bans them from it: for how long, and why.
+// The form that mutes a member in a room or bans them from it, with an end and a reason.
 
 import type { ConversationKey, Member } from '@kith/client';
 import { useState } from 'preact/hooks';

@@ -38,7 +38,7 @@ export function SanctionList({ conversation: { key } }: { conversation: Conversa
     lifted.then(() => {
       pages.update(members => members.filter(one => one.user !== user));
       announce(words.saved);
-      // The button that had the focus is gone.
+      // The focused button was removed with its row.
       list.current?.focus();
     }, fail);
   };

@@ -1,11 +1,11 @@
-// Where the words of a query stand in a text: found as the server finds them, in any case and without accents.
+// Finds the words of a query in a text by the server's rules: it ignores case and accents.
 
 export interface Piece {
   text: string;
   hit: boolean;
 }
 
-/** The text in pieces. A word that begins as the query ends is marked whole: cut letters would not join any more. */
+/** Splits the text into pieces. A prefix match marks the whole word: split letters (Arabic) would not join. */
 export function marked(text: string, query: string): Piece[] {
   const hits = hitsIn(text, query);
   const pieces: Piece[] = [];
@@ -19,7 +19,7 @@ export function marked(text: string, query: string): Piece[] {
   return pieces;
 }
 
-/** One line of it, with the first hit near its beginning. */
+/** One line of the text, with the first hit near its beginning. */
 export function excerpt(text: string, query: string): Piece[] {
   const line = text.replace(/\s+/gu, ' ').trim();
   const first = hitsIn(line, query)[0]?.from ?? 0;
@@ -32,7 +32,7 @@ export function excerpt(text: string, query: string): Piece[] {
 const LEAD = 24;
 const LONGEST = 200;
 const WORD = /[\p{L}\p{N}]+/gu;
-/** Shorter starts of words are not looked for. */
+/** Minimum length of the query's last word for a prefix match. */
 const START = 3;
 
 function hitsIn(text: string, query: string): { from: number; to: number }[] {
@@ -45,7 +45,7 @@ function hitsIn(text: string, query: string): { from: number; to: number }[] {
     .map(({ 0: word, index }) => ({ from: at[index] ?? 0, to: at[index + word.length] ?? text.length }));
 }
 
-/** Without case and accents, and where each letter of it stood. */
+/** The text in lower case without accents, and the original index of each code unit. */
 function fold(text: string): { text: string; at: number[] } {
   let folded = '';
   const at: number[] = [];

@@ -1,4 +1,4 @@
-// Searching people, rooms and messages in one field; and the messages of one chat.
+// The search for people, rooms and messages in one field, and the search for messages of one chat.
 
 import { type Conversation, type ConversationKey, direct, isRoom, type Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
@@ -23,12 +23,12 @@ import { type FoundRoom, type Results, useSearchResults } from './use_search_res
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-/** In the place of the list. */
+/** Replaces the list. */
 export function Search({ onClose }: { onClose: () => void }) {
   return <Pane onClose={onClose} />;
 }
 
-/** In the place of a chat. */
+/** Replaces the chat. */
 export function ChatSearch({
   conversation,
   onBack,
@@ -68,7 +68,7 @@ interface Option {
 interface PaneProps {
   within?: ConversationKey;
   onClose(): void;
-  /** Something was chosen. */
+  /** Called after the member has chosen a result. */
   onPicked?(): void;
 }
 
@@ -87,7 +87,7 @@ function Pane({ within, onClose, onPicked }: PaneProps) {
   const query = typed.trim() === '' ? '' : typed;
   const { results, loading, retry, more, moreFailed } = useSearchResults(query, within);
   useLayoutEffect(() => input.current?.focus({ preventScroll: true }), []);
-  // Once for each query: a further page of its results is announced by its focus, and moves no choice.
+  // Runs once for each query: a further page of its results must not announce the count or move the selection.
   const found = results?.query;
   const onFound = useEffectEvent(() => {
     setChosen(0);
@@ -115,7 +115,7 @@ function Pane({ within, onClose, onPicked }: PaneProps) {
   }, [current?.id]);
 
   const onKeyDown = (event: KeyboardEvent) => {
-    // The field has cleared itself, and is drawn anew by now.
+    // `SearchField` has handled Escape: it cleared its text and prevented the default action.
     if (event.isComposing || event.defaultPrevented) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && options.length > 0) {

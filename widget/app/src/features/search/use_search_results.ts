@@ -1,4 +1,4 @@
-// The results of a query, from this device and from the server, as far as they are displayed.
+// The results of a query from this device and from the server, up to a maximum number.
 
 import {
   type Client,
@@ -25,24 +25,24 @@ export interface Results {
   rooms: readonly FoundRoom[];
   hits: Found['hits'];
   next?: string | undefined;
-  /** Some of it could not be asked. */
+  /** The request for messages or rooms failed. */
   failed: boolean;
 }
 
-/** Of people, and of rooms. */
+/** Maximum number of people, and of rooms. */
 const MOST = 5;
 const MOST_HITS = 200;
-/** Typing goes faster than asking. */
+/** Milliseconds. Members type faster than the server answers. */
 const DELAY = 200;
 
-/** `within`: messages of this conversation only. The results of the query before stay until there are new ones. */
+/** `within` limits the search to messages of a conversation. The previous results stay until the next ones arrive. */
 export function useSearchResults(query: string, within?: ConversationKey) {
   const client = useClient();
   const load = useCallback(() => search(client, query, within), [client, query, within]);
   const request = useRequest(query === '' ? undefined : load, { delay: DELAY, keep: true, refresh: true });
   const { data: results, loading, retry, update } = request;
   const isBusy = useRef(false);
-  /** The page after these results could not be loaded. */
+  /** The cursor of the next page if that page could not be loaded. */
   const [failedAfter, setFailedAfter] = useState<string>();
   const next = results?.next;
   const more = async () => {
@@ -73,7 +73,7 @@ async function search(client: Client, query: string, within: ConversationKey | u
     within === undefined ? client.rooms(query) : undefined,
   ]);
   const hits = messages.status === 'fulfilled' ? messages.value : { hits: [] };
-  // A site where only contacts see each other refuses the directory; what is known here still counts.
+  // A site where only contacts see each other refuses the directory. People known on this device are still found.
   const listed = people.status === 'fulfilled' ? (people.value?.people ?? []) : [];
   const found = rooms.status === 'fulfilled' ? (rooms.value?.rooms ?? []) : [];
   return {
@@ -117,7 +117,7 @@ function roomsFound(client: Client, wanted: string, listed: readonly FoundRoom[]
 
 type KnownPersonLike = Omit<KnownPerson, 'guest'> & { guest?: boolean };
 
-/** Does a word of the name begin so? */
+/** Whether a word of the name starts with the query. */
 function named(name: string, query: string): boolean {
   const wanted = query.trim().toLowerCase();
   return (

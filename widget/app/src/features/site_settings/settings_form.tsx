@@ -1,4 +1,4 @@
-// The form of a site's settings, made from the table of them.
+// The form of a site's settings, generated from their table in `site_settings.ts`.
 
 import type { FilterAct, SiteSettings } from '@kith/client';
 import { useState } from 'preact/hooks';
@@ -10,14 +10,14 @@ import { GROUPS, patchOf, type Setting, textAt, valueAt } from './site_settings.
 
 interface Props {
   settings: SiteSettings;
-  /** Why the last change was not saved. */
+  /** The error of the last change, if it was not saved. */
   notSaved: string | undefined;
   onSave(patch: SiteSettings): void;
 }
 
 export function SettingsForm({ settings, notSaved, onSave }: Props) {
   const words = useWords('siteSettings');
-  /** Changed settings that are not saved. */
+  /** The changed settings that are not saved yet, by path. */
   const [changed, setChanged] = useState<ReadonlyMap<string, unknown>>(new Map());
   const set = (path: string, value: unknown) => {
     const now = new Map(changed);

@@ -8,7 +8,7 @@ import { SiteAdmin } from './site_admin.tsx';
 
 beforeAll(() => lateWords.fetch(WORDING));
 
-/** The desk of an admin; `answer` is the server's. */
+/** Renders the settings for an admin. `answer` is the server's response to loading and saving settings. */
 function desk(answer: (patch?: SiteSettings) => Promise<SiteSettings>) {
   const drawing = new Drawing();
   const settings = vi.fn(answer);

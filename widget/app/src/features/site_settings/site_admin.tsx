@@ -1,4 +1,4 @@
-// For moderators and admins: raid mode, the filters' tester, and for admins the site's settings and roles.
+// The controls of a site: raid mode and a test of the filters for moderators, and settings and roles for admins.
 
 import { type FilterTest, RequestError, type SiteSettings } from '@kith/client';
 import { useCallback, useState } from 'preact/hooks';

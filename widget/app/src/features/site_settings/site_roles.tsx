@@ -1,4 +1,4 @@
-// For admins: gives members of the site their role.
+// The form in which an admin sets the roles of the site's members.
 
 import { type Person, RequestError, type SiteRole } from '@kith/client';
 import { useState } from 'preact/hooks';

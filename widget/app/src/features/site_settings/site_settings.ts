@@ -1,10 +1,10 @@
-// The settings of a site as an admin reads them: those of the server's schema, in groups. A setting of a known part needs only
-// its words; a new part needs a group too, or the types do not fit.
+// The settings of a site in the admin's form: the server's schema, in groups. A new setting of a known part needs
+// only its texts. A new part also needs a group; without one, type checking fails.
 
 import type { Messages } from 'virtual:messages';
 import { SETTINGS } from './settings_schema.ts';
 
-/** As `access` or `requests.on`. */
+/** For example `access` or `requests.on`. */
 export type SettingPath = Exclude<keyof typeof SETTINGS, (typeof NOT_IN_THE_FORM)[number]>;
 
 type PathWithText = PathOf<Messages['siteSettings']['settings']>;
@@ -16,9 +16,9 @@ export type SettingKind =
   | { is: 'switch' }
   | { is: 'number'; least: number; most: number }
   | { is: 'text' }
-  /** One on each line. */
+  /** The field has one entry per line. */
   | { is: 'list' }
-  /** `null`: as the operator of the server has it. */
+  /** `null` is the choice of the server operator's default. */
   | { is: 'choice'; values: readonly (string | null)[] };
 
 export interface Setting {
@@ -33,7 +33,7 @@ export interface Group {
   settings: readonly Setting[];
 }
 
-/** Raid mode has a button, patterns have a list of their own, and rooms with a time of their own are set by the site's server. */
+/** Raid mode has a button, patterns have their own list, and the site's server sets the retention of single rooms. */
 const NOT_IN_THE_FORM = ['raid.until', 'filters.patterns', 'retention.rooms'] as const;
 
 type PartOf<P> = P extends `${infer Part}.${string}` ? Part : P;
@@ -63,7 +63,7 @@ function isInTheForm(path: string): path is SettingPath {
 
 export const GROUPS: readonly Group[] = groups();
 
-/** Groups, and the parts in each, in the order of the table above. */
+/** Groups and their parts have the order of `GROUP_OF_PART`. */
 function groups(): Group[] {
   const byName = new Map<GroupName, Setting[]>();
   for (const [part, name] of Object.entries(GROUP_OF_PART)) {
@@ -73,20 +73,20 @@ function groups(): Group[] {
   return Array.from(byName, ([name, settings]) => ({ name, settings }));
 }
 
-/** The value at a path, as `requests.on`. */
+/** The value at a path such as `requests.on`. */
 export function valueAt(settings: unknown, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], settings);
 }
 
-/** The text of a setting; its texts are nested as the settings are. A setting without a text is an error of types. */
+/** The text of a setting. Texts are nested like the settings. A setting without a text is a type error. */
 export function textAt(texts: object, path: PathWithText): string | undefined {
   const text = valueAt(texts, path);
   return typeof text === 'string' ? text : undefined;
 }
 
-/** A merge patch (RFC 7396) that sets what is at these paths. */
+/** A JSON merge patch (RFC 7396) that sets the values at these paths. */
 export function patchOf(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   for (const [path, value] of values) {

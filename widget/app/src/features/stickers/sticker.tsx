@@ -1,4 +1,4 @@
-// A sticker in its bubble, or its words where the site does not have it any more.
+// A sticker in its message, or its text if the site has removed the sticker.
 
 import type { ConversationKey, Message, SentFile, Sticker } from '@kith/client';
 import { useState } from 'preact/hooks';
@@ -6,7 +6,7 @@ import { useStyles } from '../../ui/styles/use_styles.ts';
 import { Picture } from '../files/picture.tsx';
 import css from './sticker.css?inline';
 
-/** Longest side, in pixels of the page. */
+/** Longest side in CSS pixels. */
 const SIDE = 160;
 
 export function StickerView({ message }: { message: Message; to: ConversationKey }) {
@@ -23,7 +23,7 @@ export function StickerView({ message }: { message: Message; to: ConversationKey
   );
 }
 
-/** Stickers are drawn as pictures are. */
+/** Describes a sticker as a file, because `Picture` renders files. */
 export function fileOf({ id, words, url, width, height }: Sticker): SentFile {
   return { id, name: words, type: 'image/png', size: 0, url, width, height };
 }

@@ -1,4 +1,4 @@
-// The site's stickers in the picker: the second of its two lists.
+// The site's stickers: the second list of the emoji picker.
 
 import type { Client, Sticker } from '@kith/client';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
@@ -9,10 +9,10 @@ import { Picture } from '../files/picture.tsx';
 import css from './sticker.css?inline';
 import { fileOf } from './sticker.tsx';
 
-/** Of last time, until the server has answered. */
+/** The stickers of the last response, shown until the server answers again. */
 const known = new WeakMap<Client, readonly Sticker[]>();
 
-/** Without an answer it has those of last time. */
+/** Loads the stickers if `wanted`. If that fails, it returns those of the last response. */
 export function useStickers(wanted: boolean): Request<readonly Sticker[]> {
   const client = useClient();
   const load = useCallback(async () => {
@@ -59,7 +59,7 @@ export function Stickers({
   );
 }
 
-/** Its picture is fetched when it comes near. */
+/** Fetches the picture when the button is within 100 pixels of the visible area. */
 function Choice({ sticker, first, onPick }: { sticker: Sticker; first: boolean; onPick(): void }) {
   const button = useRef<HTMLButtonElement>(null);
   const [near, setNear] = useState(false);

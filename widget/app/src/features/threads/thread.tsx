@@ -1,4 +1,4 @@
-// A thread in the place of its room's chat, and the list of the threads that a member follows.
+// A thread, which replaces its room's chat, and the list of the threads that the member follows.
 
 import type { Client, Conversation, ConversationKey, Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
@@ -26,7 +26,7 @@ export { lateWords as words } from '../../wording/late_words.ts';
 interface Props {
   conversation: Conversation;
   root: number;
-  /** The member may write in the room now. */
+  /** Whether the member may write in the room now. */
   mayWrite: boolean;
   onThread(root: number): void;
   onBack(): void;
@@ -105,7 +105,7 @@ export function Thread({ conversation, root: seq, mayWrite, onThread, onBack, co
   );
 }
 
-/** The root above the list, while replies before the loaded ones keep it out of the list. */
+/** Shows the root above the list while the list does not contain it, because older replies are not loaded. */
 function RootBar({ conversation, root }: { conversation: ConversationKey; root: Message }) {
   const { client, wording } = useAppContext();
   const name = root.mine ? wording.you : client.person(root.from).name;
@@ -130,7 +130,7 @@ interface ListProps {
   corner: ComponentChildren;
 }
 
-/** The threads of a room that one follows. */
+/** The threads of a room that the member follows. */
 export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
   useStyles(barCss);
   useStyles(css);

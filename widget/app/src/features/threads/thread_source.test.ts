@@ -14,7 +14,7 @@ const message = (id: string, seq: number | undefined, body = 'x') =>
   ({ id, from: 'u1', body, ...(seq !== undefined && { seq }) }) as Message;
 const reply = (seq: number): Message => ({ ...message(`reply-${seq}`, seq), thread: ROOT });
 
-/** Pages of `size` replies with the seqs 101 to 100 + `count`; the first answers of each kind are in `failing`. */
+/** A thread with the seqs 101 to 100 + `count`, in pages of `size` replies. `state.fails` makes requests fail. */
 function thread({ count = 0, size = 50, unread = 0, follows = true } = {}) {
   const client = new FakeClient({ people: 12, chats: 2, rooms: 2, now: NOW });
   const asked: string[] = [];

@@ -1,4 +1,5 @@
-// One thread as the source of a conversation view: pages of its replies from the server, and the live ones from the room's timeline.
+// One thread as the source of a conversation view. The server sends pages of replies; live replies come from
+// the room's timeline.
 
 import {
   type Client,
@@ -13,13 +14,13 @@ import {
 import { inThread, threadDraft } from '@kith/client/message_extras';
 import type { ConversationSource, SourceTopic } from '../chat/conversation_source.ts';
 
-/** A scroll sees many messages in a short time. */
+/** Collects read replies for this time, because a scroll shows many messages in a short time. */
 const READ_DELAY_MS = 400;
 const NOBODY: readonly string[] = [];
 
 export class ThreadSource implements ConversationSource {
   readonly #draftKey: ConversationKey;
-  /** Undefined until it is loaded. */
+  /** Undefined until the thread is loaded. */
   #view: ThreadView | undefined;
   #pages: readonly Message[] = [];
   #more = true;
@@ -30,7 +31,7 @@ export class ThreadSource implements ConversationSource {
   #seen = 0;
   #readTimer: ReturnType<typeof setTimeout> | undefined;
   #listeners = new Set<() => void>();
-  /** Answers of an earlier `open` are dropped. */
+  /** Changes with each load of the newest page and with each close, so that older responses are dropped. */
   #visit = 0;
 
   constructor(
@@ -41,7 +42,7 @@ export class ThreadSource implements ConversationSource {
     this.#draftKey = threadDraft(key, thread);
   }
 
-  /** Loads it, and follows the room until the returned function is called. */
+  /** Loads the thread and subscribes to the room until the caller calls the returned function. */
   open(): () => void {
     const { client, key } = this;
     let wasOnline = client.status().state === 'online';
@@ -49,7 +50,7 @@ export class ThreadSource implements ConversationSource {
       client.subscribe(`timeline:${key}`, () => this.#changed()),
       client.subscribe('status', () => {
         const isOnline = client.status().state === 'online';
-        // Replies may have been missed meanwhile.
+        // Replies may have arrived while the connection was lost.
         if (isOnline && !wasOnline) void this.#load();
         wasOnline = isOnline;
       }),
@@ -57,7 +58,7 @@ export class ThreadSource implements ConversationSource {
         if (one.key === key) this.#replace(one.message);
       }),
     ];
-    // Live replies, queued ones among them, are in the newest stretch of the room.
+    // Live and queued replies are in the newest part of the room's timeline.
     void client.show(key);
     void this.#load();
     return () => {
@@ -75,7 +76,7 @@ export class ThreadSource implements ConversationSource {
     return this.#roomMessages().find(one => one.seq === this.thread) ?? this.#view?.root;
   }
 
-  /** How many replies it has: with the queued ones, and with those that are not loaded. */
+  /** The number of replies, including queued ones and ones that are not loaded. */
   count(): number {
     return Math.max(this.#replies().length, this.#stored());
   }
@@ -100,7 +101,7 @@ export class ThreadSource implements ConversationSource {
     const root = this.root();
     const replies = this.#replies();
     return {
-      // The root is the first message of the thread: it has its place where no reply is missing before it.
+      // The root is the first message of the thread. Add it only if no reply after it is missing.
       messages: root && !this.#more ? [root, ...replies] : replies,
       more: this.#more,
       loading: this.#loading,
@@ -115,7 +116,7 @@ export class ThreadSource implements ConversationSource {
 
   #replies(): readonly Message[] {
     const room = this.client.timeline(this.key);
-    // An older stretch of the room does not meet the pages of the thread.
+    // If the room shows an older part of its timeline, its messages do not connect to the thread's pages.
     const live = room.later ? [] : room.messages.filter(one => one.thread === this.thread);
     return merged(this.#pages, live);
   }
@@ -164,12 +165,12 @@ export class ThreadSource implements ConversationSource {
     void this.#loadOlder();
   }
 
-  /** It always ends with the newest reply. */
+  /** Does nothing, because the list always ends with the newest reply. */
   loadNewer(): void {}
 
   async show(_key: ConversationKey, seq?: number | 'unread'): Promise<boolean> {
     if (typeof seq !== 'number') return true;
-    // An answer may quote any older message of the room: only replies of this thread can be found by paging.
+    // A reply may quote any older message of the room, but paging finds only replies of this thread.
     while (seq >= this.thread && !this.#has(seq) && this.#more && this.#failed === undefined) {
       const before = this.#pages.length;
       await this.#loadOlder();
@@ -190,7 +191,7 @@ export class ThreadSource implements ConversationSource {
     return true;
   }
 
-  /** The place of a message among the replies; 0 is the root. Replies that are not loaded stand before the others. */
+  /** The number of a message in the thread; the root is 0. Replies that are not loaded are older than the others. */
   #numberOf(seq: number): number {
     const after = this.#replies().filter(one => one.seq !== undefined && one.seq > seq).length;
     return seq === this.thread ? 0 : this.#stored() - after;
@@ -204,7 +205,7 @@ export class ThreadSource implements ConversationSource {
       const rich = await this.client.rich();
       await rich.thread(this.key, this.thread, { read });
     } catch {
-      // Told again with the next reply that is seen.
+      // Sent again when the member sees the next reply.
       this.#seen = Math.min(this.#seen, read - 1);
     }
   }
@@ -225,7 +226,7 @@ export class ThreadSource implements ConversationSource {
     this.client.setDraft(this.#draftKey, text);
   }
 
-  /** The protocol says who writes in a room, and not where: a thread shows nobody, and says nothing. */
+  /** Typing events name the room and not the thread, so a thread neither shows nor sends them. */
   typing(): readonly string[] {
     return NOBODY;
   }
@@ -239,7 +240,7 @@ export class ThreadSource implements ConversationSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** An edit, a reaction or a deletion of a message that may be outside of the room's timeline. */
+  /** Applies an edit, a reaction or a deletion of a message that may be outside of the room's timeline. */
   #replace(message: Message): void {
     if (message.seq === this.thread && this.#view) this.#view = { ...this.#view, root: message };
     this.#pages = this.#pages.map(one => (one.seq === message.seq ? message : one));
@@ -258,7 +259,7 @@ export class ThreadSource implements ConversationSource {
   }
 }
 
-/** Each message once, as it is known last; by seq, and then what is on its way. */
+/** Each message once, in its newest version, sorted by seq. Messages without a seq are queued and come last. */
 export function merged(pages: readonly Message[], live: readonly Message[]): readonly Message[] {
   const byId = new Map<string, Message>();
   for (const one of [...pages, ...live]) byId.set(`${one.from} ${one.id}`, one);

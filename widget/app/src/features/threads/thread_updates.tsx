@@ -1,4 +1,4 @@
-// Above a room: that there is something new in threads that one follows.
+// The button above a room that counts the unread replies in threads that the member follows.
 
 import type { ConversationKey } from '@kith/client';
 import { useCallback } from 'preact/hooks';
@@ -17,7 +17,7 @@ interface Props {
   onOpen(): void;
 }
 
-/** Replies come in bursts. */
+/** Waits for further replies before a request, because replies come in bursts. */
 const WAIT_MS = 700;
 
 export function ThreadUpdates({ conversation: key, onOpen }: Props) {
@@ -25,7 +25,7 @@ export function ThreadUpdates({ conversation: key, onOpen }: Props) {
   const client = useClient();
   const words = useWords('threads');
   const newest = useTopic(`timeline:${key}`, one => one.timeline(key).messages.findLast(isReply)?.seq);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new reply is a reason to ask again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new reply repeats the request
   const load = useCallback(async () => {
     const threads = await (await client.rich()).threads(key);
     return threads.reduce((sum, one) => sum + one.unread, 0);

@@ -1,16 +1,16 @@
-// The way to the notices: they come when there is time, and at the latest with the first message that nobody looks at.
+// Fetches the code for notices of new messages: after `IDLE_MS`, or earlier with the first message.
 
 import type { Client, ClientEvents, ConversationKey } from '@kith/client';
 import type { MessageAlerts } from './message_alerts.ts';
 
 export interface AlertLoader {
-  /** Once they are here. */
+  /** Undefined until the code for notices is loaded. */
   notices(): MessageAlerts | undefined;
-  /** Calls when they are. */
+  /** Sets the listener that is called when the code is loaded. */
   listen(listener: () => void): void;
-  /** From now on messages are read out where they come. */
+  /** Call it when the live region listens: from then on it announces messages itself. */
   readOut(): void;
-  /** Call for each message in the one tab that the client says is first to hear it. */
+  /** Call it for each new message, only in the one tab where the client's event has `first`. */
   hear(happened: Pick<ClientEvents['message'], 'key' | 'message'>): void;
   destroy(): void;
 }

@@ -1,6 +1,6 @@
-// Two short notes for a new message, made on the spot: no file, no request.
+// Two short notes for a new message. Web Audio generates them, so no file is requested.
 
-/** Where the sound does not come at once it does not come at all: late, nobody knows what it was for. */
+/** If the browser allows the sound later than this, skip it: a late sound has no visible cause. */
 const PATIENCE_MS = 500;
 const NOTES = [
   { at: 0, hertz: 659 },
@@ -14,12 +14,12 @@ export type Chime = () => void;
 export function createChime(): Chime {
   let context: AudioContext | undefined;
   return () => {
-    // A page that nobody has touched may not sound, and the browser complains of every try.
+    // Browsers block sound before the first user activation, and log a warning for each attempt.
     if (typeof AudioContext === 'undefined' || navigator.userActivation?.hasBeenActive === false) return;
     try {
       context ??= new AudioContext();
     } catch {
-      // The machine has no sound, or too many pages use it.
+      // The device has no audio output, or too many pages use it.
       return;
     }
     const playing = context;

@@ -8,7 +8,7 @@ import { CHIME_MS, MessageAlerts, SETTLE_MS } from './message_alerts.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** `says` lets somebody write and time pass. */
+/** `says` simulates a message and then advances the time. */
 function scene({ sound = true, onScreen = false } = {}) {
   const client = new FakeClient({ people: 8, chats: 4, now: Date.now() });
   let chimes = 0;

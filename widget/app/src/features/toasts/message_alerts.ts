@@ -6,11 +6,11 @@ import { soundIsOn } from './sound_preference.ts';
 
 export interface Toast {
   key: ConversationKey;
-  /** The newest. */
+  /** The newest message. */
   message: Message;
-  /** So many came while it was shown. */
+  /** The number of messages that the toast stands for. */
   count: number;
-  /** Came before anything could read it out. */
+  /** The message arrived before a live region could announce it. */
   unheard: boolean;
 }
 
@@ -18,13 +18,13 @@ export interface MessageAlertsHost {
   client: Client;
   chime: Chime;
   soundIsOn(): boolean;
-  /** The chat, or the list with its row, is before the member's eyes. */
+  /** Whether the chat, or the list with its row, is on the screen. */
   onScreen(key: ConversationKey): boolean;
 }
 
-/** Where the chat is open in whatever tab, what is read by then makes no noise. */
+/** Waits this long before a notice, because a message that is read in any tab meanwhile needs none. */
 export const SETTLE_MS = 400;
-/** A flood sounds once in this time. */
+/** Minimum time between two sounds. */
 export const CHIME_MS = 4_000;
 
 export function createMessageAlerts(client: Client, onScreen: MessageAlertsHost['onScreen']): MessageAlerts {
@@ -50,9 +50,9 @@ export class MessageAlerts {
     return () => this.#listeners.delete(listener);
   }
 
-  /** `unheard`: nothing could read it out when it came. */
+  /** `unheard`: no live region could announce the message when it arrived. */
   hear({ key, message }: Pick<ClientEvents['message'], 'key' | 'message'>, unheard = false): void {
-    // No notice for members who were in the call or declined it.
+    // Members who were in the call or declined it get no notice.
     if (/ended|lost|declined/.test(message.call?.outcome ?? '')) return;
     const before = this.#waiting?.key === key ? this.#waiting.count : 0;
     this.#waiting = { key, message, count: before + 1, unheard };
@@ -92,7 +92,7 @@ export class MessageAlerts {
     if (toast === this.#toast) return;
     this.#leave?.();
     this.#toast = toast;
-    // Read anywhere, it goes everywhere.
+    // When the chat is read in another tab or on another device, dismiss the toast here too.
     this.#leave =
       toast &&
       this.host.client.subscribe(`conversation:${toast.key}`, () => {

@@ -1,8 +1,8 @@
-// Whether new messages sound in this browser. Written only when the member chooses; before that nothing is stored.
+// Whether new messages play a sound in this browser. Nothing is stored until the member makes a choice.
 
 const STORED = 'kith.sound';
 
-/** Asked each time: another tab may have changed it. */
+/** Reads the storage each time, because another tab may have changed the value. */
 export function soundIsOn(): boolean {
   try {
     return localStorage.getItem(STORED) !== 'off';
@@ -16,7 +16,7 @@ export function chooseSound(on: boolean): void {
   try {
     localStorage.setItem(STORED, on ? 'on' : 'off');
   } catch {
-    // A browser may refuse storage; the choice then lasts as long as the page.
+    // The browser may refuse storage. The choice is then lost when the page unloads.
   }
 }
 

@@ -12,7 +12,7 @@ beforeAll(() => words.fetch(WORDING));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A place for toasts, and u2 who writes. */
+/** Renders the outlet for toasts. `says` simulates messages of u2. */
 function scene() {
   const drawing = new Drawing();
   const { client } = drawing;

@@ -1,4 +1,4 @@
-// A message whose chat is not on the screen, for some seconds in the corner.
+// The toast in the corner for a message whose chat is not on the screen. It disappears after `SHOWN_MS`.
 
 import { isRoom } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
@@ -12,7 +12,7 @@ import { gistOf } from '../message_text/plain_text.ts';
 import type { Toast } from './message_alerts.ts';
 import css from './toast.css?inline';
 
-/** Also of calls that one has missed. */
+/** Includes the texts for missed calls. */
 export { words } from '../call_log/call_text.ts';
 
 export const SHOWN_MS = 7_000;
@@ -29,8 +29,8 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
   const [held, setHeld] = useState(false);
 
   const done = useEffectEvent(onDone);
-  // Time passes while somebody can see it, and does not hold it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a newer message begins anew
+  // The timer runs only while the page is visible and the toast has neither the pointer nor the focus.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a newer message restarts the timer
   useEffect(() => {
     if (held) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -81,7 +81,7 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
         <Avatar person={person} size="small" />
         <span class="toast-words grow">
           <span class="toast-name clip">{where}</span>
-          {/* Cut where its own direction ends, not where the widget's does. */}
+          {/* The ellipsis is at the end in the text's own direction, not in the widget's direction. */}
           <span class="toast-text" dir="auto">
             {gistOf(message)}
           </span>

@@ -1,4 +1,4 @@
-// Where the toast stands, if there is one.
+// Shows the current toast, if there is one.
 
 import type { ConversationKey } from '@kith/client';
 import { useEffect, useReducer } from 'preact/hooks';
@@ -7,7 +7,7 @@ import { DrawnToast } from './toast.tsx';
 
 export { words } from './toast.tsx';
 
-/** `onScreen`: what the member has opened meanwhile needs no toast any more. */
+/** `onScreen`: whether the chat is on the screen; its toast is then dismissed. */
 export function ToastPlace({
   notices,
   onScreen,

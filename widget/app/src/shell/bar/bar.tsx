@@ -1,4 +1,5 @@
-// The bar at the bottom: oneself, chats that are put away as heads, and above it those that stand open as windows.
+// The bar at the bottom: the member, minimized chats as heads, and the button of the list. Open chats are
+// windows above it.
 
 import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
@@ -29,7 +30,7 @@ import {
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-/** The others are behind "+2", which leads to the list. */
+/** Maximum number of heads. A button such as "+2" opens the list with the other chats. */
 const MOST_HEADS = 6;
 
 export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
@@ -161,7 +162,7 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
   );
 }
 
-/** Of this member, kept from page to page; somebody else, or nobody, has none of it. */
+/** The member's windows and heads, stored for the next page. Another user or a visitor does not get them. */
 function useArrangement(site: string, user: string | undefined) {
   const [mine, setMine] = useState<{ user: string | undefined; all: Arrangement }>();
   const all =
@@ -186,7 +187,7 @@ function useRoom(): number {
   return room;
 }
 
-/** The panel gives the focus back to the button in the page's corner, which is not there now. */
+/** A closing panel focuses the launcher, which the bar hides. This hook focuses the bar's button instead. */
 function useFocusBack(strip: { current: HTMLElement | null }, isOpen: boolean): void {
   const before = useRef(isOpen);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-// A chat that is put away: its face, and how much of it is unread.
+// The head of a minimized chat: its picture and the number of unread messages.
 
 import { type ConversationKey, isRoom } from '@kith/client';
 import { useEffect } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// One chat that stands open above the bar.
+// The window of one open chat above the bar.
 
 import type { ConversationKey } from '@kith/client';
 import { useMemo, useRef } from 'preact/hooks';
@@ -14,10 +14,10 @@ import { type Below, useOverlays } from '../overlays.tsx';
 
 interface Props {
   conversation: ConversationKey;
-  /** How far from the corner it stands. */
+  /** The position counted from the corner; 0 is the nearest. */
   place: number;
   at: { seq: number } | undefined;
-  /** The member has opened it on this page. */
+  /** Whether the member opened the chat on this page. */
   asked: boolean;
   onPutAway(): void;
   onClose(): void;

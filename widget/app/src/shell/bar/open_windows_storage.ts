@@ -1,12 +1,12 @@
-// The open windows of a member, so that the next page of the site has them too.
+// Stores the open windows of a member, so that the site's next page shows them too.
 
 import type { ConversationKey } from '@kith/client';
 import { type Arrangement, NOTHING } from './window_layout.ts';
 
-/** Written when a window is opened first; before that nothing of it is stored. */
+/** The key in local storage. Nothing is stored until the member opens a window. */
 const nameOf = (site: string) => `kith:${site}:bar`;
 
-/** Of this member; what another one has left in this browser is not shown. */
+/** The stored windows of this member. Windows of another member of this browser are ignored. */
 export function kept(site: string, user: string): Arrangement {
   try {
     const found: unknown = JSON.parse(localStorage.getItem(nameOf(site)) ?? 'null');
@@ -22,11 +22,11 @@ export function keep(site: string, user: string, { windows, heads }: Arrangement
     if (windows.length + heads.length === 0) localStorage.removeItem(nameOf(site));
     else localStorage.setItem(nameOf(site), JSON.stringify({ user, windows, heads }));
   } catch {
-    // A browser may refuse storage; the windows then last as long as the page.
+    // The browser may refuse storage. The windows are then lost when the page unloads.
   }
 }
 
-/** Any script of the page may have written there. */
+/** Validates the stored value, because any script of the page may have written it. */
 function keys(from: unknown): ConversationKey[] {
   if (!Array.isArray(from)) return [];
   return from

@@ -1,4 +1,4 @@
-// F6 or Alt+C goes round: the page, the panel, each window, the bar.
+// F6 or Alt+C moves the focus from the page to the panel, each window, the bar, and back to the page.
 
 import { useEffect } from 'preact/hooks';
 import { focusables } from '../focus.ts';
@@ -20,11 +20,11 @@ export function useRegionCycle(strip: { current: HTMLElement | null }): void {
         (stop.querySelector<HTMLElement>('.pane-chat textarea') ?? focusables(stop)[0] ?? stop).focus();
       else {
         if (pageFocus?.isConnected) pageFocus.focus();
-        // The page had it nowhere.
+        // If no element of the page had the focus, remove it from the widget.
         (root.activeElement as HTMLElement | null)?.blur();
       }
     };
-    // Before the panel hears it, which knows of itself and the page only.
+    // Capture the event before the panel's handler, which cycles only between panels and the page.
     addEventListener('keydown', onKeyDown, true);
     return () => removeEventListener('keydown', onKeyDown, true);
   }, [strip]);

@@ -1,19 +1,19 @@
-// Which chats stand open side by side, and which are put away as heads.
+// The layout of the bar: the chats that are open as windows side by side, and those minimized as heads.
 
 import type { ConversationKey } from '@kith/client';
 
 export interface Arrangement {
-  /** Nearest to the corner first. Those for which there is no room are drawn as heads, until there is. */
+  /** The window nearest to the corner is first. Windows that do not fit are shown as heads until they fit. */
   windows: readonly ConversationKey[];
   heads: readonly ConversationKey[];
 }
 
 export const NOTHING: Arrangement = { windows: [], heads: [] };
 
-/** Both together; what is older goes. */
+/** Maximum number of windows and heads together. The oldest ones are dropped. */
 const MOST_KEPT = 12;
 
-/** A visible chat keeps its place. All others open at the corner, where the eye is. */
+/** A visible chat keeps its place. All other chats open at the corner, where members look first. */
 export function opened(before: Arrangement, key: ConversationKey, room: number): Arrangement {
   if (before.windows.slice(0, room).includes(key)) return before;
   return bounded({ windows: [key, ...without(before.windows, key)], heads: without(before.heads, key) });
@@ -27,19 +27,19 @@ export function closed(before: Arrangement, key: ConversationKey): Arrangement {
   return { windows: without(before.windows, key), heads: without(before.heads, key) };
 }
 
-/** It goes on under another key, in the place where it was; or where that one is already. */
+/** Replaces a chat's key in place. If the new key is already present, only that one stays. */
 export function moved(before: Arrangement, from: ConversationKey, to: ConversationKey): Arrangement {
   if (before.windows.includes(to) || before.heads.includes(to)) return closed(before, from);
   const follow = (keys: readonly ConversationKey[]) => keys.map(key => (key === from ? to : key));
   return { windows: follow(before.windows), heads: follow(before.heads) };
 }
 
-/** As it is drawn where there is room for so many windows. */
+/** The layout to show if `room` windows fit. */
 export function drawn({ windows, heads }: Arrangement, room: number): Arrangement {
   return { windows: windows.slice(0, room), heads: [...windows.slice(room), ...heads] };
 }
 
-/** A window and the space beside it; the panel and the corners need the rest. */
+/** Pixels: the width of a window with its gap, and the width for the panel and the corners. */
 const WINDOW = 340;
 const REST = 400;
 

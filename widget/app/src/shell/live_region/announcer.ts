@@ -1,4 +1,4 @@
-// Turns messages into as few spoken sentences as say what happened. Fetched with the first panel.
+// Combines new messages into few announcements for screen readers. Fetched with the first panel.
 
 import { type Client, type ConversationKey, isRoom } from '@kith/client';
 import { gistOf } from '../../features/message_text/plain_text.ts';
@@ -10,11 +10,11 @@ export interface Heard {
   text: string;
 }
 
-/** The first message is said at once; what comes within this time after it is said together at its end. */
+/** The first message is announced at once. Messages within this time after it are announced together at its end. */
 export const QUIET = 3_000;
 const LONGEST = 160;
 
-/** Reads out the messages that arrive: of the chat on the screen all, of others those that are not muted. */
+/** Announces new messages of the chat on the screen, and those of other chats that are not muted. */
 export function announceMessages(
   client: Client,
   words: Wording,

@@ -1,13 +1,13 @@
-// The one place that screen readers listen to.
+// The only live region of the widget for screen readers.
 
 import type { ConversationKey } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useClient, useWording } from '../../app_context.tsx';
 
 interface Props {
-  /** Receives the way to say something. */
+  /** Receives the function that announces a text. */
   announcement: { current: (text: string) => void };
-  /** The chat on the screen: its messages are read out whole, muted or not. */
+  /** The chat on the screen. Its messages are announced even if the chat is muted. */
   chat: ConversationKey | undefined;
 }
 
@@ -37,7 +37,7 @@ export function LiveRegion({ announcement, chat }: Props) {
 
   return (
     <div class="hidden-text" role="status" aria-live="polite" aria-atomic="true" data-live>
-      {/* Another node each time, so that the same words twice are said twice. */}
+      {/* A new node each time, so that screen readers announce a repeated text again. */}
       <span key={said.turn} dir="auto">
         {said.text}
       </span>

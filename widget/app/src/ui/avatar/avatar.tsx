@@ -1,4 +1,4 @@
-/** A person's picture, or their initials on their colour, with presence as shape and words. */
+/** A person's picture or coloured initials. Presence is a shape with a text. */
 
 import type { KnownPerson, Presence } from '@kith/client';
 import { useState } from 'preact/hooks';
@@ -8,9 +8,9 @@ import { hueOf, initialsOf } from './hue.ts';
 interface Props {
   person: KnownPerson;
   size?: 'small' | 'medium' | 'large';
-  /** Left out: no presence is shown. */
+  /** Undefined: no presence is shown. */
   presence?: Presence | undefined;
-  /** The face of a room: not round, so that it is not taken for a person. */
+  /** The avatar of a room. It is not round, to distinguish it from a person's. */
   room?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function Avatar({ person, size = 'medium', presence, room = false }: Prop
   );
 }
 
-/** Each state has a shape of its own, so that it is told without colour. */
+/** Each state has its own shape, so that members can distinguish states without colour. */
 export function PresenceMark({ presence }: { presence: Presence }) {
   const words = useWording();
   return (
@@ -61,7 +61,7 @@ export function PresenceMark({ presence }: { presence: Presence }) {
   );
 }
 
-/** The name and picture come from the site's token, but a `javascript:` or `data:` address has no business here. */
+/** Allows only http and https. The site's token contains the address, which could be `javascript:` or `data:`. */
 function safeImage(address: string | undefined): string | undefined {
   if (address === undefined || address === '') return undefined;
   try {

@@ -1,4 +1,4 @@
-// A question before something that hurts.
+// A dialog that asks for confirmation before a destructive action.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Question, useWording } from '../../app_context.tsx';
@@ -16,7 +16,7 @@ export function ConfirmDialog({ question, onClose }: { question: Question; onClo
   useLayoutEffect(() => {
     cancel.current?.focus();
     return () => {
-      // Only now is what lies below no longer inert, so that it can take the focus.
+      // The content below is no longer inert at this time, so it can take the focus.
       question.from?.focus({ preventScroll: true });
       if (yes.current) question.onYes();
     };

@@ -1,4 +1,4 @@
-// A list without rows, or a place where nothing is chosen.
+// The placeholder of a list without rows, or of a pane without a selection.
 
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from '../icon/icon.tsx';

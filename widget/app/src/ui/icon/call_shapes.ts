@@ -1,4 +1,4 @@
-// The shapes of calls. Whoever draws one of them imports this file.
+// The icon shapes for calls. A module that shows one of them must import this file.
 
 import { addShapes } from './icon.tsx';
 

@@ -1,4 +1,4 @@
-/** Line icons, drawn in place so that no request, no font and no id of the page is involved. */
+/** Line icons as inline SVG, so that they need no request, no font and no id in the page. */
 
 import type { CallIconName } from './call_shapes.ts';
 import type { LazyIconName } from './lazy_shapes.ts';
@@ -35,7 +35,7 @@ const shapes: Partial<Record<IconName, string>> = { ...SHAPES };
 
 export type IconName = keyof typeof SHAPES | LazyIconName | CallIconName;
 
-/** Those that only lazy parts draw come with them. */
+/** Adds the shapes of icons that only lazy parts show. They are in the bundles of these parts. */
 export function addShapes(more: Partial<Record<IconName, string>>): void {
   Object.assign(shapes, more);
 }

@@ -1,4 +1,4 @@
-// The shapes that are not needed at once. Whoever draws one of them imports this file.
+// The icon shapes of lazy parts. A module that shows one of them must import this file.
 
 import { addShapes } from './icon.tsx';
 

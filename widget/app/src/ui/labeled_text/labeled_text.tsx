@@ -1,15 +1,15 @@
-// A person's words in one line: our label, and their text in its own direction.
+// A user's text in one line after a label. The text has its own writing direction.
 
 import type { ComponentChildren } from 'preact';
 
 interface Props {
   class: string;
-  /** Stands before the text, in the direction of the widget. */
+  /** The label before the text, in the widget's direction. */
   label?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** The label never decides the direction of the text, and an ellipsis stands where the text ends. */
+/** The label does not affect the direction of the text. The ellipsis is at the text's own end. */
 export function LabeledText({ class: name, label, children }: Props) {
   return (
     <span class={`said ${name}`}>

@@ -1,4 +1,5 @@
-// Whether the server still has the files of this page's build. After several upgrades it does not, and parts that come late stay away.
+// Checks whether the server still has the files of this page's build. After several upgrades it has removed them,
+// and lazy parts can no longer load.
 
 import { useEffect, useState } from 'preact/hooks';
 
@@ -6,7 +7,7 @@ let gone = false;
 let checking = false;
 const listeners = new Set<() => void>();
 
-/** Called when a part could not be fetched. A network that is down says nothing about the build; a 404 for this very file does. */
+/** Call it if a part could not be fetched. Only a 404 for this file means that the build is gone. */
 export async function checkBuild(own: string = import.meta.url, get: typeof fetch = fetch): Promise<void> {
   if (gone || checking) return;
   checking = true;
@@ -14,7 +15,7 @@ export async function checkBuild(own: string = import.meta.url, get: typeof fetc
     const answer = await get(own, { method: 'HEAD', cache: 'no-store' });
     gone = answer.status === 404;
   } catch {
-    // Asked again with the next part.
+    // The next part that fails repeats the check.
   } finally {
     checking = false;
   }
@@ -31,7 +32,7 @@ export function useBuildGone(): boolean {
   return shown;
 }
 
-/** For tests. */
+/** Resets the result, for tests. */
 export function forgetBuild(): void {
   gone = false;
 }

@@ -11,7 +11,7 @@ test('a part that arrives after it was drawn and before the effects run is drawn
   const part: Part<object> = () => Promise.resolve(() => <b>the part</b>);
   const context = { wording: WORDING } as AppContextValue;
   const late = <Lazy part={part} props={{}} meanwhile={<i>wait</i>} />;
-  // Without `act`: it would run the effects at once.
+  // Do not use `act` here, because it would run the effects at once.
   render(h(AppContext.Provider, { value: context, children: late }), root);
   expect(root.textContent).toBe('wait');
   await fetchPart(part, WORDING);

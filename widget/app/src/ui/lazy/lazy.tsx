@@ -1,4 +1,4 @@
-// A part of the interface that is fetched when it is used first, and its words with it.
+// A part of the interface whose code and texts are fetched on first use.
 
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -7,10 +7,10 @@ import type { Fetchable } from '../../wording/late_words.ts';
 import type { Wording } from '../../wording/wording.ts';
 import { checkBuild } from './build_check.ts';
 
-/** Always the same one for the same part: what it brought is kept for the next. */
+/** Create one function for each part and reuse it, because the function is the key of the loaded component. */
 export type Part<P> = (wording: Wording) => Promise<ComponentType<P>>;
 
-/** The export `name` of a module. What the module exports as `words` is fetched before anything of it is used. */
+/** Fetches the export `name` of a module. If the module exports `words`, its texts are fetched before use. */
 export function lazy<M extends object, N extends keyof M>(
   fetch: () => Promise<M>,
   name: N,
@@ -20,7 +20,7 @@ export function lazy<M extends object, N extends keyof M>(
 
 type PropsOf<C> = C extends () => unknown ? object : C extends (props: infer P) => unknown ? P : never;
 
-/** Code that is no part of the picture, in the same way. */
+/** Fetches a module and its texts. It is also for code without a component. */
 export async function fetchLazy<M extends object>(fetch: () => Promise<M>, wording: Wording): Promise<M> {
   const module: M & { words?: Fetchable } = await fetch().catch(error => {
     void checkBuild();
@@ -31,11 +31,11 @@ export async function fetchLazy<M extends object>(fetch: () => Promise<M>, wordi
 }
 
 const here = new Map<unknown, ComponentType<never>>();
-/** Parts that somebody waits for. */
+/** The pending fetches of parts that the member waits for. */
 const urgent = new Set<Promise<unknown>>();
 const QUIET_MS = 300;
 
-/** Fulfilled when nothing urgent has been on its way for a moment: what can wait must not slow down the first chat. */
+/** Resolves after `QUIET_MS` without an urgent fetch, so that optional parts do not slow down the first chat. */
 async function quiet(): Promise<void> {
   do {
     await Promise.allSettled(urgent);
@@ -43,7 +43,7 @@ async function quiet(): Promise<void> {
   } while (urgent.size > 0);
 }
 
-/** Ahead of time, where there is some. */
+/** Fetches a part ahead of its first use. */
 export async function fetchPart<P>(part: Part<P>, wording: Wording): Promise<void> {
   here.set(part, (await part(wording)) as ComponentType<never>);
 }
@@ -51,11 +51,11 @@ export async function fetchPart<P>(part: Part<P>, wording: Wording): Promise<voi
 interface Props<P> {
   part: Part<P>;
   props: P;
-  /** Drawn until it is here. */
+  /** Shown until the part is loaded. */
   meanwhile?: VNode;
-  /** One can read and write without it: it is fetched after everything else. */
+  /** The part is not needed to read and write, so it is fetched after the urgent ones. */
   canWait?: boolean;
-  /** Left out where nobody misses it. */
+  /** Called if the part cannot be fetched. */
   onFailed?(): void;
 }
 
@@ -70,7 +70,7 @@ export function Lazy<P extends object>({ part, props, meanwhile, canWait, onFail
     let wanted = true;
     const fetched = async () => {
       if (canWait) await quiet();
-      // It may have arrived since it was drawn: then this is done at once, and draws it.
+      // The part may have been loaded since the render. Then this resolves at once and renders the part.
       if (wanted && !here.has(part)) await fetchPart(part, wording);
     };
     const coming = fetched();

@@ -1,4 +1,4 @@
-// A menu over the panel, at the button that opened it.
+// A menu over the panel, placed at the button that opened it.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isRtl } from '../../wording/is_rtl.ts';
@@ -11,7 +11,7 @@ export interface MenuRequest {
   anchor: HTMLElement;
   label: string;
   items: readonly MenuItem[];
-  /** A row of short things above the items. */
+  /** A row of short items above the others, for example emoji. */
   quick?: { label: string; items: readonly QuickItem[] };
 }
 
@@ -19,7 +19,7 @@ export interface QuickItem {
   text: string;
   label: string;
   icon?: IconName;
-  /** It is on, or off; left out where it is neither. */
+  /** The state of a toggle; undefined if the item is no toggle. */
   on?: boolean;
   run(): void;
 }
@@ -47,7 +47,7 @@ export function Menu({ request, onClose }: { request: MenuRequest; onClose: () =
     request.anchor.setAttribute('aria-expanded', 'true');
     return () => {
       request.anchor.setAttribute('aria-expanded', 'false');
-      // Only now is what lies below no longer inert, so that it can take the focus.
+      // The content below is no longer inert at this time, so it can take the focus.
       request.anchor.focus({ preventScroll: true });
       chosen.current?.run();
     };
@@ -66,7 +66,7 @@ export function Menu({ request, onClose }: { request: MenuRequest; onClose: () =
     const step =
       beside === undefined
         ? {
-            // The row is one step high.
+            // From any item of the quick row, Down goes to the first item below the row.
             ArrowDown: at < quick ? quick : at + 1,
             ArrowUp: (at < quick ? 0 : at) - 1 + list.length,
             Home: 0,
@@ -140,7 +140,7 @@ interface Box {
   height: number;
 }
 
-/** Below the anchor if there is room, else above; inside the frame in any case. Relative to the frame. */
+/** A position relative to the frame: below the anchor if the menu fits, else above, and always inside the frame. */
 export function placeIn(frame: Box, anchor: Box, size: { width: number; height: number }) {
   const below = anchor.top - frame.top + anchor.height + 4;
   const above = anchor.top - frame.top - size.height - 4;

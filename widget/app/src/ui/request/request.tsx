@@ -1,4 +1,4 @@
-// What is shown of a request: a skeleton while it loads, an error with a Retry button, or what was loaded.
+// Renders the state of a request: a skeleton while it loads, an error with a Retry button, or the loaded data.
 
 import type { ComponentChildren } from 'preact';
 import { useWording } from '../../app_context.tsx';
@@ -12,11 +12,11 @@ type Shown<T> = Pick<Request<T>, 'data' | 'failed' | 'error' | 'retry'>;
 
 interface RequestProps<T> {
   request: Shown<T>;
-  /** Stands in the place of the data until it is there; left out: the rows of a list. */
+  /** Shown until the data is loaded. The default is rows of a list. */
   skeleton?: ComponentChildren;
-  /** Shown where a list was loaded and has no items. */
+  /** Shown if the loaded list has no items. */
   empty?: ComponentChildren;
-  /** The error in words; left out: that it could not be loaded. */
+  /** The text of an error. The default is a general text about a failed load. */
   failure?(error: unknown): string;
   children(data: T): ComponentChildren;
 }
@@ -58,7 +58,7 @@ export function LoadFailed({ text, onRetry }: FailedProps) {
   );
 }
 
-/** Below the rows of a list: the way to its next page. */
+/** The button below the rows of a list that loads the next page. */
 export function NextPage({
   pages: { hasMore, more, loadMore },
   text,

@@ -5,25 +5,25 @@ import { type Request, type RequestOptions, useRequest } from './use_request.ts'
 
 export interface Page<T> {
   items: readonly T[];
-  /** Where the next page begins. */
+  /** The cursor of the next page; undefined at the end of the list. */
   next?: string | undefined;
 }
 
-/** Memoise it: another function is another list. */
+/** Memoize this function, because a new function starts a new list. */
 export type LoadPage<T> = (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>;
 
 export interface Pages<T> extends Omit<Request<Page<T>>, 'data' | 'update'> {
   /** The items of all loaded pages; undefined until the first page is loaded. */
   data: readonly T[] | undefined;
   hasMore: boolean;
-  /** Of the next page. */
+  /** The state of the next page. */
   more: 'idle' | 'loading' | 'failed';
-  /** Loads the next page, if there is one that is not being loaded. */
+  /** Loads the next page, if there is one and it is not loading yet. */
   loadMore(): void;
   update(change: (items: readonly T[]) => readonly T[]): void;
 }
 
-/** A list in pages, as far as it is looked at. Begins anew with each `load`. */
+/** Loads a list page by page on demand. A new `load` starts a new list. */
 export function usePages<T>(load: LoadPage<T> | undefined, options?: RequestOptions): Pages<T> {
   const loadFirst = useCallback(
     (signal: AbortSignal): Promise<Page<T>> => load?.(undefined, signal) ?? Promise.resolve({ items: [] }),
@@ -34,7 +34,7 @@ export function usePages<T>(load: LoadPage<T> | undefined, options?: RequestOpti
   const leaving = useRef<AbortController>(undefined);
   const next = page?.next;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the next page of another list is not wanted any more
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new list cancels the next page of the previous one
   useEffect(() => {
     setMore('idle');
     return () => {
@@ -51,7 +51,7 @@ export function usePages<T>(load: LoadPage<T> | undefined, options?: RequestOpti
     try {
       const { items, next: after } = await load(next, here.signal);
       if (here.signal.aborted) return;
-      // A first page that was loaded again meanwhile begins the list anew.
+      // If the first page was loaded again meanwhile, the list starts again, so drop this page.
       update(before => (before.next === next ? { items: [...before.items, ...items], next: after } : before));
       setMore('idle');
     } catch {

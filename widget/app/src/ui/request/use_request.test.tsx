@@ -12,7 +12,7 @@ import { type Load, type Request, type RequestOptions, useRequest } from './use_
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Answers after so many milliseconds, unless it is to fail. */
+/** A request that responds after `ms` milliseconds, or fails then if `fails` is set. */
 function answering<T>(value: T, { ms = 100, fails = false } = {}) {
   const state = { fails, asked: 0, signals: [] as AbortSignal[] };
   const load: Load<T> = async signal => {
@@ -215,7 +215,7 @@ function paging(load: LoadPage<number>) {
   return { drawing, draw, pass, more, now: () => now };
 }
 
-/** Pages of two numbers up to `last`; those of the list `base` begin there. */
+/** A list of the numbers from `base` + 1 to `base` + `last`, in pages of two. */
 function numbers(last: number, base = 0) {
   const state = { fails: false, asked: [] as (string | undefined)[] };
   const load: LoadPage<number> = async after => {

@@ -1,29 +1,29 @@
-// Loads something from the server, and says whether it is loading, failed or there.
+// Loads data from the server and returns its state: loading, failed or loaded.
 
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useClient, useTopic } from '../../app_context.tsx';
 
-/** Memoise it: another function is another request. The signal ends when nobody waits for the answer any more. */
+/** Memoize this function, because a new function is a new request. The signal aborts a request that is obsolete. */
 export type Load<T> = (signal: AbortSignal) => Promise<T>;
 
 export interface Request<T> {
-  /** Undefined until it is loaded. It stays while it is loaded again. */
+  /** Undefined until the data is loaded. It stays during a reload. */
   data: T | undefined;
   loading: boolean;
   failed: boolean;
-  /** Why the last load failed. */
+  /** The error of the last load, if that load failed. */
   error: unknown;
   retry(): void;
-  /** Changes what is loaded, as after a change that the server has confirmed. */
+  /** Changes the loaded data, for example after a change that the server has confirmed. */
   update(change: (data: T) => T): void;
 }
 
 export interface RequestOptions {
-  /** Waits so many milliseconds before asking: typing goes faster than the server answers. */
+  /** Milliseconds to wait before a request, because members type faster than the server answers. */
   delay?: number;
-  /** The data of the request before stays until this one is answered. */
+  /** Keeps the data of the previous request until this one has a response. */
   keep?: boolean;
-  /** Loads again after a lost connection, because changes were missed meanwhile. A failed request does so anyway. */
+  /** Loads again after a reconnect, because changes may have been missed. A failed request always does so. */
   refresh?: boolean;
 }
 
@@ -41,8 +41,8 @@ function useIsConnecting(): boolean {
 }
 
 /**
- * The state of a list that the client keeps. A page that was asked for before the first connection has not failed: it loads with
- * the connection.
+ * The state of a list that the client keeps. A page that was requested before the first connection counts as
+ * loading and not as failed, because the client loads it after connecting.
  */
 export function useListState(list: { loading: boolean; failed: boolean }) {
   const isConnecting = useIsConnecting();
@@ -52,7 +52,7 @@ export function useListState(list: { loading: boolean; failed: boolean }) {
   };
 }
 
-/** Without `load` it asks for nothing, and is not loading. While the first connection is being made it waits. */
+/** Without `load`, it sends no request and is not loading. It waits for the first connection. */
 export function useRequest<T>(
   load: Load<T> | undefined,
   { delay = 0, keep = false, refresh = false }: RequestOptions = {},

@@ -1,4 +1,4 @@
-// Where one types what one looks for.
+// The text field of a search, with a button to clear it.
 
 import type { InputHTMLAttributes, Ref } from 'preact';
 import { useWording } from '../../app_context.tsx';
@@ -10,7 +10,7 @@ interface Props {
   label: string;
   value: string;
   onChange(value: string): void;
-  /** Further attributes of the field. */
+  /** Additional attributes of the input element. */
   field?: InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> };
 }
 

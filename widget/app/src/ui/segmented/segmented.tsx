@@ -1,4 +1,4 @@
-// A few choices of which one holds, as a radio group that looks like chips or a switch.
+// A radio group with few choices that looks like chips or a switch.
 
 import { isRtl } from '../../wording/is_rtl.ts';
 import { Icon, type IconName } from '../icon/icon.tsx';

@@ -1,4 +1,4 @@
-// A dialog that covers the panel, with a bar and a way back; focus stays in it until it is closed.
+// A dialog that covers the panel, with a bar and a Back button. The focus stays in it until it is closed.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -26,7 +26,7 @@ export function Sheet({ title, onClose, children }: Props) {
   useLayoutEffect(() => back.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
     const before = from.current;
-    // Only now is what lies below no longer inert, so that it can take the focus.
+    // The content below is no longer inert at this time, so it can take the focus.
     return () => before?.focus({ preventScroll: true });
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,8 +1,8 @@
-// A list of which nothing has arrived yet.
+// The placeholder of a list that is not loaded yet.
 
 import { useWording } from '../../app_context.tsx';
 
-/** Grey rows while the first page is on its way. */
+/** Grey rows, shown while the first page loads. */
 export function Skeleton() {
   const words = useWording();
   return (

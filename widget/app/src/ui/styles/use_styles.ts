@@ -1,10 +1,10 @@
-// Styles as constructed sheets: no style element, so that `style-src 'self'` is enough.
+// Adds styles as constructed sheets and not as style elements, so that the policy `style-src 'self'` is enough.
 
 import { useAppContext } from '../../app_context.tsx';
 
 const adopted = new WeakMap<ShadowRoot, Set<string>>();
 
-/** Adds the styles of a part that comes late, once. Before the part is drawn, because it may measure itself then. */
+/** Adds the styles of a lazy part once. It runs during the render, because a layout effect may measure the part. */
 export function useStyles(css: string): void {
   const { root } = useAppContext();
   if (root === undefined) return;

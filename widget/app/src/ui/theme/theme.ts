@@ -1,4 +1,4 @@
-// Light or dark: what the member chose here, else what the site's tag says, else what the system says.
+// The theme, light or dark: the member's choice, else the setting of the site's tag. `auto` follows the system.
 
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useMedia } from '../use_media/use_media.ts';
@@ -11,7 +11,7 @@ export interface ThemeChoice {
   choose(theme: Theme): void;
 }
 
-/** Written only when the member chooses; before that nothing of ours is stored. */
+/** The key in local storage. Nothing is stored until the member makes a choice. */
 const STORED = 'kith.theme';
 
 export function useTheme(fromTag: Theme, host: Element): ThemeChoice {
@@ -27,7 +27,7 @@ export function useTheme(fromTag: Theme, host: Element): ThemeChoice {
       try {
         localStorage.setItem(STORED, theme);
       } catch {
-        // A browser may refuse storage; the choice then lasts as long as the page.
+        // The browser may refuse storage. The choice is then lost when the page unloads.
       }
     },
   };

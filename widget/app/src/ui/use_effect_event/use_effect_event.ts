@@ -1,8 +1,8 @@
-// A function for effects that always runs with the newest props and state, and never makes an effect run again.
+// A function for effects that always uses the newest props and state, and never causes an effect to run again.
 
 import { useCallback, useRef } from 'preact/hooks';
 
-/** As React's `useEffectEvent`. Call it in effects and callbacks only, never while drawing. */
+/** Like React's `useEffectEvent`. Call the function only in effects and callbacks, never during a render. */
 export function useEffectEvent<Arguments extends unknown[], Result>(
   handler: (...given: Arguments) => Result,
 ): (...given: Arguments) => Result {

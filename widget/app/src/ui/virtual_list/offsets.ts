@@ -1,6 +1,6 @@
-// Where rows of known heights lie, and which of them a viewport shows.
+// Computes the positions of rows with known heights, and the rows in a viewport.
 
-/** Prefix sums of heights: row `i` lies from `starts[i]` to `starts[i + 1]`. */
+/** Prefix sums of heights: row `i` extends from `starts[i]` to `starts[i + 1]`. */
 export class Offsets {
   private readonly starts: Float64Array;
 
@@ -21,7 +21,7 @@ export class Offsets {
     return this.starts[index] ?? 0;
   }
 
-  /** The row at this height; the nearest one where the height lies outside. */
+  /** The row at position `y`; the nearest row if `y` is outside of the list. */
   rowAt(y: number): number {
     let low = 0;
     let high = this.count - 1;
@@ -33,13 +33,13 @@ export class Offsets {
     return Math.max(0, low);
   }
 
-  /** Rows that a viewport shows: first and one past the last. */
+  /** The rows in a viewport: the first one, and the index after the last one. */
   visible(scrollTop: number, height: number): { first: number; end: number } {
     if (this.count === 0 || height <= 0) return { first: 0, end: 0 };
     return { first: this.rowAt(scrollTop), end: this.rowAt(scrollTop + height - 1) + 1 };
   }
 
-  /** The scroll position that brings a row into view with the least movement. */
+  /** The scroll position that shows a row with the smallest movement. */
   reveal(index: number, scrollTop: number, height: number): number {
     const top = this.start(index);
     const bottom = this.start(index + 1);

@@ -1,4 +1,4 @@
-// A list of any length of which only the visible rows exist.
+// A list of any length that renders only the visible rows.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -9,16 +9,16 @@ interface Props<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
   heightOf(row: Row): number;
-  /** Rows that arrow keys stop at; the others are headings. */
+  /** Whether arrow keys stop at a row. The other rows are headings. */
   stopsAt?(row: Row): boolean;
-  /** `tabIndex` belongs on the row's main control, which carries `data-stop`. */
+  /** Set `tabIndex` and `data-stop` on the row's main control. */
   draw(row: Row, tabIndex: 0 | -1): ComponentChildren;
   onVisible?(rows: readonly Row[]): void;
-  /** The end is near: more may be loaded. */
+  /** Called near the end of the list, so that the caller loads more rows. */
   onNearEnd?: (() => void) | undefined;
 }
 
-/** Rows above and below the viewport that exist as well, so that scrolling meets no blank. */
+/** The number of rows to render above and below the viewport, so that scrolling shows no blank area. */
 const SPARE = 6;
 
 export function VirtualList<Row>(props: Props<Row>) {
@@ -94,7 +94,7 @@ export function VirtualList<Row>(props: Props<Row>) {
   };
 
   const drawn: number[] = [];
-  // The row with the focus stays even when it is scrolled away, or the focus would fall back to the page.
+  // Keep the active row when it scrolls out of view. Otherwise the page would get its focus.
   if (active !== -1 && active < first) drawn.push(active);
   for (let i = first; i < end; i++) drawn.push(i);
   if (active >= end) drawn.push(active);
@@ -137,7 +137,7 @@ export function VirtualList<Row>(props: Props<Row>) {
   );
 }
 
-/** The one row that Tab reaches: the last used one, else the first visible one. */
+/** The row that Tab reaches: the last used one, else the first visible one. */
 function activeIndex<Row>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,
