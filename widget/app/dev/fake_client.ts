@@ -783,7 +783,7 @@ export class FakeClient implements Client {
     this.setRoom(key, { role: this.conversation(key).room?.role ?? 'member' });
     return Promise.resolve();
   }
-  /** Invite links, and the room that a code opens. A code of type `Code` is the refusal instead. */
+  /** The invite links of a room, and the server's response to an invite code: the room or the code of a refusal. */
   links: readonly Link[] = [];
   invited: Invited | Code = 'bad_invitation';
   invitations(): Promise<Invitations> {

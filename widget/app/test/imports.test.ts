@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const UI = join(dirname(fileURLToPath(import.meta.url)), '../src/ui');
 
-test('shared parts import no feature, and nothing of the shell', () => {
+test('shared parts import neither features nor the shell', () => {
   const files = readdirSync(UI, { recursive: true, encoding: 'utf8' }).filter(
     name => /\.tsx?$/.test(name) && !name.includes('.test.'),
   );

@@ -48,7 +48,7 @@ function shell(mode: 'bubble' | 'inbox' = 'bubble') {
 
 const back = (state: unknown) => dispatchEvent(new PopStateEvent('popstate', { state }));
 
-test('a panel that a key has opened keeps Tab inside, one that a mouse has opened does not', () => {
+test('byKey is set if a key opened the panel, and not if a mouse did', () => {
   phone = false;
   for (const byKey of [true, false]) {
     vi.spyOn(HTMLElement.prototype, 'matches').mockImplementation(what => byKey && what === ':focus-visible');
@@ -60,7 +60,7 @@ test('a panel that a key has opened keeps Tab inside, one that a mouse has opene
   vi.mocked(HTMLElement.prototype.matches).mockRestore();
 });
 
-test('opening and closing is told once each', () => {
+test('opening and closing emit one event each', () => {
   const { shell: one, events } = shell();
   one.show();
   one.show();
@@ -70,7 +70,7 @@ test('opening and closing is told once each', () => {
   one.destroy();
 });
 
-test('on a phone each level is an entry of the history, and keeps what the page wrote there', () => {
+test('on a phone each level is a history entry, and keeps the state of the page', () => {
   const { shell: one } = shell();
   one.show();
   one.openChat(direct('ana'));
@@ -86,7 +86,7 @@ test('on a phone each level is an entry of the history, and keeps what the page 
   one.destroy();
 });
 
-test('opened from the page right into a chat it takes two steps back', () => {
+test('closing a chat that the page opened goes back two entries', () => {
   const { shell: one } = shell();
   one.openWith('ana');
   expect(pushed).toHaveLength(2);
@@ -95,7 +95,7 @@ test('opened from the page right into a chat it takes two steps back', () => {
   one.destroy();
 });
 
-test('leaving a chat by its button goes back in the history too', () => {
+test('leaving a chat by its button goes back one entry', () => {
   const { shell: one } = shell();
   one.openWith('ana');
   one.back();
@@ -104,7 +104,7 @@ test('leaving a chat by its button goes back in the history too', () => {
   one.destroy();
 });
 
-test('on a desktop and in a page of its own the history stays as it is', () => {
+test('on a desktop and in an inbox page the history does not change', () => {
   const inbox = shell('inbox').shell;
   inbox.openWith('ana');
   phone = false;
@@ -117,7 +117,7 @@ test('on a desktop and in a page of its own the history stays as it is', () => {
   bubble.destroy();
 });
 
-test('an invitation does not stay in the address, nor in an entry of the history; a link to a message does', () => {
+test('an invitation is removed from the address and the history; a message link stays', () => {
   const { shell: one } = shell();
   const invites = '#kith=join.q5Zt0o1VYx7c_8mD-2KfLw';
   history.replaceState({ router: 'of the page' }, '', `/thread?page=2${invites}`);
@@ -137,7 +137,7 @@ test('an invitation does not stay in the address, nor in an entry of the history
   one.destroy();
 });
 
-test('it knows what is before the eyes: a chat, or the list with its row', () => {
+test('shows is true for the open chat, or for all chats while the list is visible', () => {
   const [ana, tom] = [direct('ana'), direct('tom')];
   phone = false;
   const { shell: one } = shell();
@@ -158,7 +158,7 @@ test('it knows what is before the eyes: a chat, or the list with its row', () =>
   inbox.destroy();
 });
 
-test('the next page reopens the panel as it was, and only a member who uses it moves the focus', () => {
+test('the next page reopens the panel as it was, and takes no focus until the member uses it', () => {
   phone = false;
   const { shell: one } = shell();
   one.show();
@@ -179,7 +179,7 @@ test('the next page reopens the panel as it was, and only a member who uses it m
   next.destroy();
 });
 
-test('on a phone the sheet comes back after a reload, and not on the page that a link leads to', () => {
+test('on a phone the panel reopens after a reload, and not on another page', () => {
   const panel: OpenPanel = { tab: 'chats', chat: direct('ana'), expanded: false };
   const { shell: one } = shell();
   one.reopen(panel);
@@ -195,7 +195,7 @@ test('on a phone the sheet comes back after a reload, and not on the page that a
   one.destroy();
 });
 
-test('a destroyed one no longer hears the history', () => {
+test('a destroyed shell ignores history events', () => {
   const { shell: one } = shell();
   one.show();
   one.destroy();

@@ -7,7 +7,7 @@ import { badgeText, TabBar } from './tab_bar.tsx';
 
 const TITLES = { chats: 'Chats', contacts: 'Contacts', rooms: 'Rooms', me: 'Me' };
 
-test('counts are badges for the eye and words for the ear', () => {
+test('a count is a visible badge and a text for screen readers', () => {
   const drawing = new Drawing({ requests: 2 }).draw(
     <TabBar tab="chats" panelId="p" titles={TITLES} onChange={() => undefined} />,
   );
@@ -17,7 +17,7 @@ test('counts are badges for the eye and words for the ear', () => {
   expect(badgeText(100)).toBe('99+');
 });
 
-test('arrows go round, only the chosen tab is in the tab order', () => {
+test('arrow keys cycle through the tabs, and only the chosen tab is in the tab order', () => {
   const chosen: Tab[] = [];
   const drawing = new Drawing().draw(
     <TabBar tab="chats" panelId="p" titles={TITLES} onChange={tab => chosen.push(tab)} />,
@@ -28,7 +28,7 @@ test('arrows go round, only the chosen tab is in the tab order', () => {
   expect(drawing.root.querySelectorAll('[role=tab][tabindex="0"]')).toHaveLength(1);
 });
 
-test('a request of a stranger is counted on the tab of the chats', () => {
+test('the Chats tab counts message requests of strangers', () => {
   const drawing = new Drawing();
   const { unread } = drawing.client.totals();
   drawing.client.totals = () => ({ unread, mentions: 0, conversations: 0, requests: 0, strangers: 2 });

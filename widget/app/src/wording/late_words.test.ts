@@ -9,7 +9,7 @@ const SOURCE = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FILES = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' });
 const read = (name: string) => readFileSync(join(SOURCE, name), 'utf8');
 
-test('they are fetched in the language of the shell, once, and stand beside its texts', async () => {
+test('late texts are fetched once in the language of the shell, and include those of the shell', async () => {
   const wording = await fetchWording(['fr-CH']);
   const fetchLazy = vi.spyOn(wording, 'fetchLazy');
   expect(() => wordsOf(wording, 'toasts')).toThrow();
@@ -21,14 +21,14 @@ test('they are fetched in the language of the shell, once, and stand beside its 
   expect(fetchLazy).toHaveBeenCalledTimes(1);
 });
 
-test('a namespace has only its own texts', async () => {
+test('a namespace has no texts of other namespaces', async () => {
   const wording = await fetchWording(['en']);
   await lateWords.fetch(wording);
   expect(wordsOf(wording, 'rooms').minutes(3)).toBe('3 minutes');
   expect(wordsOf(wording, 'toasts')).not.toHaveProperty('minutes');
 });
 
-test('whoever draws a late shape brings it along', () => {
+test('a module that shows a lazy icon imports its shape', () => {
   const shapes = Array.from(read('ui/icon/lazy_shapes.ts').matchAll(/^ {2}(\w+):/gm), match => match[1]);
   const drawn = new RegExp(`icon(?:=|: )'(?:${shapes.join('|')})'|<Icon name="(?:${shapes.join('|')})"`);
   const without = FILES.filter(name => /\.tsx?$/.test(name) && !name.includes('.test.'))

@@ -6,28 +6,28 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 describe('language', () => {
-  test('the first wanted language that we speak is taken, with its region', async () => {
+  test('the first wanted language with texts is used, with its region', async () => {
     expect((await fetchWording(['eo', 'de-CH', 'en'])).language).toBe('de-CH');
     expect((await fetchWording(['de-AT'])).chats).toBe('Chats');
     expect((await fetchWording(['de-AT'])).contacts).toBe('Kontakte');
   });
 
-  test('without one it is English', async () => {
+  test('English is used if no wanted language has texts', async () => {
     expect((await fetchWording(['eo', 'la'])).contacts).toBe('Contacts');
     expect((await fetchWording([])).contacts).toBe('Contacts');
   });
 
-  test('what is no language tag is passed over', async () => {
+  test('an invalid language tag is skipped', async () => {
     expect((await fetchWording(['<script>', 'not a tag', '-', 'de'])).language).toBe('de');
   });
 
-  test('direction follows the page even where its words are missing', async () => {
+  test('the direction follows the first wanted language even if it has no texts', async () => {
     expect((await fetchWording(['ur', 'en'])).direction).toBe('rtl');
     expect((await fetchWording(['en'])).direction).toBe('ltr');
   });
 });
 
-test('only the language that is read is fetched', async () => {
+test('the fetched texts are those of the first wanted language that has texts', async () => {
   expect((await fetchWording(['eo', 'de-CH'])).contacts).toBe('Kontakte');
   expect((await fetchWording(['__proto__', 'constructor', 'eo'])).contacts).toBe('Contacts');
   const hebrew = await fetchWording(['he-IL']);
@@ -50,7 +50,7 @@ describe('numbers', () => {
 describe('times', async () => {
   const wording = await fetchWording(['en-GB'], 'UTC');
 
-  test('a separator names near days and dates far ones', async () => {
+  test('a separator shows the name of a recent day and the date of an older one', async () => {
     expect(wording.day(NOON - MINUTE, NOON)).toBe('Today');
     expect(wording.day(NOON - DAY, NOON)).toBe('Yesterday');
     expect(wording.day(NOON - 3 * DAY, NOON)).toBe('Monday');
@@ -62,19 +62,19 @@ describe('times', async () => {
     expect(wording.day(justAfterMidnight - 10 * MINUTE, justAfterMidnight)).toBe('Yesterday');
   });
 
-  test('a clock of the other side that is ahead reads as now', async () => {
+  test('a time in the future is shown as now', async () => {
     expect(wording.short(NOON + 5 * MINUTE, NOON)).toBe('now');
     expect(wording.day(NOON + DAY, NOON)).toBe('Today');
     expect(wording.ago(NOON + MINUTE, NOON)).toBe('now');
   });
 
-  test('what stands beside a face is short', async () => {
+  test('times in a sentence are short', async () => {
     expect(wording.ago(NOON - 51 * MINUTE, NOON)).toBe('51 min ago');
     expect(wording.ago(NOON - DAY, NOON)).toBe('yesterday');
     expect((await fetchWording(['de'])).ago(NOON - 51 * MINUTE, NOON)).toBe('vor 51 Min.');
   });
 
-  test('a row gets coarser with age', async () => {
+  test('the time in a list row is less exact for older messages', async () => {
     expect(wording.short(NOON - 5 * MINUTE, NOON)).toMatch(/5/);
     expect(wording.short(NOON - 3 * 60 * MINUTE, NOON)).toBe('9:00');
     expect(wording.short(NOON - 2 * DAY, NOON)).toBe('Tue');

@@ -34,7 +34,7 @@ function card(invited: Invited | 'bad_invitation' | 'room_banned', hash = HASH) 
 
 const shows = (drawing: Drawing, text: string) => vi.waitFor(() => expect(drawing.text()).toContain(text));
 
-test('the card says into what, by whom, and until when; joining opens the room', async () => {
+test('the card shows the room, the inviter and the end; joining opens the room', async () => {
   const { drawing, done } = card(INVITED);
   await shows(drawing, 'Committee');
   for (const text of ['Private room', '5 members', 'The five of us', 'Kwame Weber invited you', '13 March'])
@@ -46,7 +46,7 @@ test('the card says into what, by whom, and until when; joining opens the room',
   expect(drawing.client.calls).toEqual([`look at ${CODE}`, `join by ${CODE}`]);
 });
 
-test('who does not want to leaves it at that', async () => {
+test('"Not now" closes the card without joining', async () => {
   const { drawing, done } = card(INVITED);
   await shows(drawing, 'Committee');
   drawing.do(() => drawing.button('Not now').click());
@@ -57,13 +57,13 @@ test('who does not want to leaves it at that', async () => {
   ]);
 });
 
-test('who is a member already is led to the room', async () => {
+test('the room opens at once for a user who is a member already', async () => {
   const { drawing, done } = card({ ...INVITED, key: ROOM });
   await vi.waitFor(() => expect(drawing.opened).toEqual([ROOM]));
   expect([done.mock.calls.length, drawing.has('.sheet')]).toEqual([1, false]);
 });
 
-test('an invitation that holds no longer says whom to ask, and so does what is no code', async () => {
+test('an old invitation and an invalid code ask for a new link', async () => {
   const { drawing } = card('bad_invitation');
   await shows(drawing, 'This invitation is no longer valid');
   expect(drawing.text()).toContain('Ask for a new link');
@@ -72,7 +72,7 @@ test('an invitation that holds no longer says whom to ask, and so does what is n
   expect(none.client.calls).toEqual([]);
 });
 
-test('what is refused is said, and what ends meanwhile has ended', async () => {
+test('the card shows the reason of a refusal, and that an invitation is no longer valid', async () => {
   await shows(card('room_banned').drawing, 'You are banned from this room.');
   const { drawing } = card(INVITED);
   await shows(drawing, 'Committee');
@@ -86,7 +86,7 @@ test('what is refused is said, and what ends meanwhile has ended', async () => {
   expect(drawing.text()).not.toContain('Committee');
 });
 
-test('who is not signed in is told to, and who has no connection to come again', async () => {
+test('the card asks a visitor to sign in, and shows a missing connection', async () => {
   for (const [code, text] of [
     ['no_guests', 'Sign in to this site to open the invitation.'],
     [undefined, 'You are offline'],
@@ -101,7 +101,7 @@ test('who is not signed in is told to, and who has no connection to come again',
   }
 });
 
-test('who signs in without leaving the page sees the invitation', async () => {
+test('the invitation appears after a visitor signs in on the same page', async () => {
   const drawing = new Drawing();
   drawing.client.invited = INVITED;
   drawing.client.state = { state: 'stopped', shared: false, code: 'no_guests' };
@@ -131,7 +131,7 @@ function choose(drawing: Drawing, at: number, value: string) {
   });
 }
 
-test('a link is made for a week and for all, or as one likes; its address is at hand', async () => {
+test('a new link is valid for a week and for everyone by default, or as the member chooses', async () => {
   const drawing = links();
   await shows(drawing, '3 of 10 joined');
   drawing.do(() => drawing.button('Create link').click());
@@ -148,7 +148,7 @@ test('a link is made for a week and for all, or as one likes; its address is at 
   await vi.waitFor(() => expect(drawing.client.calls.at(-1)).toBe(`make link ${ROOM} 24 100`));
 });
 
-test('it is copied, and where the browser does not let one, it is selected', async () => {
+test('the copy button copies the link, or selects it if the browser has no clipboard', async () => {
   const written: string[] = [];
   const clipboard = { writeText: async (text: string) => void written.push(text) };
   vi.stubGlobal('navigator', { clipboard });
@@ -165,7 +165,7 @@ test('it is copied, and where the browser does not let one, it is selected', asy
   expect([field.selectionStart, field.selectionEnd]).toEqual([0, field.value.length]);
 });
 
-test('it is shared where the browser can', async () => {
+test('a link can be shared if the browser supports it', async () => {
   const shared: ShareData[] = [];
   vi.stubGlobal('navigator', { share: async (what: ShareData) => void shared.push(what) });
   const drawing = links();
@@ -174,7 +174,7 @@ test('it is shared where the browser can', async () => {
   expect(shared).toMatchObject([{ title: 'Bikers', url: expect.stringContaining(HASH) }]);
 });
 
-test('taking one back is asked first, and leaves the focus where something is', async () => {
+test('revoking a link asks for confirmation, and moves the focus to the title of the list', async () => {
   const drawing = links();
   await shows(drawing, 'Created by Kwame');
   drawing.do(() => drawing.button('Revoke').click());
@@ -186,7 +186,7 @@ test('taking one back is asked first, and leaves the focus where something is', 
   expect(document.activeElement?.textContent).toBe('Active links');
 });
 
-test('why no link is made is said', async () => {
+test('the form shows why the server refused a new link', async () => {
   for (const [code, text] of [
     ['too_many_invitations', 'This room has reached the maximum number of links. Revoke one first.'],
     ['not_allowed', 'Only owners and moderators can create links here.'],

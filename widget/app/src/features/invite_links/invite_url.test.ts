@@ -3,13 +3,13 @@ import { addressOf, codeIn } from './invite_url.ts';
 
 const CODE = 'q5Zt0o1VYx7c_8mD-2KfLw';
 
-test('an address leads to its code, from whatever page', () => {
+test('an address on any page contains its code', () => {
   const address = addressOf('https://forum.example/thread/42?page=2#post-7', CODE);
   expect(address).toBe(`https://forum.example/thread/42?page=2#kith=join.${CODE}`);
   expect(codeIn(new URL(address).hash)).toBe(CODE);
 });
 
-test('what is no code is none', () => {
+test('an invalid fragment contains no code', () => {
   for (const hash of [
     '',
     '#kith=join.',

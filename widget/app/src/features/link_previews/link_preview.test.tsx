@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Drawing } from '../../../test/draw.ts';
 import { hostOf, PreviewCard } from './link_preview.tsx';
 
-test('a preview is text, and leads to the page that it is of', () => {
+test('a preview is plain text and links to its page', () => {
   const preview = {
     url: 'https://www.example.org/lake?a=b',
     title: '<b>A new lake</b>',
@@ -18,7 +18,7 @@ test('a preview is text, and leads to the page that it is of', () => {
   expect(drawing.text()).toContain('example.org');
 });
 
-test('the name of a page is its host where it has none', () => {
+test('a page without a name is shown with its host', () => {
   expect(hostOf('https://www.example.org/a')).toBe('example.org');
   expect(hostOf('nothing')).toBe('');
 });

@@ -8,7 +8,7 @@ import { MeTab, words } from './me_tab.tsx';
 beforeAll(() => words.fetch(WORDING));
 beforeEach(() => localStorage.clear());
 
-test('presence and theme are chosen by click and by arrows', () => {
+test('a click or an arrow key chooses the presence, and a click the theme', () => {
   const themes: string[] = [];
   const theme = { dark: false, choice: 'auto', choose: (one: string) => void themes.push(one) } as const;
   const drawing = new Drawing().draw(<MeTab theme={theme} />);
@@ -33,7 +33,7 @@ test('sound is on until the member turns it off, and the choice is kept', () => 
   expect(sound().getAttribute('aria-checked')).toBe('false');
 });
 
-test('where storage is refused the choice lasts as long as the page', () => {
+test('without storage the choice lasts until the page unloads', () => {
   vi.stubGlobal('localStorage', undefined);
   const theme = { dark: false, choice: 'auto', choose: () => undefined } as const;
   const drawing = new Drawing().draw(<MeTab theme={theme} />);

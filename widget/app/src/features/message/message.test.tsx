@@ -69,13 +69,13 @@ function drawn(
   return { drawing, replies, done };
 }
 
-test('markup in a message is text', () => {
+test('markup in a message is shown as text', () => {
   const { drawing } = drawn({ body: '<img src=x onerror=alert(1)> <b>bold</b>' });
   expect(drawing.find('.body-text').textContent).toBe('<img src=x onerror=alert(1)> <b>bold</b>');
   expect(drawing.has('.body-text img, .body-text b')).toBe(false);
 });
 
-test('an address is a link that gives nothing away, from a stranger it is text', () => {
+test('an address is a link with noopener, and plain text if the author is a stranger', () => {
   const body = 'see https://a.example/x';
   const link = drawn({ body }).drawing.find<HTMLAnchorElement>('a');
   expect([link.getAttribute('href'), link.target]).toEqual(['https://a.example/x', '_blank']);
@@ -85,7 +85,7 @@ test('an address is a link that gives nothing away, from a stranger it is text',
   expect(strange.text()).toContain(body);
 });
 
-test('each state of an own message is told in words', () => {
+test('each delivery state of an own message has a text', () => {
   for (const [state, words] of [
     ['sending', 'Sending'],
     ['sent', 'Sent'],
@@ -98,7 +98,7 @@ test('each state of an own message is told in words', () => {
   expect(drawn({ mine: false }).drawing.has('.state')).toBe(false);
 });
 
-test('a message that failed says why, and is tried again with the same id', async () => {
+test('a failed message shows the reason, and a retry keeps its id', async () => {
   const { drawing } = drawn({ id: 'm-7', mine: true, state: 'failed', code: 'frozen' });
   expect(drawing.text()).toContain('This room is paused.');
   drawing.do(() => drawing.button('Retry').click());
@@ -106,7 +106,7 @@ test('a message that failed says why, and is tried again with the same id', asyn
   expect(drawing.client.calls).toEqual(['retry m-7', 'discard m-7']);
 });
 
-test('Enter opens what can be done with it', async () => {
+test('Enter opens the menu of a message', async () => {
   const { drawing, replies } = drawn({ body: 'hi' });
   drawing.press(drawing.find('article'), 'Enter');
   const { items } = await drawing.shownMenu();
@@ -115,7 +115,7 @@ test('Enter opens what can be done with it', async () => {
   expect(replies.map(one => one.id)).toEqual(['m1']);
 });
 
-test('what is not on the server yet cannot be answered', () => {
+test('a message that is not sent yet has no Reply button', () => {
   const near = (drawing: Drawing) =>
     drawing.do(() => void drawing.find('article').dispatchEvent(new Event('pointerenter')));
   const { drawing: sent } = drawn({ mine: true, state: 'sent' });
@@ -128,7 +128,7 @@ test('what is not on the server yet cannot be answered', () => {
   expect(queued.text()).toContain('Sending');
 });
 
-test('what can be done depends on whose it is', async () => {
+test('the actions of a message depend on its author', async () => {
   const items = async (...args: Parameters<typeof drawn>) => {
     const { drawing } = drawn(...args);
     drawing.press(drawing.find('article'), 'Enter');
@@ -173,7 +173,7 @@ test('what can be done depends on whose it is', async () => {
   ]);
 });
 
-test('a refusal that is final offers no retry, but the text', async () => {
+test('a final refusal offers Copy text and no Retry', async () => {
   const failed = (code: NonNullable<Message['code']>) =>
     drawn({ mine: true, seq: undefined, state: 'failed', code }).drawing;
   for (const code of [
@@ -197,7 +197,7 @@ test('a refusal that is final offers no retry, but the text', async () => {
   }
 });
 
-test('a reaction is given and taken back in the menu, by the chips, and by any emoji', async () => {
+test('the menu, the chips and the emoji picker add and remove reactions', async () => {
   const reactions = [
     { reaction: '👍', count: 2, users: ['me', 'u3'], mine: true },
     { reaction: '🎉', count: 1, users: ['u3'], mine: false },
@@ -227,18 +227,18 @@ test('a reaction is given and taken back in the menu, by the chips, and by any e
   ]);
 });
 
-test('an edited one says so, a deleted one leaves its place', () => {
+test('an edited message is marked, and a deleted one has a placeholder', () => {
   expect(drawn({ edited: NOW }).drawing.find('.meta').textContent).toContain('edited');
   const { drawing } = drawn({ deleted: true, body: '', mine: true, state: 'read' });
   expect(drawing.find('.bubble').textContent).toContain('Message deleted');
   expect(drawing.has('.state')).toBe(false);
 });
 
-test('a change that has not arrived shows so', () => {
+test('a message with a pending change shows "Sending"', () => {
   expect(drawn({ changing: true }).drawing.find('.state .hidden-text').textContent).toBe('Sending');
 });
 
-test('a right click opens what can be done with it; on a link the menu is that of the browser', async () => {
+test('a right click opens the menu of the message, and on a link the menu of the browser', async () => {
   const { drawing } = drawn({ body: 'see https://kith.example/' });
   const click = (on: Element) => {
     const event = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
@@ -251,7 +251,7 @@ test('a right click opens what can be done with it; on a link the menu is that o
   expect((await drawing.shownMenu()).items.map(item => item.text)).toContain('Reply');
 });
 
-test('a message of somebody one has blocked is collapsed until it is asked for, and opens with the block', () => {
+test('a message of a blocked user is collapsed until the member shows it or unblocks the user', () => {
   const sender = { user: 'u1', name: 'Tom Costa', guest: false };
   const { drawing } = drawn({ body: 'Words' }, { sender });
   expect(drawing.text()).toContain('Words');

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { linkTo, readLink } from './message_link.tsx';
 
-test('a link leads back to its message', () => {
+test('parsing a link returns its message', () => {
   const link = linkTo('https://forum.example/thread/42?page=2#post-7', '8000000000000001', 12);
   expect(link).toBe('https://forum.example/thread/42?page=2#kith=8000000000000001.12');
   expect(readLink(new URL(link).hash)).toEqual({ conversation: '8000000000000001', seq: 12 });
 });
 
-test('what is no link is none', () => {
+test('an invalid fragment is no link', () => {
   for (const hash of [
     '',
     '#',

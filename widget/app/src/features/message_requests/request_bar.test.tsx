@@ -7,7 +7,7 @@ import { RequestBar, words } from './request_bar.tsx';
 
 beforeAll(() => words.fetch(WORDING));
 
-test('an invitation into a room names who invites, and is accepted, declined or answered with a block', () => {
+test('a room invitation shows the inviter, and can be accepted, declined or blocked', () => {
   const drawing = new Drawing();
   const { client } = drawing;
   const key = room('8000000000000001');

@@ -15,7 +15,7 @@ function banner(state: ContactState, open = false) {
   );
 }
 
-test('somebody who asks can be accepted, declined or, after a question, blocked', () => {
+test('a contact request can be accepted, declined or, after a confirmation, blocked', () => {
   const drawing = banner('request_received');
   drawing.do(() => drawing.button('Accept').click());
   drawing.do(() => drawing.button('Decline').click());
@@ -26,18 +26,18 @@ test('somebody who asks can be accepted, declined or, after a question, blocked'
   expect(drawing.client.calls.at(-1)).toBe('block u1');
 });
 
-test('a blocked person can be let in again, also where everybody sees everybody', () => {
+test('a blocked user can be unblocked, also on an open site', () => {
   const drawing = banner('blocked', true);
   drawing.do(() => drawing.button('Unblock').click());
   expect(drawing.client.calls).toEqual(['unblock u1']);
 });
 
-test('among contacts, and where everybody sees everybody, there is nothing to say', () => {
+test('the banner is empty for contacts and on an open site', () => {
   expect(banner('contact').text()).toBe('');
   expect(banner('none', true).text()).toBe('');
 });
 
-test('a stranger can be asked, and who was asked is told', () => {
+test('a stranger can be added to the contacts, and a sent request is shown', () => {
   const drawing = banner('none');
   drawing.do(() => drawing.button('Add to contacts').click());
   expect(drawing.client.calls).toEqual(['request u1']);

@@ -63,28 +63,28 @@ test.each([
   expect(html(body)).toBe(expected);
 });
 
-test('a text that looks like an address leads only where it says', () => {
+test('a link text that looks like an address links only to that address', () => {
   expect(html('[https://bank.example](https://evil.example)')).not.toContain('>https://bank.example</a>');
   expect(html('[bank.example](https://evil.example)')).not.toContain('>bank.example</a>');
   expect(html('[www.bank.example](https://evil.example)')).not.toContain('>www.bank.example</a>');
   expect(html('[https://a.example/](https://a.example)')).toContain('>https://a.example/</a>');
 });
 
-test('from a stranger nothing leads anywhere', () => {
+test('a message of a stranger contains no links', () => {
   expect(html('https://a.example [b](https://b.example)', true)).toBe('<span>https://a.example b</span>');
 });
 
-test('whom one names stands there by name, others as they were written', () => {
+test('known users are mentioned by name, and unknown ids stay unchanged', () => {
   expect(html('hi @anna, @u-7! @nobody mail@anna @annabel')).toBe(
     '<span>hi <bdi class="mention">@Anna</bdi>, <bdi class="mention">@Tom Becker</bdi>! @nobody mail@anna @annabel</span>',
   );
 });
 
-test('one line says the text without its marks', () => {
+test('the plain text contains no formatting marks', () => {
   expect(plainOf('**a** [b](https://b.example) `c`\n- d\n> e')).toBe('a b c\nd\ne');
 });
 
-test('a few emoji alone are large', () => {
+test('one to three emoji without text are large', () => {
   for (const body of ['👍', '👍🏽 🎉', '👩‍💻', '🇩🇪', '❤️']) expect(isOnlyEmoji(body), body).toBe(true);
   for (const body of ['', '1', 'ok 👍', '👍👍👍👍', '#']) expect(isOnlyEmoji(body), body).toBe(false);
 });
@@ -156,7 +156,7 @@ function chance(seed: number): () => number {
   };
 }
 
-test.each(Array.from({ length: 24 }, (_, i) => i + 1))('no text breaks out, seed %i', seed => {
+test.each(Array.from({ length: 24 }, (_, i) => i + 1))('random text stays in the subset, seed %i', seed => {
   const random = chance(seed);
   for (let round = 0; round < 12; round++) {
     const length = 1 + Math.floor(random() * 60);
@@ -173,7 +173,7 @@ test.each(Array.from({ length: 24 }, (_, i) => i + 1))('no text breaks out, seed
   }
 });
 
-test('the longest message of nothing but marks is read in no time, into a bounded number of pieces', () => {
+test('the longest message of formatting marks is parsed fast, into a bounded number of elements', () => {
   for (const part of [
     '*a',
     '**a ',
@@ -197,7 +197,7 @@ test('the longest message of nothing but marks is read in no time, into a bounde
   }
 });
 
-test('a message of nothing but names asks for few of them', () => {
+test('a message of many mentions looks up a bounded number of users', () => {
   const asked: string[] = [];
   blocksOf('@a.b.c.d.e.f '.repeat(600), user => {
     asked.push(user);

@@ -12,32 +12,32 @@ function check(body: string, links: string[]) {
   expect(found).toEqual(links);
 }
 
-test('text without an address stays whole', () => {
+test('text without an address contains no link', () => {
   check('hello, see example.com or file.txt', []);
   check('', []);
 });
 
-test('addresses of both schemes are found, punctuation of the sentence is not', () => {
+test('http and https addresses are found without the punctuation of the sentence', () => {
   check('See https://kith.example/a?b=c#d.', ['https://kith.example/a?b=c#d']);
   check('(http://a.example)', ['http://a.example']);
   check('https://en.example/wiki/A_(b), really!', ['https://en.example/wiki/A_(b)']);
   check('two: https://a.example https://b.example', ['https://a.example', 'https://b.example']);
 });
 
-test('other schemes stay text', () => {
+test('addresses of other schemes are no links', () => {
   check('javascript:alert(1) data:text/html,x ftp://a.example JAVASCRIPT://a', []);
 });
 
-test('an address that hides its host behind a name stays text', () => {
+test('an address with a user name before the host is no link', () => {
   check('https://bank.example@evil.example/login', []);
   check('https://', []);
 });
 
-test('marks that turn the writing direction end an address', () => {
+test('direction marks end an address', () => {
   check('https://a.example/\u202etxt.exe', ['https://a.example/']);
 });
 
-test('a long run of closing brackets costs no quadratic time', () => {
+test('many closing brackets need no quadratic time', () => {
   const body = `https://a.example/${')'.repeat(20_000)}`;
   expect(addressAt(body, 0)?.text).toBe('https://a.example/');
 });

@@ -10,7 +10,7 @@ beforeAll(() => lateWords.fetch(WORDING));
 
 const KEY = direct('u3');
 
-test('it shows one pinned message after the other, and follows what is pinned and taken off', async () => {
+test('the bar shows pinned messages one after the other, and updates after pins and unpins', async () => {
   const drawing = new Drawing();
   const jumps: number[] = [];
   await drawing.client.pin(KEY, 2, true);

@@ -35,7 +35,7 @@ function drawn(poll: Partial<Poll>, actions: Partial<MessageActions> = {}) {
   return new Drawing().draw(<Below message={message} actions={{ ...DEEDS, ...actions }} />);
 }
 
-test('a press votes, and once more takes it back', async () => {
+test('a click votes, and a second click takes the vote back', async () => {
   const drawing = drawn({});
   const [lake, town] = [drawing.button('Lake 25 % 1 vote'), drawing.button('Town 75 % 3 votes')];
   expect([lake, town].map(one => one.getAttribute('aria-pressed'))).toEqual(['false', 'true']);
@@ -47,14 +47,14 @@ test('a press votes, and once more takes it back', async () => {
   await vi.waitFor(() => expect(drawing.client.calls).toContain(`vote ${KEY} 4 `));
 });
 
-test('of several choices a press adds one', async () => {
+test('in a poll with multiple answers a click adds a vote', async () => {
   const drawing = drawn({ multiple: true, anonymous: true });
   expect(drawing.find('.poll-note').textContent).toBe('4 people voted · multiple answers · anonymous');
   drawing.do(() => drawing.button('Lake 25 % 1 vote').click());
   await vi.waitFor(() => expect(drawing.client.calls).toContain(`vote ${KEY} 4 1,0`));
 });
 
-test('nobody votes in what is over, or where one may not write', () => {
+test('votes are disabled in a closed poll and for members who may not write', () => {
   for (const drawing of [drawn({ closed: true }), drawn({ ends: 5 }), drawn({}, { readOnly: true })]) {
     const lake = drawing.button('Lake 25 % 1 vote');
     expect(lake.getAttribute('aria-disabled')).toBe('true');
@@ -64,7 +64,7 @@ test('nobody votes in what is over, or where one may not write', () => {
   expect(drawn({ closed: true }).find('.poll-note').textContent).toBe('4 votes · closed');
 });
 
-test('a poll is asked with what was written', async () => {
+test('the form posts the question and the choices of a poll', async () => {
   const drawing = new Drawing();
   const closed = vi.fn();
   drawing.draw(<PollForm conversation={KEY} onClose={closed} />);
@@ -82,7 +82,7 @@ test('a poll is asked with what was written', async () => {
   expect(drawing.client.calls).toContain(`poll ${KEY} Where?: Lake, Town`);
 });
 
-test('a message says where it comes from, and what hangs below it', () => {
+test('a message shows its origin and its thread', () => {
   const opened: number[] = [];
   const actions = { ...DEEDS, openThread: (root: number) => opened.push(root) } as unknown as MessageActions;
   const base = {

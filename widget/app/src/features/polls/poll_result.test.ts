@@ -9,13 +9,13 @@ test('a poll is open until it ends or is closed', () => {
   expect(isOpen({ ...poll, closed: true }, 5)).toBe(false);
 });
 
-test('shares are of those who have voted', () => {
+test('percentages are relative to the number of voters', () => {
   expect(percentOf(0, 0)).toBe(0);
   expect(percentOf(1, 3)).toBe(33);
   expect(percentOf(3, 3)).toBe(100);
 });
 
-test('what is left empty is no choice', () => {
+test('empty choices are ignored', () => {
   expect(choicesOf(['a', '', ' '])).toBe('few');
   expect(choicesOf([' a ', 'a', ''])).toBe('same');
   expect(choicesOf([' a ', 'b', ''])).toEqual(['a', 'b']);

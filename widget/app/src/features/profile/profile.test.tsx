@@ -16,7 +16,7 @@ beforeAll(() => Promise.all([lateWords.fetch(WORDING), lateWords.fetch(WORDING)]
 
 const nothing = () => undefined;
 
-test('a profile has name, status and presence, and what one can do with them', async () => {
+test('a profile shows name, status, presence and actions', async () => {
   const drawing = new Drawing();
   const user = drawing.client.contacts().contacts[0]?.user ?? '';
   const closed = vi.fn();
@@ -29,13 +29,13 @@ test('a profile has name, status and presence, and what one can do with them', a
   expect(drawing.covers).toEqual([{ target: { user }, user }]);
 });
 
-test('ones own profile offers nothing to do', () => {
+test('the own profile has no actions', () => {
   const drawing = new Drawing();
   drawing.draw(<ProfileCard user={drawing.client.me().user} onClose={nothing} />);
   expect([drawing.text().includes('Your profile'), drawing.has('.choices')]).toEqual([true, false]);
 });
 
-test('a status is set with its end, and is not sent while it is too long', async () => {
+test('a status can be saved unless it is too long', async () => {
   const drawing = new Drawing();
   const profile = { user: 'me', name: 'Me', state: 'none', own: drawing.client.own } as const;
   const changed = vi.fn();
@@ -51,14 +51,14 @@ test('a status is set with its end, and is not sent while it is too long', async
   expect(drawing.said).toEqual(['Saved']);
 });
 
-test('a status ends by the clock of the member', () => {
+test('a status ends in the time zone of the member', () => {
   expect(endOf('never', NOW)).toBeUndefined();
   expect(endOf('hour', NOW)).toBe(NOW + 3_600_000);
   const midnight = new Date(endOf('today', NOW) ?? 0);
   expect([midnight.getHours(), midnight.getTime() > NOW]).toEqual([0, true]);
 });
 
-test('privacy holds as soon as it is chosen', async () => {
+test('a privacy choice is saved at once', async () => {
   const drawing = new Drawing();
   const profile = { user: 'me', name: 'Me', state: 'none', own: drawing.client.own } as const;
   drawing.draw(<PrivacySheet profile={profile} onChanged={nothing} onClose={nothing} />);
@@ -69,7 +69,7 @@ test('privacy holds as soon as it is chosen', async () => {
   expect(radio.checked).toBe(true);
 });
 
-test('a copy has everything, page by page, and waits where the server asks for it', async () => {
+test('an export contains all pages, and waits as long as the server demands', async () => {
   const pages: Record<string, Event[]> = {
     profile: [{ t: 'profile', re: 0, profile: { user: 'me', name: 'Me', state: 'none' } }],
     contacts: [
@@ -108,7 +108,7 @@ test('a copy has everything, page by page, and waits where the server asks for i
   expect(waits).toEqual([700]);
 });
 
-test('devices are listed, and one is signed out', async () => {
+test('devices are listed and can be signed out', async () => {
   const drawing = new Drawing();
   drawing.draw(<DevicesSheet onClose={nothing} />);
   await vi.waitFor(() => expect(drawing.text()).toContain('Firefox on Linux'));
@@ -118,7 +118,7 @@ test('devices are listed, and one is signed out', async () => {
   expect(drawing.text()).not.toContain('Safari');
 });
 
-test('an account is removed after a question, where the site lets one', () => {
+test('an account can be removed after a confirmation, if the site allows it', () => {
   const drawing = new Drawing();
   drawing.draw(<DataSheet mayRemove={false} onClose={nothing} />);
   expect(drawing.text()).not.toContain('Delete my account');
@@ -143,7 +143,7 @@ test('blocked people that could not be loaded are an error until a retry loads t
   expect(drawing.text()).toContain('No blocked people');
 });
 
-test('who is blocked is listed, and let go', () => {
+test('blocked users are listed and can be unblocked', () => {
   const drawing = new Drawing();
   const user = drawing.client.contacts().contacts.find(one => one.state === 'contact')?.user ?? '';
   drawing.draw(<BlockedSheet onClose={nothing} />);

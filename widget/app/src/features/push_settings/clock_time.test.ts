@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { minutesOf, timeOf } from './clock_time.ts';
 
-test('a time of the day and its minutes are the same', () => {
+test('a time of day and its minutes convert to each other', () => {
   for (const [minutes, time] of [
     [0, '00:00'],
     [61, '01:01'],

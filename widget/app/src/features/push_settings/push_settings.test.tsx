@@ -32,7 +32,7 @@ async function drawn(prepare: (drawing: Drawing) => void = () => undefined) {
 
 const HERE = 'Notify me in this browser';
 
-test('nothing is on until the member turns it on, and then there is more to choose', async () => {
+test('notifications are off by default, and turning them on shows more settings', async () => {
   const { drawing, click, isOn } = await drawn();
   expect([isOn(HERE), drawing.text().includes('Quiet hours')]).toEqual(['false', false]);
   await click(HERE);
@@ -43,7 +43,7 @@ test('nothing is on until the member turns it on, and then there is more to choo
   expect(isOn(HERE)).toBe('false');
 });
 
-test('quiet hours are those of the clock on the wall', async () => {
+test('quiet hours use local time', async () => {
   const { drawing, click, happen } = await drawn(({ client }) => {
     client.notifying.devices = 1;
   });
@@ -62,7 +62,7 @@ test('quiet hours are those of the clock on the wall', async () => {
   expect(drawing.client.notifying.quiet).toBeUndefined();
 });
 
-test('hours that were set by another clock follow this one', async () => {
+test('quiet hours from another time zone change to this one', async () => {
   const elsewhere = offsetNow() === 60 ? 120 : 60;
   const { drawing } = await drawn(({ client }) => {
     client.notifying.devices = 1;
@@ -71,7 +71,7 @@ test('hours that were set by another clock follow this one', async () => {
   expect(drawing.client.notifying.quiet).toEqual({ from: 0, to: 60, offset: offsetNow() });
 });
 
-test('why it did not work is said, and it can be tried again', async () => {
+test('a failure shows its reason and can be retried', async () => {
   const { drawing, click, isOn } = await drawn(({ push }) => {
     push.failing = 'worker';
   });
@@ -83,7 +83,7 @@ test('why it did not work is said, and it can be tried again', async () => {
   expect([isOn(HERE), drawing.has('[role=alert]')]).toEqual(['true', false]);
 });
 
-test('what the browser does not allow cannot be turned on here', async () => {
+test('the switch is disabled if the browser blocks notifications', async () => {
   const { drawing, click, isOn } = await drawn(one => {
     Object.assign(one, { push: new FakePush('blocked') });
   });
@@ -92,14 +92,14 @@ test('what the browser does not allow cannot be turned on here', async () => {
   expect([isOn(HERE), drawing.button(HERE).getAttribute('aria-disabled')]).toEqual(['false', 'true']);
 });
 
-test('a server that sends none offers none', async () => {
+test('a server without push shows no settings', async () => {
   const { drawing } = await drawn(({ client }) => {
     delete client.notifying.key;
   });
   expect(drawing.text()).toBe('');
 });
 
-test('what is missed is mailed when the member wants it', async () => {
+test('the member chooses the delay of mails about missed messages', async () => {
   const { drawing, happen } = await drawn(({ client }) => {
     client.notifying.mail = { address: 'kim@example.com', after: 45 };
   });

@@ -11,7 +11,7 @@ const member = (user: string, received?: number, read?: number): Member => ({
   ...(read !== undefined && { read }),
 });
 
-test('those who have seen a message are told apart from those who only have it', () => {
+test('members who read a message are separate from members who only received it', () => {
   const all = [
     member('me', 9, 9),
     member('ana', 7, 7),
@@ -23,7 +23,7 @@ test('those who have seen a message are told apart from those who only have it',
   expect([seen, delivered].map(some => some.map(one => one.user))).toEqual([['ana'], ['ben']]);
 });
 
-test('only members of small rooms are shown it', () => {
+test('only members of small rooms have read receipts', () => {
   const has = (room: object | undefined) => hasSeenBy({ conversation: () => ({ room }) } as never, bikers);
   expect(has({ members: 50, role: 'member' })).toBe(true);
   expect(has({ members: 51, role: 'member' })).toBe(false);
@@ -31,7 +31,7 @@ test('only members of small rooms are shown it', () => {
   expect(has(undefined)).toBe(false);
 });
 
-test('short pages are read one after the other, and no more than a small room has', async () => {
+test('short pages are loaded one after the other, up to the size of a small room', async () => {
   const asked: (string | undefined)[] = [];
   const page = async (_: string, __?: string, after?: string) => {
     asked.push(after);

@@ -25,7 +25,7 @@ test.each([
   expect(silenced(one)).toBe(why);
 });
 
-test('who is no member may not write', () => {
+test('a user who is no member may not write', () => {
   const { role: _, ...strange } = room({});
   expect(silenced(strange)).toBe('stranger');
 });

@@ -22,7 +22,7 @@ test.each([
   expect(shown(marked(text, query))).toBe(expected);
 });
 
-test('an excerpt is one line and begins near the hit, at a word', () => {
+test('an excerpt is one line and starts at a word near the hit', () => {
   expect(shown(excerpt('one\n\ntwo  three', 'three'))).toBe('one two [three]');
   const long = `${'many words stand before it '.repeat(20)}and here is the needle at last`;
   const line = shown(excerpt(long, 'needle'));

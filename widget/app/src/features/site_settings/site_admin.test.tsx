@@ -20,7 +20,7 @@ function desk(answer: (patch?: SiteSettings) => Promise<SiteSettings>) {
 
 const refused = () => Promise.reject(new RequestError('unavailable'));
 
-test('settings are a skeleton until they are loaded', async () => {
+test('a skeleton is shown until the settings are loaded', async () => {
   let loaded: (settings: SiteSettings) => void = () => undefined;
   const { drawing } = desk(() => new Promise(done => (loaded = done)));
   expect([drawing.has('.skeleton'), drawing.has('.guard-settings')]).toEqual([true, false]);
@@ -29,7 +29,7 @@ test('settings are a skeleton until they are loaded', async () => {
   expect([drawing.has('.skeleton'), drawing.has('.load-failed')]).toEqual([false, false]);
 });
 
-test('settings that could not be loaded are an error until a retry loads them', async () => {
+test('an error is shown until a retry loads the settings', async () => {
   const { drawing, settings } = desk(refused);
   await vi.waitFor(() => expect(drawing.has('.load-failed')).toBe(true));
   expect(drawing.has('.guard-settings')).toBe(false);
@@ -39,7 +39,7 @@ test('settings that could not be loaded are an error until a retry loads them', 
   expect([drawing.has('.load-failed'), settings.mock.calls.length]).toEqual([false, 2]);
 });
 
-test('a change that is not saved leaves the form, and one that is saved is shown', async () => {
+test('a change that could not be saved stays in the form, and a saved change is shown', async () => {
   const { drawing, settings } = desk(() => Promise.resolve({}));
   await vi.waitFor(() => expect(drawing.has('.guard-settings')).toBe(true));
   const box = () => drawing.find<HTMLInputElement>('.guard-settings [type=checkbox]');
@@ -60,7 +60,7 @@ test('a change that is not saved leaves the form, and one that is saved is shown
   expect([box().checked, drawing.said.length]).toEqual([!isOn, 1]);
 });
 
-test('a search for members that failed is an error until a retry finds them', async () => {
+test('an error is shown until a retry of a failed search finds members', async () => {
   const { drawing } = desk(() => Promise.resolve({}));
   const found = drawing.client.people.bind(drawing.client);
   drawing.client.people = refused;

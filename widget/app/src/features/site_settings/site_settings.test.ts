@@ -5,7 +5,7 @@ import { GROUPS, patchOf, textAt, valueAt } from './site_settings.ts';
 
 const PATHS = GROUPS.flatMap(group => group.settings.map(one => one.path));
 
-test('every setting has its words in each language, and each value that can be chosen', async () => {
+test('every setting and every choice has a text in each language', async () => {
   for (const fetch of Object.values(LANGUAGES)) {
     const { siteSettings: words } = (await (await fetch()).late()).late((_, forms) => forms.other);
     expect(pathsOf(words.settings).sort()).toEqual([...PATHS].sort());
@@ -21,7 +21,7 @@ test('every setting has its words in each language, and each value that can be c
   }
 });
 
-test('each setting of the server is in one group, except for those with a control of their own', () => {
+test('each setting of the server is in one group, except settings with their own control', () => {
   const elsewhere = ['raid.until', 'filters.patterns', 'retention.rooms'];
   expect([...PATHS, ...elsewhere].sort()).toEqual(Object.keys(SETTINGS).sort());
   expect(GROUPS.map(({ name }) => name)).toEqual([
@@ -34,7 +34,7 @@ test('each setting of the server is in one group, except for those with a contro
   ]);
 });
 
-test('a value is found by its path', () => {
+test('valueAt returns the value at a path', () => {
   const settings = { access: 'open', requests: { on: true }, calls: { from: null } };
   expect(valueAt(settings, 'access')).toBe('open');
   expect(valueAt(settings, 'requests.on')).toBe(true);
@@ -42,7 +42,7 @@ test('a value is found by its path', () => {
   expect(valueAt(settings, 'newer.one')).toBe(undefined);
 });
 
-test('a patch names what was changed and nothing else', () => {
+test('a patch contains only the changed settings', () => {
   const values = new Map<string, unknown>([
     ['requests.on', false],
     ['requests.per_day', 5],

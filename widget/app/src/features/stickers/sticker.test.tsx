@@ -25,7 +25,7 @@ const message = (sticker?: Sticker): Message => ({
   ...(sticker && { sticker }),
 });
 
-test('a sticker has its words for who sees no picture, and its room before it is there', () => {
+test('a sticker has a text alternative and its final size before the picture loads', () => {
   const drawing = new Drawing().draw(<StickerView message={message(WAVE)} to={direct('ana')} />);
   expect(drawing.find('canvas').getAttribute('aria-label')).toBe('👋 Hello');
   const { width, height } = drawing.find<HTMLElement>('.sticker').style;
@@ -33,16 +33,16 @@ test('a sticker has its words for who sees no picture, and its room before it is
   expect(fileOf(WAVE).url).toBe(WAVE.url);
 });
 
-test('one that the site has removed is its words', () => {
+test('a removed sticker is shown as its text', () => {
   const drawing = new Drawing().draw(<StickerView message={message()} to={direct('ana')} />);
   expect([drawing.has('canvas'), drawing.text()]).toEqual([false, '👋 Hello']);
 });
 
-test('nobody writes its words anew', () => {
+test('a sticker cannot be edited', () => {
   expect([mayEdit(message()), mayEdit(message(WAVE))]).toEqual([true, false]);
 });
 
-test('it is sent as a message of its own', async () => {
+test('a sticker is sent as a message of its own', async () => {
   const { client } = new Drawing();
   const rich = await client.rich();
   expect(rich.sticker(direct('ana'), WAVE, { replyTo: 3 })).toBe('sticker @ana 👋 Hello 3');

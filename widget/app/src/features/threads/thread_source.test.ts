@@ -51,7 +51,7 @@ function thread({ count = 0, size = 50, unread = 0, follows = true } = {}) {
   return { client, source, asked, state, changes, seqs, pass };
 }
 
-test('a thread has each reply once, as it is known last, and what is on its way at the end', () => {
+test('a thread has each reply once in its newest version, with queued replies at the end', () => {
   const pages = [message('a', 3), message('b', 5)];
   const live = [message('b', 5, 'edited'), message('d', undefined), message('c', 9)];
   const all = merged(pages, live);
@@ -59,7 +59,7 @@ test('a thread has each reply once, as it is known last, and what is on its way 
   expect(all[1]?.body).toBe('edited');
 });
 
-test('it loads its newest page, says so meanwhile, and begins with the root', async () => {
+test('a thread loads its newest page and starts with the root', async () => {
   const { source, changes, seqs, pass } = thread({ count: 2 });
   source.open();
   expect(source.timeline().loading).toBe('newest');
@@ -71,7 +71,7 @@ test('it loads its newest page, says so meanwhile, and begins with the root', as
   expect(changes).toHaveBeenCalled();
 });
 
-test('the root has its place only where no reply is missing after it', async () => {
+test('the root is in the list only if no reply after it is missing', async () => {
   const { source, seqs, pass } = thread({ count: 5, size: 2 });
   source.open();
   await pass();
@@ -85,7 +85,7 @@ test('the root has its place only where no reply is missing after it', async () 
   expect(seqs()).toEqual([ROOT, 101, 102, 103, 104, 105]);
 });
 
-test('a failed load says so until it is tried again', async () => {
+test('a failed load is reported until a retry', async () => {
   const { source, state, seqs, pass } = thread({ count: 2 });
   state.fails = true;
   source.open();
@@ -98,7 +98,7 @@ test('a failed load says so until it is tried again', async () => {
   expect(seqs()).toEqual([ROOT, 101, 102]);
 });
 
-test('an answer that comes after it was closed changes nothing', async () => {
+test('a response after the close changes nothing', async () => {
   const { source, seqs, pass } = thread({ count: 2 });
   source.open()();
   await pass();
@@ -126,7 +126,7 @@ test('an edit of a reply that only its page has is shown', async () => {
   expect(source.timeline().messages.at(-1)?.body).toBe('edited');
 });
 
-test('after a lost connection it asks for what it missed, and leaves no hole', async () => {
+test('after a reconnect a thread loads missed replies and shows no gap', async () => {
   const { client, source, state, seqs, pass } = thread({ count: 2, size: 2 });
   source.open();
   await pass();
@@ -140,7 +140,7 @@ test('after a lost connection it asks for what it missed, and leaves no hole', a
   expect(source.timeline().more).toBe(true);
 });
 
-test('the line stands above the first unread reply', async () => {
+test('the unread line is above the first unread reply', async () => {
   const { source, pass } = thread({ count: 5, unread: 2 });
   source.open();
   await pass();
@@ -149,7 +149,7 @@ test('the line stands above the first unread reply', async () => {
   expect(source.timeline().unreadFrom).toBeUndefined();
 });
 
-test('seen replies are told by their number, once for a scroll, and only forward', async () => {
+test('a scroll sends the number of read replies once, and only forward', async () => {
   const { source, asked, pass } = thread({ count: 5, size: 3 });
   source.open();
   await pass();
@@ -163,7 +163,7 @@ test('seen replies are told by their number, once for a scroll, and only forward
   expect(asked.at(-1)).toBe('thread 5');
 });
 
-test('a thread that one does not follow has nothing to be read', async () => {
+test('a thread that the member does not follow sends no read position', async () => {
   const { source, asked, pass } = thread({ count: 5, follows: false });
   source.open();
   await pass();
@@ -172,7 +172,7 @@ test('a thread that one does not follow has nothing to be read', async () => {
   expect(asked.filter(one => one.startsWith('thread '))).toEqual([]);
 });
 
-test('a message that is wanted is looked for in older pages, and no further than the root', async () => {
+test('show loads older pages until it finds the message, but not beyond the root', async () => {
   const { source, asked, pass } = thread({ count: 9, size: 2 });
   source.open();
   await pass();
@@ -183,7 +183,7 @@ test('a message that is wanted is looked for in older pages, and no further than
   expect(asked.filter(one => one.startsWith('replies')).length).toBe(4);
 });
 
-test('its draft is not the one of the room', () => {
+test('a thread and its room have separate drafts', () => {
   const { client, source } = thread();
   const changes = vi.fn();
   source.subscribe(`draft:${KEY}`, changes);

@@ -24,7 +24,7 @@ async function drawn(unread: readonly number[], onOpen = () => undefined) {
   return drawing;
 }
 
-test('what is new in threads is counted above the room', async () => {
+test('the button above the room counts unread replies in threads', async () => {
   const opened = vi.fn();
   const drawing = await drawn([2, 1], opened);
   expect(drawing.find('.threads-mark').textContent).toBe('Threads3 new');
@@ -32,6 +32,6 @@ test('what is new in threads is counted above the room', async () => {
   expect(opened).toHaveBeenCalled();
 });
 
-test('nothing is shown where nothing is new', async () => {
+test('nothing is shown without unread replies', async () => {
   expect((await drawn([0, 0])).has('.threads-mark')).toBe(false);
 });

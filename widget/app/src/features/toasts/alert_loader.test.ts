@@ -17,7 +17,7 @@ function scene() {
   return { client, alerts, here, settled };
 }
 
-test('what is heard before the notices are here is told by them', async () => {
+test('a message that arrives before the code is loaded gets a notice later', async () => {
   const { client, alerts, here, settled } = scene();
   expect(alerts.notices()).toBeUndefined();
   client.arrive('u2', 'early');
@@ -30,7 +30,7 @@ test('what is heard before the notices are here is told by them', async () => {
   expect(alerts.notices()?.toast()).toMatchObject({ message: { body: 'later' }, unheard: false });
 });
 
-test('they come by themselves when there is time, and it is said', async () => {
+test('the code loads when idle and calls the listener', async () => {
   const { alerts, here } = scene();
   let changed = 0;
   alerts.listen(() => {
@@ -41,7 +41,7 @@ test('they come by themselves when there is time, and it is said', async () => {
   expect(changed).toBe(1);
 });
 
-test('nothing is told once it is over', async () => {
+test('no notice is shown after destroy', async () => {
   const { client, alerts, here, settled } = scene();
   client.arrive('u2', 'hello');
   alerts.destroy();

@@ -43,7 +43,7 @@ function audio(resume: () => Promise<void> = () => Promise.resolve()) {
 const touched = (hasBeenActive: boolean) =>
   vi.stubGlobal('navigator', { ...navigator, userActivation: { hasBeenActive } });
 
-test('two notes, with one context however often it sounds', async () => {
+test('a chime has two notes, and all chimes share one audio context', async () => {
   const { played, contexts } = audio();
   touched(true);
   const chime = createChime();
@@ -54,7 +54,7 @@ test('two notes, with one context however often it sounds', async () => {
   expect(contexts()).toBe(1);
 });
 
-test('a page that nobody has touched is silent, and does not try', async () => {
+test('without a user activation the page creates no audio context', async () => {
   const { contexts } = audio();
   touched(false);
   createChime()();
@@ -62,7 +62,7 @@ test('a page that nobody has touched is silent, and does not try', async () => {
   expect(contexts()).toBe(0);
 });
 
-test('a browser that lets it sound only later hears nothing', async () => {
+test('a sound that the browser allows too late is skipped', async () => {
   vi.useFakeTimers();
   const { played } = audio(() => new Promise(resolve => setTimeout(resolve, 10_000)));
   touched(true);
@@ -71,7 +71,7 @@ test('a browser that lets it sound only later hears nothing', async () => {
   expect(played).toEqual([]);
 });
 
-test('without Web Audio, or where it may not be made, nothing is thrown', () => {
+test('a missing or failing Web Audio does not throw', () => {
   touched(true);
   vi.stubGlobal('AudioContext', undefined);
   expect(createChime()).not.toThrow();

@@ -24,14 +24,14 @@ function scene({ sound = true, onScreen = false } = {}) {
   return { client, notices, says, chimes: () => chimes };
 }
 
-test('a message sounds and is shown', () => {
+test('a message plays a sound and shows a toast', () => {
   const { notices, says, chimes } = scene();
   says('u2', 'hello');
   expect(chimes()).toBe(1);
   expect(notices.toast()).toMatchObject({ key: direct('u2'), count: 1, message: { body: 'hello' } });
 });
 
-test('a flood sounds once in a while, and is one toast with its newest words', () => {
+test('a flood plays one sound per CHIME_MS, and its toast shows the newest message', () => {
   const { notices, says, chimes } = scene();
   for (let i = 1; i <= 5; i++) says('u2', `flood ${i}`, 100);
   vi.advanceTimersByTime(SETTLE_MS);
@@ -44,7 +44,7 @@ test('a flood sounds once in a while, and is one toast with its newest words', (
   expect(chimes()).toBe(2);
 });
 
-test('what is read at once, in whatever tab, is no news', () => {
+test('a message that is read at once causes no notice', () => {
   const { client, notices, says, chimes } = scene();
   says('u2', 'hello', 100);
   client.seen(direct('u2'), 1_000);
@@ -52,14 +52,14 @@ test('what is read at once, in whatever tab, is no news', () => {
   expect([chimes(), notices.toast()]).toEqual([0, undefined]);
 });
 
-test('what is read later takes its toast away', () => {
+test('reading a message later removes its toast', () => {
   const { client, notices, says } = scene();
   says('u2', 'hello');
   client.seen(direct('u2'), 1_000);
   expect(notices.toast()).toBeUndefined();
 });
 
-test('muted chats and do not disturb are quiet', () => {
+test('muted chats and the presence "busy" cause no notice', () => {
   const { client, notices, says, chimes } = scene();
   void client.changeConversation(direct('u2'), { mutedUntil: Date.now() + 60_000 });
   says('u2', 'hello');
@@ -68,7 +68,7 @@ test('muted chats and do not disturb are quiet', () => {
   expect([chimes(), notices.toast()]).toEqual([0, undefined]);
 });
 
-test('without sound there is the toast, on the screen there is the sound', () => {
+test('with the sound off there is only a toast, and for a chat on the screen only a sound', () => {
   const silent = scene({ sound: false });
   silent.says('u2', 'hello');
   expect([silent.chimes(), silent.notices.toast()?.count]).toEqual([0, 1]);

@@ -42,7 +42,7 @@ function scene() {
   return { drawing, notices, says, show, pass, read };
 }
 
-test('it names who wrote what, opens the chat and goes', () => {
+test('a toast shows author and text; a click opens the chat and removes it', () => {
   const { drawing, says } = scene();
   says('Can you hear me?');
   expect(plain(drawing.find('.toast').getAttribute('aria-label') ?? '')).toBe('New message from Léa Okafor');
@@ -52,7 +52,7 @@ test('it names who wrote what, opens the chat and goes', () => {
   expect(drawing.has('.toast')).toBe(false);
 });
 
-test('it goes by itself after a while, but not from under the pointer or the focus', () => {
+test('a toast disappears after SHOWN_MS, but not under the pointer', () => {
   const { drawing, says, pass } = scene();
   says('hello');
   drawing.do(() => void drawing.find('.toast').dispatchEvent(new Event('pointerenter')));
@@ -63,7 +63,7 @@ test('it goes by itself after a while, but not from under the pointer or the foc
   expect(drawing.has('.toast')).toBe(false);
 });
 
-test('it is dismissed by its button and by Escape', () => {
+test('the button and Escape dismiss a toast', () => {
   const { drawing, says } = scene();
   says('hello');
   drawing.do(() => drawing.button('Dismiss').click());
@@ -73,7 +73,7 @@ test('it is dismissed by its button and by Escape', () => {
   expect(drawing.has('.toast')).toBe(false);
 });
 
-test('more of the same are counted, and whoever opens the chat sees no toast of it', () => {
+test('a toast counts messages of one chat, and opening the chat removes it', () => {
   const { drawing, notices, says, show } = scene();
   says('one');
   says('two');
@@ -83,7 +83,7 @@ test('more of the same are counted, and whoever opens the chat sees no toast of 
   expect(notices.toast()).toBeUndefined();
 });
 
-test('what came before there was a live region is read out with the toast', () => {
+test('the toast announces a message that arrived before the live region', () => {
   const { drawing, says, read } = scene();
   read(false);
   says('early');

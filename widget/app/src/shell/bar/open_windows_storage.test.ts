@@ -7,14 +7,14 @@ import { NOTHING } from './window_layout.ts';
 
 beforeEach(() => localStorage.clear());
 
-test('a member finds their windows on the next page, and nobody else does', () => {
+test('only the same member on the same site gets the stored windows', () => {
   const some = { windows: [direct('ana')], heads: [room('r1')] };
   keep('garden', 'tom', some);
   expect(kept('garden', 'tom')).toEqual(some);
   expect([kept('garden', 'mei'), kept('other', 'tom')]).toEqual([NOTHING, NOTHING]);
 });
 
-test('nothing is stored where nothing is open', () => {
+test('nothing is stored without windows', () => {
   keep('garden', 'tom', { windows: [direct('ana')], heads: [] });
   keep('garden', 'tom', NOTHING);
   expect(localStorage.length).toBe(0);
@@ -27,7 +27,7 @@ test.each([
   '{',
   '{"user":"tom","windows":7}',
   '{"user":"tom","windows":["", {}, "ana", "@"]}',
-])('what a page wrote there does no harm: %s', text => {
+])('an invalid stored value is ignored: %s', text => {
   localStorage.setItem('kith:garden:bar', text);
   expect(kept('garden', 'tom')).toEqual(NOTHING);
 });

@@ -6,11 +6,11 @@ const words = await fetchWording(['en']);
 const ana = (text: string) => ({ chat: '@ana', name: 'Ana', text });
 const tom = (text: string) => ({ chat: '@tom', name: 'Tom', text });
 
-test('a single message is read out at once', () => {
+test('a single message is announced at once', () => {
   expect(new Announcer(words).hear(ana('hi'), 1_000)).toEqual({ say: '\u2068Ana\u2069: hi' });
 });
 
-test('a flood from one chat becomes one sentence', () => {
+test('a flood from one chat becomes one announcement', () => {
   const announcer = new Announcer(words);
   announcer.hear(ana('1'), 0);
   for (const text of ['2', '3', '4']) expect(announcer.hear(ana(text), 100)).toEqual({ dueAt: QUIET });
@@ -19,7 +19,7 @@ test('a flood from one chat becomes one sentence', () => {
   expect(announcer.due(QUIET + 1)).toBeUndefined();
 });
 
-test('a flood from several chats names none', () => {
+test('the announcement of a flood from several chats names no chat', () => {
   const announcer = new Announcer(words);
   announcer.hear(ana('1'), 0);
   announcer.hear(ana('2'), 1);
@@ -27,13 +27,13 @@ test('a flood from several chats names none', () => {
   expect(announcer.due(QUIET)).toBe('2 new messages');
 });
 
-test('after the quiet time messages are read out again', () => {
+test('after QUIET a message is announced at once again', () => {
   const announcer = new Announcer(words);
   announcer.hear(ana('1'), 0);
   expect(announcer.hear(ana('2'), QUIET)).toEqual({ say: '\u2068Ana\u2069: 2' });
 });
 
-test('a very long message is cut, not spoken for minutes', () => {
+test('the announcement of a very long message is cut', () => {
   const said = new Announcer(words).hear(ana('x'.repeat(5_000)), 0);
   expect('say' in said && said.say.length).toBeLessThan(200);
 });

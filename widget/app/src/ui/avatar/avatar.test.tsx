@@ -11,11 +11,11 @@ const person = (avatar?: string) => ({
   ...(avatar && { avatar }),
 });
 
-test('without a picture it is the initials', () => {
+test('an avatar without a picture shows the initials', () => {
   expect(new Drawing().draw(<Avatar person={person()} />).text()).toBe('AS');
 });
 
-test('only pictures from the web are loaded', () => {
+test('only http and https pictures are loaded', () => {
   for (const avatar of ['javascript:alert(1)', 'data:image/svg+xml,<svg/>', 'blob:x', 'http://[']) {
     expect(new Drawing().draw(<Avatar person={person(avatar)} />).has('img')).toBe(false);
   }
@@ -24,13 +24,13 @@ test('only pictures from the web are loaded', () => {
   expect(image.getAttribute('referrerpolicy')).toBe('no-referrer');
 });
 
-test('a picture that does not load gives way to the initials', () => {
+test('a picture that fails to load is replaced by the initials', () => {
   const drawing = new Drawing().draw(<Avatar person={person('https://a.example/gone.png')} />);
   drawing.do(() => void drawing.find('img').dispatchEvent(new Event('error')));
   expect(drawing.text()).toBe('AS');
 });
 
-test('presence is told in words, and each state has a shape of its own', () => {
+test('each presence has a text and its own shape', () => {
   const shapes = new Set<string>();
   for (const presence of ['online', 'away', 'busy', 'offline', 'unknown'] as const) {
     const drawing = new Drawing().draw(<Avatar person={person()} presence={presence} />);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { hueOf, initialsOf } from './hue.ts';
 
-test('a person keeps their colour and neighbours differ', () => {
+test('a user always has the same colour, and similar ids differ', () => {
   expect(hueOf('ana')).toBe(hueOf('ana'));
   const seen = new Set(Array.from({ length: 50 }, (_, i) => hueOf(`user-${i}`)));
   expect(seen.size).toBeGreaterThan(7);
 });
 
-test('initials are the first and the last word', () => {
+test('initials come from the first and the last word', () => {
   expect(initialsOf('Ana Maria Silva')).toBe('AS');
   expect(initialsOf('tom')).toBe('T');
   expect(initialsOf('jean-luc')).toBe('JL');

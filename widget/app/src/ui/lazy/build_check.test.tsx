@@ -21,7 +21,7 @@ function Shown() {
 const answers = (status: number) => (async () => new Response(null, { status })) as typeof fetch;
 const later = (drawing: Drawing) => drawing.do(() => void vi.advanceTimersByTime(2_000));
 
-test('a page whose build is gone offers to reload, once', async () => {
+test('a page whose build is gone offers one reload', async () => {
   const drawing = new Drawing().draw(<Shown />);
   await checkBuild('/kith/app-0000000.js', answers(404));
   await checkBuild('/kith/app-0000000.js', answers(404));
@@ -32,7 +32,7 @@ test('a page whose build is gone offers to reload, once', async () => {
   expect(drawing.said).toEqual(['A new version is available. Your draft is kept.']);
 });
 
-test('a network that is down, and a part that failed alone, are no new version', async () => {
+test('a failed network or a single failed part is no new version', async () => {
   const drawing = new Drawing().draw(<Shown />);
   await checkBuild('/kith/app-0000000.js', () => Promise.reject(new TypeError('no network')));
   await checkBuild('/kith/app-0000000.js', answers(200));

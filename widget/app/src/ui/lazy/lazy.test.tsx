@@ -6,7 +6,7 @@ import { Drawing, WORDING } from '../../../test/draw.ts';
 import { AppContext, type AppContextValue } from '../../app_context.tsx';
 import { fetchPart, Lazy, type Part } from './lazy.tsx';
 
-test('a part that arrives after it was drawn and before the effects run is drawn', async () => {
+test('a part that is loaded between the render and its effects is rendered', async () => {
   const { root } = new Drawing();
   const part: Part<object> = () => Promise.resolve(() => <b>the part</b>);
   const context = { wording: WORDING } as AppContextValue;

@@ -45,7 +45,7 @@ function requesting<T>(first: Load<T> | undefined, options?: RequestOptions) {
   };
 }
 
-test('it is loading until the answer is there', async () => {
+test('a request is loading until the response arrives', async () => {
   const { load } = answering('a list');
   const { pass, states } = requesting(load);
   expect(states()).toEqual([undefined, true, false]);
@@ -55,7 +55,7 @@ test('it is loading until the answer is there', async () => {
   expect(states()).toEqual(['a list', false, false]);
 });
 
-test('a failed load says so, with its error, until it is tried again', async () => {
+test('a failed load returns its error until a retry', async () => {
   const { load, state } = answering('a list', { fails: true });
   const { pass, states, now, drawing } = requesting(load);
   await pass(100);
@@ -68,7 +68,7 @@ test('a failed load says so, with its error, until it is tried again', async () 
   expect(states()).toEqual(['a list', false, false]);
 });
 
-test('what was loaded stays while it is loaded again, and when that fails', async () => {
+test('loaded data stays during a reload, and after a failed one', async () => {
   const { load, state } = answering('a list');
   const { pass, states, now, drawing } = requesting(load);
   await pass(100);
@@ -79,7 +79,7 @@ test('what was loaded stays while it is loaded again, and when that fails', asyn
   expect(states()).toEqual(['a list', false, true]);
 });
 
-test('the late answer of an older request is dropped', async () => {
+test('a late response to an older request is dropped', async () => {
   const slow = answering('old', { ms: 500 });
   const quick = answering('new', { ms: 100 });
   const { draw, pass, states } = requesting(slow.load);
@@ -92,7 +92,7 @@ test('the late answer of an older request is dropped', async () => {
   expect(states()).toEqual(['new', false, false]);
 });
 
-test('the late failure of an older request is dropped, too', async () => {
+test('a late failure of an older request is dropped, too', async () => {
   const slow = answering('old', { ms: 500, fails: true });
   const quick = answering('new', { ms: 100 });
   const { draw, pass, states } = requesting(slow.load);
@@ -101,7 +101,7 @@ test('the late failure of an older request is dropped, too', async () => {
   expect(states()).toEqual(['new', false, false]);
 });
 
-test('data of another request is not shown as this one’s, unless it is to be kept', async () => {
+test('data of the previous request is shown only with keep', async () => {
   for (const keep of [false, true]) {
     const { draw, pass, states } = requesting(answering('one').load, { keep });
     await pass(100);
@@ -112,7 +112,7 @@ test('data of another request is not shown as this one’s, unless it is to be k
   }
 });
 
-test('where another request fails, data of the one before is only kept if that is wanted', async () => {
+test('after a failed request, data of the previous one stays only with keep', async () => {
   for (const keep of [false, true]) {
     const { draw, pass, states } = requesting(answering('one').load, { keep });
     await pass(100);
@@ -122,7 +122,7 @@ test('where another request fails, data of the one before is only kept if that i
   }
 });
 
-test('leaving the screen cancels it', async () => {
+test('an unmount cancels the request', async () => {
   const { load, state } = answering('a list');
   const { drawing, pass, now } = requesting(load);
   drawing.draw(<p />);
@@ -131,7 +131,7 @@ test('leaving the screen cancels it', async () => {
   expect(now().data).toBeUndefined();
 });
 
-test('with a delay only the last of several requests is asked', async () => {
+test('with a delay only the last of several requests is sent', async () => {
   const [one, two] = [answering('one'), answering('two')];
   const { draw, pass, states } = requesting(one.load, { delay: 200 });
   await pass(150);
@@ -143,13 +143,13 @@ test('with a delay only the last of several requests is asked', async () => {
   expect([one.state.asked, two.state.asked]).toEqual([0, 1]);
 });
 
-test('nothing to load is not loading', async () => {
+test('a request without load is not loading', async () => {
   const { states, pass } = requesting(undefined);
   await pass(100);
   expect(states()).toEqual([undefined, false, false]);
 });
 
-test('a change is applied to what is loaded, and to nothing else', async () => {
+test('an update applies only to loaded data', async () => {
   const { load } = answering('a');
   const { now, drawing, pass, states } = requesting(load);
   drawing.do(() => now().update(before => `${before}!`));
@@ -159,7 +159,7 @@ test('a change is applied to what is loaded, and to nothing else', async () => {
   expect(states()).toEqual(['a!', false, false]);
 });
 
-test('it waits for the first connection, and fails where there is none', async () => {
+test('a request waits for the first connection, and fails if there is none', async () => {
   const { load, state } = answering('a list');
   const { drawing, draw, pass, states } = requesting<string>(undefined);
   const become = (now: 'connecting' | 'online' | 'offline') =>
@@ -182,7 +182,7 @@ test('it waits for the first connection, and fails where there is none', async (
   expect(states()).toEqual(['a list', false, false]);
 });
 
-test('after a lost connection a failed request is asked again, a loaded one only if it is to be refreshed', async () => {
+test('after a reconnect a failed request is repeated, and a loaded one only with refresh', async () => {
   for (const [fails, refresh, asked] of [
     [true, false, 2],
     [false, false, 1],
@@ -230,7 +230,7 @@ function numbers(last: number, base = 0) {
   return { load, state };
 }
 
-test('pages are put together, and each is asked for once', async () => {
+test('pages are joined, and each is requested once', async () => {
   const { load, state } = numbers(5);
   const { pass, more, now } = paging(load);
   await pass();
@@ -247,7 +247,7 @@ test('pages are put together, and each is asked for once', async () => {
   expect(state.asked).toEqual([undefined, '2', '4']);
 });
 
-test('a page that failed is no end of the list', async () => {
+test('a failed page does not end the list', async () => {
   const { load, state } = numbers(3);
   const { pass, more, now } = paging(load);
   await pass();
@@ -261,7 +261,7 @@ test('a page that failed is no end of the list', async () => {
   expect([now().data, now().hasMore, now().more]).toEqual([[1, 2, 3], false, 'idle']);
 });
 
-test('the next page of another list is dropped', async () => {
+test('the next page of the previous list is dropped', async () => {
   const { draw, pass, more, now } = paging(numbers(5).load);
   await pass();
   more();
@@ -274,7 +274,7 @@ test('the next page of another list is dropped', async () => {
   expect(now().data).toEqual([11, 12, 13, 14]);
 });
 
-test('a change of the list keeps its end', async () => {
+test('an update of the list keeps its next page', async () => {
   const { drawing, pass, more, now } = paging(numbers(4).load);
   await pass();
   drawing.do(() => now().update(items => items.filter(one => one !== 1)));
@@ -291,7 +291,7 @@ test.each([
   ['loaded and failed', { data: ['Ana'], failed: true }, ['.load-failed button', 'li']],
   ['empty and failed', { data: [], failed: true }, ['.load-failed button']],
   ['loaded and loading', { data: ['Ana'], loading: true }, ['li']],
-] as const)('%s looks like nothing else', (_, state, shown) => {
+] as const)('%s has its own view', (_, state, shown) => {
   const retry = vi.fn();
   const request: Request<readonly string[]> = {
     data: undefined,
