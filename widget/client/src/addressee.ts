@@ -1,4 +1,4 @@
-// How a command names the conversation that it is for.
+// The address of a conversation in a command.
 
 import type { ConversationKey } from './client.ts';
 import type { SendTo } from './wire.ts';

@@ -1,4 +1,4 @@
-// When to come back: full jitter, so that those who were cut off together do not return together.
+// The delay before a retry. Full jitter spreads clients that lost their connection at the same time.
 
 const BASE_MS = 1_000;
 const CAP_MS = 30_000;

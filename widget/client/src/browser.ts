@@ -1,4 +1,4 @@
-// The environment of a page in a browser. Nothing is read or written before it is called.
+// The environment of a page in a browser. Importing this file reads and writes nothing.
 
 import type { Channel, Environment, KeyValues, Locks, Page, PageEvent } from './environment.ts';
 import { lazyTransport } from './lazy_transport.ts';
@@ -14,7 +14,7 @@ export function browserEnvironment(server: string): Environment {
     server,
     now: () => Date.now(),
     timer: (ms, call) => {
-      // Longer ones would overflow and fire at once; whoever set it looks at the clock and sets it again.
+      // A longer delay would overflow and fire at once. The caller checks the clock and sets the timer again.
       const id = setTimeout(call, Math.min(ms, 2 ** 31 - 1));
       return () => clearTimeout(id);
     },
@@ -24,7 +24,7 @@ export function browserEnvironment(server: string): Environment {
     compare: (a, b) => collator.compare(a, b),
     transports: {
       websocket: websocket(server, (url, protocol) => new WebSocket(url, protocol) as Socket),
-      // Without readable bodies (old Safari, some web views) only polling is left.
+      // Without readable bodies (old Safari, some web views) the only other transport is polling.
       ...('body' in Response.prototype && {
         stream: lazyTransport(async () => (await import('./stream.ts')).stream(server, call)),
         sse: lazyTransport(async () => (await import('./stream.ts')).sse(server, call)),
@@ -38,7 +38,7 @@ export function browserEnvironment(server: string): Environment {
   };
 }
 
-/** The page's storage; the getter itself throws where the member forbids it. */
+/** The page's storage. The getter itself throws if the member's browser forbids storage. */
 function ownStorage(): KeyValues | undefined {
   try {
     const { localStorage } = window;
@@ -53,7 +53,7 @@ function ownStorage(): KeyValues | undefined {
   }
 }
 
-/** Only secure contexts have them, and sandboxed frames refuse them. */
+/** Only secure contexts have Web Locks, and sandboxed frames refuse them. */
 function ownLocks(): Locks | undefined {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined || window.origin === 'null') return undefined;
@@ -88,7 +88,7 @@ function ownPage(): Page {
       window.addEventListener('pagehide', say('leaving'), { signal });
       document.addEventListener('freeze', say('leaving'), { signal });
       document.addEventListener('resume', say('restored'), { signal });
-      // Back from the cache: iOS Safari fires this and not `visibilitychange`.
+      // When a page returns from the back-forward cache, iOS Safari fires this event and not `visibilitychange`.
       window.addEventListener('pageshow', event => event.persisted && listener('restored'), { signal });
       return () => stop.abort();
     },

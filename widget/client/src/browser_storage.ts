@@ -1,6 +1,6 @@
-// State that outlives the page, in the page's own storage: never a token of the site, and nothing before the
-// member has signed in. Of a guest, only the server's own token, and that only once they have written to
-// somebody.
+// State that outlives the page, in the page's own storage. It never contains a token of the site, and nothing
+// before the member has signed in. For a guest it contains only the server's own token, and only after the guest
+// has sent a message.
 
 import type { TransportName } from './client.ts';
 import type { KeyValues } from './environment.ts';
@@ -8,14 +8,14 @@ import type { Snapshot } from './snapshot.ts';
 import { claims } from './token_claims.ts';
 
 /**
- * A cache of another member that is older goes when this one's is written: the next person at this browser is not to
- * find it. Two members at once in one browser, as in the demo, do not drive each other out.
+ * Writing a member's cache removes caches of other members that are older than this, so that the next person at this
+ * browser does not find them. Two members who use one browser at once, as in the demo, keep both caches.
  */
 const OTHERS_MS = 600_000;
-/** Beyond, the cache is not worth its time at page load. */
+/** A larger cache would cost more time at page load than it saves. */
 const MAX_CACHE_CHARS = 1_000_000;
 
-/** All of it is a convenience: where storage is full, forbidden or damaged, it is as if nothing had been kept. */
+/** Everything here is optional: if storage is full, forbidden or damaged, the client starts without stored state. */
 export class BrowserStorage {
   constructor(
     private readonly storage: KeyValues | undefined,
@@ -31,7 +31,7 @@ export class BrowserStorage {
     this.#set('device', device);
   }
 
-  /** By which the guest of last time comes back. */
+  /** The token with which the guest of the last visit signs in again. */
   guest(now: number): string | undefined {
     const token = this.#get('guest');
     if (token === undefined) return undefined;
@@ -89,7 +89,7 @@ export class BrowserStorage {
         if (!(at > now - OTHERS_MS)) this.storage?.removeItem(key);
       }
     } catch {
-      // Nothing could be kept either, then.
+      // If storage throws here, nothing was stored before.
     }
   }
 
@@ -109,7 +109,7 @@ export class BrowserStorage {
     try {
       this.storage?.setItem(this.#name(what), value);
     } catch {
-      // Full or forbidden: an older value would be worse than none.
+      // Storage is full or forbidden. No value is better than an outdated one.
       this.#remove(what);
     }
   }
@@ -127,7 +127,7 @@ function isTransport(name: string | undefined): name is TransportName {
   return name === 'websocket' || name === 'stream' || name === 'sse' || name === 'poll';
 }
 
-/** Written by an own version of this file, or by nobody we trust: looks where a wrong shape would throw later. */
+/** Another version of this file or any script may have written the value. Checks what would throw later. */
 function isSnapshot(value: unknown, user: string): value is Snapshot {
   if (typeof value !== 'object' || value === null) return false;
   const it: Partial<Record<keyof Snapshot, unknown>> = value;

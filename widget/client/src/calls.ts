@@ -1,5 +1,5 @@
-// The call of this tab: what it is now, what may be said of it, and the way back into it after a reload. Fetched with the
-// first call; knows no media and draws nothing.
+// The call of this tab: its state, its commands, and the return to it after a reload. The code is fetched with the
+// first call. It handles no media and draws nothing.
 
 import { type CallEvent, type Client, RequestError } from './client.ts';
 import type { CallAction, CallOutcome, IceServer, Media } from './wire.ts';
@@ -7,19 +7,19 @@ import type { CallAction, CallOutcome, IceServer, Media } from './wire.ts';
 /** The drawn state of a call. A new object after each change. */
 export interface Call {
   id: string;
-  /** The other one. */
+  /** The other user. */
   user: string;
   media: Media;
-  /** `ringing`: here. `lost`: after a reload, until `rejoin` has worked. */
+  /** `ringing`: an incoming call rings in this tab. `lost`: after a reload, until `rejoin` has worked. */
   phase: 'calling' | 'ringing' | 'up' | 'lost' | 'over';
-  /** The other one holds, or has lost the connection to the server. */
+  /** The other user holds the call (`held`), or has lost the connection to the server (`away`). */
   held: boolean;
   away: boolean;
   /** For `RTCPeerConnection`. */
   ice: readonly IceServer[];
-  /** After `rejoin`: how long the call had been accepted by then. */
+  /** Set by `rejoin`: the milliseconds since the call was accepted. */
   acceptedMs?: number;
-  /** Once it is over; undefined: another device or tab has it. */
+  /** Set when the call is over. Undefined: another device or tab has the call. */
   outcome?: CallOutcome;
   ms?: number;
 }
@@ -27,13 +27,13 @@ export interface Call {
 /** Signals of the other side's connection. */
 export type Signal =
   | { what: 'offer' | 'answer'; sdp: string }
-  /** Begin a new connection with it, and say `answer`. */
+  /** Begin a new connection with this offer, and send `answer`. */
   | { what: 'back'; sdp: string }
   | { what: 'candidate'; candidate: string };
 
 export interface CallsHost {
   client: Pick<Client, 'call' | 'on'>;
-  /** Of this tab alone, and there after a reload: `sessionStorage`. */
+  /** Storage of this tab that survives a reload: `sessionStorage`. */
   storage?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
   changed(call: Call): void;
   signal(signal: Signal): void;
@@ -44,7 +44,7 @@ const KEY = 'kith:call';
 export class Calls {
   #call: Call | undefined;
   #ticket: string | undefined;
-  /** The offer of the one who calls, and whether both have called at once. */
+  /** The offer of the caller, and whether both users have called at the same time. */
   #offer: { sdp: string; glare: boolean } | undefined;
   #leave: () => void;
 
@@ -58,12 +58,12 @@ export class Calls {
     }
   }
 
-  /** The call that there is, or was last. */
+  /** The current call, or else the last one. */
   get call(): Call | undefined {
     return this.#call;
   }
 
-  /** The incoming call, to be answered. `glare`: this member called the other one at the same time, so it needs no question. */
+  /** The offer of the incoming call. `glare`: both users called each other, so accept it without a question. */
   get offer(): { sdp: string; glare: boolean } | undefined {
     return this.#call?.phase === 'ringing' ? this.#offer : undefined;
   }
@@ -74,7 +74,7 @@ export class Calls {
 
   async accept(sdp: string): Promise<void> {
     const call = this.#now('ringing');
-    // Before the answer: other tabs hear it too, and this one must know it for its own.
+    // Set before the answer arrives: other tabs get the answer too, and this tab must recognize it as its own.
     this.#set({ ...call, phase: 'up' });
     try {
       this.#take(await this.host.client.call({ action: 'accept', call: call.id, sdp }));
@@ -95,7 +95,7 @@ export class Calls {
     try {
       this.#take(await this.host.client.call({ action: 'hang_up', call: call.id }));
     } catch {
-      // It is over here in any case; the server ends it when nobody comes back.
+      // The call is over in this tab in any case. The server ends it if no tab rejoins.
       if (this.#call?.id === call.id) this.#end(call.phase === 'calling' ? 'cancelled' : 'ended');
     }
   }
@@ -112,7 +112,7 @@ export class Calls {
     await this.#of(id => ({ action: 'hold', call: id, on }));
   }
 
-  /** With the offer of a new connection: after a reload, or when this browser was away. */
+  /** Rejoins with the offer of a new connection, after a reload or when this browser was offline. */
   async rejoin(sdp: string): Promise<void> {
     const call = this.#call;
     if (call === undefined || this.#ticket === undefined || call.phase === 'over')
@@ -125,7 +125,7 @@ export class Calls {
     }
   }
 
-  /** It is nothing of this tab any more: another one has it, or it rings no more. */
+  /** Ends the call in this tab only: another tab has it, or it no longer rings. */
   forget(): void {
     this.#end(undefined);
   }
@@ -144,7 +144,7 @@ export class Calls {
     return this.#call;
   }
 
-  /** The answer to what this tab has said. */
+  /** Applies the answer to a command of this tab. */
   #take(event: CallEvent, user = '', media: Media = 'audio'): void {
     const { call: id, ice = [] } = event;
     switch (event.news) {
@@ -175,14 +175,14 @@ export class Calls {
           ice,
         });
       case 'over':
-        // Of somebody who is busy nothing was heard before.
+        // If the callee is busy, this is the first event of the call.
         if (this.#call?.id !== id)
           this.#call = { id, user, media, phase: 'over', held: false, away: false, ice };
         return this.#end(event.outcome, event.ms);
     }
   }
 
-  /** Comes to every tab. */
+  /** Applies a `call` event of the server; every tab gets each of them. */
   #heard(event: CallEvent): void {
     const mine = this.#call?.id === event.call && this.#call.phase !== 'over' ? this.#call : undefined;
     if (event.re !== undefined) {
@@ -249,7 +249,7 @@ export class Calls {
   }
 }
 
-/** The stored state after a reload; nothing if it is not in our format. */
+/** The stored state after a reload. Undefined if it is not in our format. */
 function remembered({
   storage,
 }: CallsHost): { id: string; user: string; media: Media; ticket: string } | undefined {

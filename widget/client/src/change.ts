@@ -5,20 +5,20 @@ import type { MessageExtras } from './message_extras.ts';
 import type { Code, Command, Event, SentFile, SetPresence } from './wire.ts';
 
 export type Change =
-  /** The server said something; `request` is what it answers. */
+  /** An event of the server. `request`: the command that it answers. */
   | { c: 'event'; event: Event; request?: Command; now: number }
   | { c: 'action'; action: Action; now: number }
   | { c: 'status'; status: Status }
-  /** They are watched, and the server has said nothing of them: they are not here. */
+  /** Watched users of whom the server has sent no presence: they are offline. */
   | { c: 'unseen'; users: readonly string[] }
-  /** Contacts are watched no more: what is known of them gets old. */
+  /** Contacts are no longer watched, so their known presence gets outdated. */
   | { c: 'unwatched' }
-  /** The leader has told the server these markers. */
+  /** The leader has sent these markers to the server. */
   | { c: 'told'; key: ConversationKey; received: number; read: number; now: number };
 
 /**
- * Acts of the member, in any tab. Applying an act twice changes nothing more: a tab applies its own at once,
- * gets it again from the leader, and repeats it to the next leader if the first one died meanwhile.
+ * Actions of the member, in any tab. Applying an action twice has the effect of once: a tab applies its own at once,
+ * gets it again from the leader, and repeats it to the next leader if the first one died in between.
  */
 export type Action =
   | ({ a: 'queue' } & Omit<Queued, 'failed' | 'why' | 'held'>)
@@ -44,13 +44,13 @@ export interface Queued {
   body: string;
   replyTo?: number;
   files?: readonly SentFile[];
-  /** Rich parts: a poll, its thread, the origin of a forwarded message. */
+  /** A poll, the thread of the message, or the origin of a forwarded message. */
   bears?: MessageExtras;
   time: number;
-  /** Set: it was refused for good, and waits for the member. */
+  /** The code of a final refusal. The member then retries or discards the message. */
   failed?: Code;
   /** The reason that a moderator gave. */
   why?: string;
-  /** The server has it beside the log, where nobody else sees it: for a moderator, or as if it were sent. */
+  /** The server holds the message, and no other user sees it. `waiting`: a moderator decides. `kept`: shown as sent. */
   held?: 'waiting' | 'kept';
 }

@@ -1,9 +1,9 @@
-// The topics that changed since somebody asked.
+// The topics that changed since the last call of `take`.
 
 import type { ConversationKey, Topic } from './client.ts';
 
 export class ChangedTopics extends Set<Topic> {
-  /** Something in a conversation: it may have moved in the lists too. */
+  /** A conversation has changed; its place in the lists may have changed too. */
   conversation(key: ConversationKey): void {
     this.add(`conversation:${key}`).add(`timeline:${key}`);
     this.lists();

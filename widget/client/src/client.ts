@@ -1,4 +1,4 @@
-// The interface of Kith for user interfaces: values to read, topics to watch, things to do.
+// The interface of Kith for user interfaces: values to read, topics to watch, actions.
 
 import type { MessageExtras } from './message_extras.ts';
 import type { Ask } from './request.ts';
@@ -47,9 +47,9 @@ import type {
 /**
  * One member of one site in this browser.
  *
- * Reading is cheap and gives the same object until that thing has changed, so values can be compared with `===`
- * and drawn from `subscribe` alone. Nothing here throws for reasons of the network: what fails says so in its
- * state, and promises of requests reject with a `RequestError`.
+ * Reading is cheap and returns the same object until its value has changed, so values can be compared with `===` and
+ * rendered from `subscribe` alone. No method throws because of the network: state shows failures, and promises of
+ * requests reject with a `RequestError`.
  */
 export interface Client {
   /** Origin and path prefix of the server, without a slash at the end. */
@@ -60,61 +60,61 @@ export interface Client {
   /** Undefined until the first welcome. */
   me(): Me | undefined;
   totals(): Totals;
-  /** Keys of the conversation list: pinned first, then by last activity. Archived ones are in their own list. */
+  /** Keys of a list of conversations: pinned ones first, then by last activity. Archived ones have their own list. */
   conversations(list?: ListName): ConversationList;
-  /** Also for a key that has no conversation yet (`direct('ana')`): then an empty one with that person. */
+  /** If the key has no conversation yet (`direct('ana')`): an empty one with that person. */
   conversation(key: ConversationKey): Conversation;
-  /** The newest window without holes of a conversation. Empty until `open` has loaded it. */
+  /** The newest messages of a conversation without gaps, or those around a message of `show`. `open` loads them. */
   timeline(key: ConversationKey): Timeline;
-  /** Contacts, requests and blocked users, by name. */
+  /** Contacts, contact requests and blocked users, sorted by name. */
   contacts(): ContactList;
   contact(user: string): ContactState;
-  /** Always gives somebody: until the profile is known, the name is the user id. Asks for what it does not know. */
+  /** Always returns a person. If the profile is unknown, the name is the user id, and the profile is requested. */
   person(user: string): KnownPerson;
-  /** `unknown` whenever the own connection is lost. */
+  /** `unknown` while the client's own connection is lost. */
   presence(user: string): PresenceView;
-  /** The users who are writing in this conversation now (user ids). */
+  /** The ids of users who are typing in this conversation now. */
   typing(key: ConversationKey): readonly string[];
-  /** Of a key that the server does not know, as `threadDraft` makes one, the draft stays in this browser. */
+  /** If the server does not know the key, as with `threadDraft`, the draft stays in this browser. */
   draft(key: ConversationKey): string;
   /** Moderators' notices to the member: warnings and mutes. */
   notices(): readonly Notice[];
-  /** Of all tabs of this browser it is this one where the member is, or was last. */
+  /** Of all tabs of this browser, this one has the focus or had it last. */
   inFront(): boolean;
 
-  /** Calls `listener` after the topic has changed, at most once per turn of the event loop. Returns the way out. */
+  /** Calls `listener` after the topic has changed, at most once per turn of the event loop. Returns `unsubscribe`. */
   subscribe(topic: Topic, listener: () => void): () => void;
-  /** Things that happen once, for sounds, announcements and notifications. */
+  /** Listens to one-time events, for sounds, announcements and notifications. */
   on<K extends keyof ClientEvents>(name: K, listener: (detail: ClientEvents[K]) => void): () => void;
 
-  // -- doing --
+  // -- actions --
 
-  /** Begins (again) after `stop`, `stopped` or creation. Also wakes a connection that waits for its retry. */
+  /** Connects after creation, `stop` or the state `stopped`. Also ends the wait for a retry. */
   connect(): void;
-  /** Leaves on purpose: presence ends at once, and nothing reconnects. */
+  /** Disconnects on purpose: presence ends at once, and the client does not reconnect. */
   stop(): void;
-  /** The site's new token, where the page brings tokens by itself. */
+  /** Sets a new token of the site, for pages that push tokens. */
   setToken(token: string): void;
-  /** The member has signed out on the site: stops, and nothing that was theirs stays in memory or storage. */
+  /** Call it after the member has signed out: stops, and removes the member's data from memory and storage. */
   forget(): void;
-  /** Stops, forgets listeners, and lets go of everything. What this browser keeps stays, and so does a guest. */
+  /** Stops, and releases listeners and memory. The browser's storage is kept, with a guest's token. */
   close(): void;
-  /** As `close`, and forgets the guest. */
+  /** Like `close`, and removes the guest's token from storage. */
   destroy(): void;
 
-  /** The conversation is on the screen: loads its newest page, fills holes. Call the returned function when it goes. */
+  /** The conversation is shown: loads its newest page and fills gaps. Call the returned function when it is hidden. */
   open(key: ConversationKey): () => void;
-  /** One page further back; no effect while one is loading or where there is no more. */
+  /** Loads the page before the timeline. No effect while a page is loading, or if no older messages exist. */
   loadOlder(key: ConversationKey): void;
   /**
-   * The member has seen the messages `from` to `seq` (visible, page in front). Without `from`: everything up to `seq`, as
-   * in "mark as read". Moves the read marker forward and answers true, unless unread messages before `from` would be
-   * marked as read with them. Debounced.
+   * The member has seen the messages `from` to `seq` (they are visible, and the page is in front). Without `from`: all
+   * messages up to `seq`, as in "mark as read". Moves the read marker forward and returns true, unless this would also
+   * mark unread messages before `from` as read. Debounced.
    */
   seen(key: ConversationKey, seq: number, from?: number): boolean;
   /**
-   * Queues a message, also while offline, and returns its id. The body is sent trimmed at its end. `files` were brought
-   * for this conversation (`upload.ts`); with some the body may be empty.
+   * Queues a message, also while offline, and returns its id. White space at the end of the body is not sent. `files`
+   * were uploaded for this conversation (`upload.ts`); with files the body may be empty.
    */
   send(
     key: ConversationKey,
@@ -123,84 +123,84 @@ export interface Client {
     files?: readonly SentFile[],
     bears?: MessageExtras,
   ): string;
-  /** Votes, and what is asked about threads; fetched when it is used first. */
+  /** Polls, forwarding, stickers and threads. The code is fetched when it is first used. */
   rich(): Promise<Rich>;
   /** Access data for a request beside the session. `fresh`: the server refused the last token. */
   access(fresh?: boolean): Promise<Access>;
-  /** Tries a failed message again, with the same id. */
+  /** Sends a failed message again, with the same id. */
   retry(id: string): void;
-  /** Takes a failed or still waiting message out of the queue. */
+  /** Removes a failed or waiting message from the queue. */
   discard(id: string): void;
   /**
-   * Changes one's own message. Shown at once; also while offline, then it waits and goes out with the connection. What the
-   * server refuses is as it was, and said by `refused`. So also the next two.
+   * Edits an own message. The change is shown at once. While offline it waits for the connection. If the server refuses
+   * it, the change is undone and `refused` is emitted. `remove` and `react` work in the same way.
    */
   edit(key: ConversationKey, seq: number, body: string): void;
-  /** Deletes a message for all. */
+  /** Deletes a message for all users. */
   remove(key: ConversationKey, seq: number): void;
-  /** One's own reaction, an emoji, to a message. */
+  /** Adds or removes the user's reaction, an emoji, to a message. */
   react(key: ConversationKey, seq: number, reaction: string, on: boolean): void;
   /**
-   * Brings this message into the timeline, with those around it: from then on the timeline is that stretch, until it meets the
-   * newest one. Fulfilled with whether that stretch is there; the conversation must be open. A stretch is asked for once, however
-   * often this is called meanwhile, and where nothing changes no topic does. `unread`:
-   * the first unread message, and the line of the unread stands there. Without a seq: back to the newest.
+   * Shows this message and those around it in the timeline, until they meet the newest messages. Resolves with true if
+   * they are loaded; the conversation must be open. Repeated calls cause one request, and no topic changes without a
+   * change. `unread`: shows the first unread message, and moves the unread line there. Without a seq: shows the newest
+   * messages.
    */
   show(key: ConversationKey, seq?: number | 'unread'): Promise<boolean>;
-  /** One page further down, where the timeline is not the newest stretch. */
+  /** Loads the page after the timeline, if the timeline does not end with the newest message. */
   loadNewer(key: ConversationKey): void;
   setDraft(key: ConversationKey, text: string): void;
-  /** Call on each input; it tells the others no more often than needed. `false` when the field was emptied. */
+  /** Call it at each input; the client limits the rate of commands. `false`: the field is empty. */
   setTyping(key: ConversationKey, on: boolean): void;
   setPresence(set: SetPresence): void;
   /**
-   * These users are on the screen; their presence is wanted, or also when they were last here. Sets of several callers
-   * are joined. Of contacts `watchContacts` tells the presence already.
+   * Watches the presence of these users while they are on the screen, or also their last-seen time. The client watches
+   * the union of all callers' users. `watchContacts` covers the presence of contacts.
    */
   watch(users: readonly string[], what?: 'presence' | 'last_seen'): () => void;
-  /** An interface is on the screen: the presence of all contacts is wanted, now and as the list changes. */
+  /** Watches the presence of all contacts, also of later ones, while an interface is on the screen. */
   watchContacts(): () => void;
   changeContact(action: ContactAction, user: string): Promise<Contact>;
   changeConversation(key: ConversationKey, change: ConversationChange): Promise<void>;
   loadContacts(): void;
   loadConversations(list?: ListName): void;
-  /** A page of the directory. `query`: start of a word of the name. */
+  /** Loads a page of the directory. `query`: the start of a word in the name. */
   people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }>;
-  /** Keeps a message at hand above its conversation, or not any more. */
+  /** Pins or unpins a message. */
   pin(key: ConversationKey, seq: number, on: boolean): Promise<void>;
   /** Pinned messages of a conversation, newest first. */
   pins(key: ConversationKey): Promise<readonly Message[]>;
-  /** Messages that have all these words, newest first; the last word may be the start of one. */
+  /** Messages that contain all these words, newest first. The last word may be the start of a word. */
   search(query: string, where?: { in?: ConversationKey; after?: string }): Promise<Found>;
 
-  /** Says something of a call; `Calls` (calls.ts) knows what, and when. */
+  /** Sends a command of a call. Use `Calls` (calls.ts), which knows the order of the commands. */
   call(action: CallAction): Promise<CallEvent>;
 
-  /** There is time: fetches the code of what a member may soon ask for. */
+  /** Fetches code that the member may need soon. Call it when the page is idle. */
   prepare(): void;
 
-  /** For lazy parts, which know their own commands: says one, and is fulfilled with what answers it. */
+  /** Sends a command and resolves with its answer. For lazy parts, which have their own commands. */
   ask: Ask;
 
   // -- notifications --
 
-  /** Notifications while the member is away, after this change. */
+  /** Applies the change, and resolves with the settings of notifications while the member is away. */
   notifications(change?: NotificationsChange): Promise<NotificationSettings>;
 
   // -- rooms --
 
-  /** A page of the site's public rooms. `query`: start of the name. */
+  /** Loads a page of the site's public rooms. `query`: the start of the name. */
   rooms(query?: string, after?: string): Promise<{ rooms: ListedRoom[]; next?: string }>;
   createRoom(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey>;
   changeRoom(key: ConversationKey, change: RoomChange): Promise<void>;
   join(key: ConversationKey): Promise<void>;
   leave(key: ConversationKey): Promise<void>;
-  /** A page of who is in it: owners, moderators, then all others by name. */
+  /** Loads a page of the room's members: owners, moderators, then all others by name. */
   members(
     key: ConversationKey,
     query?: string,
     after?: string,
-    /** Those who are muted in it or banned from it instead; only for owners and moderators. */
+    /** Loads users who are muted in the room or banned from it instead. Only for owners and moderators. */
     sanctioned?: boolean,
   ): Promise<{ members: Member[]; next?: string }>;
   /** Only for owners and moderators. */
@@ -210,34 +210,34 @@ export interface Client {
     action: MemberAction,
     terms?: MemberTerms,
   ): Promise<Member>;
-  /** Ways into rooms for whoever has a link; fetched when they are used first. */
+  /** Invite links of rooms. The code is fetched when it is first used. */
   invitations(): Promise<Invitations>;
 
-  // -- order --
+  // -- moderation --
 
-  /** Takes a stranger's request, or puts it away; they are told of the first only. */
+  /** Accepts or dismisses a stranger's message request. The server notifies the stranger only of an acceptance. */
   answerRequest(key: ConversationKey, answer: RequestAnswer): Promise<void>;
-  /** Tells the site's moderators. Fulfilled with the number of the report. */
+  /** Reports a message, a person or a room to the site's moderators. Resolves with the number of the report. */
   report(target: ReportTarget, reason: ReportReason, text?: string): Promise<number>;
-  /** The member has read the warnings. */
+  /** Marks the warnings as read by the member. */
   noticesSeen(): Promise<void>;
-  /** For moderators: a page, newest first. */
+  /** For moderators: a page of reports, newest first. */
   reports(state?: ReportState, after?: string): Promise<{ reports: Report[]; next?: string }>;
-  /** For moderators. Fulfilled with the report as it is now, where it was about one. */
+  /** For moderators: carries out an action. Resolves with the updated report if the action is about one. */
   moderate(act: ModerationAction): Promise<Report | undefined>;
-  /** For moderators: what was done, newest first. */
+  /** For moderators: a page of the audit log, newest first. */
   audit(after?: string): Promise<{ entries: AuditEntry[]; next?: string }>;
-  /** For moderators: what the site's filters would do with this text. */
+  /** For moderators: checks how the site's filters would treat this text. */
   testFilter(body: string): Promise<FilterTest>;
-  /** For admins: the settings of the site, after this merge patch of them. */
+  /** For admins: applies a merge patch to the settings of the site, and resolves with all of them. */
   settings(patch?: SiteSettings): Promise<SiteSettings>;
 }
 
-/** Names and values, as `kith site show` has them. */
+/** Names and values, as `kith site show` prints them. */
 export type SiteSettings = Record<string, unknown>;
 
 export interface FilterTest {
-  /** Undefined: it would be sent as any other. */
+  /** Undefined: the text would be sent normally. */
   act?: FilterAct;
   hits: readonly FilterHit[];
 }
@@ -255,7 +255,7 @@ export interface Access {
   token: string;
 }
 
-/** Names a conversation for good, before and after it exists on the server. */
+/** A permanent key of a conversation, valid before and after the conversation exists on the server. */
 export type ConversationKey = string & { readonly _: 'ConversationKey' };
 
 /** The direct conversation with a user. */
@@ -277,10 +277,10 @@ export function isRoom(key: ConversationKey): boolean {
   return key[0] !== '@';
 }
 
-/** `requests`: begun by strangers, and not answered; they are in no other. `unread` and `mentions` are of `main`. */
+/** `requests`: unanswered requests of strangers, which no other list has. `unread` and `mentions` filter `main`. */
 export type ListName = 'main' | 'archived' | 'requests' | 'unread' | 'mentions';
 
-/** Those that the server knows: requests are among the others there. */
+/** The lists that the server pages. It sends requests within the main list. */
 export type PagedList = Exclude<ListName, 'requests'>;
 
 export function pagesOf(list: ListName): PagedList {
@@ -311,33 +311,33 @@ export type Topic =
   /** Name, avatar and contact state. */
   | `person:${string}`
   | `presence:${string}`
-  /** Of anybody. */
+  /** The presence of any user. */
   | 'presences';
 
 export interface ClientEvents {
   /**
-   * A message of somebody else arrived now (not from history, not doubled). `first` is true in one tab of the
-   * browser only, the one to make a sound or show it: where the member is, or was last.
+   * A message of another user arrived live (not from history, and only once). `first` is true in only one tab of the
+   * browser, the one with the focus now or last. This tab plays a sound or shows a notice.
    */
   message: { key: ConversationKey; message: Message; first: boolean };
-  /** Somebody asked to become a contact, or accepted. */
+  /** A user sent a contact request, or accepted one. */
   contact: Contact;
   totals: Totals;
-  /** One is no member of a room any more, and it was somebody else's doing. */
+  /** Another user removed this member from a room. */
   left: { key: ConversationKey; reason: LeftReason };
-  /** Somebody joined a room of this member; not told in large rooms. */
+  /** Users joined a room of this member. Not sent in large rooms. */
   joined: { key: ConversationKey; users: readonly string[] };
-  /** Of a call, in every tab: also answers to what another tab has said. */
+  /** An event of a call. Every tab gets it, also answers to commands of another tab. */
   call: CallEvent;
   /** An event of a room's call. */
   group_call: GroupCallEvent;
-  /** For moderators: a report is new, or is another one now. */
+  /** For moderators: a report is new or has changed. */
   report: Report;
-  /** A message is another one now, whether it is in a timeline here or not. */
+  /** A message has changed, whether a timeline has it or not. */
   changed: { key: ConversationKey; message: Message };
-  /** It is not pinned, or no longer, whether it is in a timeline here or not. */
+  /** A message is not pinned, or no longer, whether a timeline has it or not. */
   unpinned: { key: ConversationKey; seq: number };
-  /** A change of a message was refused for good, and is undone. */
+  /** The server refused a change of a message for good. The change is undone. */
   refused: { key: ConversationKey; what: 'edit' | 'delete' | 'react'; code: Code };
 }
 
@@ -346,16 +346,16 @@ export type GroupCallEvent = Event & { t: 'group_call' };
 
 export interface Status {
   /**
-   * `idle`: not begun. `connecting`: first tries. `online`. `waiting`: connection lost or refused for now, comes
-   * back at `retryAt`. `offline`: the browser says there is no network. `stopped`: does not come back by itself.
+   * `idle`: not started. `connecting`: first attempts. `waiting`: the connection was lost or refused for now, and is
+   * retried at `retryAt`. `offline`: the browser reports no network. `stopped`: the client does not retry.
    */
   state: 'idle' | 'connecting' | 'online' | 'waiting' | 'offline' | 'stopped';
-  /** Why it is waiting or stopped, where the server said so. */
+  /** Why it is waiting or stopped, if the server sent a reason. */
   code?: Code;
-  /** The reason that a moderator or the owner gave, and Unix milliseconds of the end. */
+  /** The reason that a moderator or the owner gave, and the end in Unix milliseconds. */
   reason?: string;
   until?: number;
-  /** Milliseconds since the Unix epoch of the next try. */
+  /** The time of the next attempt in Unix milliseconds. */
   retryAt?: number;
   transport?: TransportName;
   /** Another tab holds the connection. */
@@ -366,9 +366,9 @@ export type TransportName = 'websocket' | 'stream' | 'sse' | 'poll';
 
 export interface Me extends KnownPerson {
   presence: SetPresence;
-  /** All members of the site see each other; otherwise only contacts do. */
+  /** All members of the site see each other. Otherwise only contacts do. */
   open: boolean;
-  /** On the whole site, where it is more than a member. */
+  /** The role on the whole site, if it is higher than member. */
   role?: SiteRole;
   /** The users whose calls ring. */
   calls: CallsFrom;
@@ -392,11 +392,11 @@ export interface PresenceView {
 export interface Totals {
   unread: number;
   mentions: number;
-  /** Conversations with something unread, muted ones left out. */
+  /** Conversations with unread messages, without muted ones. */
   conversations: number;
-  /** Contact requests that wait for an answer. */
+  /** Contact requests that wait for the member's answer. */
   requests: number;
-  /** Conversations that strangers have begun, and that wait for one. They count nowhere else. */
+  /** Message requests of strangers that wait for an answer. The other totals do not include them. */
   strangers: number;
 }
 
@@ -418,13 +418,13 @@ export interface ContactList {
 }
 
 export interface Conversation {
-  /** Another than was asked for, where the other one goes by another id now. */
+  /** Differs from the requested key if the other user has a new id. */
   key: ConversationKey;
   /** False until a message exists. */
   exists: boolean;
-  /** In a room: its name and picture, to be drawn like those of a person. */
+  /** The other user. In a room: its name and picture in the form of a person. */
   with: KnownPerson;
-  /** The room; without a `role` the user is not a member. Undefined if the room is unknown so far. */
+  /** The room. Without a `role` the user is not a member. Undefined if the room is not known yet. */
   room?: RoomView;
   last?: Message;
   unread: number;
@@ -435,11 +435,11 @@ export interface Conversation {
   mutedUntil: number;
   pinned: boolean;
   archived: boolean;
-  /** It waits for an answer: one's own, or the other one's. */
+  /** The message request that waits for an answer: `received` by this user, or `sent`. */
   request?: RequestState;
-  /** The user who asks this user into the room, if `request` is `received` and it is a room. */
+  /** The user who invites this user into the room, if `request` is `received` and it is a room. */
   requestedBy?: string;
-  /** Shown as unread, until it is opened or read on. */
+  /** The member has marked it as unread. Ends when it is opened or read. */
   markedUnread: boolean;
   /** Unix milliseconds of the last activity. */
   active: number;
@@ -456,26 +456,26 @@ export interface RoomView {
   /** Milliseconds between two messages of a member; 0: no slow mode. */
   slowMs: number;
   frozen: boolean;
-  /** Members that it takes at most; 0: as many as the site lets it. */
+  /** The maximum number of members; 0: the limit of the site. */
   maxMembers: number;
 }
 
 export interface NotificationSettings {
   /** The key that a browser needs to subscribe. Undefined: the server sends no push notifications. */
   key?: string;
-  /** How many browsers are told. */
+  /** The number of browsers that get push notifications. */
   devices: number;
   quiet?: QuietHours;
-  /** Notices show what was written. */
+  /** Notices show the text of messages. */
   bodies: boolean;
-  /** Missed messages are mailed after so many minutes; 0: never. Undefined: there is no address, or no mail. */
+  /** Missed messages are mailed after this number of minutes; 0: never. Undefined: no address, or no mail server. */
   mail?: { address: string; after: number };
 }
 
-/** Fields that are left out stay. */
+/** Fields that are left out do not change. */
 export interface NotificationsChange {
   subscribe?: PushSubscribing;
-  /** An endpoint. */
+  /** The endpoint of a subscription. */
   unsubscribe?: string;
   /** Equal minutes: no quiet hours. */
   quiet?: QuietHours;
@@ -503,7 +503,7 @@ export interface RoomChange {
   maxMembers?: number;
 }
 
-/** With `set_role` the role; for a mute or a ban also when it ends, and why. */
+/** The role for `set_role`; the end and the reason for a mute or a ban. */
 export interface MemberTerms {
   role?: Role;
   /** Unix milliseconds; left out: no end. */
@@ -518,45 +518,45 @@ export interface ConversationChange {
   markedUnread?: boolean;
 }
 
-/** `mutedUntil` for good. */
+/** The value of `mutedUntil` for a mute without an end. */
 export const MUTED_FOR_GOOD = 253402300799999;
 
 export interface Message {
-  /** The client-made id: the same before and after it was sent, so a good key for a list. */
+  /** The id that the client made. It stays the same after sending, so it is a stable key in lists. */
   id: string;
-  /** Undefined while it is in the queue. */
+  /** Undefined while the message is queued. */
   seq?: number;
   from: string;
   mine: boolean;
   body: string;
-  /** Unix milliseconds, of the server where it has a seq. */
+  /** Unix milliseconds. The server's time if the message has a seq. */
   time: number;
   replyTo?: number;
   /** Unix milliseconds of the last edit. */
   edited?: number;
-  /** It was deleted for all; the body is empty. */
+  /** The message was deleted for all users; the body is empty. */
   deleted?: true;
   reactions?: readonly Reaction[];
   files?: readonly SentFile[];
-  /** Kept at hand above the conversation. */
+  /** The message is pinned. */
   pinned?: true;
-  /** It is what has stayed of a call; the body says it in English. */
+  /** The message is the log entry of a call. The body describes it in English. */
   call?: CallEntry;
-  /** The body is its question. */
+  /** A poll; the body is its question. */
   poll?: Poll;
-  /** Somebody else has said it first: `from`, if one may know who. */
+  /** The origin of a forwarded message: its author `from`, if the user may know it. */
   forwarded?: Forwarded;
-  /** It is a reply in the thread below this seq. */
+  /** The message is a reply in the thread below this seq. */
   thread?: number;
-  /** A thread hangs below it. */
+  /** The thread below the message. */
   replies?: Replies;
-  /** Preview of its first link. */
+  /** The preview of the first link in the message. */
   preview?: Preview;
-  /** It is this sticker; the body is its words. */
+  /** A sticker; the body is its text. */
   sticker?: Sticker;
-  /** A change of it has not reached the server yet. */
+  /** A change of the message is not confirmed by the server yet. */
   changing?: true;
-  /** Of own messages: how far it came; `held`: a moderator is to read it first. Of others: `received`. */
+  /** For own messages the progress of delivery; `held`: a moderator must review it first. For others `received`. */
   state: 'sending' | 'held' | 'sent' | 'received' | 'read' | 'failed';
   /** Why it failed. */
   code?: Code;
@@ -581,17 +581,17 @@ export interface ThreadView {
 }
 
 export interface Rich {
-  /** The conversation's id on the wire, as it stands in links. */
+  /** The conversation's id on the wire, as links contain it. */
   idOf(key: ConversationKey): string;
-  /** Of whom or which room a link speaks; refused where one is no member. */
+  /** The key of the conversation in a link. Rejects if the user is no member. */
   keyOf(id: string): Promise<ConversationKey>;
-  /** Posts a poll. It and the next two are queued as `send` does it, and return the id. */
+  /** Posts a poll. Polls, forwarded messages and stickers are queued as by `send`, and the id is returned. */
   poll(key: ConversationKey, question: string, poll: NewPoll): string;
   /** Posts a message of `from` in `to`. */
   forward(from: ConversationKey, message: Message, to: ConversationKey): string;
-  /** Those of the site. */
+  /** The stickers of the site. */
   stickers(): Promise<readonly Sticker[]>;
-  /** `thread`: the seq below which it is posted. */
+  /** Posts a sticker. `thread`: the seq of the thread's root. */
   sticker(
     key: ConversationKey,
     sticker: Sticker,
@@ -599,7 +599,7 @@ export interface Rich {
   ): string;
   /** Posts in the thread below this seq. */
   reply(key: ConversationKey, root: number, body: string): string;
-  /** Takes the place of one's vote of before; no choices take it back. */
+  /** Replaces the user's earlier vote. An empty list withdraws it. */
   vote(key: ConversationKey, seq: number, choices: readonly number[]): Promise<void>;
   closePoll(key: ConversationKey, seq: number): Promise<void>;
   /** Removes the preview of the link. */
@@ -609,7 +609,7 @@ export interface Rich {
     seq: number,
     change?: { follow?: boolean; read?: number },
   ): Promise<ThreadView>;
-  /** Those that one follows, newest reply first. */
+  /** The threads that the user follows, newest reply first. */
   threads(key: ConversationKey): Promise<readonly ThreadView[]>;
   replies(
     key: ConversationKey,
@@ -618,13 +618,13 @@ export interface Rich {
   ): Promise<{ messages: readonly Message[]; more: boolean }>;
 }
 
-/** A code in a link lets whoever has it into a room, until it ends. */
+/** Invite links of rooms. A link contains a code that admits its holder to a room until it expires. */
 export interface Invitations {
-  /** For so many hours, and so many members; without a number, for all whom the room takes. */
+  /** Makes a link that is valid for `hours` and for `uses` members. Without `uses` only the room's size limits it. */
   makeLink(key: ConversationKey, hours: number, uses?: number): Promise<Link>;
-  /** Those that hold, newest first: all of them for who keeps order in the room, one's own for others. */
+  /** The valid links, newest first: all for owners and moderators of the room, only the own ones for others. */
   links(key: ConversationKey): Promise<readonly Link[]>;
-  /** Fulfilled with those that are left. */
+  /** Revokes a link. Resolves with the remaining links. */
   takeBackLink(key: ConversationKey, code: string): Promise<readonly Link[]>;
   /** The room of an invitation code. With a `key`, the user is a member already. */
   openLink(code: string): Promise<Invited>;
@@ -650,27 +650,27 @@ export interface Reaction {
 }
 
 export interface Timeline {
-  /** Ascending by seq without holes, then what is in the queue in the order of writing. */
+  /** Messages ascending by seq without gaps, then queued messages in the order of writing. */
   messages: readonly Message[];
-  /** Older ones exist on the server. */
+  /** Older messages exist on the server. */
   more: boolean;
-  /** It ends before the newest message. */
+  /** The timeline ends before the newest message. */
   later?: true;
   loading: 'no' | 'newest' | 'older' | 'newer' | 'gap';
-  /** Why the last loading failed; cleared by the next try. */
+  /** Why the last request failed. The next attempt clears it. */
   failed?: Code;
-  /** First unread seq when the conversation was opened: where the line is drawn. Stays until it is closed. */
+  /** The first unread seq when the conversation was opened: the place of the unread line. It stays until the close. */
   unreadFrom?: number;
-  /** How many messages were unread then. 0: they arrived while nobody looked. */
+  /** The number of unread messages when it was opened. 0: messages arrived later, while the page was hidden. */
   unreadCount?: number;
 }
 
-/** Why a request did not succeed. `offline`: there was no connection, or it broke before the answer. */
+/** The reason why a request failed. `offline`: there was no connection, or it broke before the answer. */
 export class RequestError extends Error {
   constructor(
     readonly code: Code | 'offline',
     readonly retryAfter?: number,
-    /** In the server's words, for those who set it up. */
+    /** The server's text, for the developer of the site. */
     text?: string,
   ) {
     super(text ?? code);

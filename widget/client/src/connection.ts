@@ -1,4 +1,4 @@
-// The connection of one browser as a state machine: what happened and the time go in, what to do comes out.
+// The connection of one browser as a state machine: inputs and the time go in, effects come out.
 
 import { backoff } from './backoff.ts';
 import type { Status, TransportName } from './client.ts';
@@ -8,18 +8,18 @@ import { COMES_BACK, type Code, type Command, type Event, type Welcome } from '.
 /** Inputs of the state machine. `link` is the number of the attempt, so that events of an abandoned one are ignored. */
 export type Input =
   | { type: 'start' }
-  /** Leaves on purpose. */
+  /** The member leaves on purpose. */
   | { type: 'stop' }
-  /** Lets go without a word, as a page does that is put away: another tab or page takes the session on. */
+  /** Ends without a `bye`, as when the page is left: another tab or page continues the session. */
   | { type: 'release' }
-  /** The answer to the effect `token`; undefined: enter as a guest. */
+  /** The answer to the effect `token`. Undefined: sign in as a guest. */
   | { type: 'token'; token: string | undefined }
   | { type: 'token_failed' }
   | { type: 'event'; link: number; event: Event }
   | { type: 'closed'; link: number; code?: Code; retryAfter?: number }
-  /** The page came back into view, from the cache, or from sleep. */
+  /** The page is visible again, was restored from the back-forward cache, or the machine has slept. */
   | { type: 'wake' }
-  /** The member has written something that waits for the connection. */
+  /** The member has written something that needs the connection. */
   | { type: 'wanted' }
   | { type: 'network'; online: boolean }
   | { type: 'tick' };
@@ -30,7 +30,7 @@ export type Effect =
   | { type: 'open'; link: number; transport: TransportName; token: string | undefined }
   | { type: 'close'; link: number }
   | { type: 'send'; link: number; command: Command }
-  /** An event for the store; comes only from the living link. */
+  /** An event for the store. Only the current link delivers events. */
   | { type: 'deliver'; event: Event }
   | { type: 'status'; status: Omit<Status, 'shared'> };
 
@@ -39,7 +39,7 @@ type State =
   | { at: 'token'; until: number }
   | { at: 'opening'; link: number; until: number }
   | Online
-  /** `firm`: the server named the moment, so waking up does not shorten it. */
+  /** `firm`: the server set the time of the retry, so `wake` and `wanted` do not shorten the wait. */
   | { at: 'waiting'; since: number; until: number; firm: boolean; code?: Code }
   | { at: 'stopped'; code?: Code; said?: Said };
 
@@ -49,7 +49,7 @@ interface Online {
   since: number;
   heard: number;
   sent: number;
-  /** A ping is out; without any frame by then the link is dead. */
+  /** Set after a ping was sent. If no frame arrives until then, the link is dead. */
   probeUntil?: number;
   pingEvery: number;
   silence: number;
@@ -57,24 +57,24 @@ interface Online {
   refreshing: boolean;
 }
 
-/** From opening to welcome. A proxy that buffers or swallows is found by it. */
+/** From opening a link to the welcome. This timeout detects proxies that buffer or drop frames. */
 const OPEN_MS = 10_000;
 const TOKEN_MS = 20_000;
 const PING_MS = 50_000;
 const PONG_MS = 10_000;
-/** After sleep the likely answer is that the link is dead, and somebody is waiting. */
+/** Shorter than `PONG_MS`: after sleep the link is probably dead, and the member is waiting. */
 const WAKE_PONG_MS = 5_000;
-/** Somebody who writes does not sit out a long wait, and many quick messages are no more than this many tries. */
+/** A new message ends a wait that has lasted this long. So many quick messages cause only few retries. */
 const WANTED_AFTER_MS = 2_000;
-/** A link that lived shorter does not count as a success: the next wait goes on growing. */
+/** A link that lived shorter than this does not count as a success: the delay before the next retry keeps growing. */
 const STABLE_MS = 10_000;
-/** Failures before a welcome after which the next transport has its turn. */
+/** The number of failures before a welcome after which the next transport is tried. */
 const FAILURES_IF_NEW = 2;
-/** One that has worked here gets more: then it is rather the server that is away. */
+/** A transport that has worked here gets more attempts, because then the server is more likely the cause. */
 const FAILURES_IF_PROVEN = 5;
-/** So long a lesser transport is kept before a new connection begins with the best one again. */
+/** After this time on a transport that is not the best, a new connection tries the best one first again. */
 const BETTER_AFTER_MS = 600_000;
-/** A poll is answered after 30 s at the latest. */
+/** The server answers a poll after 30 s at the latest. */
 const POLL_SILENCE_MS = 35_000;
 
 export class Connection {
@@ -94,10 +94,10 @@ export class Connection {
   constructor(
     private readonly transports: readonly TransportName[],
     private readonly random: () => number,
-    /** The transport that worked last in this browser, if that was not long ago. */
+    /** The transport that worked last in this browser, if that was recent. */
     remembered?: TransportName,
     now = 0,
-    /** That of a guest who was here in another tab. */
+    /** The token of a guest from another tab. */
     guestToken?: string,
   ) {
     this.#guestToken = guestToken;
@@ -117,7 +117,7 @@ export class Connection {
     return this.transports[this.#best] ?? 'websocket';
   }
 
-  /** When it wants a `tick` at the latest. */
+  /** The latest time at which the caller must send a `tick`. */
   deadline(): number | undefined {
     const state = this.#state;
     switch (state.at) {
@@ -140,7 +140,7 @@ export class Connection {
     return this.#out;
   }
 
-  /** The effects that carry a command of a member; nothing where there is no session. */
+  /** The effects that send a command of a member. Empty without a session. */
   send(command: Command, now: number): Effect[] {
     this.#out = [];
     if (this.#state.at === 'online') this.#say(this.#state, command, now);
@@ -213,7 +213,7 @@ export class Connection {
       state.refreshAt = Number.POSITIVE_INFINITY;
       if (token !== undefined) this.#say(state, { t: 'token', rid: 0, token }, now);
     }
-    // A page that brings a fresh token answers the reason for which its member was sent away.
+    // The connection stopped because of its token, and the page now brings a new one.
     if (state.at === 'stopped' && state.code !== undefined && COMES_BACK[state.code] === 'with_new_token') {
       this.#begin(now);
     }
@@ -239,7 +239,7 @@ export class Connection {
     }
     if (state.at === 'opening') {
       if (event.t !== 'welcome') return;
-      // The store first: whoever hears `online` finds what came with it.
+      // Deliver to the store first, so that listeners of `online` find the data of the welcome.
       this.#out.push({ type: 'deliver', event });
       return this.#welcomed(link, event, now);
     }
@@ -281,18 +281,18 @@ export class Connection {
     });
   }
 
-  /** The link is over, with the server's reason or without any. */
+  /** The link has ended. `code`: the server's reason, if it sent one. */
   #ended(code: Code | undefined, retryAfter: number | undefined, now: number, said: Said = {}): void {
     const state = this.#state;
     const stable = state.at === 'online' && now - state.since >= STABLE_MS;
     if (stable) this.#attempts = 0;
     if (code === undefined) {
       const next = state.at === 'opening' && this.#transportFailed(now);
-      // A member whose proxy swallows WebSockets does not wait for that: while nothing has worked yet, at once.
+      // While no transport has worked yet, try the next one at once. Some proxies drop WebSocket frames.
       if (next && this.#proven.size === 0 && this.#attempts < this.transports.length) return this.#begin(now);
       return this.#wait(undefined, undefined, now);
     }
-    // A code that this client does not know comes from a newer server: come back later.
+    // An unknown code comes from a newer server: retry later.
     switch (COMES_BACK[code] ?? 'later') {
       case 'never':
         return this.#enter({ at: 'stopped', code, said });
@@ -306,13 +306,13 @@ export class Connection {
         this.#token = undefined;
         if (guest && this.#guestToken === undefined) return this.#enter({ at: 'stopped', code });
         if (guest) this.#guestToken = undefined;
-        // At once the first time; a site that keeps signing bad tokens is asked less and less often.
+        // Retry at once the first time. A site that keeps signing bad tokens is asked less and less often.
         return this.#attempts++ === 0 ? this.#begin(now) : this.#wait(code, retryAfter, now);
       }
     }
   }
 
-  /** Answers whether the next transport has its turn. */
+  /** Counts a failure. Returns true if the next transport must be tried. */
   #transportFailed(now: number): boolean {
     if (!this.#network) return false;
     this.#failures += 1;
@@ -325,7 +325,7 @@ export class Connection {
   }
 
   #wait(code: Code | undefined, retryAfter: number | undefined, now: number): void {
-    // The server has spread its clients already.
+    // The server's delay needs no jitter: the server has spread its clients already.
     const delay = retryAfter ?? backoff(this.#attempts, this.random());
     this.#attempts += 1;
     this.#enter({ at: 'waiting', since: now, until: now + delay, firm: retryAfter !== undefined, code });
@@ -408,7 +408,7 @@ export class Connection {
   }
 }
 
-/** The reason of an end, as far as the server gave one. */
+/** The reason for the end of a session, if the server gave one. */
 type Said = Pick<Status, 'reason' | 'until'>;
 
 function pingDue(state: Online): number {

@@ -1,4 +1,4 @@
-// One conversation as far as it is known here.
+// The known state of one conversation.
 
 import { type ConversationKey, isRoom } from './client.ts';
 import { around, type MessageRange, newest } from './message_range.ts';
@@ -8,7 +8,7 @@ export interface ConversationState {
   key: ConversationKey;
   /** The server's id; undefined until a message exists. */
   id?: string;
-  /** The other one; '' in a room. */
+  /** The other user; '' in a room. */
   with: string;
   room?: Room;
   received: number;
@@ -20,20 +20,20 @@ export interface ConversationState {
   mutedUntil: number;
   pinned: boolean;
   archived: boolean;
-  /** It waits for an answer. */
+  /** Set while a message request waits for an answer. */
   request?: RequestState;
-  /** The member who asks this user into the room. */
+  /** The member who invites this user into the room. */
   requestedBy?: string;
   markedUnread?: boolean;
-  /** As the server has it; what is written here may be newer. */
+  /** The draft that the server has. The local draft may be newer. */
   draft?: string;
   active: number;
-  /** Highest seq that is known to exist. */
+  /** The highest seq that is known to exist. */
   top: number;
-  /** The markers that the server has, or was told; the leader tells it the difference. */
+  /** The markers that the server has, or that were sent to it. The leader sends newer ones. */
   toldReceived: number;
   toldRead: number;
-  /** When it was told last: it may have been lost with a connection that broke just then. */
+  /** The time of the last sent markers. They may be lost if the connection broke at that time. */
   toldAt?: number;
   stretches: readonly MessageRange[];
 }
@@ -59,13 +59,13 @@ export function blank(key: ConversationKey): ConversationState {
   };
 }
 
-/** In which list it is. */
+/** The list in which the conversation is shown. */
 export function listOf(known: ConversationState): 'main' | 'archived' | 'requests' {
   if (known.archived) return 'archived';
   return known.request === 'received' ? 'requests' : 'main';
 }
 
-/** It belongs into a list: a room of which one is no member is only looked at, unless one was asked into it. */
+/** Is the conversation shown in a list? A room without membership is not, unless the user was invited into it. */
 export function isOwn(known: ConversationState): boolean {
   return !isRoom(known.key) || known.room?.role !== undefined || known.request === 'received';
 }
@@ -75,7 +75,7 @@ export function told(known: ConversationState, received: number, read: number): 
   known.toldReceived = Math.max(known.toldReceived, received, read);
 }
 
-/** Are there unread messages before `from`? Replies in threads have no row of their own, so they are not looked for. */
+/** Are there unread messages before `from`? Replies in threads are ignored, because the chat shows no row for them. */
 export function skipsUnread(
   { read, unread, stretches }: ConversationState,
   from: number,
@@ -90,7 +90,7 @@ export function skipsUnread(
   );
 }
 
-/** Counts anew what is left, where all of it is here to be counted. */
+/** Moves the read marker, and counts the remaining unread messages if all of them are loaded. */
 export function readUpTo(known: ConversationState, seq: number, me: string | undefined): void {
   const before = known.read;
   if (seq > before) known.markedUnread = false;
@@ -108,7 +108,7 @@ export function readUpTo(known: ConversationState, seq: number, me: string | und
     known.mentions = left.filter(one => names(one.body, me)).length;
     return;
   }
-  // The server counts the rest; what was read now is counted here.
+  // Some unread messages are not loaded, so subtract the newly read ones from the server's counts.
   const read = around(known.stretches, known.read);
   if (!read || read.from > before + 1) return;
   const now = read.messages.filter(one => one.seq > before && one.seq <= known.read && one.from !== me);
@@ -116,7 +116,7 @@ export function readUpTo(known: ConversationState, seq: number, me: string | und
   known.mentions = Math.max(0, known.mentions - now.filter(one => names(one.body, me)).length);
 }
 
-/** Does the text name this user as `@id`, followed by no letter, digit, `_` or `-`? The store counts alike. */
+/** Does the text contain `@id`, not followed by a letter, digit, `_` or `-`? The store uses the same rule. */
 export function names(body: string, user: string | undefined): boolean {
   if (user === undefined) return false;
   const name = `@${user}`;

@@ -1,4 +1,4 @@
-// All conversations that are known here, and what the server's records, messages and markers make of them.
+// All known conversations. Records, messages and markers from the server update them.
 
 import type { ChangedTopics } from './changed_topics.ts';
 import { type ConversationKey, direct, isRoom, type PagedList, pageRoom, room } from './client.ts';
@@ -20,11 +20,11 @@ import type {
   ThreadCount,
 } from './wire.ts';
 
-/** Messages of conversations that are not in the list yet; beyond, the oldest are left to `history`. */
+/** Bound of own messages whose conversation is not known yet. Older ones are dropped; `history` loads them later. */
 const MAX_ORPHANS = 200;
-/** Changes of messages that are not here: a page of `history` that was read before them may come after them. */
+/** Bound of changes to messages that are not loaded. An older page of `history` may still arrive after a change. */
 const MAX_AHEAD = 200;
-/** Rooms that were listed and are not one's own. */
+/** Bound of listed rooms in which the user is no member. */
 const MAX_LISTED = 500;
 
 export const FIRST_PAGES: Record<PagedList, Paging> = {
@@ -41,7 +41,7 @@ export class Conversations {
   readonly #moved = new Map<ConversationKey, ConversationKey>();
   /** How far each list has been loaded. */
   pages = { ...FIRST_PAGES };
-  /** A message came of a conversation that the list does not have: its first page must be read again. */
+  /** A message arrived in a conversation that the list does not have. The first page of the list must be read again. */
   listIsStale = false;
   #orphans: Message[] = [];
   #ahead = new Map<string, Message>();
@@ -54,16 +54,16 @@ export class Conversations {
     private readonly written: Unsent,
     private readonly typing: Typing,
     private readonly me: () => string | undefined,
-    /** Messages of blocked authors count for nothing. */
+    /** Messages of blocked authors are not counted as unread. */
     private readonly contacts: ReadonlyMap<string, ContactState>,
   ) {}
 
-  /** The conversation of this key; made up where there is none yet, and then not kept. */
+  /** The conversation of this key. If it is unknown: a blank one, which is not stored. */
   known(key: ConversationKey): ConversationState {
     return this.byKey.get(key) ?? blank(key);
   }
 
-  /** The key that a conversation has by now. */
+  /** The current key of a conversation, which may have changed. */
   keyNow(key: ConversationKey): ConversationKey {
     return this.byKey.has(key) ? key : (this.#moved.get(key) ?? key);
   }
@@ -73,17 +73,17 @@ export class Conversations {
     return key !== undefined && covers(this.known(key).stretches, message.seq);
   }
 
-  /** Is the newest of it that a message of one's own? */
+  /** Does the newest stretch contain the user's own message with this id? */
   hasOwn(key: ConversationKey, id: string): boolean {
     const last = newest(this.known(key).stretches);
     return last?.messages.some(one => one.id === id && one.from === this.me()) ?? false;
   }
 
-  /** False where it was here already. `counted`: the conversation's own record has its unread count already. */
+  /** Returns false if the message is known. `counted`: the conversation's record already counts it as unread. */
   message(message: Message, how: 'live' | 'missed' | 'counted'): boolean {
     const known = this.#of(message);
     if (known === undefined || covers(known.stretches, message.seq)) {
-      // The newest message came inside the conversation's record, and its queued twin is done all the same.
+      // The message may have arrived as the last one in the conversation's record. Remove its queued copy then, too.
       if (known && message.from === this.me()) this.written.unqueue(message.id);
       this.updated(message, this.me());
       return false;
@@ -115,7 +115,7 @@ export class Conversations {
     return true;
   }
 
-  /** A message as it is now: in the place of the one that is here; where none is, nobody needs it. */
+  /** Replaces a message by its new version. If it is not loaded, the change waits for a page of `history`. */
   updated(message: Message, by: string | undefined): void {
     const key = this.keysById.get(message.conversation);
     const known = key && this.byKey.get(key);
@@ -131,7 +131,7 @@ export class Conversations {
     this.changed.conversation(known.key);
   }
 
-  /** Reactions, votes and flags as they are now. Answers where, if that is known here. */
+  /** Applies the current reactions, votes and flags. Returns the key of the conversation if it is known. */
   counted(counts: Counts): ConversationKey | undefined {
     const key = this.keysById.get(counts.conversation);
     const before = key && find(this.known(key).stretches, counts.seq);
@@ -141,7 +141,7 @@ export class Conversations {
     return key;
   }
 
-  /** A user has another id now, in all messages. */
+  /** Replaces the id of a user in all messages. */
   renamed(one: Renamed): void {
     for (const known of this.byKey.values()) {
       each(known, message => renamed(message, one));
@@ -149,7 +149,7 @@ export class Conversations {
     }
   }
 
-  /** Replies that are in a gap. */
+  /** Updates the count of a thread whose replies are in a gap. */
   replied({ conversation, seq: thread, replies: { count: number, last: time } }: ThreadCount): void {
     const key = this.keysById.get(conversation);
     if (!key) return;
@@ -157,7 +157,7 @@ export class Conversations {
     this.changed.conversation(key);
   }
 
-  /** More of its messages have changed than the server tells: what is here of them is not right any more. */
+  /** Drops the loaded messages: more of them have changed than the server sends. */
   forgetMessages(conversation: string): void {
     const key = this.keysById.get(conversation);
     const known = key && this.byKey.get(key);
@@ -187,7 +187,7 @@ export class Conversations {
     this.message({ conversation, seq, from, id, body, time, ...more }, 'live');
   }
 
-  /** The room itself changed; one's own role in it did not. */
+  /** Updates a room. If `now` has no role, the user's own role stays. */
   room(id: string, now: Room): void {
     const key = this.keysById.get(id);
     const known = key && this.byKey.get(key);
@@ -197,7 +197,7 @@ export class Conversations {
     this.changed.conversation(known.key);
   }
 
-  /** The number of members of a room that is known. */
+  /** Updates the number of members of a known room. */
   sized(id: string, members: number): ConversationKey | undefined {
     const key = this.keysById.get(id);
     const now = key && this.byKey.get(key)?.room;
@@ -205,7 +205,7 @@ export class Conversations {
     return key;
   }
 
-  /** Contacts need no accepted request. */
+  /** Removes a pending request: the users are contacts now, and contacts need none. */
   agreed(user: string): void {
     const known = this.byKey.get(direct(user));
     if (!known?.request) return;
@@ -265,7 +265,7 @@ export class Conversations {
     known.top = Math.max(known.top, last ?? 0);
     const from =
       request.after !== undefined ? request.after + 1 : event.more ? (first ?? request.before ?? 1) : 1;
-    // Nothing is known of what was not said yet.
+    // The range must not extend beyond the newest message.
     const to =
       request.before !== undefined ? Math.min(request.before - 1, known.top) : (last ?? request.after ?? 0);
     known.stretches = cover(known.stretches, { from, to, messages });
@@ -305,7 +305,7 @@ export class Conversations {
       known.stretches = cover(known.stretches, { from: seq, to: seq, messages: [record.last] });
       if (record.last.from === this.me()) this.written.unqueue(record.last.id);
     }
-    // The server may not know yet what was read here; its counts are older then.
+    // If the local read marker is ahead, the server's counts are older than it.
     if (record.read >= known.read) {
       known.read = record.read;
       known.unread = record.unread;
@@ -321,7 +321,7 @@ export class Conversations {
     for (const one of mine) this.message(one, 'counted');
   }
 
-  /** The record's counts are of before what was read here; now that the messages are there, count anew. */
+  /** Counts unread messages again after messages were loaded, if the local read marker is ahead of the record's. */
   recount(record: Conversation): void {
     const key = this.keysById.get(record.conversation);
     const known = key && this.byKey.get(key);
@@ -336,7 +336,7 @@ export class Conversations {
     this.changed.conversation(key);
   }
 
-  /** The leader has told the server these markers. */
+  /** The leader has sent these markers to the server. */
   told({ key, received, read, now }: { key: ConversationKey; received: number; read: number; now: number }) {
     const known = this.byKey.get(key);
     if (!known) return;
@@ -349,7 +349,7 @@ export class Conversations {
     if (known) known.active = Math.max(known.active, time);
   }
 
-  /** Frees the memory of what nobody looks at. */
+  /** Frees memory: keeps the newest `keep` messages of the newest stretch. */
   trim(key: ConversationKey, keep: number): void {
     const known = this.byKey.get(key);
     if (known) known.stretches = trim(known.stretches, keep);
@@ -374,7 +374,7 @@ export class Conversations {
     this.changed.lists();
   }
 
-  /** Whom a command was for. */
+  /** The key of the conversation that a command addresses. */
   keyOf(to: SendTo): ConversationKey {
     if ('user' in to) return direct(to.user);
     if ('page' in to) return pageRoom(to.page);
@@ -400,7 +400,10 @@ export class Conversations {
     return now;
   }
 
-  /** A message was there before its conversation's record, and was taken for one of a direct conversation. */
+  /**
+   * Moves a conversation to the key of its record. A message that arrived before the record counted as direct, or the
+   * other user has a new id.
+   */
   #rename(id: string, key: ConversationKey): void {
     const before = this.keysById.get(id);
     const known = before !== undefined && before !== key && this.byKey.get(before);
@@ -426,7 +429,7 @@ export class Conversations {
   #adopt(key: ConversationKey, id: string): ConversationState {
     const known = this.known(key);
     if (known.id === id) return known;
-    // Another id under the same key: the site was restored from elsewhere, and old numbers mean nothing now.
+    // If the key has another id, the site was restored from a backup, and the old seqs are invalid.
     const own = known.id === undefined ? known : blank(key);
     own.id = id;
     this.keep(own);
@@ -434,7 +437,7 @@ export class Conversations {
   }
 }
 
-/** A change by another user leaves one's own reactions as they were. */
+/** A change by another user does not say which reactions and votes are the user's own. Keeps the known ones. */
 function withMine(message: Message, before: Message | undefined, me: string | undefined): Message {
   const reactions = message.reactions?.map(one => {
     const mine =
@@ -450,7 +453,7 @@ function withMine(message: Message, before: Message | undefined, me: string | un
   return { ...message, ...(reactions && { reactions }), ...(poll && { poll }) };
 }
 
-/** Of one's own the server has not said its number: it is the next, for all before it were heard of. */
+/** Updates a thread's count. An own reply without a number is the next one: all earlier replies have arrived. */
 function countReply(
   known: ConversationState,
   { thread = 0, number, time }: Pick<Message, 'thread' | 'number' | 'time'>,
@@ -463,12 +466,12 @@ function countReply(
   each(known, one => (one === root ? now : one));
 }
 
-/** Puts what `now` answers in the place of each message. */
+/** Replaces each message by the result of `now`. */
 function each(known: ConversationState, now: (message: Message) => Message): void {
   known.stretches = known.stretches.map(one => ({ ...one, messages: one.messages.map(now) }));
 }
 
-/** Names a conversation as the server's record has it. */
+/** The key of the conversation of a record. */
 export function keyOfRecord(record: {
   conversation: string;
   with?: { user: string };

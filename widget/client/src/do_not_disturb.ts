@@ -1,8 +1,8 @@
-// Whether the member wants to be left alone now.
+// Decides whether the member wants no notifications now.
 
 import type { Client } from './client.ts';
 
-/** Where the server does not say, they do not. */
+/** False if the server does not answer. */
 export async function isQuiet(client: Pick<Client, 'me' | 'notifications'>): Promise<boolean> {
   if (client.me()?.presence === 'busy') return true;
   try {
@@ -13,7 +13,7 @@ export async function isQuiet(client: Pick<Client, 'me' | 'notifications'>): Pro
   }
 }
 
-/** Minutes of the day as the clock here shows it; the hours may go over midnight. */
+/** Minutes of the day in local time. The range may include midnight. */
 export function isWithin({ from, to }: { from: number; to: number }, now: Date): boolean {
   const minute = now.getHours() * 60 + now.getMinutes();
   return from <= to ? minute >= from && minute < to : minute >= from || minute < to;

@@ -16,11 +16,11 @@ import { COMES_BACK, type Command, type Event, type SetPresence, VERSION } from 
 
 export interface EngineHost {
   replica: Replica;
-  /** Applies to the replica of every tab. */
+  /** Applies a change to the replica of every tab. */
   apply(change: Change): void;
-  /** A fresh token of the site; undefined: as a guest. */
+  /** A fresh token of the site. Undefined: sign in as a guest. */
   token(): Promise<string | undefined>;
-  /** The connection works over this transport. */
+  /** Called when the connection works over this transport. */
   works(transport: TransportName, device: string): void;
 }
 
@@ -31,25 +31,25 @@ export interface EngineOptions {
 }
 
 const CLIENT = 'kith-widget/0.1';
-/** `received` at most once a second; `read` sooner, because the other one sees it. */
+/** `received` is sent at most once a second; `read` is sent sooner, because the other user sees it. */
 const RECEIVED_MS = 1_000;
 const READ_MS = 300;
 const TYPING_EVERY_MS = 4_000;
 const TYPING_LAPSES_MS = 6_000;
-/** Somebody who has stopped writing for so long may go on elsewhere. */
+/** A draft is sent after this pause in typing, so that the member can continue on another device. */
 const DRAFT_MS = 3_000;
 const REQUEST_MS = 20_000;
 const ACK_MS = 30_000;
 const MAX_REQUESTS = 200;
 const MAX_FLYING = 20;
-/** Changes of messages under way. */
+/** The maximum number of message changes that wait for an answer. */
 const MAX_CHANGING = 8;
 const MAX_RENAMED = 5;
-/** A timer that is so late has slept, and the connection with it. */
+/** If a timer is this late, the machine has slept, and the connection may be dead. */
 const DRIFT_MS = 5_000;
-/** Entries that another leader sent within this time are sent again, because their arrival is unknown. */
+/** A new leader sends markers again that were sent within this time: it does not know if they arrived. */
 const RETELL_MS = 600_000;
-/** A refusal comes sooner than this. */
+/** A refusal arrives within this time after its command. */
 const REFUSAL_MS = 5_000;
 
 export class Engine {
@@ -59,21 +59,21 @@ export class Engine {
   #renamed = 0;
   #rid = 0;
   #requests = new Map<number, Pending>();
-  /** Sent and not acknowledged: id → when. */
+  /** Messages that were sent and are not acknowledged: id → time of sending. */
   #flying = new Map<string, number>();
-  /** Refused for now: id → when to try again, and how often it was. */
+  /** Messages that were refused for now: id → time of the retry, and number of refusals. */
   #later = new Map<string, { at: number; times: number }>();
-  /** Changes under way, and those refused for now: message → when to try again; undefined: it is under way. */
+  /** Message → time of the retry after its change was refused. Undefined: the change waits for an answer. */
   #changing = new Map<string, number | undefined>();
   #unmarked = new Map<ConversationKey, number>();
-  /** Told not long ago, and perhaps not heard: to be told again. */
+  /** Conversations whose last markers may be lost, so they are sent again. */
   #unheard = new Set<ConversationKey>();
-  /** The server has answered what was said then, and so has heard all before. */
+  /** The time of the latest command that the server has answered, so it has all earlier ones. */
   #heardUpTo: number | undefined;
   #pingedAt: number | undefined;
   #watch: PresenceWatch;
   #typed = new Map<ConversationKey, number>();
-  /** Drafts that the server is to hear of, and when. */
+  /** Drafts to send, and the time for it. */
   #drafts = new Map<ConversationKey, number>();
   #wantedPresence: SetPresence | undefined;
   #refreshingList = false;
@@ -103,13 +103,13 @@ export class Engine {
     this.#step({ type: 'start' });
   }
 
-  /** Leaves on purpose. */
+  /** Ends the session on purpose. */
   stop(): void {
     this.#step({ type: 'stop' });
     this.#rejectAll();
   }
 
-  /** Ends without a word to the server; another engine takes the session on. Nothing is applied after it. */
+  /** Ends without a `bye`, because another engine continues the session. No change is applied afterwards. */
   release(): void {
     this.#over = true;
     this.#run(this.#connection.step({ type: 'release' }, this.env.now()));
@@ -129,7 +129,7 @@ export class Engine {
     this.#step({ type: 'token', token });
   }
 
-  /** Runs what is due; other tabs call it, because their timers may run while those of this tab are throttled. */
+  /** Runs due work. Other tabs call it, because their timers may run while those of this tab are throttled. */
   poke(): void {
     this.#due();
   }
@@ -163,7 +163,7 @@ export class Engine {
     this.#schedule();
   }
 
-  /** The page may be gone in a moment. */
+  /** Sends drafts at once, because the page may be unloaded. */
   saveDrafts(): void {
     for (const key of this.#drafts.keys()) this.#drafts.set(key, this.env.now());
     this.#tellDrafts(this.env.now());
@@ -272,8 +272,8 @@ export class Engine {
   }
 
   /**
-   * Somebody else uses our device's name: a former leader that has slept through losing the lock, or a copied
-   * profile. We hold the lock, so we are right to stay; under another name nobody has to fight.
+   * Another client uses the id of this device: a former leader that lost the lock while it was asleep, or a copied
+   * browser profile. This tab holds the lock, so it stays, with a new device id that ends the conflict.
    */
   #rename(link: number): boolean {
     if (this.#renamed >= MAX_RENAMED) return false;
@@ -303,7 +303,7 @@ export class Engine {
     this.#watch.heard(event, now);
     if (event.t === 'error' && event.id !== undefined) this.#bounced(event, event.id, now);
     else if (event.t === 'error' && re === undefined) this.#unnamedRefusal(event, now);
-    // The key speaks for this one session; it is the transport's alone.
+    // The key is valid for this session only, and only the transport needs it.
     if (event.t === 'welcome') delete event.key;
     this.host.apply({ c: 'event', event, ...(pending && { request: pending.command }), now });
     if (event.t === 'welcome') this.#afterWelcome();
@@ -335,11 +335,11 @@ export class Engine {
     this.touched(this.host.replica.conversations.byKey.keys());
   }
 
-  /** Our queue at the server overflowed. */
+  /** Resumes after the session's queue at the server has overflowed. */
   #catchUp(): void {
     const { position } = this.host.replica;
     if (position === undefined) return;
-    // Should it fail, the connection is given up: the next hello says the same position.
+    // If it fails, close the connection: the next `hello` resumes from the same position.
     this.ask({ t: 'resume', position }).catch(() => {
       const link = this.#link;
       this.#link = undefined;
@@ -361,7 +361,7 @@ export class Engine {
 
   // -- the queue --
 
-  /** Sends what may be sent: of each conversation one at a time, so that a refusal cannot change the order. */
+  /** Sends queued messages, one at a time for each conversation, so that a refusal cannot change their order. */
   #pump(): void {
     if (!this.#connection.online) return;
     const now = this.env.now();
@@ -380,13 +380,13 @@ export class Engine {
         body,
         ...(replyTo !== undefined && { reply_to: replyTo }),
         ...(files && { files: files.map(file => file.id) }),
-        // It may be another command: what that does not know is ignored.
+        // `say` may set another command. The server ignores fields that this command does not have.
         ...(bears?.say as object),
       });
     }
   }
 
-  /** Of each message one change at a time: the answer to an older one cannot be taken for that to a newer one. */
+  /** Sends one change at a time for each message, so that answers to older and newer changes cannot be confused. */
   #pumpChanges(): void {
     const now = this.env.now();
     for (const one of this.host.replica.pending.all) {
@@ -431,7 +431,7 @@ export class Engine {
     this.#later.set(id, { at: now + wait, times });
   }
 
-  // -- small news --
+  // -- typing, drafts, markers --
 
   #type(key: ConversationKey, on: boolean): void {
     const now = this.env.now();
@@ -482,14 +482,14 @@ export class Engine {
     }
   }
 
-  /** A marker has no number to be refused by; what was said last is what was too fast. */
+  /** Handles a refusal without a number. Markers have none, so the markers that were sent last are retried. */
   #unnamedRefusal({ code, retry_after = 1_000 }: Event & { t: 'error' }, now: number): void {
     if (COMES_BACK[code] !== 'later') return;
     this.#retell(now - REFUSAL_MS, now + retry_after);
     this.#watch.refused(now + retry_after);
   }
 
-  /** Tells the markers again, at `at`, that were told since. */
+  /** Sends the markers that were sent since `since` again, at the time `at`. */
   #retell(since: number, at: number): void {
     for (const known of this.host.replica.conversations.byKey.values()) {
       if (known.toldAt === undefined || known.toldAt < since) continue;
@@ -533,7 +533,7 @@ export class Engine {
       this.#requests.delete(rid);
       reject(new RequestError('offline'));
     }
-    // Sent on a living connection and never answered: say it again, with the same id.
+    // A message that was not acknowledged in time is sent again, with the same id.
     for (const [id, at] of this.#flying) if (at + ACK_MS <= now) this.#flying.delete(id);
     this.#tellMarkers(now);
     this.#tellDrafts(now);

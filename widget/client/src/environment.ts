@@ -1,4 +1,4 @@
-// The environment of the client, as an argument: a browser, or a test with its own time and chance.
+// The environment of the client, as an argument: a browser, or a test with its own clock and random numbers.
 
 import type { TransportName } from './client.ts';
 import type { Code, Event } from './wire.ts';
@@ -8,27 +8,27 @@ export interface Environment {
   server: string;
   /** Unix milliseconds. */
   now(): number;
-  /** Calls once after `ms`; returns the way to call it off. */
+  /** Calls once after `ms`. The returned function cancels the timer. */
   timer(ms: number, call: () => void): () => void;
-  /** Calls after the running code, before anything else happens. */
+  /** Calls after the running code and before any other event, as `queueMicrotask` does. */
   soon(call: () => void): void;
   /** In [0, 1). */
   random(): number;
   bytes(count: number): Uint8Array;
-  /** Order of names for people. */
+  /** Compares names in the order that readers expect. */
   compare(a: string, b: string): number;
   transports: Partial<Record<TransportName, OpenLink>>;
-  /** Absent: nothing outlives the page. */
+  /** Absent: no state outlives the page. */
   storage?: KeyValues;
-  /** Absent, one of them: each tab has its own connection. */
+  /** If `locks` or `channel` is absent, each tab has its own connection. */
   locks?: Locks;
   channel?(name: string): Channel;
   page: Page;
 }
 
 /**
- * Begins one session over one transport with the text of a `hello`. Never throws; what goes wrong is `closed`.
- * After `closed` or `close()` it says nothing more.
+ * Begins one session over one transport with the text of a `hello`. Never throws: each failure is reported by `closed`.
+ * After `closed` or `close()` it calls the listener no more.
  */
 export type OpenLink = (hello: string, listener: LinkListener) => Link;
 
@@ -40,11 +40,11 @@ export interface Link {
 
 export interface LinkListener {
   event(event: Event): void;
-  /** Without a code: the network or something in between. */
+  /** Without a code, the network or a proxy has failed. */
   closed(why: { code?: Code; retryAfter?: number }): void;
 }
 
-/** Like `localStorage`; may throw where it is full or forbidden. */
+/** Like `localStorage`. Methods may throw if storage is full or forbidden. */
 export interface KeyValues {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -52,11 +52,11 @@ export interface KeyValues {
   keys(): string[];
 }
 
-/** Web Locks, as much as is needed. */
+/** The used part of the Web Locks API. */
 export interface Locks {
   /**
-   * Calls `held` once the lock is ours and keeps it until the promise of `held` settles. `steal` takes it from
-   * its holder. The result rejects where the lock was stolen from us, or `signal` ended the waiting.
+   * Calls `held` when this tab gets the lock, and keeps the lock until the promise of `held` settles. `steal` takes it
+   * from its holder. The result rejects if another tab steals the lock, or if `signal` ends the waiting.
    */
   request(
     name: string,
@@ -65,7 +65,7 @@ export interface Locks {
   ): Promise<void>;
 }
 
-/** A BroadcastChannel: others of the same name and origin hear what is posted, oneself does not. */
+/** A BroadcastChannel: delivers posts to other channels of the same name and origin, but not to the sender. */
 export interface Channel {
   post(message: unknown): void;
   listen(listener: (message: unknown) => void): void;
@@ -74,11 +74,11 @@ export interface Channel {
 
 export interface Page {
   visible(): boolean;
-  /** The member is at this page now. */
+  /** The page has the focus. */
   focused(): boolean;
   online(): boolean;
   listen(listener: (what: PageEvent) => void): () => void;
 }
 
-/** `leaving`: put away, perhaps for ever. `restored`: back from the back-forward cache or from being frozen. */
+/** `leaving`: the page is left, perhaps for ever. `restored`: it returned from the back-forward cache or was frozen. */
 export type PageEvent = 'visible' | 'focused' | 'hidden' | 'restored' | 'leaving' | 'online' | 'offline';

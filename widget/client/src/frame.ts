@@ -1,17 +1,17 @@
-// Text from the server to events. What is no event is dropped, not thrown: a newer server may say more.
+// Parses text from the server into events. Other values are dropped without an error: a newer server may send more.
 
 import type { Event } from './wire.ts';
 
-/** Longest line that is collected before a transport gives up; far above any server's frame limit. */
+/** The longest line that a transport collects before it gives up. It is far above any server's frame limit. */
 export const MAX_FRAME_CHARS = 8_000_000;
 
-/** One frame. Undefined where it is not a JSON object with a `t`. */
+/** Parses one frame. Undefined if it is not a JSON object with a `t`. */
 export function readEvent(text: string): Event | undefined {
   const value = parse(text);
   return isEvent(value) ? value : undefined;
 }
 
-/** The body of a poll answer, or of a refused hello: an array of frames, or one. */
+/** Parses the body of a poll answer or of a refused hello: an array of frames, or one frame. */
 export function readEvents(text: string): Event[] | undefined {
   const value = parse(text);
   if (Array.isArray(value)) return value.filter(isEvent);

@@ -1,5 +1,5 @@
-// Calls that stand in rooms, as one tab takes part in one of them: who is there, and what their connections say to ours. Fetched
-// with the first of them; knows no media and draws nothing.
+// The call of a room in which this tab takes part: its participants and the signals of their connections. The code is
+// fetched with the first such call. It handles no media and draws nothing.
 
 import { type Client, type ConversationKey, type GroupCallEvent, RequestError } from './client.ts';
 import { KEY, keptRoom } from './stored_group_call.ts';
@@ -8,22 +8,22 @@ import type { Event, GroupAction, IceServer, Media, Participant } from './wire.t
 /** The drawn state of a room's call. A new object after each change. */
 export interface RoomCall {
   room: ConversationKey;
-  /** By which the server knows the room. */
+  /** The server's id of the room. */
   id: string;
   media: Media;
   /** `lost`: after a reload, or without a connection, until `join` has worked. */
   phase: 'joining' | 'in' | 'lost' | 'out';
-  /** One's own. */
+  /** The place of this tab in the call. */
   place: number;
   /** Unix milliseconds. */
   since: number;
-  /** So many may be in it. */
+  /** The maximum number of participants. */
   most: number;
-  /** The others, in the order in which they came. */
+  /** The other participants, in the order in which they joined. */
   here: readonly Participant[];
   /** For `RTCPeerConnection`. */
   ice: readonly IceServer[];
-  /** Why one is not in it any more. */
+  /** The reason why this tab is no longer in the call. */
   end?: 'left' | 'taken_out' | 'elsewhere';
 }
 
@@ -33,9 +33,9 @@ export type RoomSignal =
 
 export interface GroupCallsHost {
   client: Pick<Client, 'ask' | 'on'>;
-  /** Of this tab alone, and there after a reload: `sessionStorage`. */
+  /** Storage of this tab that survives a reload: `sessionStorage`. */
   storage?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
-  /** `came`: offer a connection to each of them. */
+  /** `came`: participants to whom this tab must offer a connection. */
   joined(call: RoomCall, came: readonly Participant[]): void;
   changed(call: RoomCall): void;
   signal(signal: RoomSignal): void;
@@ -56,14 +56,14 @@ export class GroupCalls {
     return this.#call;
   }
 
-  /** Into the call of a room, or again into it. */
+  /** Joins the call of a room, or rejoins it. */
   async join(room: ConversationKey, id: string, media: Media): Promise<void> {
     const before = this.#call?.id === id && this.#call.phase !== 'out' ? this.#call : undefined;
     const fresh = { room, id, media, place: 0, since: 0, most: 0, here: [], ice: [] };
     this.#leaving = false;
     this.#set({ ...(before ?? fresh), phase: 'joining' });
     try {
-      // The answers arrive before this, in their order with all other events.
+      // `#heard` gets the answers before this promise resolves, in their order among all other events.
       await this.#say({ action: 'join', media });
     } catch (error) {
       const code = error instanceof RequestError ? error.code : undefined;
@@ -78,7 +78,7 @@ export class GroupCalls {
     const { call } = this;
     if (call === undefined || call.phase === 'out') return;
     this.#leaving = true;
-    // It is over here in any case; the server misses who does not come again.
+    // The call is over in this tab in any case. The server removes a participant who does not come back.
     const said = this.#say({ action: 'leave' }).catch(() => undefined);
     this.#end('left');
     await said;
@@ -92,7 +92,7 @@ export class GroupCalls {
     await this.#say({ action: 'candidate', to, candidate });
   }
 
-  /** It is nothing of this tab any more. */
+  /** Ends the call in this tab only. */
   forget(): void {
     this.#end('elsewhere');
   }
@@ -106,7 +106,7 @@ export class GroupCalls {
     return this.host.client.ask({ t: 'group_call', conversation: this.#call.id, ...action });
   }
 
-  /** Comes to every tab, answers to other tabs too. */
+  /** Applies a `group_call` event. Every tab gets all of them, also the answers to other tabs. */
   #heard(event: GroupCallEvent): void {
     const call = this.#call;
     if (call === undefined || call.phase === 'out' || call.id !== event.conversation) return;

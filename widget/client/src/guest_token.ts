@@ -1,4 +1,4 @@
-// Which guest this browser keeps, to be found again.
+// Decides which guest token this browser stores.
 
 import type { BrowserStorage } from './browser_storage.ts';
 import type { Replica } from './replica.ts';
@@ -6,8 +6,8 @@ import { claims } from './token_claims.ts';
 import type { Event } from './wire.ts';
 
 /**
- * A guest whose message has arrived may be answered, and must be found again; whoever is here instead of the one
- * that was kept takes the place. Call after the event was applied.
+ * Stores the token of a guest once a message of the guest has arrived, because a reply must reach the same guest later.
+ * Removes the stored token of any other guest. Call it after the event was applied.
  */
 export function keepGuest(
   event: Event,

@@ -1,17 +1,17 @@
-// Shared code of the HTTP transports: the POST that carries commands, and the reason of a refusal.
+// Shared code of the HTTP transports: the POST that carries commands, and the reason for a refusal.
 
 import type { Link, LinkListener } from './environment.ts';
 import { readEvents } from './frame.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Most commands in one POST; the rest goes with the next. */
+/** The maximum number of commands in one POST. The next POST carries the rest. */
 const MAX_LINES = 50;
 const KEEPALIVE_CHARS = 8_000;
 
 /**
- * One downstream and its POSTs. `listen` opens the downstream and runs until it is over; everything ends together,
- * and is reported once.
+ * One downstream and its POSTs. `listen` opens the downstream and runs until it ends. All parts end together, and the
+ * end is reported once.
  */
 export class HttpLink implements Link {
   #key: string | undefined;
@@ -34,7 +34,7 @@ export class HttpLink implements Link {
     return this.#key;
   }
 
-  /** Never cookies: the token in the body says who it is. */
+  /** Sends no cookies: the token in the body, or the session's key, identifies the user. */
   post(path: string, body: string, authorized: boolean): Promise<Response> {
     return this.#fetch(path, body, authorized, { signal: this.#abort.signal });
   }
@@ -55,7 +55,7 @@ export class HttpLink implements Link {
     void this.#flush();
   }
 
-  /** The downstream ends; what was sent before still goes up, a `bye` above all. */
+  /** Ends the downstream. Commands that were sent before, such as a `bye`, are still posted. */
   close(): void {
     this.#abort.abort();
   }
@@ -74,7 +74,7 @@ export class HttpLink implements Link {
     this.listener.closed(why);
   }
 
-  /** An answer that is no success ends the link, with the server's reason if it gives one. */
+  /** Ends the link after an answer that is no success, with the server's reason if it gives one. */
   async refused(response: Response): Promise<void> {
     const [event] = readEvents(await response.text().catch(() => '')) ?? [];
     if (event?.t !== 'bye' && event?.t !== 'error') return this.closed({});
@@ -82,14 +82,14 @@ export class HttpLink implements Link {
     this.closed({ code, ...(retry_after !== undefined && { retryAfter: retry_after }) });
   }
 
-  /** One POST in flight, so that order is kept. */
+  /** Only one POST is in flight at a time, so that commands keep their order. */
   async #flush(): Promise<void> {
     if (this.#posting || this.#key === undefined) return;
     this.#posting = true;
     try {
       while (this.#lines.length > 0 && !this.#failed) {
         const body = this.#lines.splice(0, MAX_LINES).join('\n');
-        // It may outlive the page; browsers allow that for little.
+        // With `keepalive` the POST outlives the page. Browsers allow that for small bodies only.
         const response = await this.#fetch('/v1/send', body, true, {
           keepalive: body.length < KEEPALIVE_CHARS,
         });

@@ -1,4 +1,4 @@
-// Names that a client makes: message ids and the device's name.
+// Ids that a client generates: for messages and for the device.
 
 /** UUIDv7 (RFC 9562 §5.7): sorts by time, so the server's index of ids grows at one end. */
 export function uuid7(now: number, random: Uint8Array): string {

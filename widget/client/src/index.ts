@@ -1,4 +1,4 @@
-// Kith's headless client: the member's conversations as values to draw, without an interface.
+// Kith's headless client: the member's conversations as values for a user interface.
 
 export { browserEnvironment } from './browser.ts';
 export * from './client.ts';

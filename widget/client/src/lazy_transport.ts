@@ -1,4 +1,4 @@
-// A transport whose code is fetched when it is needed: most browsers get through with the first one and never need it.
+// A transport whose code is fetched when it is needed. Most browsers connect with the first transport and need none.
 
 import type { Link, OpenLink } from './environment.ts';
 
@@ -6,7 +6,7 @@ export function lazyTransport(fetched: () => Promise<OpenLink>): OpenLink {
   return (hello, listener) => {
     let link: Link | undefined;
     let over = false;
-    /** Bounded by the connection, which says nothing before the welcome. */
+    /** The connection bounds this list: it sends nothing before the welcome. */
     const waiting: string[] = [];
     fetched().then(
       open => {

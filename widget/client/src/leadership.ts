@@ -1,5 +1,5 @@
-// This tab among those of its member: it leads, with the connection, or follows the one that does. What is done here goes
-// to the server either way.
+// The role of this tab among the member's tabs: it leads and holds the connection, or follows the leader. The member's
+// actions reach the server in both roles.
 
 import type { BrowserStorage } from './browser_storage.ts';
 import type { Action, Change, Pending } from './change.ts';
@@ -22,21 +22,21 @@ export interface LeadershipHost {
   replica: Replica;
   stored: BrowserStorage;
   token(): Promise<string | undefined>;
-  /** Into the replica of this tab. */
+  /** Applies a change to the replica of this tab. */
   mirror(change: Change): void;
-  /** The replica of this tab knows what the leader knows. */
+  /** The replica of this tab has received the state of the leader. */
   restored(): void;
 }
 
 const SAVE_MS = 2_000;
-/** In place of a `sub`: whoever it is, the tabs of this browser are the same guest. */
+/** Used instead of a `sub`: all tabs of this browser are the same guest. */
 export const GUEST = 'guest';
 
 export class Leadership {
   #tab: string;
   #user: string | undefined;
   #tabs: Tabs | undefined;
-  /** Only of who leads. */
+  /** Undefined in a follower. */
   #engine: Engine | undefined;
   #saving: (() => void) | undefined;
 
@@ -47,7 +47,7 @@ export class Leadership {
     this.#tab = uuid7(env.now(), env.bytes(16));
   }
 
-  /** It is one of somebody's tabs, and not put away. */
+  /** True between `enter` and `leave`. */
   get entered(): boolean {
     return this.#tabs !== undefined;
   }
@@ -60,12 +60,12 @@ export class Leadership {
     return this.#tabs?.role === 'follower';
   }
 
-  /** The member is here, or was here last; undefined: nobody's tab. */
+  /** Of all tabs this one has the focus, or had it last. Undefined before `enter`. */
   get inFront(): boolean | undefined {
     return this.#tabs?.inFront;
   }
 
-  /** `written` before anybody knew who writes, or while this tab was put away. */
+  /** `queue` and `drafts`: written before the user was known, or while the page was left. */
   enter(user: string, wanted: Wanted, { queue, drafts }: Pick<Unsent, 'queue' | 'drafts'>): void {
     this.#user = user;
     const { replica } = this.host;
@@ -78,7 +78,7 @@ export class Leadership {
         const lost = newLeader ? replica.written.queue.filter(one => !one.failed && !there.has(one.id)) : [];
         const unchanged = newLeader ? replica.pending.all.filter(one => !isThere(one, state.pending)) : [];
         replica.restore(state);
-        // Sent long ago or never: saying it again with its id is right in either case.
+        // These may or may not have reached the server. Sending them again with the same id is safe in both cases.
         for (const one of lost) this.do({ a: 'queue', ...one });
         for (const one of unchanged) this.do({ a: 'change', ...one });
         this.host.restored();
@@ -96,7 +96,7 @@ export class Leadership {
     this.#tabs.join();
   }
 
-  /** This tab lets go; the replica stays readable. */
+  /** This tab leaves the group of tabs. The replica stays readable. */
   leave(): void {
     this.save();
     this.#engine?.release();
@@ -105,7 +105,7 @@ export class Leadership {
     this.#tabs = undefined;
   }
 
-  /** The member leaves, unless other tabs go on: then one of them takes the session over. */
+  /** Ends the session, unless other tabs follow: one of them then takes the session over. */
   stop(): void {
     if (!this.#tabs?.followed) this.#engine?.stop();
     this.leave();
@@ -118,7 +118,7 @@ export class Leadership {
   }
 
   ask<R extends Unnumbered>(request: R): Promise<Answer<R['t']>> {
-    // The server answers each command by its kind of event: tests of the server hold it to `Command::answered_by`.
+    // The server answers each command with the event of its type: tests of the server check `Command::answered_by`.
     return this.#answer(request) as Promise<Answer<R['t']>>;
   }
 
@@ -141,7 +141,7 @@ export class Leadership {
     this.#tabs?.comeToFront();
   }
 
-  /** A fresh one, for who leads. */
+  /** Gives a fresh token to the leader. */
   token(text: string): void {
     this.#engine?.token(text);
   }
@@ -158,7 +158,7 @@ export class Leadership {
     this.#engine?.saveDrafts();
   }
 
-  /** Only the leader saves, and only for a member whom the server has welcomed: a guest does not come back. */
+  /** Only the leader saves, and only for a member whom the server has welcomed. A guest's state is not saved. */
   save(): void {
     this.#saving?.();
     this.#saving = undefined;
@@ -183,7 +183,7 @@ export class Leadership {
         apply: change => this.#apply(change),
         token: () => this.host.token(),
         works: (transport, name) => {
-          // Of a guest who has only looked, nothing stays.
+          // Store nothing for a guest who has not written yet.
           if (this.#user === GUEST && stored.guest(this.env.now()) === undefined) return;
           if (!alone) stored.keepDevice(name);
           stored.keepTransport(transport, this.env.now());
@@ -200,13 +200,13 @@ export class Leadership {
     this.#saving = undefined;
   }
 
-  /** Leader: an action of any tab. */
+  /** Leader: carries out an action of any tab. */
   #carryOut(action: Action, from: string | undefined): void {
     this.#apply({ c: 'action', action, now: this.env.now() }, from);
     this.#engine?.do(action);
   }
 
-  /** Leader: here and in all tabs. */
+  /** Leader: applies a change in this tab and in all others. */
   #apply(change: Change, origin?: string): void {
     const { replica, stored } = this.host;
     this.#tabs?.tell(change, origin);

@@ -12,7 +12,7 @@ export class Listeners<Events> {
     return () => listeners.delete(listener);
   }
 
-  /** One that throws does not keep the others from hearing. */
+  /** Calls all listeners, also after one has thrown. */
   emit<K extends keyof Events>(name: K, detail: Events[K]): void {
     for (const listener of [...(this.#byName[name] ?? [])]) {
       try {

@@ -1,4 +1,4 @@
-// Loads missing data of the screen page by page: messages of open conversations, and lists.
+// Loads the data that the screen needs page by page: messages of open conversations, and lists.
 
 import { addressee } from './addressee.ts';
 import { type ConversationKey, type PagedList, type RequestError, type Topic, topicOf } from './client.ts';
@@ -13,19 +13,19 @@ export interface LoadingHost {
   views: Views;
   online(): boolean;
   ask: Ask;
-  /** Of this tab only, not of what is known. */
+  /** Topics that changed in this tab only, without a change of the replica. */
   changed(topics: Iterable<Topic>): void;
-  /** The replica has let go of messages. */
+  /** The replica has dropped messages. */
   trimmed(): void;
 }
 
-/** A screen's worth: below it, opening a conversation asks for more. */
+/** The messages that fill a screen. With fewer, an open conversation loads more. */
 const WINDOW = 30;
 const PAGE = 50;
-/** Messages that a conversation keeps in memory when it leaves the screen. */
+/** The number of messages that stay in memory when a conversation leaves the screen. */
 const KEPT_MESSAGES = 100;
 const MAX_GAP_PAGES = 5;
-/** Of those around a message that is looked for: so many before, and so many after. */
+/** The number of messages that are loaded before, and also after, a message to show. */
 const AROUND = 25;
 
 export class Loading {
@@ -62,7 +62,7 @@ export class Loading {
     };
   }
 
-  /** One page further back. */
+  /** Loads the page before the shown messages. */
   older(key: ConversationKey): void {
     const screen = this.host.views.screens.get(key);
     if (screen?.loading !== 'no') return;
@@ -74,7 +74,7 @@ export class Loading {
     if (window.from > 1) void this.#load(key, screen, 'older', { before: window.from });
   }
 
-  /** One page further down, to the newest stretch. */
+  /** Loads the page after the shown messages, until they meet the newest stretch. */
   newer(key: ConversationKey): void {
     const screen = this.host.views.screens.get(key);
     const known = this.host.replica.known(key);
@@ -83,7 +83,7 @@ export class Loading {
     void this.#load(key, screen, 'newer', { after: window.to });
   }
 
-  /** The stretch with this seq, or with the first unread message, or the newest one. */
+  /** Shows the stretch with this seq, or with the first unread message, or the newest one. */
   async show(key: ConversationKey, wanted?: number | 'unread'): Promise<boolean> {
     const screen = this.host.views.screens.get(key);
     const seq = wanted === 'unread' ? this.host.replica.known(key).read + 1 : wanted;
@@ -96,7 +96,7 @@ export class Loading {
     if (seq === undefined) {
       delete screen.around;
       screen.tries = 0;
-      // Messages that were only looked at leave no gap to fill.
+      // Drop all older stretches, so that the gaps after them are not filled.
       this.host.replica.conversations.trim(key, Number.POSITIVE_INFINITY);
       this.host.trimmed();
       this.fill(key);
@@ -109,14 +109,14 @@ export class Loading {
       await this.#load(key, screen, 'older', { before: seq + 1, limit: AROUND });
       if (has()) await this.#load(key, screen, 'newer', { after: seq, limit: AROUND });
     }
-    // Another message may be wanted by now.
+    // Another call may have requested another message in the meantime.
     const isWanted = screen.around === before || screen.around === seq;
     if (has() && isWanted) screen.around = seq;
     else if (screen.around === seq) {
       if (before === undefined) delete screen.around;
       else screen.around = before;
     }
-    // No change, no notification: a view that asks again at each change would never end.
+    // Notify only after a change: a view that calls `show` at each change would loop for ever.
     if (screen.around !== before) this.host.changed([`timeline:${key}`]);
     return has();
   }
@@ -143,7 +143,7 @@ export class Loading {
     });
   }
 
-  /** The connection is back, or another tab's knowledge came. */
+  /** Call it when the connection is back, or when the leader's state has arrived. */
   fillAll(): void {
     for (const [list, state] of this.host.views.listStates) {
       if (state === 'failed') list === 'contacts' ? this.contacts() : this.conversations(list);
@@ -155,14 +155,14 @@ export class Loading {
     }
   }
 
-  /** Loads what a conversation on the screen lacks: its newest page, a screenful, what lies in a hole. */
+  /** Loads what a conversation on the screen lacks: its newest page, a full screen, or the messages of a gap. */
   fill(key: ConversationKey): void {
     const screen = this.host.views.screens.get(key);
     if (screen?.loading !== 'no' || screen.tries > MAX_GAP_PAGES || !this.host.online()) return;
     const known = this.host.replica.known(key);
     const window = newest(known.stretches);
     if (screen.around !== undefined) {
-      // Far from the newest nothing is missing but what is asked for; there, all is as it was.
+      // Far from the newest messages, only the requested stretch can be missing.
       if (!covers(known.stretches, screen.around)) return void this.show(key, screen.around);
       if (shown(known, screen) !== window) return;
       delete screen.around;
@@ -175,20 +175,20 @@ export class Loading {
     if (window.messages.length < WINDOW) void this.#load(key, screen, 'newest', { before });
   }
 
-  /** The line stands above the first unread message of now. */
+  /** Places the line above the first message that is unread now. */
   #markUnread(screen: OnScreen, { read, unread }: ConversationState): void {
     screen.unreadFrom = read + 1;
     screen.unreadCount = unread;
   }
 
-  /** Answers whether something came. */
+  /** Returns true if the server answered. False: it refused, or the last answer for this range was empty. */
   #load(
     key: ConversationKey,
     screen: OnScreen,
     loading: OnScreen['loading'],
     where: { before?: number; after?: number; limit?: number } = {},
   ): Promise<boolean> {
-    // A view may ask at each change. A page is requested once while it is under way, and not again where it brought nothing.
+    // A view may ask at each change. A page is not requested while it is pending, nor again after it was empty.
     const range = JSON.stringify(where);
     const underWay = screen.underWay.get(range);
     if (underWay) return underWay;
@@ -218,7 +218,7 @@ export class Loading {
       (error: RequestError) => {
         done();
         screen.tries = MAX_GAP_PAGES + 1;
-        // Nothing was ever said here; a lost connection is shown by the status, and the next one tries again.
+        // A conversation without messages is no failure. The status shows a lost connection, and the next one retries.
         if (error.code !== 'offline' && error.code !== 'no_such_conversation') screen.failed = error.code;
         this.host.changed([`timeline:${key}`]);
         return false;
@@ -234,10 +234,10 @@ export class Loading {
     const topic: Topic = list === 'contacts' ? list : topicOf(list);
     const become = (state: ListState) => {
       listStates.set(list, state);
-      // The requests are in the pages of the main list.
+      // The pages of the main list contain the requests.
       this.host.changed([topic, 'requests']);
     };
-    // Without a connection the list is not empty but unknown; `fillAll` loads it with the next one.
+    // Without a connection the list is unknown, not empty. `fillAll` loads it when the connection is back.
     if (!this.host.online()) return become('failed');
     become('loading');
     this.host.ask(request).then(

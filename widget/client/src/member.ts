@@ -1,4 +1,4 @@
-// The client: puts replica, views, tabs and engine together for one member of one site in one tab.
+// The client: connects replica, views, tabs and engine for one member of one site in one tab.
 
 import { backoff } from './backoff.ts';
 import { BrowserStorage } from './browser_storage.ts';
@@ -66,11 +66,11 @@ import type {
 export interface ClientOptions {
   /** Key of the site. */
   site: string;
-  /** A token of the site for the member of this page; undefined: nobody is signed in, enter as a guest. */
+  /** A token of the site for the member of this page. Undefined: nobody is signed in, so sign in as a guest. */
   token(): Promise<string | undefined>;
-  /** The `sub` of the tokens, where the page knows it: then only the leading tab needs one. */
+  /** The `sub` of the tokens, if the page knows it. Then only the leading tab needs a token. */
   user?: string;
-  /** Titles of pages, by the path that names their rooms; read when a room is drawn. */
+  /** Titles of pages, by the path that names their rooms. They are read when a room is drawn. */
   pageNames?: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +78,7 @@ export function createClient(options: ClientOptions, env: Environment): Client {
   return new Member(options, env);
 }
 
-/** A token that ends sooner is not used again. */
+/** A token that expires sooner than this is not used again. */
 const HELD_MS = 60_000;
 
 class Member implements Client {
@@ -87,11 +87,11 @@ class Member implements Client {
   #stored: BrowserStorage;
   #leadership: Leadership;
   #user: string | undefined;
-  /** Whom the page has named; forgotten once a token says otherwise. */
+  /** The user that the page has named. Dropped when a token has another `sub`. */
   #hint: string | undefined;
-  /** Fetched to learn who is here, or pushed by the page, and not used yet. */
+  /** An unused token: fetched to identify the user, or pushed by the page. */
   #freshToken: string | undefined;
-  /** The one of last time, for requests beside the session. */
+  /** The last token, for requests beside the session. */
   #held: string | undefined;
   #wanted = false;
   #identifying = 0;
@@ -108,7 +108,7 @@ class Member implements Client {
   #unlisten: () => void;
   #destroyed = false;
   #changedAt = 0;
-  /** For what asks the server on one's behalf. */
+  /** The access to the server for modules that send requests. */
   #reach = {
     replica: this.#replica,
     online: () => this.#online(),
@@ -225,7 +225,7 @@ class Member implements Client {
     return this.#listeners.on(name, listener);
   }
 
-  // -- coming and going --
+  // -- connection --
 
   connect(): void {
     if (this.#destroyed) return;
@@ -277,7 +277,7 @@ class Member implements Client {
     this.#stored.forgetGuest();
   }
 
-  /** The user decides which tabs belong together and whose cache is shown. */
+  /** Finds out the user, which decides the tabs that belong together and the cache to show. */
   #identify(attempt: number): void {
     const known = this.#user ?? this.#hint;
     if (known !== undefined) return this.#enter(known);
@@ -288,7 +288,7 @@ class Member implements Client {
       text => {
         if (number !== this.#identifying || !this.#wanted) return;
         this.#freshToken = text;
-        // Without a readable `sub` it is the server's to say what is wrong with the token.
+        // If the `sub` is not readable, the server reports the error of the token.
         this.#enter(text === undefined ? GUEST : (claims(text).sub ?? 'unreadable'));
       },
       () => {
@@ -331,7 +331,7 @@ class Member implements Client {
     this.#held = token;
     const sub = token === undefined ? GUEST : (claims(token).sub ?? 'unreadable');
     if (this.#user === undefined || sub === this.#user) return token;
-    // Somebody else has signed in on the site, or nobody is any more: nothing of the former member may stay.
+    // Another member has signed in on the site, or the member has signed out. Remove all data of the former member.
     if (token === undefined) this.forget();
     else {
       this.#freshToken = token;
@@ -340,7 +340,7 @@ class Member implements Client {
     throw new RequestError('offline');
   }
 
-  /** Another member: lets go of everything and begins again. */
+  /** Drops all state, and begins again for another member. */
   #switch(): void {
     this.#leadership.leave();
     this.#clear();
@@ -447,7 +447,7 @@ class Member implements Client {
     this.#do({ a: 'change', what: 'react', key, seq, reaction, on, time: this.#changeTime() });
   }
 
-  /** Two changes of one tab are never of the same time: the later one counts. */
+  /** Returns a time that no earlier change of this tab has, because the later of two changes counts. */
   #changeTime(): number {
     this.#changedAt = Math.max(this.env.now(), this.#changedAt + 1);
     return this.#changedAt;
@@ -474,7 +474,7 @@ class Member implements Client {
   }
 
   setTyping(key: ConversationKey, on: boolean): void {
-    // A stranger does not see that one is at it before there is an answer.
+    // A stranger must not see the member typing before the request is answered.
     if (this.#replica.known(key).request !== 'received') this.#do({ a: 'typing', key, on });
   }
 
@@ -525,7 +525,7 @@ class Member implements Client {
     return event;
   }
 
-  // -- order --
+  // -- moderation --
 
   answerRequest(key: ConversationKey, answer: RequestAnswer) {
     return order().then(one => one.answer(this.#reach, key, answer));
@@ -627,7 +627,7 @@ class Member implements Client {
     return new (await rooms()).Rooms({ ...this.#reach, views: this.#views });
   }
 
-  // -- asking --
+  // -- requests --
 
   prepare(): void {
     for (const code of [rooms, order, askedMessages]) code().catch(() => undefined);
@@ -655,7 +655,7 @@ class Member implements Client {
     return this.#leadership.ask(request);
   }
 
-  // -- changing --
+  // -- changes --
 
   #do(action: Action): void {
     this.#leadership.do(action);
@@ -671,7 +671,7 @@ class Member implements Client {
     }
   }
 
-  /** After the replica has changed: drops views, tells the engine, and wakes listeners once this turn is over. */
+  /** Call it after a change of the replica. Drops views, notifies the engine, and calls listeners after this turn. */
   #changed(): void {
     const next = this.#replica.typing.lapse(this.env.now());
     const topics = this.#replica.takeChanged();
@@ -692,7 +692,7 @@ class Member implements Client {
 
   #messageCame(detail: ClientEvents['message']): void {
     const screen = this.#views.screens.get(detail.key);
-    // The conversation is open and the page is hidden: the line marks where the reader left, unless one is there already.
+    // The conversation is open and the page is hidden: place the unread line here, unless there is one already.
     const isFirst = screen?.unreadFrom === undefined || this.#replica.known(detail.key).unread === 1;
     if (screen && isFirst && !this.env.page.visible()) {
       screen.unreadFrom = detail.message.seq;
@@ -743,13 +743,13 @@ const failed = () => {
   throw new RequestError('offline');
 };
 
-/** Code that is needed when somebody minds something. */
+/** Code for message requests, reports and moderation. */
 const order = () => import('./moderation.ts').catch(failed);
 
-/** Code that is needed when somebody looks for something. */
+/** Code for search and pinned messages. */
 const askedMessages = () => import('./message_queries.ts').catch(failed);
 
-/** Code that is needed by who comes to a room, or is in one. */
+/** Code for rooms. */
 const rooms = () => import('./rooms.ts').catch(failed);
 
 function conversationsIn(topics: Iterable<Topic>): ConversationKey[] {

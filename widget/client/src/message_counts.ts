@@ -1,4 +1,4 @@
-// Reactions, votes and flags arrive without the message that they belong to.
+// Applies reactions, votes and flags, which arrive without their message.
 
 import { NAMED } from './pending_changes.ts';
 import type { Event, Message } from './wire.ts';
@@ -6,14 +6,14 @@ import type { Event, Message } from './wire.ts';
 export type Counts = Event & { t: 'counts' };
 
 /**
- * The message with these counts and flags. Names are those that are known: counts of several users at once bring none, so a large
- * room's names are as old as the page on which the message came.
+ * The message with these counts and flags. Counts of several users at once have no names, so the known names stay. In a
+ * large room the names are as old as the page that brought the message.
  */
 export function withCounts(message: Message, counts: Counts, me: string | undefined): Message {
   const { by, put, chose, version, poll: now } = counts;
   const { reactions: before, pinned: _, preview, ...rest } = message;
   const { poll } = message;
-  /** `on`: what `by` does now; undefined: this stays as it was. */
+  /** `on`: whether `by` has this reaction or vote now. Undefined: names do not change. */
   const after = (old: { users?: string[]; mine?: boolean } | undefined, on: boolean | undefined) => {
     const { users = [], mine: was } = old ?? {};
     if (by === undefined || on === undefined) return { users, ...(was && { mine: was }) };

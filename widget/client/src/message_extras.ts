@@ -1,4 +1,4 @@
-// Polls, forwarded messages and threads: what is asked of the server about them. It comes late, with the first that is used.
+// Requests to the server about polls, forwarded messages and threads. The code is fetched when it is needed first.
 
 import {
   type Client,
@@ -86,25 +86,25 @@ export function richOf({ replica, ask, send }: Host): Rich {
     async keyOf(id) {
       const known = replica.conversations.keysById.get(id);
       if (known !== undefined) return known;
-      // Its record, if one is a member, says whose it is.
+      // A member gets the conversation's record, which has the other user or the room.
       await ask({ t: 'conversation', conversation: id });
       return replica.conversations.keysById.get(id) ?? room(id);
     },
   };
 }
 
-/** How a message is said that bears more than a text, and how it looks until it is there. */
+/** Parts of a message beside its text: fields of its command (`say`), and of its view while it is queued (`shows`). */
 export interface MessageExtras {
   say: Record<string, unknown>;
   shows: Partial<WireMessage>;
 }
 
-/** With it, `send` posts a reply in the thread below this seq. */
+/** The extras with which `send` posts a reply in the thread below this seq. */
 export function inThread(root: number): MessageExtras {
   return { say: { thread: root }, shows: { thread: root } };
 }
 
-/** The key of a thread's draft. It is no conversation of the server, so the draft stays in this browser. */
+/** The key of a thread's draft. The server knows no conversation of this key, so the draft stays in this browser. */
 export function threadDraft(key: ConversationKey, root: number): ConversationKey {
   return `${key}\n${root}` as ConversationKey;
 }
@@ -119,7 +119,7 @@ function asPoll({ choices, multiple, anonymous, ends }: NewPoll): MessageExtras 
   return { say: { t: 'poll', choices: [...choices], ...rules }, shows: { poll } };
 }
 
-/** `conversation`: the id of where it stands. */
+/** `conversation`: the id of the message's conversation. */
 function asForwarded(conversation: string, { seq, from, forwarded, files }: Message): MessageExtras {
   return {
     say: { t: 'forward', conversation, seq },

@@ -1,4 +1,4 @@
-// Messages that are asked for by themselves: those that have certain words, and those that are pinned.
+// Requests for single messages: search results and pinned messages.
 
 import type { ConversationKey, Found, Message } from './client.ts';
 import { drawn } from './message_view.ts';
@@ -20,7 +20,7 @@ export async function pins(host: Host, key: ConversationKey): Promise<readonly M
   return event.messages.map(one => drawn(one, host.replica.me?.user));
 }
 
-/** Undefined: nothing was said there yet. */
+/** Undefined if the conversation has no messages yet. */
 function idOf({ replica }: Host, key: ConversationKey): string | undefined {
   return replica.known(key).id ?? (key[0] === '#' ? key.slice(1) : undefined);
 }
@@ -31,7 +31,7 @@ export async function search(
   { in: key, after }: { in?: ConversationKey; after?: string },
 ): Promise<Found> {
   const { keysById } = host.replica.conversations;
-  // Before it has an id there is nothing to be found in it.
+  // A conversation without an id has no messages.
   const conversation = key && idOf(host, key);
   if (key !== undefined && conversation === undefined) return { hits: [] };
   const event = await host.ask({
@@ -41,7 +41,7 @@ export async function search(
     ...(conversation !== undefined && { conversation }),
     ...(after !== undefined && { after }),
   });
-  // A conversation further down than the list was loaded: its record says whose it is.
+  // For a conversation that no loaded page of the list has, ask for its record: it has the other user or the room.
   const strange = new Set(event.hits.map(one => one.conversation).filter(id => !keysById.has(id)));
   if (key === undefined) {
     await Promise.allSettled(Array.from(strange, id => host.ask({ t: 'conversation', conversation: id })));

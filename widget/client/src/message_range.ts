@@ -3,8 +3,8 @@
 import type { Message } from './wire.ts';
 
 /**
- * All messages with a seq in [from, to] that exist are in `messages`. A stretch says more than its messages: the
- * archive may have lost some to retention, and their numbers are covered all the same.
+ * `messages` has all existing messages with a seq in [from, to]. The range may cover more numbers than it has messages,
+ * because retention may have deleted some.
  */
 export interface MessageRange {
   from: number;
@@ -13,8 +13,8 @@ export interface MessageRange {
 }
 
 /**
- * `stretches` with one more; those that touch become one. Messages that are there already stay the same objects,
- * but for those of which the new picture is newer.
+ * Adds a stretch, and joins stretches that touch. Known messages stay the same objects unless the added version is
+ * newer.
  */
 export function cover(stretches: readonly MessageRange[], added: MessageRange): readonly MessageRange[] {
   if (added.from > added.to) return stretches;
@@ -31,7 +31,7 @@ export function cover(stretches: readonly MessageRange[], added: MessageRange): 
   return nothingNew ? stretches : [...before, merged, ...after];
 }
 
-/** The one that is known of this seq. */
+/** The known message with this seq. */
 export function find(stretches: readonly MessageRange[], seq: number): Message | undefined {
   return around(stretches, seq)?.messages.find(one => one.seq === seq);
 }
@@ -40,7 +40,7 @@ export function around(stretches: readonly MessageRange[], seq: number): Message
   return stretches.find(one => one.from <= seq && seq <= one.to);
 }
 
-/** Has `one` been changed since `other` was so? */
+/** Is `one` a newer version of the message than `other`? */
 export function isNewer(one: { version?: number }, other: Message): boolean {
   return (one.version ?? 0) > (other.version ?? 0);
 }
@@ -49,7 +49,7 @@ export function covers(stretches: readonly MessageRange[], seq: number): boolean
   return around(stretches, seq) !== undefined;
 }
 
-/** The stretch that reaches furthest. */
+/** The stretch with the highest seqs. */
 export function newest(stretches: readonly MessageRange[]): MessageRange | undefined {
   return stretches.at(-1);
 }

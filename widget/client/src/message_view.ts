@@ -1,4 +1,4 @@
-// The wire's messages and rooms in the shape in which they are drawn.
+// Converts messages and rooms of the wire into the values that the interface draws.
 
 import type { Message, RoomView } from './client.ts';
 import type { Room, Message as WireMessage } from './wire.ts';
@@ -7,14 +7,14 @@ export function roomView({ slow_ms, frozen = false, max_members, ...rest }: Room
   return { ...rest, slowMs: slow_ms ?? 0, frozen, maxMembers: max_members ?? 0 };
 }
 
-/** A message by itself, of which one knows no more than what it says. */
+/** The view of a single message outside of a timeline, without markers of its conversation. */
 export function drawn(message: WireMessage, me: string | undefined): Message {
   const { id, seq, from, body, time } = message;
   const mine = from === me;
   return { id, seq, from, mine, body, time, ...seenOf(message), state: mine ? 'sent' : 'received' };
 }
 
-/** The fields of a message beside its text that are drawn as the server sends them. */
+/** Fields of a message, beside its text, that the view takes from the server without a change. */
 const SAID = [
   'edited',
   'deleted',
@@ -28,7 +28,7 @@ const SAID = [
   'sticker',
 ] as const;
 
-/** The drawn parts of a message beside its text. */
+/** The parts of a message's view beside its text. */
 export function seenOf(
   message: Partial<WireMessage>,
 ): Pick<Message, (typeof SAID)[number] | 'replyTo' | 'reactions' | 'files'> {

@@ -1,5 +1,4 @@
-// Requests to the server about order: message requests, reports, and moderators' acts. Loaded when first
-// needed.
+// Requests to the server about message requests, reports and moderation. Loaded when first needed.
 
 import {
   type ConversationKey,

@@ -1,4 +1,4 @@
-/** The fields by which a page of a list is asked for. */
+/** The fields of a request for a page of a list. */
 export function page(
   query: string | undefined,
   after: string | undefined,

@@ -1,13 +1,14 @@
-// Changes of messages that the member has made and the server has not confirmed: drawn at once, undone if refused.
+// Changes of messages that the member has made and the server has not confirmed. They are drawn at once, and undone if
+// the server refuses them.
 
 import type { Pending } from './change.ts';
 import type { ChangedTopics } from './changed_topics.ts';
 import type { ConversationKey } from './client.ts';
 import type { Command, Message, Reaction } from './wire.ts';
 
-/** Beyond, the oldest are given up: somebody was offline for long and changed much. */
+/** Above this number the oldest changes are dropped, for example after many changes while offline. */
 const MAX_PENDING = 200;
-/** As many people as the server names. */
+/** The maximum number of names that the server sends with a reaction. */
 export const NAMED = 20;
 
 export type ChangeCommand = Command & { t: 'edit' | 'delete' | 'react' };
@@ -19,8 +20,8 @@ export class PendingChanges {
   constructor(private readonly changed: ChangedTopics) {}
 
   /**
-   * The newest word on one thing is the only one: by its time, because tabs hear each other in different orders, and must
-   * agree all the same.
+   * Keeps only the newest change of each kind on a message. The time decides which is newest: tabs get changes in
+   * different orders, and must agree.
    */
   add(pending: Pending): void {
     if (this.of(pending.key, pending.seq).some(one => outlives(one, pending))) return;
@@ -33,7 +34,7 @@ export class PendingChanges {
     return this.all.filter(one => one.seq === seq && one.key === key);
   }
 
-  /** The server has answered this command. */
+  /** Removes the change that the server has answered. */
   answered(key: ConversationKey, command: ChangeCommand): Pending | undefined {
     const found = this.of(key, command.seq).find(one => says(one, command));
     if (found === undefined) return undefined;
@@ -52,7 +53,7 @@ export class PendingChanges {
   }
 }
 
-/** The message as it will be once the server has taken these. */
+/** The message as it will be when the server has accepted these changes. */
 export function foreseen(message: Message, pending: readonly Pending[], me: string): Message {
   let seen = message;
   for (const one of pending) {
@@ -64,7 +65,7 @@ export function foreseen(message: Message, pending: readonly Pending[], me: stri
   return seen;
 }
 
-/** The message once it is deleted: its place stays, also in a thread. */
+/** The message after its deletion. It keeps its place, also in a thread. */
 export function deleted(message: Message): Message {
   const {
     edited: _,

@@ -1,4 +1,4 @@
-// People of the site, as far as they are known here: names, who is a contact, who is here.
+// Known people of the site: their names, contact states and presence.
 
 import type { ChangedTopics } from './changed_topics.ts';
 import { direct, type KnownPerson, type PresenceView } from './client.ts';
@@ -13,7 +13,7 @@ export class People {
   readonly contacts = new Map<string, ContactState>();
   contactPages = FIRST_PAGE;
   readonly presences = new Map<string, PresenceView>();
-  /** Which contacts who are here the server has named. After `all`, of whom it has said nothing is not here. */
+  /** Which of the present contacts the server has named. After `all`, contacts without a known presence are offline. */
   contactsTold: 'no' | 'some' | 'all' = 'no';
 
   constructor(
@@ -54,14 +54,14 @@ export class People {
     this.changed.presence(user);
   }
 
-  /** They are watched by name, and the server has said nothing of them. */
+  /** Marks users as offline who are watched by name and of whom the server has sent nothing. */
   absent(users: readonly string[]): void {
     for (const user of users) this.shows(user, 'offline', this.#lastSeen(user));
   }
 
   /**
-   * The present contacts, and so the absent ones. If not all contacts are named, earlier presence of the
-   * others stays valid.
+   * Applies the list of present contacts; contacts that it does not name are offline. If the list is not complete
+   * (`more`), the presence of the others is unknown, and after a second such list it stays valid.
    */
   watching(event: Event & { t: 'watching' }): void {
     const here = new Set<string>();
@@ -83,12 +83,12 @@ export class People {
     }
   }
 
-  /** Contacts are watched no more. What was told of all is told anew with the next watch; of some it would not be. */
+  /** Contacts are no longer watched. If the next watch lists only some of them, that list must count as the first. */
   unwatched(): void {
     if (this.contactsTold === 'some') this.contactsTold = 'no';
   }
 
-  /** The own connection came or went. */
+  /** The client's own connection was made or lost. */
   allPresencesChanged(): void {
     for (const user of [...this.presences.keys(), ...this.contacts.keys()]) this.changed.presence(user);
   }
@@ -99,7 +99,7 @@ export class People {
     this.contactsTold = 'no';
   }
 
-  /** Names stay: they are asked for one by one. */
+  /** Names are kept: they do not depend on the list of contacts. */
   forgetContacts(): void {
     this.forgetPresences();
     this.contacts.clear();
@@ -126,12 +126,12 @@ export class People {
     this.changed.add('contacts');
   }
 
-  /** Kept where a record says the presence alone. */
+  /** The known time, which is kept if a record has the presence only. */
   #lastSeen(user: string): number | undefined {
     return this.presences.get(user)?.lastSeen;
   }
 
-  /** The server tells no more of somebody who was told of as a contact, or that they are not to be seen. */
+  /** A former contact: the server sends their presence no more. A blocked user is shown as offline. */
   #parted({ user, state }: Contact): void {
     if (state === 'blocked') return this.shows(user, 'offline');
     this.presences.delete(user);

@@ -1,4 +1,4 @@
-// The transport that passes everywhere: one request waits for what comes next.
+// The transport that works through every proxy: long polling, where one request waits for the next events.
 
 import type { OpenLink } from './environment.ts';
 import { readEvents } from './frame.ts';
@@ -22,11 +22,11 @@ async function listen(link: HttpLink, hello: string): Promise<void> {
       const events = readEvents(await response.text());
       if (events === undefined) break;
       for (const event of events) link.event(event);
-      // An empty answer says that the server is there.
+      // An empty answer shows that the server is alive.
       if (events.length === 0) link.event({ t: 'heartbeat' });
     }
   } catch {
-    // The network; the same as an end.
+    // A network error counts as the end of the link.
   }
   link.closed({});
 }

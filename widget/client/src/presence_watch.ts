@@ -1,18 +1,18 @@
-// The presence that the tabs of this browser watch, and the watch commands for the server.
+// The users whose presence the tabs of this browser watch, and the `watch` commands for the server.
 
 import type { Replica } from './replica.ts';
 import type { Command, Event } from './wire.ts';
 
-/** The wishes of one tab. */
+/** The watches of one tab. */
 export interface Wanted {
-  /** All contacts, however many: who becomes one enters by itself. */
+  /** Watches all contacts, however many. New contacts are included without another command. */
   contacts: boolean;
   users: readonly string[];
-  /** Of these also when they were last here. */
+  /** Users whose last-seen time is needed as well. */
   lastSeen: readonly string[];
 }
 
-/** The wishes of several callers together. */
+/** The union of several watches. */
 export function joined(all: readonly Wanted[]): Wanted {
   return {
     contacts: all.some(one => one.contacts),
@@ -21,17 +21,17 @@ export function joined(all: readonly Wanted[]): Wanted {
   };
 }
 
-/** Changes are collected for so long. */
+/** Changes are collected for this time before a command is sent. */
 const SETTLE_MS = 150;
 /** A user who is watched by name and of whom no event came within this time is offline. */
 const UNSEEN_MS = 1_500;
 
 export class PresenceWatch {
   #wanted = new Map<string, Wanted>();
-  /** Undefined: the server does not know what we watch. */
+  /** The last sent watch. Undefined: the server must get it again. */
   #said: { contacts: boolean; users: readonly string[] } | undefined;
   #sayAt: number | undefined;
-  /** Named anew and not told of yet. */
+  /** Users who are newly named and of whom no event has arrived yet. */
   #unseen = new Set<string>();
   #unseenAt: number | undefined;
 
@@ -43,7 +43,7 @@ export class PresenceWatch {
     this.#sayAt ??= now + SETTLE_MS;
   }
 
-  /** A new session knows nothing of it. */
+  /** A new session has no watches yet. */
   welcomed(now: number): void {
     this.#said = undefined;
     this.#sayAt = this.#wanted.size > 0 ? now : undefined;
@@ -51,13 +51,13 @@ export class PresenceWatch {
     this.#unseenAt = undefined;
   }
 
-  /** The command may have been refused: it is repeated at `at`. */
+  /** Repeats the command at `at`, because it may have been refused. */
   refused(at: number): void {
     this.#said = undefined;
     this.#sayAt ??= at;
   }
 
-  /** Call before the event is applied. Who is a contact, and of whom more is known, need not be named. */
+  /** Call it before the event is applied. Such an event may change which users the command must name. */
   heard(event: Event, now: number): void {
     if (event.t === 'presence') this.#unseen.delete(event.user);
     if (event.t !== 'contact' && event.t !== 'contacts' && event.t !== 'watching') return;
@@ -66,14 +66,14 @@ export class PresenceWatch {
     this.#sayAt ??= now + SETTLE_MS;
   }
 
-  /** When to ask for `command` and `absent` again. */
+  /** The time at which to call `command` and `absent` again. */
   get due(): number | undefined {
     return this.#sayAt !== undefined && this.#unseenAt !== undefined
       ? Math.min(this.#sayAt, this.#unseenAt)
       : (this.#sayAt ?? this.#unseenAt);
   }
 
-  /** The command to send now. */
+  /** The command to send now, if one is due and the watch has changed. */
   command(now: number): (Command & { t: 'watch' }) | undefined {
     if (this.#sayAt === undefined || this.#sayAt > now) return undefined;
     this.#sayAt = undefined;
@@ -94,7 +94,7 @@ export class PresenceWatch {
     return { t: 'watch', ...(contacts && { contacts }), users };
   }
 
-  /** The server tells who is here; of these it has said nothing, or what was known of them is old. */
+  /** Users who are named in the watch and of whom no event came in time: the server reports only present users. */
   absent(now: number): readonly string[] {
     if (this.#unseenAt === undefined || this.#unseenAt > now) return [];
     this.#unseenAt = undefined;
@@ -103,7 +103,7 @@ export class PresenceWatch {
     return users;
   }
 
-  /** Of contacts who are watched without a name, those of whom that does not tell enough. */
+  /** Users whom the command must name. Watching `contacts` brings no state of other users, nor of all contacts. */
   #named({ contacts, users, lastSeen }: Wanted): Set<string> {
     const { people } = this.replica;
     const covered = (user: string) => contacts && people.contacts.get(user) === 'contact';
@@ -118,7 +118,7 @@ export class PresenceWatch {
     ]);
   }
 
-  /** A contact is none any more: who is named all the while is told of anew only if it is said anew. */
+  /** A user is no longer a contact. The server sends their presence again only after a new command. */
   #parts(contact: { user: string; state: string }): boolean {
     return this.replica.people.contacts.get(contact.user) === 'contact' && contact.state !== 'contact';
   }

@@ -1,4 +1,4 @@
-// Names of people who were drawn and are not known: collected, and asked for together.
+// Collects users who were drawn and whose names are unknown, and requests their names together.
 
 import type { Ask } from './request.ts';
 
@@ -17,14 +17,14 @@ export class Profiles {
 
   constructor(private readonly host: ProfilesHost) {}
 
-  /** Collects the unknown people that were drawn in this turn and asks for their names at once. */
+  /** Collects the unknown users that are drawn in this turn, and requests their names together after it. */
   meet(user: string): void {
     if (this.host.knows(user) || this.#asked.has(user)) return;
     if (this.#met.size === 0) this.host.soon(() => this.ask());
     this.#met.add(user);
   }
 
-  /** Those who were met before there was a connection, too. */
+  /** Also requests names of users who were collected before the connection was made. */
   ask(): void {
     if (!this.host.online()) return;
     const users = [...this.#met].slice(0, MOST_AT_ONCE);
@@ -44,7 +44,7 @@ export class Profiles {
     );
   }
 
-  /** Another member may see others. */
+  /** After a change of the member: the new member may see other users. */
   clear(): void {
     this.#asked.clear();
   }

@@ -1,4 +1,4 @@
-// One tab's copy of what the browser knows: changes go in, the names of what changed come out. No clock, no network.
+// One tab's copy of the client's state: changes go in, and changed topics come out. It has no clock and no network.
 
 import type { Action, Change } from './change.ts';
 import { ChangedTopics } from './changed_topics.ts';
@@ -74,7 +74,7 @@ export class Replica {
     this.people.contacts,
   );
 
-  /** Oneself, once the server has said who that is. */
+  /** The signed-in user. Undefined before the first welcome. */
   get me(): KnownPerson | undefined {
     return this.#me === undefined ? undefined : this.people.byUser.get(this.#me);
   }
@@ -137,7 +137,7 @@ export class Replica {
     };
   }
 
-  /** Takes another's knowledge instead of the own. */
+  /** Replaces the state by a snapshot of the leader or of the cache. */
   restore(from: Snapshot): void {
     this.#forgetAll();
     this.position = from.position;
@@ -160,11 +160,11 @@ export class Replica {
     this.#changed.add('me');
   }
 
-  // -- what the server says --
+  // -- events of the server --
 
   #event(event: Event, { request, now }: { request?: Command; now: number }): void {
     const { people, conversations } = this;
-    // Before it is applied: nothing else happens until all of it is.
+    // Set first: no other code runs until the whole event is applied.
     if ('position' in event) this.position = event.position;
     switch (event.t) {
       case 'welcome':
@@ -279,7 +279,7 @@ export class Replica {
         this.#changed.add('notices');
         return;
       case 'history':
-        // A page of a thread has holes.
+        // A page of a thread has gaps, so it is no stretch.
         if (request?.t !== 'history' || (request.thread ?? request.since) !== undefined) return;
         return conversations.history(event, request);
       case 'changes':
@@ -306,7 +306,7 @@ export class Replica {
     this.role = welcome.role;
     this.calls = welcome.calls ?? 'contacts';
     this.site = welcome.site;
-    // The server repeats valid notices after this.
+    // The server sends valid notices again after the welcome.
     this.notices = [];
     this.#changed.add('notices');
     this.limits = welcome.limits;
@@ -324,7 +324,7 @@ export class Replica {
     this.people.contactPages = paging(first.contacts_next);
   }
 
-  /** `announce`: what was missed in a short absence is news; what was missed since yesterday is a badge. */
+  /** `announce`: emit `message` events, as after a short absence. After a long one, unread counts are enough. */
   #difference(
     from: {
       conversations: Conversation[];
@@ -370,7 +370,7 @@ export class Replica {
   #announce(message: Message): void {
     const key = this.conversations.keysById.get(message.conversation);
     if (key === undefined || message.seq <= this.known(key).read) return;
-    // Messages of strangers, and of blocked members of a room, make no sound and no toast.
+    // Emit nothing for messages of strangers and of blocked users: they cause no sound and no toast.
     if (this.known(key).request === 'received' || this.people.contacts.get(message.from) === 'blocked')
       return;
     this.#happened.push(['message', { key, message: drawn(message, this.#me), first: false }]);
@@ -390,7 +390,7 @@ export class Replica {
   }
 
   #refused(id: string, code: Code): void {
-    // The leader repeats what may succeed later; the message stays in the queue.
+    // The leader retries a message that may succeed later, so it stays in the queue.
     if ((COMES_BACK[code] ?? 'later') === 'never') this.written.setFailed(id, code);
   }
 
@@ -399,7 +399,7 @@ export class Replica {
     if (key !== undefined) this.pending.answered(key, command);
   }
 
-  /** As with messages: what makes sense to try again stays. */
+  /** Undoes a change that was refused for good. The leader retries other ones, as it does for messages. */
   #undone(command: ChangeCommand, code: Code): void {
     const key = this.conversations.keysById.get(command.conversation);
     if (key === undefined || (COMES_BACK[code] ?? 'later') !== 'never') return;
@@ -407,12 +407,12 @@ export class Replica {
     if (undone) this.#happened.push(['refused', { key, what: undone.what, code }]);
   }
 
-  // -- what the member does --
+  // -- actions of the member --
 
   #action(action: Action): void {
     switch (action.a) {
       case 'queue':
-        // The leader may repeat an action that was done long ago.
+        // A tab may repeat an action that was completed long ago.
         if (this.conversations.hasOwn(action.key, action.id)) return;
         this.written.enqueue(action, this.limits?.body_bytes);
         return this.conversations.wroteIn(action.key, action.time);
@@ -446,7 +446,7 @@ export class Replica {
     this.typing.clear();
   }
 
-  /** All that the server knows better. What the member wrote stays. */
+  /** Drops all state that the server sends again. Text that the member wrote stays. */
   #forgetAll(): void {
     for (const key of this.written.drafts.keys()) this.#changed.add(`draft:${key}`);
     this.conversations.clear();

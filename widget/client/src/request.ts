@@ -2,11 +2,11 @@
 
 import type { Answers, Command, Event } from './wire.ts';
 
-/** A command that is answered with its number; the engine gives the number. */
+/** A command whose answer repeats its number. The engine sets the number. */
 export type Request = Numbered<Command>;
 type Numbered<C> = C extends unknown ? ('rid' extends keyof C ? C & { rid: number } : never) : never;
 
-/** As callers write it. */
+/** A request as callers write it, without its number. */
 export type Unnumbered<C = Request> = C extends Request ? Omit<C, 'rid'> : never;
 
 /** The event that answers the command of this name. */

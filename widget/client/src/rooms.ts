@@ -106,7 +106,7 @@ export class Rooms implements Invitations {
     return keyOfRecord(event.conversation);
   }
 
-  /** A room that was only looked at is named by its key. */
+  /** The id of a room. If no record of the room is known, the key contains it. */
   #idOf(key: ConversationKey): string {
     const id = this.host.replica.known(key).id ?? (key[0] === '#' ? key.slice(1) : undefined);
     if (id === undefined) throw new RequestError('no_such_conversation');

@@ -1,4 +1,4 @@
-// The state of a tab as plain data: handed to a tab that joins, and, shortened, kept over a page change.
+// The state of a tab as plain data. The leader sends it to a tab that joins. The cache has a shortened one.
 
 import type { Pending, Queued } from './change.ts';
 import type { ConversationKey, KnownPerson, Status } from './client.ts';
@@ -39,7 +39,7 @@ export interface Snapshot {
   drafts: [key: ConversationKey, text: string][];
   unsaved?: ConversationKey[];
   status: Status;
-  /** With it another tab goes on as the same guest. No part of the cache: it is kept for itself, if at all. */
+  /** The token with which another tab continues as the same guest. It is not in the cache, but stored separately. */
   guestToken?: string;
 }
 
@@ -60,8 +60,8 @@ const CACHED_MESSAGES = 30;
 const CACHED_CONTACTS = 500;
 
 /**
- * The state worth keeping over a page change: the top of the list, the newest messages, and contacts, which
- * decide about calls and pictures. Presence is left out and read again; a shortened list pages from its
+ * The state that is cached over a page change: the top of the list, the newest messages, and contacts, which
+ * decide about calls and pictures. Presence is left out and read again. A shortened list is loaded again from its
  * first page.
  */
 export function cached({ guestToken: _, ...all }: Snapshot): Snapshot {
@@ -86,7 +86,7 @@ export function cached({ guestToken: _, ...all }: Snapshot): Snapshot {
   };
 }
 
-/** In a room a message without its sender's name says little. */
+/** Cached messages of a room need the names of their senders. */
 function sendersIn(known: ConversationState): string[] {
   return known.stretches.flatMap(one => one.messages.map(message => message.from));
 }

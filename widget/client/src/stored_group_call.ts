@@ -1,12 +1,12 @@
-// The room's call that this tab was in before a reload. Without the code of calls: most reloads find none.
+// The call of a room that this tab was in before a reload. It needs no code of calls, since most reloads find no call.
 
 import type { ConversationKey } from './client.ts';
 import type { GroupCallsHost, RoomCall } from './group_calls.ts';
 
-/** Shared with calls of two, because a tab is in one call. */
+/** Calls of two users have the same key, because a tab is in one call at a time. */
 export const KEY = 'kith:call';
 
-/** The stored state of a room's call after a reload; nothing for a call of two, or in another format. */
+/** The stored state of a room's call after a reload. Undefined for a call of two users, or for another format. */
 export function keptRoom(
   storage: GroupCallsHost['storage'],
 ): Pick<RoomCall, 'room' | 'id' | 'media' | 'place'> | undefined {

@@ -4,7 +4,7 @@ import type { OpenLink } from './environment.ts';
 import { MAX_FRAME_CHARS, readEvent } from './frame.ts';
 import { type Fetch, HttpLink } from './http.ts';
 
-/** One event per line. */
+/** JSON lines, with one event per line. */
 export function stream(server: string, fetch: Fetch): OpenLink {
   return chunked(server, fetch, '/v1/stream', line => line);
 }
@@ -48,7 +48,7 @@ async function listen(
       }
     }
   } catch {
-    // The network; the same as an end.
+    // A network error counts as the end of the link.
   }
   link.closed({});
 }

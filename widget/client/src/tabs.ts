@@ -1,4 +1,5 @@
-// One connection for all tabs of a browser: one tab leads, the others mirror it. Web Locks say who, a channel carries.
+// One connection for all tabs of a browser: one tab leads, and the others mirror it. A Web Lock elects the leader. A
+// BroadcastChannel carries the posts.
 
 import type { Action, Change } from './change.ts';
 import { RequestError } from './client.ts';
@@ -8,21 +9,21 @@ import type { Unnumbered } from './request.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Event } from './wire.ts';
 
-/** The tab's actions in its role. */
+/** The callbacks of a tab in its role. */
 export interface TabHost {
   /** This tab holds the connection now. */
   lead(): void;
-  /** It does not any more, though it goes on living. */
+  /** This tab lost the connection to a new leader, and now follows it. */
   follow(): void;
   snapshot(): Snapshot;
   /**
-   * Follower: take the leader's knowledge. Actions that it may not have yet are applied again afterwards. `newLeader`:
-   * what the one before had confirmed, this one may not know.
+   * Follower: replace the state by the leader's. Actions that the leader may not have yet are applied again afterwards.
+   * `newLeader`: it may lack actions that the previous leader has confirmed.
    */
   restore(snapshot: Snapshot, newLeader: boolean): void;
-  /** Follower: what the leader did. */
+  /** Follower: apply a change of the leader. */
   mirror(change: Change): void;
-  /** Leader: a follower's member did something. */
+  /** Leader: carry out an action of a follower. */
   action(action: Action, from: string): void;
   ask(request: Unnumbered): Promise<Event>;
   watch(tab: string, wanted: Wanted): void;
@@ -31,7 +32,7 @@ export interface TabHost {
   poke(): void;
 }
 
-/** Between the tabs of one origin. `to`: only for that tab. */
+/** A message between the tabs of one origin. `to`: only for that tab. */
 type Post =
   | { k: 'join'; from: string }
   | { k: 'leave'; from: string }
@@ -52,7 +53,7 @@ type Post =
       text?: string;
     }
   | { k: 'watch'; from: string; wanted: Wanted }
-  /** From a follower, without a term: the member is here. From the leader: it is this tab. */
+  /** From a follower, without a term: `tab` got the focus. From the leader: `tab` is the one in front. */
   | { k: 'front'; from: string; tab: string; term?: string }
   | { k: 'wake'; from: string; insist: boolean }
   | { k: 'tick'; from: string }
@@ -60,7 +61,7 @@ type Post =
 
 const TICK_MS = 20_000;
 const TOCK_MS = 5_000;
-/** Throttled tabs tick once a minute. */
+/** Browsers throttle timers of hidden tabs, so such a tab ticks once a minute only. */
 const SILENT_MS = 150_000;
 const MAX_UNDONE = 1_000;
 const NOTHING: Wanted = { contacts: false, users: [], lastSeen: [] };
@@ -72,7 +73,7 @@ export class Tabs {
   #waiting: AbortController | undefined;
   #release: (() => void) | undefined;
   #terms = 0;
-  /** Leader: the own term and the number of the last change. Follower: those it mirrors. */
+  /** The term of the leader and the number of its last change, as this tab has them. */
   #term = '';
   #n = 0;
   #counter = 0;
@@ -80,13 +81,13 @@ export class Tabs {
   #undone = new Map<number, Action>();
   #asked = new Map<number, { resolve(event: Event): void; reject(error: RequestError): void }>();
   #wanted = NOTHING;
-  /** The tab where the member is or was last, as the leader says. */
+  /** The tab that has the focus or had it last. The leader decides it. */
   #front = '';
-  /** Leader: when each follower was last heard. */
+  /** Leader: the time of each follower's last post. */
   #heard = new Map<string, number>();
   #tick: (() => void) | undefined;
   #unanswered = 0;
-  /** Follower: it asked for a snapshot and has none yet. */
+  /** Follower: a snapshot was requested and has not arrived yet. */
   #joining = false;
 
   constructor(
@@ -97,7 +98,7 @@ export class Tabs {
     private readonly host: TabHost,
   ) {}
 
-  /** Without locks or channels in this browser, each tab leads itself. */
+  /** Without locks or channels in this browser, each tab is its own leader. */
   get alone(): boolean {
     return this.env.locks === undefined || this.env.channel === undefined;
   }
@@ -120,7 +121,7 @@ export class Tabs {
     this.#beginTicks();
   }
 
-  /** Goes out of it: the page is put away, or the member leaves. Another tab takes over at once. */
+  /** Leaves the group of tabs: the page is left, or the member leaves. Another tab takes over at once. */
   leave(): void {
     this.#post({ k: 'leave', from: this.id });
     this.#tick?.();
@@ -134,7 +135,7 @@ export class Tabs {
     this.#failAsked();
   }
 
-  /** Leader: tells the others. `origin`: the tab that has applied it already. */
+  /** Leader: sends a change to the followers. `origin`: the tab that has applied it already. */
   tell(change: Change, origin?: string): void {
     if (this.role !== 'leader') return;
     this.#n += 1;
@@ -148,7 +149,7 @@ export class Tabs {
     });
   }
 
-  /** Follower: hands an action to the leader, and to the next one if this one dies over it. */
+  /** Follower: sends an action to the leader, and to the next one if this one ends before it confirms. */
   do(action: Action): void {
     this.#counter += 1;
     if (action.a !== 'typing' && this.#undone.size < MAX_UNDONE) this.#undone.set(this.#counter, action);
@@ -169,12 +170,12 @@ export class Tabs {
     else this.#post({ k: 'watch', from: this.id, wanted });
   }
 
-  /** Of all tabs this is the one in which the member hears and sees what happens. */
+  /** True in the one tab that shows notices and plays sounds. */
   get inFront(): boolean {
     return this.#front === this.id;
   }
 
-  /** The member is here now. */
+  /** Call it when this tab gets the focus. */
   comeToFront(): void {
     if (this.role === 'leader') this.#setFront(this.id);
     else this.#post({ k: 'front', from: this.id, tab: this.id });
@@ -185,12 +186,12 @@ export class Tabs {
     else this.#post({ k: 'wake', from: this.id, insist });
   }
 
-  /** Leader: is there anybody to take over? */
+  /** Leader: can another tab take over? */
   get followed(): boolean {
     return this.#heard.size > 0;
   }
 
-  /** Waits in the queue for the lock. */
+  /** Requests the lock, and leads when the tab gets it. */
   #stand({ steal }: { steal?: boolean }): void {
     const waiting = new AbortController();
     this.#waiting?.abort();
@@ -207,7 +208,7 @@ export class Tabs {
       .then(
         () => undefined,
         () => {
-          // Stolen: this tab was taken for dead, and lives. It lines up again, behind the new leader.
+          // Another tab has stolen the lock because this one did not answer. Follow it, and queue for the lock again.
           if (waiting.signal.aborted || this.role !== 'leader') return;
           this.#release = undefined;
           this.role = 'follower';
@@ -315,7 +316,7 @@ export class Tabs {
         return this.#post({ k: 'watch', from: this.id, wanted: this.#wanted });
       }
       case 'apply':
-        // A change that was missed, or another leader's: begin again from what it has.
+        // A change was missed, or the leader is new: request a snapshot.
         if (post.term !== this.#term || post.n > this.#n + 1) {
           if (!this.#joining) this.#askToJoin();
           return;
@@ -344,8 +345,8 @@ export class Tabs {
   }
 
   /**
-   * Followers tick. A leader in a hidden tab runs its timers by it, and one that hangs is found out: after two ticks
-   * without an answer a tab that somebody looks at takes the lock away from it.
+   * Followers send ticks. A leader in a hidden tab runs its due work at each tick, because its timers are throttled.
+   * After two ticks without an answer, a visible follower steals the lock.
    */
   #beginTicks(): void {
     this.#tick = this.env.timer(TICK_MS, () => {
@@ -383,7 +384,7 @@ export class Tabs {
     if (this.#front === tab) this.#setFront(this.id);
   }
 
-  /** In the order of the changes, so that all tabs agree in whose turn a message came. */
+  /** Leader: posted in order with the changes, so that all tabs agree which tab announces a message. */
   #setFront(tab: string): void {
     if (this.#front === tab) return;
     this.#front = tab;
@@ -419,8 +420,8 @@ const KINDS = new Set<string>([
 ] satisfies Post['k'][]);
 
 /**
- * The channel carries only what code of this origin posts, but that may be an older or newer version of this file,
- * or a page's own script.
+ * Only code of this origin can post to the channel, but that may be another version of this file or a script of the
+ * page.
  */
 function isPost(value: unknown): value is Post {
   if (!isRecord(value) || typeof value.k !== 'string' || typeof value.from !== 'string') return false;

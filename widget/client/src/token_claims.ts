@@ -1,4 +1,4 @@
-// Fields that a client reads in its own token. Unverified: good for timing and naming, never for decisions.
+// Fields that a client reads from its own token. They are not verified, so they serve for timing and naming only.
 
 export interface Claims {
   sub?: string;
@@ -6,7 +6,7 @@ export interface Claims {
   exp?: number;
 }
 
-/** Never throws; what cannot be read is left out. */
+/** Never throws. Leaves out fields that it cannot read. */
 export function claims(token: string): Claims {
   try {
     const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');

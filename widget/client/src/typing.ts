@@ -1,4 +1,4 @@
-// Users who are typing, per conversation, until the entry expires. Neither stored nor passed on.
+// Users who are typing, per conversation, until the entry expires. Snapshots leave them out.
 
 import type { ChangedTopics } from './changed_topics.ts';
 import type { ConversationKey } from './client.ts';
@@ -23,12 +23,12 @@ export class Typing {
     this.changed.add(`typing:${key}`);
   }
 
-  /** A message of theirs ends it. */
+  /** The user has sent a message, so they no longer type. */
   ends(key: ConversationKey, user: string): void {
     if (this.#untilByUser.get(key)?.delete(user)) this.changed.add(`typing:${key}`);
   }
 
-  /** Ends what was not said again. Answers when to ask next. */
+  /** Removes expired entries. Returns the time of the next expiry. */
   lapse(now: number): number | undefined {
     let next: number | undefined;
     for (const [key, writers] of this.#untilByUser) {

@@ -1,4 +1,4 @@
-// Text that the server does not have yet: queued messages, and drafts.
+// Text that the server does not have yet: queued messages and drafts.
 
 import type { Action, Queued } from './change.ts';
 import type { ChangedTopics } from './changed_topics.ts';
@@ -9,15 +9,15 @@ const MAX_QUEUED = 500;
 const MAX_DRAFT_CHARS = 16_000;
 
 export class Unsent {
-  /** In the order of writing. */
+  /** Queued messages, in the order in which they were written. */
   queue: readonly Queued[] = [];
   readonly drafts = new Map<ConversationKey, string>();
-  /** Of these the server does not have what is written here. */
+  /** Conversations whose local draft differs from the server's. */
   readonly unsaved = new Set<ConversationKey>();
 
   constructor(private readonly changed: ChangedTopics) {}
 
-  /** `bodyBytes`: what the server takes, where it is known. */
+  /** `bodyBytes`: the server's limit for a body, if it is known. */
   enqueue({ a: _, ...one }: Action & { a: 'queue' }, bodyBytes: number | undefined): void {
     const { id, key } = one;
     if (this.queue.some(old => old.id === id)) return;
@@ -48,7 +48,7 @@ export class Unsent {
     this.changed.conversation(queued.key);
   }
 
-  /** The server keeps it beside the log, or a moderator has refused it. */
+  /** The server holds the message outside of the conversation, or a moderator has refused it. */
   held(key: ConversationKey, { id, body, time, reply_to, state, reason }: Held): void {
     const {
       failed: _,
@@ -70,19 +70,19 @@ export class Unsent {
     this.changed.conversation(now.key);
   }
 
-  /** The member writes. */
+  /** Sets the draft of the member. `saved`: the draft that the server has. */
   write(key: ConversationKey, text: string, saved = ''): void {
     this.#setDraft(key, text);
     this.saved(key, saved);
   }
 
-  /** The server has this one now, and what it has is ours. */
+  /** The server has `text` as the draft of this conversation. */
   saved(key: ConversationKey, text: string): void {
     if ((this.drafts.get(key) ?? '') === text) this.unsaved.delete(key);
     else this.unsaved.add(key);
   }
 
-  /** A draft from another device. A local draft that was not sent yet is newer. */
+  /** Takes a draft from another device, unless a local draft is not sent yet: that one is newer. */
   heard(key: ConversationKey, text: string): void {
     if (!this.unsaved.has(key)) this.#setDraft(key, text);
   }
@@ -95,7 +95,7 @@ export class Unsent {
     this.changed.add(`draft:${key}`).add(`conversation:${key}`);
   }
 
-  /** The one whom it is written to goes by another id now. */
+  /** The other user of the conversation has a new id. */
   move(from: ConversationKey, to: ConversationKey): void {
     this.queue = this.queue.map(one => (one.key === from ? { ...one, key: to } : one));
     const draft = this.drafts.get(from);
@@ -105,12 +105,12 @@ export class Unsent {
     this.unsaved.delete(from);
   }
 
-  /** Removes messages to a place where the member may not write any more. The draft stays, because somebody typed it. */
+  /** Removes queued messages of a conversation in which the member may no longer write. The typed draft stays. */
   forget(key: ConversationKey): void {
     this.queue = this.queue.filter(one => one.key !== key);
   }
 
-  /** Takes another's instead of the own. */
+  /** Replaces the queue and the drafts by those of a snapshot. */
   restore(
     queue: readonly Queued[],
     drafts: Iterable<[ConversationKey, string]>,
@@ -124,7 +124,7 @@ export class Unsent {
     for (const one of this.queue) this.changed.conversation(one.key);
   }
 
-  /** Another member has signed in. */
+  /** Call it after another member has signed in. */
   clear(): void {
     this.queue = [];
     for (const key of [...this.drafts.keys()]) this.#setDraft(key, '');

@@ -1,4 +1,4 @@
-// Brings a file to the server: in pieces, at offsets, as tus 1.0.0 says. What breaks goes on where it was.
+// Uploads a file in pieces with tus 1.0.0. After an interruption the upload resumes at the server's offset.
 
 import { addressee } from './addressee.ts';
 import { backoff } from './backoff.ts';
@@ -13,7 +13,7 @@ export interface UploadHost {
   fetch: Fetch;
   /** Unix milliseconds. */
   now(): number;
-  /** Calls once after `ms`; returns the way to call it off. */
+  /** Calls once after `ms`. The returned function cancels the timer. */
   timer(ms: number, call: () => void): () => void;
   random(): number;
 }
@@ -22,19 +22,19 @@ export interface UploadOf {
   to: ConversationKey;
   name: string;
   bytes: Blob;
-  /** Of what was said into a microphone. */
+  /** Set for a voice message. */
   voice?: VoiceOf;
 }
 
 export interface VoiceOf {
   milliseconds: number;
-  /** How loud it is over its time: at most 64 digits of base 36. */
+  /** The loudness over time: at most 64 digits of base 36. */
   peaks?: string;
 }
 
 export type UploadState =
   | { at: 'sending'; sent: number }
-  /** The connection broke, or the server is busy: it goes on by itself. */
+  /** The connection broke, or the server is busy. The upload retries by itself. */
   | { at: 'waiting'; sent: number }
   | { at: 'done'; file: SentFile }
   | { at: 'failed'; code: Code }
@@ -43,13 +43,13 @@ export type UploadState =
 const TUS = { 'tus-resumable': '1.0.0' };
 const FIRST_PIECE = 256 * 1024;
 const MOST_PIECE = 8 * 1024 * 1024;
-/** A piece that takes less makes the next one larger, one that takes more a smaller one. */
+/** After a piece that takes less than `QUICK_MS` the next one is larger, after more than `SLOW_MS` smaller. */
 const QUICK_MS = 1_000;
 const SLOW_MS = 5_000;
-/** Then the connection is dead. */
+/** After this time without an answer the connection counts as dead. */
 const PATIENCE_MS = 60_000;
 
-/** One file on its way. It begins at once, and goes on until it is done, failed or cancelled. */
+/** The upload of one file. It begins at once, and continues until it is done, failed or cancelled. */
 export class Upload {
   state: UploadState = { at: 'sending', sent: 0 };
 
@@ -68,7 +68,7 @@ export class Upload {
     void this.#run();
   }
 
-  /** Tries again what has failed; wakes what waits. */
+  /** Restarts a failed upload, and ends the wait of a waiting one. */
   retry(): void {
     if (this.state.at === 'waiting') return this.#waiting?.();
     if (this.state.at !== 'failed') return;
@@ -76,7 +76,7 @@ export class Upload {
     void this.#run();
   }
 
-  /** Gives it up; what has come is removed. */
+  /** Cancels the upload, and deletes the uploaded part on the server. */
   cancel(): void {
     if (this.state.at === 'cancelled') return;
     const location = this.#location;
@@ -128,7 +128,7 @@ export class Upload {
 
   async #offset(location: string): Promise<number> {
     const response = await this.#ask('HEAD', location);
-    // A file that is complete is as long as what was made of it.
+    // The server may have changed a complete file. Then its offset equals its own length, not the length of `bytes`.
     const [offset, length] = [at(response, 'upload-offset'), at(response, 'upload-length')];
     return offset === length ? this.what.bytes.size : offset;
   }
@@ -178,7 +178,7 @@ export class Upload {
       });
       if (response.ok) return response;
       const code = await codeOf(response);
-      // An old token, or a one-time token that was used.
+      // The token has expired, or it was a one-time token.
       if (COMES_BACK[code] === 'with_new_token' && !again)
         return await this.#ask(method, path, headers, body, true);
       throw new RequestError(code);
@@ -187,13 +187,13 @@ export class Upload {
     }
   }
 
-  /** Waits where trying again makes sense. */
+  /** Waits before a retry, or ends the upload if the refusal is final. */
   async #failed(error: unknown): Promise<void> {
     if (this.#isOver()) return;
     const code = error instanceof RequestError ? error.code : 'offline';
     const back = code === 'offline' ? 'later' : (COMES_BACK[code] ?? 'later');
     if (code !== 'offline' && (back === 'never' || back === 'with_new_token')) {
-      // The server's sweep removes the rest; a refused picture is gone already.
+      // The server's sweep removes the uploaded part. A refused picture is deleted already.
       this.#location = undefined;
       return this.#tell({ at: 'failed', code });
     }
@@ -221,7 +221,7 @@ export class Upload {
   }
 }
 
-/** The server has made it of the same version; a proxy may answer with anything. */
+/** The server sends a valid file, but a proxy may answer with anything. */
 function isFile(value: unknown): value is SentFile {
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }
@@ -232,7 +232,7 @@ function at(response: Response, name: string): number {
   return number;
 }
 
-/** The server says why; to `HEAD` by the status alone. */
+/** The code of a refusal. An answer to `HEAD` has no body, so the status decides. */
 async function codeOf(response: Response): Promise<Code> {
   const body: unknown = await response.json().catch(() => undefined);
   const { code }: { code?: unknown } = typeof body === 'object' && body !== null ? body : {};

@@ -1,4 +1,4 @@
-// The replica as values to draw: built when read, the same object until it changed, and told by topic.
+// The replica as values to draw. A value is built when it is read, and stays the same object until its topic changes.
 
 import type { Pending, Queued } from './change.ts';
 import {
@@ -32,23 +32,23 @@ export type ListState = 'loading' | 'loaded' | 'failed';
 
 export type Loading = 'no' | 'newest' | 'older' | 'newer' | 'gap';
 
-/** State of a conversation that only this tab has, because it is on its screen. */
+/** State of a conversation that only this tab has, because the tab shows it. */
 export interface OnScreen {
   count: number;
   loading: Loading;
-  /** Pages that were asked for and have not come, by their range. */
+  /** Pending requests for pages, by their range. */
   underWay: Map<string, Promise<boolean>>;
-  /** The last page that brought no message, by its range. */
+  /** The range of the last page that brought nothing new. */
   emptyRange?: string;
   failed?: Code;
   unreadFrom?: number;
-  /** How many there were when it was opened. */
+  /** The number of unread messages when the line was placed. */
   unreadCount?: number;
-  /** Holes that were tried to fill since the last success. */
+  /** Page requests since the last action of the reader or the last reconnect. `fill` stops at a bound. */
   tries: number;
-  /** Nothing was said here when one looked last. */
+  /** The last request found no messages. */
   bare?: boolean;
-  /** The stretch with this seq is shown, where it is another one than the newest. */
+  /** The screen shows the stretch with this seq, if it is not the newest one. */
   around?: number;
 }
 
@@ -78,7 +78,7 @@ export class Views {
   subscribe(topic: Topic, listener: () => void): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners);
-    // A wrapper of its own, so that the same function may subscribe twice.
+    // Each subscription has its own wrapper, so that the same function may subscribe twice.
     const entry = () => listener();
     listeners.add(entry);
     return () => {
@@ -87,12 +87,12 @@ export class Views {
     };
   }
 
-  /** Drops what was built of these topics. */
+  /** Drops the built values of these topics. */
   invalidate(topics: Iterable<Topic>): void {
     for (const topic of topics) this.#cache.delete(topic);
   }
 
-  /** Calls the listeners of these topics; one that throws does not keep the others from hearing. */
+  /** Calls the listeners of these topics, also after one has thrown. */
   notify(topics: Iterable<Topic>): void {
     for (const topic of topics) {
       for (const listener of [...(this.#listeners.get(topic) ?? [])]) {
@@ -153,7 +153,7 @@ export class Views {
       const state = this.listStates.get(pagesOf(list));
       const loading = state === 'loading';
       const failed = more && state === 'failed';
-      // Most changes leave the order alone; whoever draws the list need not hear of those.
+      // Most changes keep the order. Returning the same object then saves a render of the list.
       const before = this.#lists[list];
       if (
         before?.more === more &&
@@ -239,7 +239,7 @@ export class Views {
     return room ? this.face(key, room) : { user: key, name, guest: false };
   }
 
-  /** The server knows a page by its path; what it is called, only the page knows. */
+  /** The server knows only the path of a page. The page itself brings its name. */
   #pageName(key: ConversationKey): string | undefined {
     const page = key.slice(1);
     return key[0] === '~' && Object.hasOwn(this.pageNames, page) ? this.pageNames[page] : undefined;
@@ -284,7 +284,7 @@ export class Views {
     return this.replica.written.drafts.get(key) ?? '';
   }
 
-  /** Of thousands only a page changes at a time: those that did not keep their place, and are not compared again. */
+  /** Sorts thousands of contacts quickly: unchanged contacts keep their order, and changed ones are placed anew. */
   #sortedContacts(): readonly Contact[] {
     const added: Contact[] = [];
     for (const [user, state] of this.replica.people.contacts) {
@@ -320,7 +320,7 @@ export class Views {
     const stored = window?.messages ?? [];
     const queued = later ? [] : this.replica.written.queue.filter(one => one.key === known.key);
     const all = [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
-    // Messages beside the log are ordered by time, because they have no seq.
+    // Held messages have no seq, so they are ordered by time.
     return queued.some(one => one.held) ? all.sort((a, b) => a.time - b.time) : all;
   }
 
@@ -335,7 +335,7 @@ export class Views {
     }
     const delivered = !mine || known.theirReceived >= stored.seq ? 'received' : 'sent';
     const state = mine && known.theirRead >= stored.seq ? 'read' : delivered;
-    // Thousands are read at each change of their conversation.
+    // Return early with the cached view: each change of a conversation reads thousands of messages.
     const view = this.#messages.get(stored);
     if (view?.state === state && view.mine === mine) return view;
     const message = pending.length > 0 && me !== undefined ? foreseen(stored, pending, me) : stored;
@@ -368,7 +368,7 @@ export class Views {
     });
   }
 
-  /** The object of last time, where only the surroundings have changed. */
+  /** Returns the previous object if the message has not changed. */
   #same(source: WireMessage | Queued, view: Message): Message {
     const old = this.#messages.get(source);
     if (old && old.state === view.state && old.mine === view.mine && old.from === view.from) return old;
@@ -402,7 +402,7 @@ function sameFace(contact: Contact, person: KnownPerson): boolean {
   return contact.name === person.name && contact.avatar === person.avatar && contact.guest === person.guest;
 }
 
-/** `sorted` with the others at their places; compares each of those a few times, and the rest not at all. */
+/** Merges `others` into `sorted`. A binary search places each one, so elements of `sorted` are not sorted again. */
 function merged<T>(sorted: readonly T[], others: T[], compare: (a: T, b: T) => number): T[] {
   const result: T[] = [];
   let taken = 0;

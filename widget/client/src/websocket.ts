@@ -1,4 +1,4 @@
-// The transport of choice: one WebSocket, one text frame per JSON frame.
+// The preferred transport: one WebSocket, with one JSON frame per text frame.
 
 import type { OpenLink } from './environment.ts';
 import { readEvent } from './frame.ts';
@@ -26,7 +26,7 @@ export function websocket(server: string, connect: (url: string, protocol: strin
     try {
       socket = connect(`${server.replace(/^http/, 'ws')}/v1/websocket`, 'kith.v1');
     } catch {
-      // A page policy forbids it. Like any failure, but not before `open` has returned.
+      // A policy of the page forbids WebSockets. Report it as a failure, but after this function has returned.
       void Promise.resolve().then(() => listener.closed({}));
       return { send: () => undefined, close: () => undefined };
     }
