@@ -1,14 +1,14 @@
-// Most gzipped bytes and requests of what a page downloads. Above it, the build fails.
+// Limits for the gzipped bytes and the requests of a page's downloads. The build fails above them.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const LOADER = 10_000;
 const SHELL = 60_000;
-/** Everything until one can read and write in the first chat. */
+/** All files until a member can read and write in the first chat. */
 const FIRST_CHAT = 75_000;
 const FIRST_CHAT_REQUESTS = 12;
-/** Besides the files: the token of the site, and the connection. */
+/** Requests besides the files: the token of the site, and the connection. */
 const TOKEN_AND_CONNECTION = 2;
 /** The parts of the first call. */
 const CALL = 40_000;

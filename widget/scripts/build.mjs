@@ -1,4 +1,4 @@
-// Builds dist/kith.js and dist/kith/*-[hash].js with .gz and .br beside them, and fails above the size budgets.
+// Builds dist/kith.js and dist/kith/*-[hash].js, with .gz and .br files. Fails above the size budgets.
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -15,7 +15,7 @@ import { messages } from './messages/vite_plugin.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 
-/** We preload nothing. Vite would wrap each dynamic import in a call that does, with a list of files and an address. */
+/** Removes Vite's preloads: Vite would wrap each dynamic import in a call with a list of files to preload. */
 const withoutPreload = {
   name: 'without-preload',
   configResolved({ plugins }) {
@@ -30,7 +30,7 @@ const entries = {
   app: join(root, 'app/src/main.ts'),
   background: join(root, 'loader/src/background.ts'),
 };
-/** What the client and the interface import at their start. */
+/** The modules that the client and the interface import at their start. */
 const atStart = { client: new Set([entries.client]), app: new Set([entries.app]) };
 const whatIsAtStart = {
   name: 'what-is-at-start',
@@ -51,13 +51,13 @@ const shared = {
   define: { 'process.env.NODE_ENV': '"production"' },
   oxc: {
     jsx: { runtime: 'automatic', importSource: 'preact' },
-    // Parameters of a constructor need no other declaration.
+    // Parameter properties of a constructor need no separate field.
     assumptions: { setPublicClassFields: true },
     typescript: { removeClassFieldsWithoutInitializer: true },
   },
 };
 
-/** The texts of a language, for the shell or for all that comes late, are a bundle of that name. */
+/** Each language has two bundles: the texts of the shell, and the texts of all lazy parts. */
 const TEXTS = /virtual:messages\/([a-z]+(?:_late)?)$/;
 
 await rm(dist, { recursive: true, force: true });
@@ -69,7 +69,7 @@ await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(modules, null, 2)
 await budget(dist, modules);
 reportMissing(readCatalogues());
 
-/** These texts are in the build in English. */
+/** Reports texts that the build contains in English, because a language does not have them. */
 function reportMissing(catalogues) {
   for (const language of catalogues.keys()) {
     const count = missing(catalogues, language).length;
@@ -77,7 +77,7 @@ function reportMissing(catalogues) {
   }
 }
 
-/** The bundle of a module. What the shell has needs no other bundle. */
+/** The bundle of a module. Modules that load at the start are in `client` or `app`. */
 function bundle(id) {
   if (atStart.client.has(id)) return 'client';
   if (atStart.app.has(id)) return 'app';
@@ -112,7 +112,7 @@ async function buildModules() {
             includeDependenciesRecursively: false,
             groups: [{ debugName: 'bundles', name: bundle }],
           },
-          // Each hash stands in the shell too, and cannot be compressed; 42 bits tell two builds apart.
+          // The shell contains each hash, and hashes cannot be compressed. 42 bits are enough to distinguish builds.
           entryFileNames: 'kith/[name]-[hash:7].js',
           chunkFileNames: 'kith/[name]-[hash:7].js',
           assetFileNames: 'kith/[name]-[hash][extname]',
@@ -132,15 +132,15 @@ async function buildModules() {
     client: named('client').fileName,
     app: named('app').fileName,
     background: named('background').fileName,
-    /** Everything that must have arrived before one can chat: the entries, what they import at once, and one language. */
+    /** The files that the interface needs to start: the entries, their static imports, and one language. */
     shell: [...shell, language],
-    /** What the first chat fetches besides. */
+    /** The other files that the first chat fetches. */
     chat: [...atOnce('chat')].filter(name => !shell.has(name)),
-    /** What the first call fetches besides: the call, the check before it, and their texts. */
+    /** The other files that the first call fetches: the call, the check before it, and their texts. */
     call: [...atOnce('calls'), late].filter(name => !shell.has(name)),
   };
 
-  /** The files of these bundles and of all that they import before they run. */
+  /** The files of these bundles and of their static imports. */
   function atOnce(...bundles) {
     const names = new Set(bundles.map(one => named(one).fileName));
     for (const name of names)
@@ -148,7 +148,7 @@ async function buildModules() {
     return names;
   }
 
-  /** Of the languages one is fetched. */
+  /** The largest file of all languages, because a page fetches one language. */
   function largest(texts) {
     const size = new Map(
       chunks
@@ -159,7 +159,7 @@ async function buildModules() {
   }
 }
 
-/** The classic script, with the addresses of the modules in it. */
+/** Builds the classic script, which contains the addresses of the modules. */
 async function buildLoader({ client, app, background }) {
   await build({
     ...shared,
@@ -182,7 +182,7 @@ async function buildLoader({ client, app, background }) {
   });
 }
 
-/** The file that a site's service worker imports: one file, under a stable name. */
+/** Builds the file that a site's service worker imports: one file with a stable name. */
 async function buildWorker() {
   await build({
     ...shared,
@@ -200,8 +200,8 @@ async function buildWorker() {
 }
 
 /**
- * A browser remembers a module that it could not fetch for as long as the page lives, under its whole address: another
- * fragment is another try. So a part that was wanted while the server was away comes when it is wanted again.
+ * A browser remembers a failed fetch of a module by its whole address until the page is unloaded, so a retry needs
+ * another fragment. With it, a part that was requested while the server was down can be fetched later.
  */
 function tryingAgain(code) {
   const again = 'const __again=u=>import(u).catch(()=>import(u+"#"+Date.now()));';
@@ -210,8 +210,8 @@ function tryingAgain(code) {
 }
 
 /**
- * The bundler's runtime lists the exports of a module with `for in`, which meets what a page has added to `Object.prototype`; the
- * module then fails.
+ * The bundler's runtime lists the exports of a module with `for in`, which also visits properties that a page has added
+ * to `Object.prototype`. The module would then fail.
  */
 function ownNamesOnly(name, code) {
   if (!name.includes('/rolldown-runtime-')) return code;

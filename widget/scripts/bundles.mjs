@@ -1,6 +1,6 @@
-// Which modules are downloaded together: one bundle for each job of a member. `client` and `app` are what their entries import at their
-// start. Every other module belongs to the bundle with the longest beginning of its path. Bundles may import each other, but not in a
-// circle; the build checks both.
+// The modules that are downloaded together: one bundle for each task of a member. `client` and `app` contain the
+// modules that their entries import at their start. Every other module belongs to the bundle with the longest prefix of
+// its path. Bundles may import each other, but not in a circle. The build checks both rules.
 
 const BUNDLES = {
   // Needed by push and by calls; too small to be fetched alone.
@@ -18,8 +18,8 @@ const BUNDLES = {
     'app/src/ui/header_bar/',
     'app/src/ui/styles/',
   ],
-  // What calls share with all bundles below.
-  // Apart: `chat` would be above the budget of the first chat by 2 kB, and with `conversation` a call would be above its own by 31 kB.
+  // The modules that calls share with all bundles below.
+  // Apart: in `chat` they would exceed the budget of the first chat by 2 kB, in `conversation` that of a call by 31 kB.
   base: [
     'app/src/features/call_log/call_duration.ts',
     'app/src/features/calls/call_preferences.ts',
@@ -32,15 +32,16 @@ const BUNDLES = {
     'app/src/wording/late_words.ts',
     'client/src/stored_group_call.ts',
   ],
-  // Open a room: the header and the foot of its chat. Apart from `conversation`: a page with an embedded room would wait for another 32 kB.
+  // Open a room: the header and the foot of its chat.
+  // Apart from `conversation`: a page with an embedded room would wait for another 32 kB.
   room: [
     'app/src/features/chats/row_menu.ts',
     'app/src/features/group_calls/room_call_',
     'app/src/features/rooms/room.',
     'app/src/features/rooms/room_errors.ts',
   ],
-  // Work in a chat or a thread: menus, dialogs, search, polls, reactions, toasts. Everything else that is one touch away from a chat or
-  // from the list of chats.
+  // Work in a chat or a thread: menus, dialogs, search, polls, reactions, toasts, and everything else that one touch
+  // opens from a chat or from the list of chats.
   conversation: [
     'app/src/features/',
     'app/src/features/contacts/contact_actions.ts',
@@ -64,7 +65,8 @@ const BUNDLES = {
     'app/src/features/files/',
     'app/src/features/stickers/sticker_picker.tsx',
   ],
-  // The tabs Contacts, Rooms and Me with the sheets behind them: profile, devices, notifications, members, invite links, a room's settings.
+  // The tabs Contacts, Rooms and Me with their sheets: profile, devices, notifications, members, invite links, a room's
+  // settings.
   // Apart from `conversation`: a page with one embedded room needs none of it.
   tabs: [
     'app/src/features/contacts/',
@@ -81,10 +83,10 @@ const BUNDLES = {
   calls: ['app/src/features/calls/', 'client/src/calls.ts'],
   // A call of a room. Apart from `calls`, which would be above its budget by 6 kB.
   group_calls: ['app/src/features/group_calls/', 'client/src/group_calls.ts'],
-  // The row of open chats at the bottom of a page. Apart: each page of a site with the bar fetches it, before anything is opened.
+  // The row of open chats at the bottom of a page. Apart: each page of a site with the bar fetches it at once.
   bar: ['app/src/shell/bar/'],
-  // What pages need that only show the button: notifications, the unread number in title and icon, and the client's transports for
-  // networks that let no WebSocket through.
+  // For pages that only show the button: notifications, the unread number in title and icon, and the client's
+  // transports for networks that block WebSockets.
   background: [
     'client/src/http.ts',
     'client/src/poll.ts',
@@ -98,7 +100,7 @@ const BUNDLES = {
   ],
 };
 
-/** Undefined: of no bundle. `path` is below the folder of the widget. */
+/** The bundle of a module, or undefined if it has none. `path` is relative to the folder of the widget. */
 export function bundleOf(path) {
   const [best] = Object.entries(BUNDLES)
     .flatMap(([name, starts]) => starts.map(start => ({ name, start })))

@@ -1,5 +1,5 @@
-// Writes the types of the texts (messages.d.ts). With `--check` it writes nothing and fails on what is wrong with any language's texts;
-// with `--complete`, on missing texts too.
+// Writes the types of the texts (messages.d.ts). With `--check` it writes nothing and fails if any language has wrong
+// texts; with `--complete` it also fails if texts are missing.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { BASE, readCatalogues } from './messages/catalogue.mjs';

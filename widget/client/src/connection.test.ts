@@ -364,7 +364,7 @@ function machine({ random = () => 0.5, remembered }: Options = {}) {
     until(words: string[]): boolean {
       return it.untilNext().join() === words.join();
     },
-    /** The server is heard every ten seconds. */
+    /** The server sends a heartbeat every ten seconds. */
     beat(ms: number) {
       for (const end = it.now + ms; it.now < end; it.now += 10_000) {
         it.says({ type: 'event', link: it.link, event: { t: 'heartbeat' } });

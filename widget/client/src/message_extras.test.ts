@@ -1,4 +1,4 @@
-// Polls and threads as a replica takes them, and how what bears more than a text is queued.
+// Polls and threads in a replica, and queued messages that have more than a text.
 
 import { expect, test } from 'vitest';
 import { direct, RequestError, room } from './client.ts';

@@ -1,4 +1,4 @@
-// The four transports over fakes of what a browser gives them.
+// The four transports, with fakes of the browser's APIs.
 
 import { describe, expect, test } from 'vitest';
 import { settle } from '../test/clock.ts';

@@ -1,4 +1,4 @@
-// Messages that change after they were posted, as a replica takes them.
+// Messages that change after they were posted, in a replica.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { direct } from './client.ts';
 import { Upload, type UploadHost } from './upload.ts';
 
-/** A server that speaks as much of tus as the real one, and a network that can be cut. */
+/** A server that implements the same part of tus as the real one, and a network that can be cut. */
 class Fake implements UploadHost {
   server = 'https://im.example';
   bytes = new Uint8Array(0);
@@ -24,7 +24,7 @@ class Fake implements UploadHost {
   random = () => 0;
 
   timer(ms: number, call: () => void): () => void {
-    // Deadlines never pass here; waits pass when the test says so.
+    // Deadlines never pass here. Waits end when the test ends them.
     if (ms < 60_000) this.waits.push(call);
     return () => {
       this.waits = this.waits.filter(one => one !== call);

@@ -1,4 +1,4 @@
-// Values to draw: the same object until it changed, and topics for what did.
+// Values to draw: a value stays the same object until it changes, and topics report changes.
 
 import { beforeEach, expect, test } from 'vitest';
 import { direct, pageRoom, type Topic } from './client.ts';
@@ -187,7 +187,7 @@ function marker(other: string, user: string, received: number, read: number): Ev
   return { t: 'marker', conversation: `c_${other}`, user, received, read, position: 'p9' };
 }
 
-/** All read, with a last message of this seq, the newer the higher. */
+/** A conversation without unread messages. A higher `seq` of the last message means a later activity. */
 function talk(user: string, seq: number): Conversation {
   return {
     conversation: `c_${user}`,

@@ -20,7 +20,7 @@ const events = vectors('events') as Vector[];
 test.each(events.map(one => [one.name, one.json] as const))('event: %s', (_, json) => {
   expect(readEvent(JSON.stringify(json))).toEqual(json);
   const replica = new Replica();
-  // Nothing that a server may say throws in a replica, whether it fits what is known or not.
+  // No event of a server throws in a replica, whether it fits the replica's state or not.
   replica.apply({ c: 'event', event: json, now: 0 });
   for (const { json: first } of events.filter(one => one.json.t === 'welcome')) {
     const welcomed = new Replica();

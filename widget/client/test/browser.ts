@@ -85,7 +85,7 @@ export class Tab {
   focused = false;
   online = true;
   dead = false;
-  /** Nothing of it runs, but it is not gone: it keeps its locks, and what happens meanwhile waits. */
+  /** The tab runs no code, but it keeps its locks, and events wait until it thaws. */
   frozen = false;
   #waiting: (() => void)[] = [];
   readonly atDeath: (() => void)[] = [];
@@ -108,14 +108,14 @@ export class Tab {
     for (const call of this.#waiting.splice(0)) call();
   }
 
-  /** The process is killed: no goodbye. */
+  /** The process is killed, without an event to the page. */
   crash(): void {
     this.dead = true;
     for (const one of this.atDeath) one();
     this.browser.release(this);
   }
 
-  /** The member goes to another page. */
+  /** The member leaves the page. */
   close(): void {
     this.say('leaving');
     this.crash();
@@ -198,7 +198,7 @@ interface Claim {
   reject: (error: Error) => void;
 }
 
-/** One lock, as the Web Locks API has it: first come, first served, unless it is stolen. */
+/** One lock of the Web Locks API: requests are served in order, unless one steals the lock. */
 class LockQueue {
   #holder: Claim | undefined;
   #queue: Claim[] = [];

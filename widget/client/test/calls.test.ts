@@ -1,4 +1,4 @@
-// The call of a tab against a server that is played by hand.
+// The call of a tab, against a server that the test simulates step by step.
 
 import { describe, expect, test } from 'vitest';
 import { type Call, Calls, type Signal } from '../src/calls.ts';
@@ -36,7 +36,7 @@ function scene(storage = new Memory()) {
     call: async (action: CallAction) => {
       said.push(action);
       if (answer instanceof RequestError) throw answer;
-      // Every tab hears the answer before who waits for it does.
+      // Every tab gets the answer as an event before the request's promise resolves.
       return tell(answer, 1);
     },
     on: (_: string, listener: (event: never) => void) => {

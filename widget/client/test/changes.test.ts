@@ -1,4 +1,4 @@
-// Editing, deleting and reacting: at once here, once everywhere, undone where it is refused, kept while offline.
+// Edits, deletions and reactions: shown at once, applied once on each device, undone if refused, kept while offline.
 
 import { expect, test } from 'vitest';
 import { type Client, type ClientEvents, direct } from '../src/client.ts';
@@ -18,7 +18,7 @@ async function talking(bodies = ['one', 'two', 'three']) {
   return { ...all, ana: ana.client, ben: ben.client };
 }
 
-/** Each message as one word. */
+/** Each message as one word: its text and marks of its state. */
 function seen(client: Client, key = BEN): string[] {
   return client.timeline(key).messages.map(({ body, edited, deleted, reactions = [], changing }) => {
     const marks = reactions.map(one => `${one.reaction}${one.count}${one.mine ? '!' : ''}`);
@@ -155,7 +155,7 @@ test('a change that overtakes the page on which its message is, is not lost', as
   expect(late.timeline(ANA).messages[0]?.seq).toBe(30);
   ana.edit(BEN, 1, 'eins');
   await clock.advance(500);
-  // As if the page had been read before.
+  // The page of history has the message from before the change.
   const { edited: _, version: __, ...before } = server.talk('ana', 'ben').messages[0]!;
   server.talk('ana', 'ben').messages[0] = { ...before, body: 'm1' };
   late.loadOlder(ANA);

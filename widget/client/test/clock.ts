@@ -1,4 +1,4 @@
-// Virtual time: timers run when the test says so, in their order, and chance comes from a seed.
+// Virtual time: the test advances the clock, timers run in their order, and random numbers come from a seed.
 
 export class Clock {
   now = 1_764_000_000_000;
@@ -13,7 +13,7 @@ export class Clock {
     };
   };
 
-  /** Runs what is due within `ms`, one by one, with all promises settled in between. */
+  /** Runs all timers that are due within `ms`, one by one, and settles all promises in between. */
   async advance(ms: number): Promise<void> {
     const end = this.now + ms;
     await settle();
@@ -30,13 +30,13 @@ export class Clock {
     this.now = end;
   }
 
-  /** The machine sleeps: time passes and nothing runs. */
+  /** The machine sleeps: time passes and no timer runs. */
   sleep(ms: number): void {
     this.now += ms;
   }
 }
 
-/** All promise reactions that are ready, and those that they make ready. */
+/** Runs all promise reactions that are ready, and those that become ready through them. */
 export function settle(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-// Two members talk: what each sees, in the order in which it happens.
+// Two members talk. The tests check the views of both, step by step.
 
 import { expect, test } from 'vitest';
 import { direct } from '../src/client.ts';

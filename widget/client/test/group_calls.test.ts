@@ -1,4 +1,4 @@
-// The call of a room, of one tab against a server that is played by hand.
+// The call of a room in one tab, against a server that the test simulates step by step.
 
 import { expect, test } from 'vitest';
 import { type GroupCallEvent, RequestError, room } from '../src/client.ts';
@@ -42,7 +42,7 @@ function scene(storage = new Memory()) {
     ask: (async (request: Unnumbered) => {
       said.push(request);
       if (answer instanceof RequestError) throw answer;
-      // Every tab hears the answer before who waits for it does.
+      // Every tab gets the answer as an event before the request's promise resolves.
       return tell(answer, 1);
     }) as Ask,
     on: (_: string, listener: (event: never) => void) => {
@@ -81,7 +81,7 @@ test('who comes hears who is here, and follows who comes and goes', async () => 
   expect(one.here()).toEqual(['ben', 'carla']);
   one.tell({ news: 'away', place: 7 });
   expect(one.now().here[0]).toEqual({ ...ben, away: true });
-  // He comes again, in another place.
+  // Ben rejoins, in another place.
   one.tell({ news: 'came', user: 'ben', place: 12 });
   expect(one.now().here).toEqual([carla, { user: 'ben', place: 12 }]);
   one.tell({ news: 'apart', place: 8 });

@@ -1,4 +1,4 @@
-// Messages that stand beside the log: what waits for a moderator, what was refused, and what is shown as sent.
+// Held messages: some wait for a moderator, some were refused, and some are shown as sent.
 
 import { expect, test } from 'vitest';
 import { direct } from '../src/client.ts';

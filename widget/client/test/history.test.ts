@@ -1,4 +1,4 @@
-// A conversation on the screen: pages, gaps, the unread line.
+// An open conversation: pages, gaps and the unread line.
 
 import { expect, test } from 'vitest';
 import { direct } from '../src/client.ts';

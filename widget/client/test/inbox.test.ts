@@ -1,4 +1,4 @@
-// Drafts on several devices, what is marked as unread, lists, and search.
+// Drafts on several devices, conversations marked as unread, lists, and search.
 
 import { expect, test, vi } from 'vitest';
 import { direct, room } from '../src/client.ts';
@@ -8,7 +8,7 @@ import { world } from './world.ts';
 const ANA = direct('ana');
 const BEN = direct('ben');
 
-/** Ana has written to Ben, who is here with two browsers. */
+/** Ana has written to Ben, who is online with two browsers. */
 async function devices() {
   const all = world();
   all.server.says('ana', 'ben', 'hello');
@@ -166,7 +166,7 @@ test('hits say where they stand, also in a conversation that was not loaded, and
   const { client } = await online('ben');
   const found = async (...args: Parameters<typeof client.search>) => {
     const asked = client.search(...args);
-    // Its code comes first.
+    // Wait until the code of the search is fetched.
     await vi.dynamicImportSettled();
     await clock.advance(500);
     return (await asked).hits.map(one => `${one.key} ${one.message.body}`);

@@ -1,4 +1,4 @@
-// Invitations into rooms: what is said for them, and what comes of the answers.
+// Invite links of rooms: the commands, and the effects of the answers.
 
 import { expect, test } from 'vitest';
 import { direct, room } from '../src/client.ts';
@@ -19,7 +19,7 @@ const INVITATION = {
   until: 1_000,
 } as const;
 
-/** A server that answers this, whatever is asked. */
+/** A server that answers each request with this event. */
 function answering(event: Event) {
   const asked: Unnumbered[] = [];
   const replica = new Replica();

@@ -1,4 +1,4 @@
-// Random members, tabs and faults against the server's record: nothing lost, nothing twice, everywhere the same.
+// Random members, tabs and faults, compared with the server's record: no message is lost or doubled, and tabs agree.
 
 import { expect, test } from 'vitest';
 import { type Client, type ConversationKey, direct, type Message } from '../src/client.ts';
@@ -6,7 +6,7 @@ import { Browser, type Tab } from './browser.ts';
 import { Clock, chance } from './clock.ts';
 import { Server } from './server.ts';
 
-/** More with `SEEDS=1000 npx vitest run model`; one with `SEED=17`. */
+/** Run more seeds with `SEEDS=1000 npx vitest run model`, or one with `SEED=17`. */
 const only = Number(process.env.SEED ?? 0);
 const count = Number(process.env.SEEDS ?? 40);
 const seeds = only > 0 ? [only] : Array.from({ length: count }, (_, at) => at + 1);
@@ -23,7 +23,7 @@ class Run {
   server = new Server(this.clock);
   random: () => number;
   browsers: Map<string, Browser>;
-  /** The messages of each member, by conversation of the pair and tab, in order; of tabs that lived on. */
+  /** The messages that each tab has written, in order. Tabs that were killed are left out. */
   written: { from: string; to: string; tab: Tab; body: string; id: string }[] = [];
   calm = false;
 
@@ -82,7 +82,7 @@ class Run {
     else if (what < 0.79) this.server.freeze();
     else if (what < 0.82) this.server.reachable = this.random() < 0.5;
     else if (what < 0.86) tab.close();
-    // A tab that is killed takes with it what it had told nobody; that cannot be promised.
+    // A killed tab loses text that it has not sent yet. Wait, because the client cannot prevent that.
     else if (what < 0.89) await this.clock.advance(200).then(() => tab.crash());
     else if (what < 0.92) tab.say(tab.visible ? 'hidden' : 'visible');
     else if (what < 0.94) tab.say(tab.online ? 'offline' : 'online');
@@ -128,7 +128,7 @@ class Run {
     else if (one.mine) tab.client.remove(key, one.seq);
   }
 
-  /** Everything works again, and there is time. */
+  /** Ends all faults, and waits until the clients have recovered. */
   async heal(): Promise<void> {
     this.calm = true;
     this.server.reachable = true;
@@ -196,7 +196,7 @@ class Run {
       expect(stored.length, `${body} is there at most once`).toBeLessThanOrEqual(1);
       if (!tab.dead) expect(stored.length, `${body} of a living tab is there`).toBe(1);
     }
-    // The order of writing in one tab is the order of the archive.
+    // The archive has the messages of one tab in the order of writing.
     const byTab = new Map<string, string[]>();
     for (const { from, to, tab, id } of this.written) {
       const at = [...this.browsers.get(from)!.tabs].indexOf(tab);

@@ -1,4 +1,4 @@
-// Order as a replica knows it: strangers wait without a sound, and what a moderator says is kept until it is over.
+// Moderation in a replica: requests of strangers cause no sound, and a moderator's notices are kept while valid.
 
 import { beforeEach, expect, test } from 'vitest';
 import { direct } from '../src/client.ts';

@@ -1,4 +1,4 @@
-// Rooms as a replica knows them: in the list while one is a member, looked at otherwise, and never taken for a person.
+// Rooms in a replica: listed for members, viewed by others, and never treated as a direct conversation.
 
 import { beforeEach, expect, test } from 'vitest';
 import { direct, pageRoom, room } from '../src/client.ts';
@@ -203,7 +203,7 @@ test('a room in which nothing was said yet is asked for its messages once', asyn
   loading.open(KEY);
   await Promise.resolve();
   await Promise.resolve();
-  // As whoever draws it does, where there is nothing to scroll.
+  // The view does the same if there are no messages to scroll.
   if (views.timeline(KEY).more) loading.older(KEY);
   expect([asked, views.timeline(KEY).more, views.timeline(KEY).loading]).toEqual([1, false, 'no']);
   hear(posted(1, 'ben', 'hi'));

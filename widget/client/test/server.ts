@@ -1,4 +1,4 @@
-// A server in a few lines, for tests: the protocol's promises about order, position and ids, and faults on demand.
+// A small server for tests. It keeps the protocol's rules about order, position and ids, and causes faults on demand.
 
 import type { Link, LinkListener, OpenLink } from '../src/environment.ts';
 import type {
@@ -20,7 +20,7 @@ interface Talk {
   members: [string, string];
   messages: Message[];
   positions: number[];
-  /** Where each message was changed last: seq → position. */
+  /** The position of each message's last change: seq → position. */
   changes: Map<number, number>;
   markers: Map<string, { received: number; read: number }>;
   changed: number;
@@ -31,11 +31,11 @@ interface Session {
   device: string;
   listener: LinkListener;
   alive: boolean;
-  /** The client listens no more. */
+  /** The client no longer listens. */
   mute: boolean;
   watch: Set<string>;
   watchesContacts: boolean;
-  /** Deliveries keep their order. */
+  /** The time of the last scheduled delivery, so that deliveries keep their order. */
   busyUntil: number;
 }
 
@@ -56,29 +56,29 @@ export class Server {
   /** More contacts than these are not named by `watching`. */
   mostNamed = 1_000;
   readonly contacts = new Map<string, Map<string, Contact['state']>>();
-  /** How a user sees a conversation: `user id` → what was changed. */
+  /** A user's changes to their view of a conversation: `user id` → changed fields. */
   readonly views = new Map<string, Partial<Conversation>>();
-  /** Every command that was carried out, with its user. */
+  /** All executed commands, with their users. */
   readonly log: { user: string; command: Command }[] = [];
   hellos = 0;
   position = 0;
   epoch = 'e1';
-  /** More missed messages of one conversation than this make a gap. */
+  /** If a conversation has more missed messages than this, the server sends a gap. */
   gapAfter = 10;
-  /** More older messages of one conversation that have changed are not sent, but forgotten. */
+  /** If more older messages of a conversation have changed than this, the client must forget its messages. */
   updatesAtMost = 10;
   latency = () => 10;
-  /** Asked before each delivery and each command: what goes wrong here? */
+  /** Called before each delivery and each command: returns the fault to cause. */
   fault: (where: 'up' | 'down', frame: Command | Event) => 'no' | 'cut' | 'twice' | 'swallow' = () => 'no';
-  /** Refuses instead of carrying out. */
+  /** Returns an event that refuses the command. */
   refuse: (command: Command, user: string) => Event | undefined = () => undefined;
   reachable = true;
-  /** The token of a returning guest, in exchange for the shown one. */
+  /** The new token for a returning guest, which replaces the presented one. */
   renewal: string | undefined;
 
   constructor(private readonly clock: Clock) {}
 
-  /** For a browser's transports. */
+  /** The transport for a browser. */
   readonly open: OpenLink = (hello, listener) => {
     this.hellos += 1;
     const session: Session = {
@@ -111,7 +111,7 @@ export class Server {
     } satisfies Link;
   };
 
-  /** The connection breaks; what is on its way is lost. */
+  /** The connection breaks, and frames in transit are lost. */
   cut(session: Session): void {
     if (!session.alive) return;
     session.alive = false;
@@ -123,13 +123,13 @@ export class Server {
     for (const session of [...this.sessions]) this.cut(session);
   }
 
-  /** The connection is dead and nobody was told. */
+  /** All connections are dead, but neither side is notified. */
   freeze(): void {
     for (const session of this.sessions) session.alive = false;
     this.sessions.clear();
   }
 
-  /** Somebody says something, without a client. */
+  /** Posts a message of a user who has no client. */
   says(from: string, to: string, body: string, id = `x-${this.position}`): Message {
     return this.#append(from, to, { t: 'send', id, to: { user: to }, body }, undefined);
   }
@@ -150,7 +150,7 @@ export class Server {
     return talk;
   }
 
-  /** The two become contacts of each other, or are none any more. */
+  /** Two users become contacts, or are no longer contacts. */
   relate(a: string, b: string, state: 'contact' | 'none'): void {
     this.position += 1;
     for (const [user, other] of [
@@ -406,7 +406,7 @@ export class Server {
     return message;
   }
 
-  /** Changes a message, tells all, and answers. */
+  /** Changes a message, notifies all sessions, and answers. */
   #change(session: Session, command: Command & { t: 'edit' | 'delete' | 'pin' | 'react' }): void {
     const { user } = session;
     const { rid: re, conversation, seq } = command;
@@ -486,7 +486,7 @@ export class Server {
 
   #deliver(session: Session, event: Event): void {
     session.busyUntil = Math.max(session.busyUntil, this.clock.now + this.latency());
-    // As over a wire: the receiver gets a copy.
+    // The receiver gets a copy, as over a network.
     const copy = () => JSON.parse(JSON.stringify(event)) as Event;
     this.clock.timer(session.busyUntil - this.clock.now, () => {
       if (!session.alive || session.mute) return;

@@ -1,4 +1,4 @@
-// Tokens, guests, and who finds what in the browser's storage.
+// Tokens, guests, and the data in the browser's storage.
 
 import { expect, test } from 'vitest';
 import { direct } from '../src/client.ts';
@@ -230,7 +230,7 @@ test('the token of a guest is renewed, and goes with the guest', async () => {
     expect(kept()).toBeUndefined();
   }
   {
-    // On another page, before anybody knew that they have been a guest.
+    // The guest becomes a member on another page, where the client has not signed in as the guest before.
     const { clock, one, tab, kept } = await written();
     tab.close();
     one.tab('ana').client.connect();
@@ -247,7 +247,7 @@ test('the token of a guest is renewed, and goes with the guest', async () => {
     expect(kept()).toBe(server.renewal);
   }
   {
-    // The server knows it no more: the site has a new secret.
+    // The server refuses the token, because the site has a new secret.
     const { clock, server, one, tab, kept } = await written();
     const guest = tab.client.me()?.user;
     tab.close();

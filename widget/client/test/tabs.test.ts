@@ -1,4 +1,4 @@
-// Several tabs of one member: one connection, the same picture everywhere, and somebody always leads.
+// Several tabs of one member: one connection, the same state in all tabs, and always a leader.
 
 import { expect, test } from 'vitest';
 import { direct } from '../src/client.ts';

@@ -1,11 +1,11 @@
-// Keeps the button and the panel above what the page does not want covered: a cookie notice, a button of its own.
+// Keeps the button and the panel above elements that the page does not want covered, such as a cookie notice.
 
-/** Seconds are soon enough; and no observer tells when a notice slides in, is hidden by a class, or comes later. */
+/** Polls, because no observer reports that a notice slides in, is hidden by a class, or is added later. */
 const LOOK_MS = 1_000;
-/** From the page's edge to where the button ends. */
+/** The distance from the page's edge to the far side of the button, in pixels. */
 const CORNER = 100;
 
-/** Lifts by `--kith-lift` on `host`, as long as it is on the page. Returns the way out. */
+/** Sets `--kith-lift` on `host` until the returned function is called. */
 export function avoid(selectors: string, host: HTMLElement, side: 'left' | 'right'): () => void {
   const look = () => {
     if (document.hidden) return;
@@ -39,7 +39,7 @@ export function liftOver(
   return lift > page.height / 2 ? 0 : lift;
 }
 
-/** A selector that cannot be one is said once, and nothing is avoided. */
+/** An invalid selector causes one warning on the console and avoids nothing. */
 function boxesOf(selectors: string): Box[] {
   try {
     return Array.from(document.querySelectorAll(selectors), one => one.getBoundingClientRect());

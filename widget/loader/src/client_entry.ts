@@ -1,3 +1,3 @@
-// The module that the loader fetches first: the client with a browser around it.
+// The module that the loader fetches first: the client.
 
 export * from '@kith/client';

@@ -1,4 +1,4 @@
-/** The fields of a value from outside, each still to be checked. A value that is no object has none. */
+/** The unchecked fields of a value from outside. Empty if the value is no object. */
 export function fieldsOf(value: unknown): Partial<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

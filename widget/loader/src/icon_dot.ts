@@ -1,4 +1,4 @@
-// A dot on the page's own icon while something is unread, whatever icons the page has.
+// Shows a dot on the page's own icon while a message is unread.
 
 export interface IconDot {
   set(on: boolean): void;
@@ -8,13 +8,13 @@ const SIZE = 64;
 const DOT = { x: 46, y: 46, radius: 16, rim: 4 };
 
 /**
- * The page's links keep their place and lose their `rel` for as long as ours stands at the end. What the page puts there
- * meanwhile wins, as any icon of the page does, until the number changes again.
+ * Appends an icon link to the page, and changes the `rel` of the page's own icon links while it is there. An icon that
+ * the page sets in the meantime overrides the dot.
  */
 export function createIconDot(page: Document): IconDot {
   let wanted = false;
   let given: { ours: HTMLLinkElement; theirs: { link: HTMLLinkElement; rel: string }[] } | undefined;
-  /** An icon of another origin, or a policy: what failed once is not tried again. */
+  /** Drawing failed because of the icon's origin or a policy of the page. It is not tried again. */
   let refused = false;
 
   const giveBack = () => {
@@ -61,7 +61,7 @@ function iconsOf(page: Document): HTMLLinkElement[] {
   return Array.from(page.querySelectorAll<HTMLLinkElement>('link[rel~="icon" i]'));
 }
 
-/** Rejects where there is no icon, or one of an origin that does not lend it. */
+/** Rejects if there is no icon, or if the icon's origin does not allow its use (CORS). */
 async function draw(page: Document, icon: string): Promise<string> {
   const image = new Image(SIZE, SIZE);
   image.crossOrigin = 'anonymous';
@@ -73,7 +73,7 @@ async function draw(page: Document, icon: string): Promise<string> {
   const brush = canvas.getContext('2d');
   if (brush === null) throw new Error('no canvas');
   brush.drawImage(image, 0, 0, SIZE, SIZE);
-  // Cut out around the dot, so that it is seen on an icon of its own colour.
+  // Cut a transparent ring around the dot, so that it is visible on an icon of the same colour.
   brush.globalCompositeOperation = 'destination-out';
   circle(brush, DOT.radius + DOT.rim);
   brush.globalCompositeOperation = 'source-over';

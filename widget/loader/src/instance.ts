@@ -1,5 +1,5 @@
-// One widget of a page: its button or its place, its part of the interface, and its listeners. All widgets of a page share
-// the rest (`page_api.ts`).
+// One widget of a page: its button or its element, its interface, and its listeners. All widgets of a page share the
+// client and the rest (`page_api.ts`).
 
 import type { Client, ConversationKey } from '@kith/client';
 import type { KithInstance, PageEvents } from './kith.ts';
@@ -9,29 +9,29 @@ import { type OpenPanel, rememberedPanel, rememberPanel } from './panel_memory.t
 import type { Settings } from './settings.ts';
 import type { App, CallRequest, Mount, Push } from './stage.ts';
 
-/** What all widgets of a page share. */
+/** The services that all widgets of a page share. */
 export interface InstanceHost {
   app(): Promise<{ default: Mount }>;
   client(): Promise<Client>;
   push(): Promise<Push>;
-  /** Calls when the page has nothing better to do. */
+  /** Calls when the page is idle. */
   idle(call: () => void): void;
-  /** Connects in idle time where somebody is signed in; fulfilled with whether there is a connection to wait for. */
+  /** Connects if a user is signed in or a guest's token is stored. Resolves with false if nothing was connected. */
   connectQuietly(): Promise<boolean>;
-  /** Somebody wants a connection. */
+  /** Marks that a connection was requested. */
   wanted(): void;
   isWanted(): boolean;
-  /** Once the interface can show what comes. */
+  /** Connects the client. Called when the interface can show its events. */
   connect(client: Client): void;
-  /** The signed-in user, as far as known. */
+  /** The signed-in user, if known. */
   user(): string | undefined;
-  /** Whether the connection has been away for so long that the button says so. */
+  /** Whether the connection has been lost for longer than `AWAY_MS`, so that buttons show it. */
   lost(): boolean;
   /** Whether any widget of this page shows the chat. */
   shows(key: ConversationKey): boolean;
   call(request: CallRequest): void;
   emit(event: 'open' | 'close', from: Instance): void;
-  /** This widget is off the page. */
+  /** Called when the widget was removed from the page. */
   removed(instance: Instance): void;
 }
 
@@ -40,15 +40,15 @@ export interface Instance extends Pick<Listeners<PageEvents>, 'emit' | 'on' | 'o
   readonly place: HTMLElement;
   /** Fetches the interface if need be, then acts; the button shows the progress. */
   show(act: (app: App) => void): void;
-  /** The same without the button, for what nobody has asked for. */
+  /** Like `show`, but the button shows no progress: for actions that the member did not request. */
   behind(act: (app: App) => void): void;
-  /** Its interface has been fetched, or is on its way. */
+  /** Whether the interface was fetched or is being fetched. */
   loaded(): boolean;
   shows(key: ConversationKey): boolean;
   hide(): void;
   setUnread(count: number): void;
   setState(state: LauncherState): void;
-  /** `keepPanel`: the next widget of this tab shows what is open now. */
+  /** `keepPanel`: the next widget of this tab opens the same panel. */
   remove(keepPanel: boolean): void;
   removed(): boolean;
 }
@@ -106,7 +106,7 @@ export function createInstance(settings: Settings, place: HTMLElement, host: Ins
           launcher.setState(host.lost() ? 'away' : 'ready');
           if (!isRemoved) act(app);
         },
-        // A click that finds no server greys the button, and the next one tries again.
+        // If the server cannot be reached, the button turns grey, and the next click retries.
         error => {
           clearTimeout(slow);
           if (isRemoved) return;
@@ -156,19 +156,19 @@ export function createInstance(settings: Settings, place: HTMLElement, host: Ins
     removed: () => isRemoved,
   };
 
-  /** Only when the page is left, because nobody may have been signed in when the panel was opened. */
+  /** Stores the panel when the page is left. When the panel was opened, the user may not have been known yet. */
   function remember(): void {
     const user = host.user();
     if (host.isWanted()) rememberPanel(site, panel && user ? { user, panel } : undefined);
   }
 
-  /** A link to a message opens it, and one that invites shows into what. What a notice was clicked for is that of `push.ts`. */
+  /** Opens the message or the invitation of a link. `push.ts` handles links of notices, which begin with `%40` or `%23`. */
   function followLink(): void {
     const { hash } = location;
     if (/^#kith=[^%]/.test(hash)) instance.show(app => app.follow(hash));
   }
 
-  /** Shows what the page before this one showed: the bar with its windows, the panel that was open in this tab. */
+  /** Restores the state of the previous page in this tab: the bar with its windows, or the open panel. */
   function showAsBefore(): void {
     if (hasBar(mode)) instance.show(() => undefined);
     const before = rememberedPanel(site);
@@ -195,7 +195,7 @@ export function createInstance(settings: Settings, place: HTMLElement, host: Ins
     const open = () => instance.show(app => (person ? app.open(person) : app.openRoom(room ?? '')));
     if (isRemoved) return;
     if (launcher.host.isConnected) return open();
-    // The page inserts the element later. Until then nothing in it has a size, and a chat could not scroll to its end.
+    // The page inserts the element later. Until then its content has no size, and a chat could not scroll to its end.
     placed = new ResizeObserver(() => {
       placed?.disconnect();
       open();
@@ -205,7 +205,7 @@ export function createInstance(settings: Settings, place: HTMLElement, host: Ins
 
   const { button } = launcher;
   button.addEventListener('click', () => instance.show(app => (isOpen ? app.hide() : app.show())));
-  // On the way to the button there is time to fetch what a click will need.
+  // Fetch the interface before the click, when the pointer or the focus reaches the button.
   const fetchSoon = () => void host.app().catch(() => undefined);
   for (const event of ['pointerenter', 'focus', 'touchstart'])
     button.addEventListener(event, fetchSoon, { once: true, passive: true });
@@ -214,7 +214,7 @@ export function createInstance(settings: Settings, place: HTMLElement, host: Ins
   else if (embedded) host.idle(openEmbedded);
   else
     host.idle(async () => {
-      // An interface that is open already, or opening, was asked for on this page.
+      // If the interface is open or opening already, the member has requested it on this page.
       if (!isRemoved && coming === undefined && (await host.connectQuietly()) && !isRemoved) showAsBefore();
     });
   if (!embedded) {
@@ -225,7 +225,7 @@ export function createInstance(settings: Settings, place: HTMLElement, host: Ins
   return instance;
 }
 
-/** For the page. Without an instance nothing has an effect. */
+/** The methods that the page calls. Without an instance they have no effect. */
 export function controlsOf(instance: Instance | undefined, destroy: () => void): KithInstance {
   return {
     open: user => instance?.show(app => (user === undefined ? app.show() : app.open(String(user)))),
@@ -241,7 +241,7 @@ export function controlsOf(instance: Instance | undefined, destroy: () => void):
   };
 }
 
-/** As the member chose, else as the tag says; there is room for it from this width on. */
+/** The member's choice, or else the tag's mode. The bar needs at least this width. */
 function hasBar(mode: Settings['mode']): boolean {
   if ((mode !== 'bar' && mode !== 'bubble') || !matchMedia('(min-width: 1100px)').matches) return false;
   try {

@@ -1,4 +1,4 @@
-// The button in the corner, in a shadow root of its own. The host element has no size and takes no clicks.
+// The button in the corner, in its own shadow root. The host element has no size and takes no clicks.
 
 import { avoid } from './avoid.ts';
 import type { Settings } from './settings.ts';
@@ -14,7 +14,7 @@ export interface Launcher {
   remove(): void;
 }
 
-/** `busy`: something is on its way. `away`: the server cannot be reached. */
+/** `busy`: the interface is being fetched. `away`: the server cannot be reached. */
 export type LauncherState = 'ready' | 'busy' | 'away';
 
 export function createLauncher(settings: Settings, place: HTMLElement): Launcher {
@@ -22,7 +22,7 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   const host = document.createElement('kith-widget');
   const root = host.attachShadow({ mode: 'closed', delegatesFocus: false });
   addStyles(root, settings.nonce);
-  // The page's shortcuts are for the page: it sees only the host element, and not that one types into a field of it.
+  // Keep key and text events from the page's shortcuts: the page cannot see that the target is a text field.
   for (const type of ['keydown', 'keypress', 'keyup', 'beforeinput', 'input', 'paste', 'copy', 'cut'])
     host.addEventListener(type, event => event.stopPropagation());
 
@@ -36,7 +36,7 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   const badge = document.createElement('span');
   badge.className = 'launcher-badge';
   badge.hidden = true;
-  // The number is in the button's name already.
+  // The accessible name of the button already contains the number.
   badge.setAttribute('aria-hidden', 'true');
   button.append(bubbleIcon(), badge);
   root.append(button);
@@ -77,15 +77,15 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   };
 }
 
-/** The app follows the system while it runs; until then the state of now is enough. */
+/** Sets the theme once. When the app runs, it follows changes of the system's scheme. */
 function dress(host: HTMLElement, theme: Settings['theme']): void {
   const dark = theme === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
   host.dataset.theme = dark ? 'dark' : 'light';
 }
 
 /**
- * Rules with `!important` on `:host` override the page's rules, even those with `!important`: of two such
- * rules the inner tree's wins (CSS Cascade 5 §6.1). A page may set variables.
+ * Rules with `!important` on `:host` override the page's rules, even those with `!important`, because the rule of the
+ * inner tree wins (CSS Cascade 5 §6.1). A page may set variables.
  */
 const STYLES = `
 :host {
@@ -165,7 +165,7 @@ const STYLES = `
 }
 `;
 
-/** Constructed sheets need no permission from `style-src`; where they are missing, a style element has the nonce. */
+/** Constructed sheets need no permission from `style-src`. Browsers without them get a style element with the nonce. */
 function addStyles(root: ShadowRoot, nonce: string | undefined): void {
   try {
     const sheet = new CSSStyleSheet();
@@ -179,7 +179,7 @@ function addStyles(root: ShadowRoot, nonce: string | undefined): void {
   }
 }
 
-/** Built by hand: with Trusted Types a page may forbid `innerHTML`. */
+/** Builds the icon without `innerHTML`, which a page may forbid by Trusted Types. */
 function bubbleIcon(): SVGElement {
   const draw = <K extends keyof SVGElementTagNameMap>(name: K, attributes: Record<string, string>) => {
     const element = document.createElementNS('http://www.w3.org/2000/svg', name);

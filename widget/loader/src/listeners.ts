@@ -1,4 +1,4 @@
-// The listeners of the page, by the event that they hear.
+// The listeners of the page, by event.
 
 export interface Listeners<Events> {
   on<K extends keyof Events>(event: K, listener: (detail: Events[K]) => void): () => void;
@@ -10,7 +10,7 @@ export interface Listeners<Events> {
 type ByEvent<Events> = { [K in keyof Events]?: Set<(detail: Events[K]) => void> };
 
 export function createListeners<Events>(): Listeners<Events> {
-  // Without a prototype: a page may name any event, `toString` too.
+  // The object has no prototype, because a page may use any event name, even `toString`.
   let listeners: ByEvent<Events> = Object.create(null);
   return {
     on(event, listener) {
@@ -22,7 +22,7 @@ export function createListeners<Events>(): Listeners<Events> {
     off(event, listener) {
       listeners[event]?.delete(listener);
     },
-    /** A listener that throws does not keep the others from hearing. */
+    /** Calls all listeners, also after one has thrown. */
     emit(event, detail) {
       for (const listener of Array.from(listeners[event] ?? [])) {
         try {

@@ -1,11 +1,11 @@
-// The script at /kith.js: puts the launcher on the page and `window.Kith` beside it, and never throws into the page.
+// The script at /kith.js: adds the launcher to the page, sets `window.Kith`, and never throws into the page.
 
 import type { Kith } from './kith.ts';
 import { createKith } from './page_api.ts';
 import { readSettings, type TagSettings } from './settings.ts';
 import type { Mount } from './stage.ts';
 
-/** Paths of the modules, put in by the build. */
+/** Paths of the modules, which the build inserts. */
 declare const KITH_CLIENT: string;
 declare const KITH_APP: string;
 declare const KITH_BACKGROUND: string;
@@ -34,7 +34,7 @@ function begin(): void {
   }
 }
 
-/** Into an element of the page, which may be further down than the tag. */
+/** Starts the embedded chat in an element of the page, which may come later in the document than the tag. */
 function embed(settings: TagSettings, script: HTMLScriptElement): void {
   const place = settings.into === undefined ? script.parentElement : document.querySelector(settings.into);
   if (place instanceof HTMLElement && place !== document.head) {
@@ -60,8 +60,8 @@ function start(settings: TagSettings, place: HTMLElement): Kith {
 }
 
 /**
- * Fetches a module once it is wanted. A browser remembers a fetch that failed for as long as the page lives, under the
- * whole address: another fragment is another try.
+ * Fetches a module on demand. A browser remembers a failed fetch of a module by its whole address until the page is
+ * unloaded, so a retry needs another fragment.
  */
 function late<T>(address: string): () => Promise<T> {
   let module: Promise<T> | undefined;
@@ -77,7 +77,7 @@ function late<T>(address: string): () => Promise<T> {
   };
 }
 
-/** After the page has loaded and paused; Safari has no `requestIdleCallback`. */
+/** Calls after the page has loaded and is idle. Safari has no `requestIdleCallback`. */
 function whenIdle(call: () => void): void {
   const idle = () => {
     if (typeof requestIdleCallback === 'function') requestIdleCallback(call, { timeout: 3_000 });

@@ -96,7 +96,7 @@ describe('the next page of this tab', () => {
   const online: Status = { state: 'online', shared: false };
   const leave = () => dispatchEvent(new Event('pagehide'));
 
-  /** Ana's page with an open panel, which she leaves; then the next one, where `user` is signed in. */
+  /** Ana opens the panel and leaves the page. Then the next page is loaded, where `user` is signed in. */
   async function next(user: string, status = 200) {
     const before = open({ tokenUrl: '/tok' }, 200);
     before.kith.open();
@@ -459,7 +459,7 @@ describe('mount', () => {
     document.body.append(element);
     return element;
   };
-  /** A page whose tag has no widget, and its article with a room. */
+  /** A page whose tag has no widget, and an article with a room. */
   async function article(more: Partial<TagSettings> = {}) {
     const page = open({ tokenUrl: '/tok', mode: 'headless', ...more }, 200);
     const element = embedIn('article');
@@ -750,10 +750,10 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-/** Numbers that stood on the page. */
+/** The unread numbers that the page has shown. */
 const badges: number[] = [];
 
-/** Calls of the part for notifications. */
+/** Calls of `Push`. */
 const pushed: string[] = [];
 
 class FakePush {

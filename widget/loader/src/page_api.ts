@@ -1,4 +1,4 @@
-// `window.Kith`: what the page may call and hear, and what all widgets of the page share, from the tag to the connection.
+// `window.Kith`: the API of the page, and the state that all widgets of the page share, such as the connection.
 
 import type { Client, Status, Totals } from '@kith/client';
 import { fieldsOf } from './fields_of.ts';
@@ -12,26 +12,26 @@ import { mountSettings, type Settings, type TagSettings } from './settings.ts';
 import type { CallRequest, Mount } from './stage.ts';
 import { createTokenSource } from './token_source.ts';
 
-/** How the parts that come late are fetched; each rejects where it cannot be had now. */
+/** Fetches the lazy parts. Each promise rejects if its part cannot be fetched now. */
 export interface Parts {
   client(): Promise<typeof import('./client_entry.ts')>;
   app(): Promise<{ default: Mount }>;
   push(): Promise<typeof import('./push/push.ts')>;
   badge(): Promise<typeof import('./page_badge.ts')>;
-  /** Calls when the page has nothing better to do. */
+  /** Calls when the page is idle. */
   idle(call: () => void): void;
 }
 
-/** So long the launcher keeps its colour while the connection is away. */
+/** After this time without a connection the launcher turns grey. */
 const AWAY_MS = 8_000;
 
-/** The connection stays for so long after the last `unmount`: a page that changes its view mounts the next widget meanwhile. */
+/** The connection stays open for this time after the last `unmount`: a page may mount the next widget meanwhile. */
 export const LINGER_MS = 1_000;
 
-/** Only the site's developer can do something about these. */
+/** Codes of errors that only the site's developer can correct. */
 const MISTAKES = new Set(['bad_origin', 'no_such_site', 'bad_version']);
 
-/** `place`: of the tag's own widget. */
+/** `place`: the element of the tag's own widget. */
 export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): Kith {
   const { site, server, user, tokenUrl, worker, lang } = tag;
   const instances = new Set<Instance>();
@@ -41,25 +41,25 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
   let client: Client | undefined;
   let push: Promise<Push> | undefined;
   let badge: Promise<PageBadge> | undefined;
-  /** Names of page rooms, which the widgets bring. */
+  /** Names of page rooms, which the widgets' options set. */
   const pageNames: Record<string, string> = {};
-  /** Somebody has asked for a connection, not only for the client. */
+  /** Whether a connection was requested, not only the client. */
   let wanted = false;
   let quiet: Promise<boolean> | undefined;
-  /** A token of the page for which there is no widget yet. */
+  /** A token that the page has set before it has a widget. */
   let unused: string | undefined;
-  /** Without a widget of the tag, a page that asks for the client keeps it. */
+  /** If the tag has no widget, a page that requests the client keeps it. */
   let held = false;
   let unread = 0;
   let away: ReturnType<typeof setTimeout> | undefined;
-  /** The connection has been away for so long that the buttons say so. */
+  /** Whether the connection has been lost for longer than `AWAY_MS`, so that buttons show it. */
   let lost = false;
   /** The widget that draws calls. */
   let caller: Instance | undefined;
   let closing: ReturnType<typeof setTimeout> | undefined;
   let destroyed = false;
 
-  /** The first widget that can show any chat: what concerns the whole page happens there, and once. */
+  /** The first widget that can show any chat. It handles what concerns the whole page. */
   const free = () => Array.from(instances).find(one => one.settings.mode !== 'embed');
   const main = (): Instance | undefined => free() ?? instances.values().next().value;
 
@@ -103,7 +103,7 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
       if (happened.first) main()?.behind(app => app.notify(happened));
     });
     made.on('call', event => {
-      // A call needs the interface; an interface that is loaded gets all other events, too.
+      // An incoming call loads the interface. Other call events matter only if the interface is loaded.
       if (event.news === 'ring' || (caller ?? main())?.loaded()) call({ do: 'hear', event });
     });
     made.subscribe('status', () => statusChanged(made.status()));
@@ -124,8 +124,8 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
   };
 
   /**
-   * In idle time after load: a member of the site gets an unread count, and so does a guest who has written to somebody
-   * on an earlier page. Nobody else is connected anywhere.
+   * Connects in idle time after load, so that the button shows an unread count: a signed-in member, or a guest who has
+   * written on an earlier page. Other visitors are not connected.
    */
   const connectWhoIsHere = async (): Promise<boolean> => {
     const guest = keptGuest(site) !== undefined;
@@ -138,7 +138,7 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
         if (token === undefined) pushEnds();
         if (token === undefined && !guest) return false;
       } catch {
-        // The client asks again, less and less often.
+        // The client asks again, at growing intervals.
       }
     }
     if (instances.size === 0) return false;
@@ -154,7 +154,7 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
     return quiet;
   };
 
-  /** Nobody uses it any more. */
+  /** Closes the client when no widget uses it. */
   const disconnect = (end: (one: Client) => void): void => {
     clearTimeout(closing);
     clearTimeout(away);
@@ -166,9 +166,9 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
     setUnread({ unread: 0, strangers: 0 });
   };
 
-  // -- what it says --
+  // -- events of the client --
 
-  /** A stranger's request counts as a message: nobody else tells of it. */
+  /** Adds the requests of strangers to the number, because the page shows them in no other way. */
   const setUnread = (totals: Pick<Totals, 'unread' | 'strangers'>): void => {
     unread = totals.unread + totals.strangers;
     for (const one of instances) one.setUnread(unread);
@@ -214,7 +214,7 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
     for (const one of instances) one.emit(event, detail);
   };
 
-  /** An invitation for which one had to sign in first. */
+  /** Opens an invitation that has waited for the sign-in. */
   const followWaiting = (): void => {
     const one = free();
     const hash = one && takeWaiting();
@@ -236,14 +236,14 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
     return own;
   };
 
-  /** Nobody is signed in: what is for the last one who was must not be shown here. */
+  /** Ends notifications after a sign-out, so that the browser shows none for the former member. */
   const pushEnds = (): void => {
     if (pushIsOn()) pushPart().then(one => one.leave(), ignore);
   };
 
   // -- the widgets --
 
-  /** All calls of a page are drawn in one widget, because a member is in one call at a time. */
+  /** One widget of a page draws all calls, because a member is in one call at a time. */
   const call = (request: CallRequest): void => {
     caller ??= main();
     caller?.behind(app => app.call(request));
@@ -260,7 +260,7 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
     },
     isWanted: () => wanted,
     async connect(one) {
-      // It may bring a token: two widgets ask for one.
+      // `connectQuietly` may be fetching a token. Waiting for it avoids a second request.
       await quiet;
       if (one !== client) return;
       if (unused !== undefined) one.setToken(unused);
@@ -292,7 +292,7 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
     one.setUnread(unread);
     if (lost) one.setState('away');
     if (client?.status().state === 'online') followWaiting();
-    // The place in a call is kept for seconds only.
+    // Rejoin at once: the server keeps a place in a call for seconds only.
     if (caller === undefined && callIsKept()) call({ do: 'rejoin' });
     return one;
   };
@@ -305,7 +305,7 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
       const into = element instanceof HTMLElement ? element : document.body;
       const all = Array.from(instances);
       if (settings === undefined) {
-        // The console says why.
+        // `mountSettings` has written the reason to the console.
       } else if (settings.mode === 'embed' && all.some(it => it.place === into)) {
         console.error('kith: mount(): this element has a widget already, which must be unmounted first');
       } else if (settings.mode !== 'embed' && free()) {
@@ -377,7 +377,7 @@ export function createKith(tag: TagSettings, parts: Parts, place: HTMLElement): 
 
 const ignore = () => undefined;
 
-/** The member has turned notices on in this browser: what is written there, the part itself knows. */
+/** Whether the member has turned notifications on in this browser. Only `push.ts` reads the value. */
 function pushIsOn(): boolean {
   try {
     return localStorage.getItem('kith.push') !== null;
@@ -386,7 +386,7 @@ function pushIsOn(): boolean {
   }
 }
 
-/** This tab was in a call before the page was loaded; the ticket is the interface's to read. */
+/** Whether this tab was in a call before the page was loaded. Only the interface reads the stored ticket. */
 function callIsKept(): boolean {
   try {
     return sessionStorage.getItem('kith:call') !== null;
@@ -395,7 +395,7 @@ function callIsKept(): boolean {
   }
 }
 
-/** The invitation that the interface has put there (`invite_links/pending_invite.ts`). */
+/** Takes the invitation that the interface has stored (`invite_links/pending_invite.ts`). */
 function takeWaiting(): string | null {
   try {
     const hash = sessionStorage.getItem('kith:invitation');
@@ -406,7 +406,7 @@ function takeWaiting(): string | null {
   }
 }
 
-/** The guest's token, if it is still valid. Without one the visitor would be a new guest. */
+/** The guest's stored token, if it is still valid. Without it the visitor would become a new guest. */
 function keptGuest(site: string): string | undefined {
   try {
     const token = localStorage.getItem(`kith:${site}:guest`) ?? '';
@@ -418,13 +418,13 @@ function keptGuest(site: string): string | undefined {
   }
 }
 
-/** Removes the client's data of earlier pages; on this page the client may not be loaded. */
+/** Removes data that the client stored on earlier pages. On this page the client may not be loaded. */
 function forgetKept(...prefixes: string[]): void {
   try {
     for (const key of Object.keys(localStorage)) {
       if (prefixes.some(prefix => key.startsWith(prefix))) localStorage.removeItem(key);
     }
   } catch {
-    // Forbidden: nothing is kept either.
+    // Storage is forbidden, so it has no data.
   }
 }

@@ -1,10 +1,10 @@
-// The unread number on the page itself: in its title, and as a dot on its icon. Fetched once something is unread.
+// Shows the unread number in the page's title, and a dot on its icon. Fetched at the first unread message.
 
 import { createIconDot } from './icon_dot.ts';
 import { createTitleCounter } from './title_counter.ts';
 
 export interface PageBadge {
-  /** With 0 the page has its own title and icon back. */
+  /** 0 restores the page's own title and icon. */
   set(unread: number): void;
 }
 

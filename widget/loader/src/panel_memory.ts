@@ -1,11 +1,11 @@
-// The open panel of this tab, so that the next page of the site shows it as it was.
+// Stores the open panel of this tab, so that the next page of the site opens it again.
 
 import type { ConversationKey } from '@kith/client';
 import { fieldsOf } from './fields_of.ts';
 
 const TABS = ['chats', 'contacts', 'rooms', 'me'] as const;
 
-/** The open parts. */
+/** The open parts of a panel. */
 export interface OpenPanel {
   tab: (typeof TABS)[number];
   chat: ConversationKey | undefined;
@@ -18,7 +18,7 @@ export interface PanelMemory {
   panel: OpenPanel;
 }
 
-/** In the tab alone: another tab, and the next visit, begin with a closed panel. */
+/** The key in `sessionStorage`. Another tab, and the next visit, begin with a closed panel. */
 const nameOf = (site: string) => `kith:${site}:panel`;
 
 export function rememberPanel(site: string, memory: PanelMemory | undefined): void {
@@ -40,7 +40,7 @@ export function rememberedPanel(site: string): PanelMemory | undefined {
   }
 }
 
-/** Any script of the page may have written it. */
+/** Checks the stored value, because any script of the page may have written it. */
 function checked(panel: unknown): OpenPanel {
   const { tab, chat, expanded } = fieldsOf(panel);
   return {

@@ -1,5 +1,5 @@
-// The settings of a widget, checked: from the attributes of the script tag, or from the options of `mount`. A wrong value falls
-// back to the default, and the console says so once.
+// Reads and checks the settings of a widget, from the attributes of the script tag or from the options of `mount`. A
+// wrong value causes a warning on the console, and the default is used.
 
 import { fieldsOf } from './fields_of.ts';
 import type { MountOptions } from './kith.ts';
@@ -9,34 +9,34 @@ export interface Settings {
   /** Origin and path prefix of the Kith server, without a slash at the end. */
   server: string;
   mode: Mode;
-  /** In mode `embed`: the room, by its id, or that of a page of the site, which begins with a slash. */
+  /** In mode `embed`: the id of the room, or the path of a page of the site, which begins with a slash. */
   room?: string;
   /** In mode `embed`, instead of a room: the conversation with this user. */
   person?: string;
-  /** The name of a page's room here; from `data-room-name`, else this page's title if the room is this page's. */
+  /** The name of a page's room, from `data-room-name`. Default: the title of this page, if the room belongs to it. */
   roomName?: string;
-  /** In mode `embed`: a selector of the element that it goes into; without it, the tag's own parent. */
+  /** In mode `embed`: a selector of the element that contains the chat. Default: the parent of the tag. */
   into?: string;
-  /** BCP 47; from `data-lang`, else the page's, else the browser's. */
+  /** A BCP 47 tag, from `data-lang`, else the page, else the browser. */
   lang: string;
   theme: 'light' | 'dark' | 'auto';
   position: 'left' | 'right';
-  /** Where to fetch a token, same origin as the page. */
+  /** The address of tokens, on the same origin as the page. */
   tokenUrl?: string;
-  /** The member's id, where the page knows it: saves followers of the leading tab a token. */
+  /** The member's id, if the page knows it. Then tabs that follow the leading one need no token. */
   user?: string;
   nonce?: string;
   /** Address of the site's service worker for notifications. */
   worker: string;
-  /** A dot on the page's icon while something is unread. */
+  /** Whether the page's icon gets a dot while a message is unread. */
   iconDot: boolean;
-  /** Selectors of what shall not be covered. */
+  /** Selectors of elements that must not be covered. */
   avoid?: string;
 }
 
 type Mode = 'bubble' | 'bar' | 'inbox' | 'embed';
 
-/** A tag without a widget of its own: the page mounts some, or uses the client. */
+/** The settings of the tag. `headless`: it has no widget; the page mounts widgets, or uses the client. */
 export type TagSettings = Omit<Settings, 'mode'> & { mode: Mode | 'headless' };
 
 export interface PageSettings {
@@ -47,7 +47,7 @@ export interface PageSettings {
   title?: string;
 }
 
-/** Undefined where the tag cannot work: without a site there is nobody to connect to. */
+/** Undefined if the tag cannot work, for example without a site. */
 export function readSettings(script: HTMLScriptElement, page: PageSettings): TagSettings | undefined {
   const { site, server, lang, theme, position, tokenUrl, user, icon, into, serviceWorker, avoid } =
     script.dataset;
@@ -70,7 +70,7 @@ export function readSettings(script: HTMLScriptElement, page: PageSettings): Tag
     lang: lang || page.lang || page.languages[0] || 'en',
     theme: oneOf('data-theme', theme, THEMES) ?? 'auto',
     position: oneOf('data-position', position, SIDES) ?? (page.dir === 'rtl' ? 'left' : 'right'),
-    // A nonce means a policy, and that may forbid what a changed icon needs: `img-src data:`.
+    // A nonce indicates a policy, which may forbid the data address of a changed icon (`img-src data:`).
     iconDot: (oneOf('data-icon', icon, ['dot', 'same']) ?? (script.nonce ? 'same' : 'dot')) === 'dot',
     worker: serviceWorker || '/kith-sw.js',
     ...chatOf(script.dataset, page),
@@ -87,7 +87,7 @@ const THEMES = ['auto', 'light', 'dark'] as const;
 const SIDES = ['left', 'right'] as const;
 const TEXTS = ['site', 'mode', 'room', 'person', 'roomName', 'position', 'theme', 'avoid'];
 
-/** Undefined where the options cannot work; the console says why. */
+/** Undefined if the options cannot work. The console shows the reason. */
 export function mountSettings(tag: TagSettings, options: MountOptions): Settings | undefined {
   const texts: Partial<Record<string, string>> = {};
   const given = fieldsOf(options);
@@ -138,7 +138,7 @@ function chatOf(
   };
 }
 
-/** As long as the name of a room may be. */
+/** The maximum length of a room's name. */
 const MOST_NAME = 100;
 
 function oneOf<const T extends string>(

@@ -9,58 +9,58 @@ export type { OpenPanel } from './panel_memory.ts';
 export type { Push, PushError, PushState } from './push/push.ts';
 export type { Settings } from './settings.ts';
 
-/** Default export of the app's module. Called once for each widget of a page, when it is first shown. */
+/** The default export of the app's module. Called once for each widget of a page, when the widget is first shown. */
 export type Mount = (stage: Stage) => Promise<App>;
 
 export interface Stage {
   client: Client;
-  /** Closed shadow root of the zero-size host element; the app adds its own elements and sheets to it. */
+  /** The closed shadow root of the zero-size host element. The app adds its own elements and sheets to it. */
   root: ShadowRoot;
-  /** The loader's button: where focus returns to. In the modes `inbox` and `embed` it is hidden. */
+  /** The loader's button, to which the focus returns. In the modes `inbox` and `embed` it is hidden. */
   launcher: HTMLButtonElement;
   settings: Settings;
-  /** Notices while the site is closed; it comes late. */
+  /** Notices while the site is closed. The code is fetched on demand. */
   push(): Promise<Push>;
-  /** The app tells the loader that its panel is open, so that the button says so too. */
+  /** The app reports whether its panel is open, and the button shows it. */
   setOpen(open: boolean): void;
-  /** Keeps what is open for the next page of this tab; `undefined`: nothing is open. */
+  /** Stores the open panel for the next page of this tab. `undefined`: no panel is open. */
   remember(panel: OpenPanel | undefined): void;
-  /** Gives an event to the page's `Kith.on` listeners. */
+  /** Calls the page's `Kith.on` listeners of an event. */
   emit(event: 'open' | 'close', detail: undefined): void;
-  /** The chat is before the member's eyes, in whatever widget of the page. */
+  /** Whether any widget of the page shows the chat. */
   shows(key: ConversationKey): boolean;
-  /** Calls are drawn by one widget of the page, which need not be this one. */
+  /** Passes a request to the widget of the page that draws calls. It may be another one. */
   call(request: CallRequest): void;
 }
 
 export type CallRequest =
-  /** Call somebody. */
+  /** Call a user. */
   | { do: 'call'; user: string; media: Media }
-  /** Into the call of a room. */
+  /** Join the call of a room. */
   | { do: 'join'; room: ConversationKey; media: Media }
-  /** The server has said something of a call. */
+  /** Apply an event of a call. */
   | { do: 'hear'; event: CallEvent }
-  /** Before a reload this tab was in a call. */
+  /** Rejoin the call in which this tab was before a reload. */
   | { do: 'rejoin' }
-  /** Try microphone, camera and network. */
+  /** Test microphone, camera and network. */
   | { do: 'check' };
 
 export interface App {
   show(): void;
   hide(): void;
-  /** Opens what `Stage.remember` was given on the page before, without taking the focus. */
+  /** Opens the panel that `Stage.remember` got on the previous page, without moving the focus. */
   reopen(panel: OpenPanel): void;
   /** Opens the conversation with a user. */
   open(user: string): void;
-  /** Opens a room: by its id, or that of a page of the site, which begins with a slash. */
+  /** Opens a room by its id, or the room of a page by the page's path, which begins with a slash. */
   openRoom(room: string): void;
-  /** Leads to what this fragment of an address names: a message, or an invitation into a room. */
+  /** Opens the message or the invitation that a fragment of an address names. */
   follow(link: string): void;
-  /** A message has come, and of all tabs this is the one to say so. */
+  /** Announces a new message. Called in only one of the browser's tabs. */
   notify(happened: ClientEvents['message']): void;
-  /** The chat is before the member's eyes, or the list with its row. */
+  /** Whether the member sees the chat, or the list with its row. */
   shows(key: ConversationKey): boolean;
-  /** Of all widgets of the page, this is the one to draw it. */
+  /** Handles a call. Called for only one widget of the page, which draws calls. */
   call(request: CallRequest): void;
   destroy(): void;
 }

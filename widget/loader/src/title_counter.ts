@@ -1,14 +1,14 @@
-// The number of unread messages in front of the page's title, whatever the page does with its title.
+// Shows the number of unread messages in front of the page's title, also when the page changes its title.
 
 export interface TitleCounter {
   set(unread: number): void;
-  /** Gives the page its own title back. */
+  /** Restores the page's own title. */
   stop(): void;
 }
 
 /**
- * A page may have a script that insists on its title as we insist on our number. Observers run before anything else
- * does, so two that never give in would stop the page for good: after so many changes in a second we give in.
+ * A page may have a script that restores its own title after each change. Its observer and ours would call each other
+ * for ever and block the page, so ours stops after this number of changes in a second.
  */
 const MOST_CHANGES = 10;
 
@@ -26,7 +26,7 @@ export function createTitleCounter(page: Document): TitleCounter {
     const now = Date.now();
     changes = [...changes.filter(at => at > now - 1_000), now];
     if (changes.length > MOST_CHANGES) return observer.disconnect();
-    // The page has set its title, perhaps to what it has read from there: our number is not part of it.
+    // The page has set its title. If it copied the old title, remove our prefix from it.
     const title = page.title;
     own = prefix !== '' && title.startsWith(prefix) ? title.slice(prefix.length) : title;
     write(prefix);

@@ -1,21 +1,21 @@
-// Where tokens come from: the site's endpoint, or the page that pushes them. They are kept in memory only.
+// The source of tokens: the site's endpoint, or the page that pushes them. Tokens are kept in memory only.
 
 import { fieldsOf } from './fields_of.ts';
 
 const FETCH_MS = 15_000;
 const PUSH_MS = 20_000;
-/** Far above any token; an endpoint that answers with a whole page is not one. */
+/** Longer answers are no tokens, but for example whole pages. */
 const MAX_CHARS = 16_384;
 
 export interface TokenSource {
-  /** Can it have any? Without, only a guest may come. */
+  /** Whether the page has any source of tokens. Otherwise the visitor is a guest. */
   exists(): boolean;
   push(token: string): void;
-  /** For the client: a fresh token; undefined: nobody is signed in on the site. Rejects where it cannot be known now. */
+  /** A fresh token for the client. Undefined: no member is signed in on the site. Rejects if that is not known now. */
   next(): Promise<string | undefined>;
 }
 
-/** `wanted` asks the page for a token, where it has pushed one before. */
+/** `wanted` requests a token from a page that has pushed one before. */
 export function createTokenSource(url: string | undefined, wanted: () => void): TokenSource {
   const waiting: ((token: string) => void)[] = [];
   let pushes = false;
@@ -39,8 +39,9 @@ export function createTokenSource(url: string | undefined, wanted: () => void): 
 }
 
 /**
- * With the site's own cookies, by POST, so that no link or image can trigger it and no cache keeps it. 2xx: the
- * token, as JSON `{"token": "…"}` or as plain text. 204, 401, 403, 404, a redirect: nobody is signed in.
+ * Fetches a token with the site's own cookies. It uses POST, so that no link or image can trigger the request and no
+ * cache stores the answer. 2xx: the token, as JSON `{"token": "…"}` or as plain text. 204, 401, 403, 404 or a redirect:
+ * no member is signed in.
  */
 async function fetchToken(url: string): Promise<string | undefined> {
   const response = await fetch(url, {
@@ -51,7 +52,7 @@ async function fetchToken(url: string): Promise<string | undefined> {
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(FETCH_MS),
   });
-  // Many sites send whoever is not signed in to a page where they can.
+  // Many sites redirect visitors who are not signed in to a sign-in page.
   if (response.type === 'opaqueredirect' || [204, 401, 403, 404].includes(response.status)) return undefined;
   if (!response.ok) throw new Error(`kith: the token endpoint answers ${response.status}`);
   const token = tokenIn(await response.text());

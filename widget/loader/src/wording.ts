@@ -1,4 +1,4 @@
-// The few texts that the loader needs before the app and its texts are there, in all languages.
+// The few texts that the loader needs before the app and its texts are fetched, in all languages.
 
 import type { Messages } from 'virtual:messages';
 import { LANGUAGES } from 'virtual:messages/loader';

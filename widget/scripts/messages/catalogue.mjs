@@ -6,17 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { parse, TYPE } from '@formatjs/icu-messageformat-parser';
 
 export const FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../../../messages');
-/** The language that defines which texts exist, and that stands in for missing ones. */
+/** The language that defines which texts exist, and that replaces missing texts. */
 export const BASE = 'en';
-/** Fetched with the interface. All other namespaces of a language are fetched together, when the first of them is used. */
+/** The namespace that is fetched with the interface. The others of a language are fetched together on demand. */
 export const SHELL = 'shell';
-/** Texts of the loader are in its script, those of the server in its binary. */
+/** Namespaces outside of the interface: the loader has its texts in its script, the server in its binary. */
 export const ELSEWHERE = ['loader', 'server'];
 
-/** Arguments that the code passes formatted, as `10:02` or `5 MB`. All other strings are names or what users wrote. */
+/** Arguments that the code passes formatted, as `10:02` or `5 MB`. All other strings are names or texts of users. */
 export const FORMATTED = ['loss', 'number', 'percent', 'rate', 'size', 'time', 'when'];
 
-/** Every language's texts by path, such as `rooms.leaveAsk`, in the order of its file. */
+/** Reads the texts of every language by path, such as `rooms.leaveAsk`, in the order of its file. */
 export function readCatalogues(folder = FOLDER) {
   const names = readdirSync(folder).filter(name => name.endsWith('.json'));
   const read = name => texts(JSON.parse(readFileSync(join(folder, name), 'utf8')));
@@ -32,8 +32,9 @@ export function texts(tree, before = '', found = new Map()) {
 }
 
 /**
- * The parts of a text: strings, `{ insert }`, `{ plural, options }` and `{ select, options }`, each with the name of its argument.
- * Throws on what is no ICU MessageFormat, and on the rest of it, which neither the compiler nor the server implements.
+ * The parts of a text: strings, `{ insert }`, `{ plural, options }` and `{ select, options }`, each with the name of
+ * its argument. Throws if the text is no ICU MessageFormat, or uses parts of it that the compiler and the server do not
+ * implement.
  */
 export function parseText(text) {
   const parts =
@@ -42,7 +43,7 @@ export function parseText(text) {
   return parts;
 }
 
-/** English is parsed for each language. */
+/** A cache, because English is needed for each language. */
 const parsed = new Map();
 
 function part(element, plural) {
@@ -72,7 +73,7 @@ function optionsOf({ options }, plural) {
   return Object.fromEntries(Object.entries(options).map(([key, option]) => [key, parts(option)]));
 }
 
-/** The arguments of a text by name: `number` where it counts, else `string`. */
+/** The types of a text's arguments by name: `number` for plurals, else `string`. */
 export function argumentsOf(parts, found = new Map()) {
   for (const one of parts) {
     if (typeof one === 'string') continue;

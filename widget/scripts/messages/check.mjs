@@ -1,8 +1,8 @@
-// What is wrong with the texts of a language: a list of sentences, each with the path of the text.
+// Finds errors in the texts of a language: a list of sentences, each with the path of the text.
 
 import { argumentsOf, BASE, ELSEWHERE, parseText, SHELL } from './catalogue.mjs';
 
-/** `alike`: texts that a language has in common with English, as a reader sees them. */
+/** `alike`: allowed texts that are the same in the language and in English, as a reader sees them. */
 export function problems(catalogues, language, alike = []) {
   const base = catalogues.get(BASE);
   const found = [];
@@ -31,7 +31,7 @@ export function problems(catalogues, language, alike = []) {
   return found;
 }
 
-/** A part of the interface has its texts together with those of the shell, in one object. */
+/** Finds texts with the name of a text of the shell. Both are in one object, so one would replace the other. */
 export function shadowed(catalogues) {
   const paths = Array.from(catalogues.get(BASE).keys(), path => path.split('.'));
   const shell = new Set(paths.filter(([namespace]) => namespace === SHELL).map(([, key]) => key));
@@ -50,7 +50,7 @@ function wrongArguments(own, wanted) {
   return said === meant ? [] : [`it inserts ${said || 'nothing'}, English inserts ${meant || 'nothing'}`];
 }
 
-/** The arguments that the text inserts where no special form applies. */
+/** The arguments that the text inserts in its `other` forms. */
 function inserted(parts) {
   return parts.flatMap(one => {
     if (typeof one === 'string') return [];
@@ -58,7 +58,10 @@ function inserted(parts) {
   });
 }
 
-/** A text has the forms of its language, or `other` alone; and its number, except in a form that is of one number alone. */
+/**
+ * Finds wrong plural forms. A text has all forms of its language, or `other` alone. A form that applies to several
+ * numbers must contain the number if `other` does.
+ */
 function wrongForms(parts, language) {
   const { forms, numbers } = pluralForms(language);
   return parts.flatMap(one => {
@@ -85,7 +88,7 @@ function wrongForms(parts, language) {
 
 const pluralFormsOf = new Map();
 
-/** The forms of a language, and how many of the whole numbers up to 999 ask for each. */
+/** The plural forms of a language, and for each form how many whole numbers up to 999 use it. */
 function pluralForms(language) {
   const known = pluralFormsOf.get(language);
   if (known) return known;
@@ -110,7 +113,7 @@ function shown(parts) {
     .join('');
 }
 
-/** Not only arguments and punctuation. */
+/** Whether the text has letters beside its arguments and punctuation. */
 function isWords(parts) {
   return /\p{L}/u.test(shown(parts).replace(/\{\w+\}/g, ''));
 }

@@ -9,7 +9,7 @@ const ENGLISH = {
   join: 'Join',
 };
 
-/** What is wrong with the texts of `rooms` of a language. */
+/** The errors in the texts of `rooms` of a language. */
 function wrong(own, language = 'pl', english = ENGLISH) {
   const catalogues = new Map([['en', texts({ rooms: english })]]);
   catalogues.set(language, texts({ rooms: own }));

@@ -1,19 +1,19 @@
-// Compiles the texts of a language to JavaScript: a text without arguments to a string, one with arguments to a function.
+// Compiles the texts of a language to JavaScript: a text without arguments to a string, others to functions.
 
 import { argumentsOf, BASE, FORMATTED, parseText } from './catalogue.mjs';
 
-/** Around every inserted name, so that its direction turns nothing around it (Unicode Standard Annex 9 §2.4). */
+/** Marks around every inserted name, so that its direction does not affect the text around it (UAX #9 §2.4). */
 const [ISOLATE, END] = ['\u2068', '\u2069'];
 
-/** What the compiled texts call: the form of a number, or the text of that number alone. */
+/** The function that compiled texts call: picks the text of exactly this number, or of its plural form. */
 export const PLURAL = `export const pluralOf = language => {
   const rules = new Intl.PluralRules(language);
   return (n, forms) => forms[n] ?? forms[rules.select(n)] ?? forms.other;
 };`;
 
 /**
- * An expression for the texts of these namespaces, in which `plural` picks the form of a number. Texts that the language does not
- * have are those of English.
+ * A JavaScript expression for the texts of these namespaces, in which `plural` picks the form of a number. English
+ * replaces texts that the language does not have.
  */
 export function compile(catalogues, language, namespaces) {
   const tree = {};
@@ -27,13 +27,13 @@ export function compile(catalogues, language, namespaces) {
   return `(${print(namespaces.length === 1 ? (tree[namespaces[0]] ?? {}) : tree)})`;
 }
 
-/** The texts of English that the language does not have. */
+/** The paths of texts that the language does not have. */
 export function missing(catalogues, language) {
   const own = catalogues.get(language);
   return Array.from(catalogues.get(BASE).keys()).filter(path => !own.has(path));
 }
 
-/** Another language may ask for `one` at 21; English means 1. */
+/** Changes `one` to `=1` in English texts: another language may use the form `one` for 21. */
 function inEveryLanguage(parts) {
   return parts.map(one => {
     if (!one.options) return one;
@@ -45,7 +45,7 @@ function inEveryLanguage(parts) {
   });
 }
 
-/** `known`: the arguments in English, by which the code calls it. One is passed as it is, several as an object. */
+/** `known`: the arguments in English, which the code passes. A single one is passed directly, several as an object. */
 function compileText(parts, known) {
   const names = Array.from(known.keys());
   for (const name of argumentsOf(parts).keys())
@@ -73,7 +73,7 @@ function expression(one, known, variable) {
   const rest = quoted(other, known, variable);
   const cases = Object.entries(options)
     .map(([key, option]) => [key, quoted(option, known, variable)])
-    // `other` stands in for a form that it is equal to, but not for a number of its own, which comes before its form.
+    // Leave out forms that equal `other`. Keep the text of an exact number, because it precedes the number's form.
     .filter(([key, text]) => text !== rest || key.startsWith('='));
   if (cases.length === 0) return rest;
   if (one.select) return `({ __proto__: null, ${fields(cases)} }[${variable(one.select)}] ?? ${rest})`;

@@ -4,7 +4,7 @@ import { compile, missing, PLURAL } from './compile.mjs';
 
 const { pluralOf } = await import(`data:text/javascript,${encodeURIComponent(PLURAL)}`);
 
-/** The texts of `rooms` as the app calls them: English, or those of another language over it. */
+/** The compiled texts of `rooms`: English, or another language with English for missing texts. */
 function rooms(english, own, language = 'en') {
   const catalogues = new Map([['en', texts({ rooms: english })]]);
   if (own) catalogues.set(language, texts({ rooms: own }));
@@ -66,7 +66,7 @@ test('a text that a language does not have is the English one, in the forms of E
     join: 'Join',
   };
   const words = rooms(english, { join: 'Войти' }, 'ru');
-  // In Russian the form of 21 is that of 1.
+  // Russian uses the same form for 21 as for 1.
   expect([1, 21].map(words.days)).toEqual(['1 day', '21 days']);
   expect([words.leave('Аня'), words.join]).toEqual(['Leave \u2068Аня\u2069?', 'Войти']);
   const catalogues = new Map([

@@ -1,4 +1,4 @@
-// The TypeScript types of the compiled texts, by English: a text that is missing or called wrongly does not compile.
+// Generates the TypeScript types of the compiled texts from English. Missing texts and wrong calls do not compile.
 
 import { argumentsOf, BASE, ELSEWHERE, parseText } from './catalogue.mjs';
 

@@ -1,4 +1,4 @@
-// Vite plugin: the compiled texts as modules. messages.d.ts says what each exports.
+// Vite plugin: provides the compiled texts as modules. messages.d.ts declares their exports.
 
 import { join } from 'node:path';
 import { BASE, ELSEWHERE, FOLDER, readCatalogues, SHELL } from './catalogue.mjs';

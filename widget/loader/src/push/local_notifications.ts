@@ -1,12 +1,12 @@
-// Notices of messages that arrive while all tabs are hidden: the same text, as rarely, as from the server.
+// Notices of messages that arrive while all tabs are hidden. They follow the same rules as the server's push notices.
 
 import type { Client, ConversationKey, NotificationSettings } from '@kith/client';
 import { isWithin } from '@kith/client/do_not_disturb';
 import type { Notice } from './worker.ts';
 
-/** In larger rooms only who is named is told. */
+/** In larger rooms only mentions cause a notice. */
 const FEW_MEMBERS = 20;
-/** More does not fit on a lock screen. */
+/** A lock screen shows no more than this. */
 const MOST_LETTERS = 300;
 
 export function isWorthANotice(
@@ -20,7 +20,7 @@ export function isWorthANotice(
   return room === undefined || room.members <= FEW_MEMBERS || mentions > 0;
 }
 
-/** Undefined at quiet hours. */
+/** The notice of a conversation. Undefined in quiet hours. */
 export function noticeOf(
   client: Pick<Client, 'conversation' | 'person'>,
   key: ConversationKey,

@@ -4,7 +4,7 @@ import type { Client, Me, NotificationsChange } from '@kith/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { KEPT, Push, TELL_AGAIN_MS, UNSEEN_MS } from './push.ts';
 
-/** A browser that can be told how to behave. */
+/** A browser with a configurable behaviour. */
 function browser({
   permission = 'default' as NotificationPermission,
   answer = 'granted' as NotificationPermission,
@@ -80,7 +80,7 @@ function browser({
   };
 }
 
-/** The member's client, and what it was told. */
+/** The member's client, and the requests that it got. */
 function scene(user = 'kim', key: string | null = 'BKey') {
   const changes: NotificationsChange[] = [];
   const opened: string[] = [];

@@ -1,4 +1,4 @@
-// Notices while the site is closed: this browser's subscription, and what a click on a notice opens.
+// Notices while the site is closed: the subscription of this browser, and clicks on notices.
 
 import type { Client, ConversationKey, PushSubscribing } from '@kith/client';
 import { fieldsOf } from '../fields_of.ts';
@@ -10,40 +10,40 @@ export interface PushHost {
   /** Address of the service worker on the page's own origin. */
   worker: string;
   lang: string;
-  /** `@` and a user, or `#` and a room. */
+  /** Opens a chat: `@` and a user, or `#` and a room. */
   open(kith: string): void;
 }
 
-/** `blocked`: the browser does not allow it, and only there it can be changed. `unsupported`: it cannot do it. */
+/** `blocked`: the browser's settings forbid notifications. `unsupported`: the browser has no support for push. */
 export type PushState = 'on' | 'off' | 'blocked' | 'unsupported';
 
-/** Why turning it on did not work. `worker`: the site has no service worker for it. */
+/** Why notifications could not be turned on. `worker`: the site has no service worker for them. */
 export class PushError extends Error {
   constructor(readonly why: 'blocked' | 'worker' | 'server' | 'browser') {
     super(why);
   }
 }
 
-/** Written when the member turns notices on in this browser, and read by the loader. */
+/** The key in `localStorage`. Set while notices are on in this browser; the loader checks it. */
 export const KEPT = 'kith.push';
 
 interface Kept {
   user: string;
   endpoint: string;
-  /** When the server was told, Unix milliseconds. */
+  /** When the subscription was last sent to the server, in Unix milliseconds. */
   told?: number;
 }
 
-/** The server may have lost it: the member has signed this device out and in again, or it is another server. */
+/** Send the subscription again after this time: a new server, or a sign-out of this device, may have lost it. */
 export const TELL_AGAIN_MS = 24 * 3_600_000;
 
-/** A member who returns to the page, or reads on another device, needs no notice. The server waits as long. */
+/** The delay of a notice: the member may read the message in this time. The server waits as long. */
 export const UNSEEN_MS = 4_000;
 const MOST_LOOKS = 5;
 
 export class Push {
   #begun = false;
-  /** Conversations in which something has come while nobody looked. */
+  /** Conversations with a message that arrived while the page was hidden. */
   #unseen = new Map<ConversationKey, ReturnType<typeof setTimeout>>();
 
   readonly #onMessage = ({ data }: MessageEvent): void => {
@@ -53,7 +53,7 @@ export class Push {
 
   constructor(private readonly host: PushHost) {}
 
-  /** The page has no widget any more. The browser's subscription stays. */
+  /** Call it when the page has no widget. The browser's subscription stays. */
   end(): void {
     navigator.serviceWorker?.removeEventListener('message', this.#onMessage);
     for (const timer of this.#unseen.values()) clearTimeout(timer);
@@ -67,7 +67,7 @@ export class Push {
     return Notification.permission === 'granted' && kept() ? 'on' : 'off';
   }
 
-  /** Call it in the member's own click: browsers ask for leave only then. */
+  /** Call it in a click handler: browsers ask for permission only after a click. */
   async turnOn(): Promise<void> {
     if ((await Notification.requestPermission()) !== 'granted') throw new PushError('blocked');
     const user = this.host.client.me()?.user;
@@ -84,17 +84,17 @@ export class Push {
     if (endpoint !== undefined) await this.host.client.notifications({ unsubscribe: endpoint });
   }
 
-  /** The member has signed out, or somebody else is here: nothing more is shown in this browser. */
+  /** Ends notices in this browser: the member has signed out, or another user has signed in. */
   async leave(): Promise<void> {
     forget();
     const registration = await this.#registration();
-    // Its push service tells the server that it is gone, if nobody else does.
+    // The push service reports the end of the subscription to the server at its next push.
     await (await registration?.pushManager.getSubscription())?.unsubscribe();
     for (const shown of (await registration?.getNotifications()) ?? [])
       if (shown.tag.startsWith(TAG)) shown.close();
   }
 
-  /** On each page where notices are on: keeps the subscription alive, and does what was clicked. */
+  /** Call it on each page: if notices are on, keeps the subscription alive and handles clicks on notices. */
   begin(): void {
     if (this.state() !== 'on') return;
     this.#listen();
@@ -104,7 +104,7 @@ export class Push {
       const user = client.me()?.user;
       if (done || user === undefined || client.status().state !== 'online') return;
       done = true;
-      // Browsers drop subscriptions, and servers are moved: what fails now is tried on the next page.
+      // Browsers drop subscriptions, and servers are moved. After a failure the next page tries again.
       this.#refresh(user).catch(() => undefined);
     };
     client.subscribe('status', look);
@@ -158,13 +158,13 @@ export class Push {
     if (this.#unseen.has(key) || looks === 0) return;
     const look = () => {
       this.#unseen.delete(key);
-      // The connection may be away for a moment, and with it the answer whether the member wants to be told.
+      // The request for the settings fails without a connection, so try again later.
       this.#tellUnseen(key).catch(() => this.#lookLater(key, looks - 1));
     };
     this.#unseen.set(key, setTimeout(look, UNSEEN_MS));
   }
 
-  /** For the server a page that is open and hidden is here, and nothing is pushed: the notice comes from the page itself. */
+  /** Shows a notice. The server pushes nothing while a page is connected, also if the page is hidden. */
   async #tellUnseen(key: ConversationKey): Promise<void> {
     const { client } = this.host;
     const worth = () => document.hidden && this.state() === 'on' && isWorthANotice(client, key, Date.now());
@@ -175,7 +175,7 @@ export class Push {
     if (registration && notice && worth()) await show({ registration }, notice);
   }
 
-  /** Notices of messages that were read in this browser are removed without the server. */
+  /** Removes notices of messages that were read in this browser, without the server. */
   async #clearRead(): Promise<void> {
     const registration = await this.#registration();
     for (const shown of (await registration?.getNotifications()) ?? []) {
@@ -184,7 +184,7 @@ export class Push {
     }
   }
 
-  /** The worker's own, or one of the site's that serves us too. */
+  /** The registration of our worker, or of the site's worker that includes ours. */
   async #registration(): Promise<ServiceWorkerRegistration | undefined> {
     const path = new URL(this.host.worker, location.href).pathname;
     const all = await navigator.serviceWorker.getRegistrations();
@@ -198,7 +198,7 @@ export class Push {
     const there = await this.#registration();
     if (there) return active(there);
     const url = new URL(this.host.worker, location.href);
-    // A scope in which there are no pages: a worker that the site has for its pages stays what it is.
+    // A scope without pages, so that it does not replace a worker that the site has for its pages.
     const scope = new URL('kith/', url).pathname;
     url.searchParams.set('page', location.pathname);
     try {
@@ -214,7 +214,7 @@ async function subscribe(registration: ServiceWorkerRegistration, key: string): 
   const there = await registration.pushManager.getSubscription();
   const theirs = there?.options.applicationServerKey;
   if (there && theirs && String(new Uint8Array(theirs)) === String(applicationServerKey)) return there;
-  // Of another server: a browser has one at a time.
+  // The subscription belongs to another server. A registration can have only one.
   await there?.unsubscribe();
   try {
     return await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
@@ -223,7 +223,7 @@ async function subscribe(registration: ServiceWorkerRegistration, key: string): 
   }
 }
 
-/** Only an active worker can subscribe. */
+/** Waits until the worker is active, because only an active worker can subscribe. */
 function active(registration: ServiceWorkerRegistration): Promise<ServiceWorkerRegistration> {
   const worker = registration.installing ?? registration.waiting;
   if (registration.active || worker === null) return Promise.resolve(registration);
@@ -258,6 +258,6 @@ function forget(): void {
   try {
     localStorage.removeItem(KEPT);
   } catch {
-    // Forbidden: nothing is kept either.
+    // Storage is forbidden, so it has no data.
   }
 }

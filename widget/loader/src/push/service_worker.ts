@@ -1,4 +1,4 @@
-// `/kith-sw.js`: what a site's service worker imports, or is.
+// `/kith-sw.js`: a site imports it in its service worker, or uses it as the worker.
 
 import { serve, type WorkerScope } from './worker.ts';
 

@@ -9,7 +9,7 @@ interface Shown {
   requireInteraction?: boolean;
 }
 
-/** A worker with what it shows, and the tabs of the browser. */
+/** A worker, its shown notices, and the tabs of the browser. */
 function scene({ page = '?page=%2Fforum', tabs = [] as Partial<WindowTab>[] } = {}) {
   let shown: Shown[] = [];
   const opened: string[] = [];

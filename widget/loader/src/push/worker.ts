@@ -1,8 +1,8 @@
-// Kith's part of a service worker: shows pushed notices, removes read ones, and leads a click to the chat.
+// Kith's part of a service worker: shows pushed notices, removes read ones, and opens the chat after a click.
 
 import { fieldsOf } from '../fields_of.ts';
 
-/** Of a service worker's global scope what is used here. TypeScript knows it only without a page. */
+/** The used part of a service worker's global scope. TypeScript's types for it exclude those of a page. */
 export interface WorkerScope {
   readonly location: { readonly href: string };
   readonly registration: Pick<ServiceWorkerRegistration, 'showNotification' | 'getNotifications'>;
@@ -32,7 +32,7 @@ export interface Clicked {
   waitUntil(work: Promise<unknown>): void;
 }
 
-/** As `docs/protocol.md` says, "Notifications". */
+/** A notice as in `docs/protocol.md`, "Notifications". */
 export interface Notice {
   /** `@` and a user, or `#` and a room. */
   kith: string;
@@ -41,14 +41,14 @@ export interface Notice {
   icon?: string;
   count?: number;
   time?: number;
-  /** `ringing`: `title` is calling now. `over`: no longer. */
+  /** `ringing`: `title` is calling now. `over`: the call no longer rings. */
   call?: 'ringing' | 'over';
 }
 
-/** For so long a call that is over is shown, without a sound. */
+/** The notice of a call that is over stays for this time, without a sound. */
 export const OVER_MS = 4_000;
 
-/** Begins every tag: a site's worker may show notices of its own. */
+/** The prefix of every tag, because a site's worker may show its own notices. */
 export const TAG = 'kith ';
 
 export function serve(scope: WorkerScope): void {
@@ -56,8 +56,8 @@ export function serve(scope: WorkerScope): void {
     const notice = read(event.data?.text());
     if (!notice) return;
     event.waitUntil(show(scope, notice));
-    // After the event, not within: browsers want every push to leave a notice (`userVisibleOnly`). A worker that is stopped before
-    // leaves one that is true.
+    // Close it after the event: browsers require that every push shows a notice (`userVisibleOnly`). If the worker is
+    // stopped before that, the notice stays, and it is still true.
     if (notice.call === 'over') scope.setTimeout(() => void closeOver(scope, notice.kith), OVER_MS);
   });
   scope.addEventListener('notificationclick', event => {
@@ -68,7 +68,7 @@ export function serve(scope: WorkerScope): void {
   });
 }
 
-/** Undefined: it is no notice of ours, and somebody else's to look at. */
+/** Undefined if it is no notice of Kith. Then the site's own worker handles it. */
 function read(text: string | undefined): Notice | undefined {
   try {
     const notice: unknown = JSON.parse(text ?? '');
@@ -78,7 +78,7 @@ function read(text: string | undefined): Notice | undefined {
   }
 }
 
-/** The server writes the other fields. */
+/** Checks only `kith`: if it is a string, the server has written the notice, so the other fields are valid. */
 function isNotice(value: unknown): value is Notice {
   return typeof fieldsOf(value).kith === 'string';
 }
@@ -95,7 +95,7 @@ export async function show(
   const { title, body, icon, count = 1, time, call } = notice;
   const options = {
     tag,
-    // A call that is over replaces its ringing without a sound.
+    // The notice of a call that is over replaces the ringing one without a sound.
     renotify: call !== 'over',
     silent: call === 'over',
     requireInteraction: call === 'ringing',
@@ -109,13 +109,13 @@ export async function show(
   );
 }
 
-/** A newer notice of the same conversation, which is not silent, stays. */
+/** Closes silent notices only: a newer notice of the same conversation is not silent, and stays. */
 async function closeOver({ registration }: Pick<WorkerScope, 'registration'>, kith: string): Promise<void> {
   for (const shown of await registration.getNotifications({ tag: TAG + kith }))
     if (shown.silent) shown.close();
 }
 
-/** To a tab that is open, the one that is looked at before others; else to a new one. */
+/** Opens the chat in an open tab, preferably the focused or a visible one, or else in a new tab. */
 async function lead({ clients, location }: WorkerScope, kith: string): Promise<void> {
   const tabs = await clients.matchAll({ type: 'window', includeUncontrolled: true });
   const tab = tabs.find(one => one.focused) ?? tabs.find(one => one.visibilityState === 'visible') ?? tabs[0];
@@ -127,7 +127,7 @@ async function lead({ clients, location }: WorkerScope, kith: string): Promise<v
   await tab.focus();
 }
 
-/** The page on which notices were turned on; a path of the own site and nothing else. */
+/** The path of the page on which notices were turned on. Only paths of the own site are accepted. */
 function pageOf(worker: string): string {
   const page = new URL(worker).searchParams.get('page') ?? '/';
   return /^\/(?![/\\])/.test(page) ? page : '/';
