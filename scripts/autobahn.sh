@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Judges our WebSocket by Autobahn's fuzzing client (pip install autobahntestsuite; it still needs Python 2.7).
-# KITH_BIN: the binary; PYTHON2: a Python 2.7 [default: python2.7]. Fails if a case does.
+# Tests our WebSocket with Autobahn's fuzzing client (pip install autobahntestsuite; it still needs Python 2.7).
+# KITH_BIN: the binary; PYTHON2: a Python 2.7 [default: python2.7]. Fails if a case fails.
 set -euo pipefail
 
 kith="${KITH_BIN:?the kith to judge}"
@@ -24,7 +24,7 @@ node=$!
 trap 'kill "$node"; rm -rf "$work"' EXIT
 for _ in $(seq 50); do (: </dev/tcp/127.0.0.1/9311) 2>/dev/null && break; sleep 0.1; done
 
-# 12 and 13 are about compression, which is not offered.
+# Cases 12 and 13 test compression, which the server does not offer.
 cat >"$work/spec.json" <<END
 {"outdir": "$work/reports", "cases": ["*"], "exclude-cases": ["12.*", "13.*"], "exclude-agent-cases": {},
  "servers": [{"agent": "kith", "url": "ws://127.0.0.1:9311/v1/echo"}]}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints where the Chromium for the browser tests is; with `shell`, where its headless shell is, which takes half of the CPU time.
-# Installs Debian's as root where one is missing. Without a headless shell, prints where Chromium is.
+# Prints the path of the Chromium for the browser tests; with `shell`, of its headless shell, which takes half of the CPU
+# time. As root it installs Debian's package if it is missing. Without a headless shell, prints the path of Chromium.
 set -euo pipefail
 
 wanted=${1:-chromium}
@@ -25,7 +25,7 @@ install() {
 
 case $wanted in
 chromium)
-  # Both at once: the package lists are read once.
+  # Install both at once, so that the package lists are read once.
   find_chromium || { { install chromium chromium-headless-shell || install chromium; } && find_chromium; } && exit 0
   echo "error: the browser tests need Chromium" >&2
   echo "  try: sudo apt-get install chromium     (or set CHROMIUM to the path of one)" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The fonts of the documentation's pictures, so that they look alike wherever they are taken: installs Debian's as root, else says
-# the command.
+# Installs the fonts of the documentation's pictures, so that pictures look the same on all machines. As root it installs
+# Debian's packages; otherwise it prints the command.
 set -euo pipefail
 
 packages=(fonts-inter fonts-noto-core fonts-noto-color-emoji)

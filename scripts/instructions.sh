@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Counts the instructions of each operation of crates/bench with valgrind, and writes crates/bench/instructions.txt; with
-# --check compares instead, and fails where one has grown by more than 2 % without the file.
+# --check it compares instead, and fails if an operation has grown by more than 2 % over the count in the file.
 #
-# BENCH_BIN: its release build. An operation is counted done N times and 2 N times: the difference, by N, is one time.
-# What a database in memory does is not counted: "in-domain" is the domain alone.
-# What threads do together varies by 1.2 % from run to run (measured), so groups may grow by 5 %.
-# Counts are those of one compiler, valgrind and C library, and of a processor with AVX2: valgrind shows all of those alike.
-# Elsewhere nothing is compared, which is said. docs/design/benches.md has how steady they are.
+# BENCH_BIN: its release build. Each operation is counted N times and 2 N times; the difference, divided by N, is one time.
+# The work of a database in memory is not counted: "in-domain" is the domain alone.
+# Counts of several threads vary by 1.2 % from run to run (measured), so groups may grow by 5 %.
+# Counts are valid for one compiler, valgrind and C library, and a processor with AVX2: valgrind shows all of those alike.
+# On other machines the script says so and compares nothing. docs/design/benches.md has the variation of the counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ if ! command -v valgrind >/dev/null; then
 fi
 
 count() { # operation, times
-  # As the node does, one arena: which thread came first then decides nothing.
+  # Use one arena, as the node does, so that the order of threads has no effect.
   MALLOC_ARENA_MAX=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null --fair-sched=yes \
     --toggle-collect='store::turns::Inner::carry_out*' --toggle-collect='store::turns::Inner::index_words*' \
     --collect-atstart=yes "$bench" "$1" "$2" 2>&1 |
@@ -40,7 +40,7 @@ counted() {
   "$bench" | while read -r name many; do printf '%-26s %8d\n' "$name" "$(each "$name" "$many")"; done
 }
 
-# What counts depend on.
+# The versions on which counts depend.
 place() {
   local avx2=""
   grep -qsw avx2 /proc/cpuinfo && avx2=" with AVX2"

@@ -1,4 +1,4 @@
-// Fails if a page of the documentation names a file, a heading or a picture that does not exist, or contains marks of a merge conflict.
+// Fails if a page of the documentation links to a missing file, heading or picture, or has marks of a merge conflict.
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -29,20 +29,20 @@ if (wrong.length > 0) {
   process.exit(1);
 }
 
-/** Without code, in which brackets mean something else. */
+/** The text of a page without code, because brackets in code are no links. */
 function textOf(page) {
   return readFileSync(page, 'utf8')
     .replace(/^(```|~~~)[^]*?^\1/gm, '')
     .replace(/`[^`\n]*`/g, '');
 }
 
-/** Of this machine only: whether other people's pages are still there is not for a check to depend on. */
+/** The local links of a page. Links to other sites are left out, because the check must not depend on them. */
 function linksOf(text) {
   const targets = [...text.matchAll(/\]\(<?([^)\s>]+)>?[^)]*\)/g)].map(match => match[1]);
   return targets.filter(target => !/^[a-z]+:/.test(target));
 }
 
-/** As GitHub and mdBook make names of headings. */
+/** The anchors of a page's headings, made as GitHub and mdBook make them. */
 function headingsOf(file) {
   const known = headings.get(file);
   if (known) return known;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints where mdBook is. Without one of the wanted version: builds it, once, beside everything else that is built.
+# Prints the path of mdBook. If the required version is missing, builds it once, in the target directory.
 set -euo pipefail
 
 version="0.5.4"

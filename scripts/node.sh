@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says what to do where Node is missing or too old for the widget's tools.
+# Fails with instructions if Node is missing or too old for the widget's tools.
 set -euo pipefail
 
 wanted="20.19"

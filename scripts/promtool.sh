@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Asks promtool (Debian: prometheus) what it thinks of a node's /metrics. KITH_BIN=… scripts/promtool.sh
+# Checks a node's /metrics with promtool (Debian: prometheus). KITH_BIN=… scripts/promtool.sh
 set -euo pipefail
 promtool=${PROMTOOL:-promtool}
 data=$(mktemp -d)

@@ -1,4 +1,4 @@
-// Writes docs/reference/ from the code: `node scripts/reference.mjs`. With `--check` it says what is out of date, and fails.
+// Writes docs/reference/ from the code: `node scripts/reference.mjs`. With `--check` it fails and lists outdated pages.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ const ROOT = new URL('..', import.meta.url);
 const read = path => readFileSync(new URL(path, ROOT), 'utf8');
 const NOTICE = '<!-- Written by `node scripts/reference.mjs` from the code. Not edited by hand. -->\n';
 
-/** The pages by their path, as they should be. */
+/** The up-to-date pages, by path. */
 export function pages() {
   return new Map([
     ['docs/reference/messages.md', messages()],
@@ -16,7 +16,7 @@ export function pages() {
   ]);
 }
 
-/** Of commands and events, from the types that the widget has (generated from `crates/web-proto`) and what the crate says of each. */
+/** Commands and events, from the widget's types (generated from `crates/web-proto`) and the crate's comments. */
 function messages() {
   const types = declared(read('widget/client/src/wire.ts'));
   const out = [
@@ -47,7 +47,7 @@ function messages() {
 
 const block = body => `\`\`\`ts\n${body}\n\`\`\``;
 
-/** Exported types: what is said of them, and their right side. */
+/** Exported types: the comment and the right side of each. */
 function declared(text) {
   const found = new Map();
   for (const part of text.split(/\n\n(?=(?:\/\*\*[^\n]*\*\/\n)?export )/)) {
@@ -66,7 +66,7 @@ function outdented(text) {
   return [lines[0].trimStart(), ...lines.slice(1).map(line => line.slice(Math.min(margin, 4)))].join('\n');
 }
 
-/** The comment above each variant of a Rust enum, by its word on the wire. */
+/** The comment above each variant of a Rust enum, by the variant's name on the wire. */
 function variants(text, name) {
   const body = text.slice(text.indexOf(`pub enum ${name}`)).split('\n}\n')[0];
   const found = new Map();
@@ -142,7 +142,7 @@ const ROUTERS = [
   [{ title: 'The node itself' }, ['crates/server/src/status.rs']],
 ];
 
-/** Descriptions for handlers whose own comment says how and not what. */
+/** Descriptions for handlers whose own comment does not describe their purpose. */
 const SAID = {
   'GET /v1/sites/{site}': 'The site: `{"key","name","mode","guests","origins","public_url","keys":[{"kid","kind","of","created","expires","signed_out"}]}`; never a key.',
   'PATCH /v1/sites/{site}': 'Changes `name`, `mode`, `guests` or `origins`; other fields stay. Returns the site.',
@@ -198,7 +198,7 @@ function* routes(text) {
   }
 }
 
-/** Settings of an owner, from `crates/chat/src/site/settings.rs` and the features whose structs it holds. */
+/** Settings of an owner, from `crates/chat/src/site/settings.rs` and the features whose structs it contains. */
 function settings() {
   const text = rustOf('crates/chat/src/');
   const rows = [];
@@ -287,7 +287,7 @@ function valuesOf(text, type) {
   return Array.from(about, ([word, said]) => (said ? `\`${word}\`: ${said}` : `\`${word}\``)).join('<br>');
 }
 
-/** An object in a list, with the JSON type of each field; what serde fills in may be left out. */
+/** An object in a list, with the JSON type of each field. Fields with a default of serde are optional. */
 function shapeOf(text, struct) {
   const at = text.indexOf(`pub struct ${struct} {`);
   const fields = fieldsOf(text, struct).map(({ name, type }) => {
@@ -300,7 +300,7 @@ function shapeOf(text, struct) {
   return `{${fields.join(', ')}}`;
 }
 
-/** A default as JSON has it. */
+/** A Rust default value as JSON. */
 function json(text, rust) {
   const value = rust.replace(/\.(?:into|to_owned|to_string)\(\)$/, '');
   if (/^(?:true|false|\d[\d_]*|".*")$/.test(value)) return value.replaceAll('_', /^\d/.test(value) ? '' : '_');

@@ -1,7 +1,7 @@
 // Measures the server's memory during an upload of 100 MB: `node scripts/upload_memory.mjs …/kith`.
 //
-// Starts a demo, sends three files of bytes of chance one after the other, looks at the resident memory 200 times a second
-// meanwhile, and says by how much it grew at most. Ends with 1 where that is more than 4 MB.
+// Starts a demo and sends three files of random bytes, one after the other. Reads the resident memory 200 times a
+// second meanwhile, and prints by how much it grew at most. Exits with 1 if that is more than 4 MB.
 
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -85,7 +85,7 @@ async function upload(token) {
   return { before, peak, seconds: (performance.now() - begin) / 1000 };
 }
 
-/** With `bytes` of chance as its body. */
+/** Sends a request with `bytes` random bytes as its body. */
 function ask(method, path, headers, bytes = 0) {
   return new Promise((resolve, reject) => {
     const asked = request({ port, host: '127.0.0.1', method, path, headers }, answer => {

@@ -1,4 +1,4 @@
-//! Frames of clients: any bytes give a command or a reason, and what is a command can be written and read again.
+//! Frames of clients: any bytes give a command or a reason, and each command can be written and read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Fields of a request that are read further: no range leaves its file, and only what proxies of ours said is believed.
+//! Parsed header fields: a range stays within its file, and only addresses from our own proxies are trusted.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
     let lists = || head.fields.iter().filter(|field| field.name.eq_ignore_ascii_case("x-forwarded-for"));
     let found = client(&OURS, &head);
     assert!(found.is_none() || lists().count() > 0);
-    // Nothing that stands before the client's address can change who it is.
+    // Entries before the client's address must not change the address that is found.
     let forged = [b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.9.9.9, junk, 192.0.2.9\r\n".as_slice()];
     let mut request = forged.concat();
     for field in lists() {
@@ -39,7 +39,7 @@ fuzz_target!(|input: &[u8]| {
             address == std::net::Ipv6Addr::LOCALHOST
                 || matches!(address, std::net::IpAddr::V4(v4) if v4.octets()[0] == 10)
         };
-        // Where all that was said is ours, what was forged before it is asked next.
+        // If all real entries are our own proxies, the search continues with the forged ones.
         assert!(is_ours(found) || client(&OURS, &again) == Some(found));
     }
 });

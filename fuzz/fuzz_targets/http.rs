@@ -1,4 +1,4 @@
-//! Request heads: whatever arrives, and however it is cut, is one request or a refusal.
+//! Request heads: any bytes, in any pieces, give one request or a refusal.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,13 +10,13 @@ fuzz_target!(|input: &[u8]| {
     assert!(head.bytes <= input.len());
     assert!(head.path.starts_with('/') || head.path == "*");
     let name = |name: &str| head.fields.iter().filter(|field| field.name.eq_ignore_ascii_case(name)).count();
-    // A request with both lengths, or with two of one kind, is what smuggling is made of (RFC 9112 §11.2).
+    // A request with both kinds of length, or with two of one kind, would allow request smuggling (RFC 9112 §11.2).
     assert!(name("content-length") + name("transfer-encoding") <= 1);
     assert!(name("host") <= 1);
     if name("content-length") == 0 {
         assert!(head.framing == Framing::Chunked || head.framing == Framing::Length(0));
     }
-    // What comes after the head does not change it, and no shorter part is a head.
+    // Bytes after the head do not change the head, and no shorter part of it is a head.
     let same = |one: &[u8]| {
         let mut fields = NO_FIELDS;
         parse(one, &mut fields).ok().flatten().map(|again| (again.bytes, again.path.to_owned(), again.framing))

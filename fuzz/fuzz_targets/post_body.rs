@@ -14,13 +14,13 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(whole, pieces);
 });
 
-/// Body, bytes used and whether it ended; None after an offence.
+/// The body, the number of used bytes and whether the body ended. None after a protocol error.
 fn read(framing: Framing, input: &[u8], piece: usize) -> Option<(Vec<u8>, usize, bool)> {
     let mut reader = BodyReader::new(framing, LIMIT).ok()?;
     let (mut body, mut used, mut there) = (Vec::new(), 0, 0);
     while there < input.len() && !reader.is_done() {
         there = (there + piece).min(input.len());
-        // As a worker does: what was not consumed comes again, until nothing more is.
+        // Pass unused bytes again until the reader consumes no more, as a worker does.
         loop {
             let step = reader.read(&input[used..there], &mut body).ok()?;
             assert!(body.len() <= LIMIT);

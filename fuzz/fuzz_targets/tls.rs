@@ -1,4 +1,4 @@
-//! TLS: any bytes before, instead of, or inside of records cost an error and nothing else.
+//! TLS: any bytes before, instead of, or inside of records cause an error at most.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -26,14 +26,14 @@ fuzz_target!(|input: &[u8]| {
         }
         _ => {
             handshake(&mut client, &mut server);
-            // As it was said, however it is cut.
+            // The receiver gets the same bytes, in whatever pieces the record arrives.
             let mut sealed = client.seal(rest).expect("after the handshake");
             let mut heard = Vec::new();
             for part in sealed.chunks_mut(usize::from(*how) + 1) {
                 heard.extend(server.receive(part).expect("an honest peer"));
             }
             assert_eq!(heard, rest);
-            // Damaged, nothing is heard of it.
+            // A damaged record is refused.
             if let Some(at) = rest.first() {
                 let mut sealed = client.seal(rest).expect("after the handshake");
                 let at = 5 + usize::from(*at) % (sealed.len() - 5);

@@ -1,4 +1,4 @@
-//! Tokens: no bytes are a token but what the site has signed, and signed claims never panic.
+//! Tokens: only bytes that the site has signed are a valid token, and signed claims never panic.
 #![no_main]
 
 use chat::token::{Claims, holds, sign};
@@ -10,9 +10,9 @@ const NOW: Timestamp = Timestamp(1_700_000_000_000);
 fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let secret = Secret::new(SecretKind::Hs256, b"secret".to_vec(), NOW);
-    // Whatever it is, nobody has signed it.
+    // The site has not signed the input, so it is refused.
     assert!(holds(text, "demo", &secret, NOW).is_err());
-    // The same as claims that the site did sign.
+    // Use the input as claims that the site has signed.
     let claims = Claims {
         sub: text.to_owned(),
         name: Some(text.to_owned()),
@@ -26,7 +26,7 @@ fuzz_target!(|input: &[u8]| {
         let other = Secret { bytes: b"other".to_vec(), ..secret.clone() };
         assert!(holds(&token, "demo", &other, NOW).is_err());
         if held && !token.is_empty() {
-            // A changed signature is no signature.
+            // A shortened signature is refused.
             let cut = &token[..token.len() - 1];
             assert!(holds(cut, "demo", &secret, NOW).is_err());
         }

@@ -1,4 +1,4 @@
-//! STUN and TURN: whatever clients and peers send, signed or not, nothing panics, and nothing leaves that should not.
+//! STUN and TURN: no packets of clients and peers, signed or not, cause a panic or a forbidden output.
 #![no_main]
 
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use libfuzzer_sys::fuzz_target;
 const SECRET: &[u8] = b"a secret of the fuzzer";
 const UNIX_MS: u64 = 1_800_000_000_000;
 
-// The input is a list of acts: what, how long, and the bytes for it.
+// The input is a list of actions, each with its kind, its length and its bytes.
 fuzz_target!(|input: &[u8]| {
     let mut scene = Scene::new();
     let mut rest = input;
@@ -114,7 +114,7 @@ impl Scene {
             }),
             13 => self.has_ports = !self.has_ports,
             _ => {
-                // What was right, with a byte of it changed.
+                // A valid request with one changed byte.
                 let mut request = self.callers[who].2.permit(&[peer]);
                 let at = usize::from(byte(0)) % request.len();
                 request[at] ^= byte(1);
@@ -174,7 +174,7 @@ impl Scene {
             match output {
                 Output::Close { relay } => self.relays.retain(|open| *open != relay),
                 Output::Open { relay, .. } => {
-                    // Every other one is refused while there are few.
+                    // While ports are scarce, every other relay is refused.
                     let port = (self.has_ports || relay.slot % 2 == 0).then_some(50_000 + (relay.slot % 100) as u16);
                     self.relays.extend(port.map(|_| relay));
                     if let Some((client, answer)) = self.machine.opened(relay, port) {
@@ -194,7 +194,7 @@ fn both(message: &mut Writer<'_>) {
     message.u32(attribute::REQUESTED_TRANSPORT, 17 << 24).u32(attribute::ADDITIONAL_ADDRESS_FAMILY, 2 << 24);
 }
 
-/// Type, length, value, as the fuzzer likes.
+/// Attributes from the fuzzer's input: type, length and value.
 fn attributes(message: &mut Writer<'_>, mut bytes: &[u8]) {
     while let [kind, length, rest @ ..] = bytes {
         let (value, next) = rest.split_at(rest.len().min(usize::from(*length) % 24));

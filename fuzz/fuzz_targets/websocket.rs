@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
 /// The messages, and the close code of the violation that ended them.
 fn read(input: &[u8], piece: usize) -> (Vec<(&'static str, Vec<u8>)>, Option<u16>) {
     let (mut reader, mut messages) = (Reader::default(), Vec::new());
-    // What arrived and was not consumed; it may have been changed in place.
+    // Bytes that arrived and were not consumed. The reader may have changed them in place.
     let mut waiting = Vec::new();
     for part in input.chunks(piece) {
         waiting.extend_from_slice(part);

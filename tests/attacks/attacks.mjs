@@ -1,5 +1,6 @@
-// Attacks on a real node, and what each may cost others or reveal. `make attacks` runs them against a release build and prints a
-// table; a bound that does not hold fails the run. Everything goes to loopback, is bounded in count, and takes some two minutes.
+// Attacks on a real node, with bounds for the cost to other users and for revealed data. `make attacks` runs them
+// against a release build and prints a table. A bound that does not hold fails the run. All traffic goes to loopback and
+// is bounded in count. A run takes about two minutes.
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +14,7 @@ import { flatPicture } from './picture.mjs';
 
 const kB = bytes => `${Math.round(bytes / 1_000)} kB`;
 
-/** The longest that one of `look` took while `attack` ran, in milliseconds. */
+/** The longest time of a `look` while `attack` ran, in milliseconds. */
 async function slowest(look, attack) {
   let longest = 0;
   let goesOn = true;
@@ -33,7 +34,7 @@ async function slowest(look, attack) {
 
 async function filters(node) {
   await node.addSite('garden');
-  // A search by simulation visits each of the 900 optional parts for each character.
+  // A search that simulates the automaton visits each of the 900 optional parts for each character.
   const patterns = [{ pattern: '(?:(?:a|b|ab|ba)?){900}[0-9]{2}', act: 'flag' }];
   const text = unpredictable(8_000);
   const answer = await node.configure('garden', { filters: { patterns } });
@@ -83,7 +84,7 @@ async function consent(node) {
   return [`answer: ${answer.code ?? answer.t}; bob is ${is ? 'a member' : 'no member'}`, is === undefined];
 }
 
-/** The room of a page exists once somebody has written in it. */
+/** Creates the room of a page: it exists after the first message in it. */
 async function writeIn(node, site, page) {
   const member = await node.enter('writer', { site });
   await member.post({ page }, 'Hello');
@@ -207,7 +208,7 @@ async function relays(node) {
   const { ice, expires } = await answer.json();
   client.leave();
   const given = ice.find(one => one.credential !== undefined);
-  // Those of a check relay nothing: `crates/calls/src/machine/tests.rs` tries it.
+  // Credentials for a check cannot relay: `crates/calls/src/machine/tests.rs` tests it.
   const isCheck = given?.username.endsWith('-check');
   const seconds = given ? Math.round((expires - Date.now()) / 1_000) : 0;
   return [

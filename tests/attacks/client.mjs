@@ -1,9 +1,9 @@
-// A small client of the web protocol over WebSocket (RFC 6455), with Node's standard library alone.
+// A small client of the web protocol over WebSocket (RFC 6455), which uses only Node's standard library.
 
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 
-/** `{opcode, body, rest}` of the first whole frame; the server sends unmasked and unfragmented ones. */
+/** `{opcode, body, rest}` of the first complete frame. The server sends unmasked and unfragmented frames. */
 function firstFrame(bytes) {
   if (bytes.length < 2) return undefined;
   const short = bytes[1] & 0x7f;
@@ -32,7 +32,7 @@ function frame(text) {
 }
 
 export class Client {
-  /** A session; `welcome` is its first event. Throws the `bye` of a refused one. */
+  /** Opens a session. `welcome` is its first event. Throws the `bye` of a refused session. */
   static async enter(http, hello) {
     const client = new Client(await upgraded(http));
     client.say({ t: 'hello', v: 1, device: `d-${randomBytes(6).toString('hex')}`, ...hello });
@@ -69,7 +69,7 @@ export class Client {
     this.socket.write(frame(JSON.stringify(command)));
   }
 
-  /** The next event that `wanted` accepts; undefined after `ms`. */
+  /** The next event that `wanted` accepts. Undefined after `ms`. */
   next(wanted, ms = 90_000) {
     return new Promise(resolve => {
       const end = event => {

@@ -1,4 +1,4 @@
-// The node of the browser tests, as an operator starts it: its own data directory, and figures for those who have the token only.
+// The node of the browser tests, started as an operator starts it: its own data directory, and metrics behind a token.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort, Kith } from '../browser/kith.mjs';
 import { Client } from './client.mjs';
 
-// A server for relays, so that its credentials can be asked for.
+// The node has a relay server, so that its credentials can be requested.
 const SETTINGS = { KITH_CALLS_LISTEN: '127.0.0.1:0' };
 
 export const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
@@ -14,7 +14,7 @@ export const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 export class AttackedNode extends Kith {
   static async start() {
     const home = await mkdtemp(join(tmpdir(), 'kith-attack-'));
-    // The node makes its directory, with the mode that it thinks right.
+    // The node creates its data directory itself, with the right mode.
     const node = new AttackedNode(await freePort(), join(home, 'data'), SETTINGS);
     node.home = home;
     node.flags = ['--strangers'];
@@ -45,7 +45,7 @@ export class AttackedNode extends Kith {
     return Client.enter(this.http, { site });
   }
 
-  /** A site beside the demo, once the node knows it. */
+  /** Adds a site beside the demo, and waits until the node knows it. */
   async addSite(key, ...options) {
     await this.command('site', 'add', key, ...options);
     for (let tries = 0; tries < 200; tries += 1) {
@@ -74,7 +74,7 @@ export class AttackedNode extends Kith {
     return this.rest(`/v1/sites/${site}/settings`, token, { method: 'PATCH', body: patch });
   }
 
-  /** Begins an upload; the answer has `location`. */
+  /** Begins an upload. The answer has the header `location`. */
   upload(token, { site = 'demo', to, name, length }) {
     const metadata = Object.entries({ site, ...to, filename: name }).map(
       ([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`,

@@ -1,4 +1,4 @@
-// A PNG (RFC 2083) of one colour: few bytes, any number of pixels.
+// Makes a PNG (RFC 2083) of one colour: few bytes, any number of pixels.
 
 import { deflateSync } from 'node:zlib';
 
