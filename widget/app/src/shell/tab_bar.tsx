@@ -4,6 +4,7 @@ import { useTopic, useWording } from '../app_context.tsx';
 import { Icon, type IconName } from '../ui/icon/icon.tsx';
 import { isRtl } from '../wording/is_rtl.ts';
 import type { Tab } from './open_shell.ts';
+import { waitingText } from './waiting_text.ts';
 
 const TABS: readonly { tab: Tab; icon: IconName }[] = [
   { tab: 'chats', icon: 'chat' },
@@ -30,9 +31,8 @@ export function TabBar({ tab, panelId, titles, onChange }: Props) {
     rooms: 0,
     me: 0,
   };
-  const waiting = [unread > 0 && words.unread(unread), strangers > 0 && words.requestsWaiting(strangers)];
   const said: Record<Tab, string> = {
-    chats: waiting.filter(Boolean).join(', '),
+    chats: waitingText(words, totals),
     contacts: words.requestsWaiting(totals.requests),
     rooms: '',
     me: '',

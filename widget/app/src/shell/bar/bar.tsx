@@ -12,6 +12,7 @@ import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords } from '../../wording/late_words.ts';
 import type { OpenShell } from '../open_shell.ts';
 import { badgeText } from '../tab_bar.tsx';
+import { waitingText } from '../waiting_text.ts';
 import css from './bar.css?inline';
 import { Head } from './bar_chat_head.tsx';
 import { Window } from './bar_chat_window.tsx';
@@ -35,7 +36,7 @@ const MOST_HEADS = 6;
 
 export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
   useStyles(css);
-  const { root } = useAppContext();
+  const { root, wording } = useAppContext();
   const words = useWords('bar');
   const me = useTopic('me', one => one.me());
   const totals = useTopic('totals', one => one.totals());
@@ -153,7 +154,7 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
               <span class="badge" aria-hidden="true">
                 {badgeText(totals.unread + totals.strangers)}
               </span>
-              <span class="hidden-text">{words.unread(totals.unread)}</span>
+              <span class="hidden-text">{waitingText(wording, totals)}</span>
             </>
           )}
         </button>
